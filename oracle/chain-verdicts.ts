@@ -25,7 +25,7 @@ const BUYER = '0x00000000000000000000000000000000000b0b0e';
 const BUYER_BALANCE: Hex = `0x${(2n ** 160n).toString(16)}`;
 /** Code that returns 1 to every call. It replaces the code of ERC-20 currencies, so that each payment of the buyer succeeds. */
 const ACCEPTS_ALL: Hex = '0x600160005260206000f3';
-/** The selector of Seaport's error for a fraction of an order that has no integer price. */
+/** The selector of the error with which Seaport rejects a fraction of an order if the price of the fraction is not an integer. */
 const INEXACT_FRACTION = '0xc63cf089';
 /**
  * The selector of Seaport's error for an order that has expired or not started at the block. After this error the verdict is null, because
@@ -185,7 +185,7 @@ function judgeFacts(order: SignedOrder, facts: readonly CallResult[]): Verdict {
     return { fillable: null, reason: 'the operator or the counter of the order is not known' };
   const isApproved = wordOf(allResult) === 1n || addressOf(approvedResult) === order.operator;
   return isApproved
-    ? { fillable: true, reason: 'status, counter, holder and approval allow it' }
+    ? { fillable: true, reason: 'status, counter, holder and approval allow the fill' }
     : { fillable: false, reason: 'the operator of the order is not approved' };
 }
 

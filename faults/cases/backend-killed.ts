@@ -13,7 +13,7 @@ const TERMINATE = `
 export const fault: Fault = {
   name: 'backend-killed',
   promise:
-    'a request whose database connection is ended gets a 503 with Retry-After, or the service repeats its statement; the others succeed',
+    'a request whose database connection is ended gets a 503 with Retry-After, or the service repeats its statement; all other requests succeed',
   engines: ['postgresql'],
   run: async ({ start }) => {
     const platform = await start();

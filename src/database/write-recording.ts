@@ -5,11 +5,15 @@ import type { Queryable } from './port.ts';
 
 /** What is added to a statement that writes rows in a common table expression. */
 export type WriteRecording = {
-  /** Text at the end of the `returning` clause: each expression, also the first, follows a comma. The statement must give the written table the alias `stored`. */
+  /**
+   * SQL that is appended to the `returning` clause. A comma stands before each expression, including the first. The statement must give the
+   * written table the alias `stored`.
+   */
   returning: string;
   /**
-   * Further common table expressions, each after a comma. `written` is the name of the expression that writes the rows. This expression must
-   * also return `inserted`, which is false for an updated row. `first` is the number of the placeholder of `params[0]`: 3 for `$3`.
+   * Returns further common table expressions, with a comma before each. `written` is the name of the expression that writes the rows. The
+   * expression `written` must also return `inserted`, which is false for an updated row. `first` is the number of
+   * the placeholder of `params[0]`: 3 for `$3`.
    */
   toSql: (written: string, first: number) => string;
   params: readonly unknown[];

@@ -6,7 +6,7 @@ import { pathOf } from '../http/request-target.ts';
 import { traceOf } from './request-id.ts';
 import type { RequestObserver } from './request-observer.ts';
 
-/** Longer texts of clients are cut. */
+/** The longest path and the longest user agent that are logged. The rest of a longer text is cut off. */
 const TEXT_LENGTH_MAX = 200;
 
 export function createAccessLog(log: Log, clientAddress: (request: IncomingMessage) => string): RequestObserver {

@@ -1,4 +1,4 @@
-// Content that changes only when the program does: sent with an ETag, compressed if the client accepts gzip.
+// Serves content that changes only with the version of the program. It is sent with an ETag, and compressed if the client accepts gzip.
 
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';

@@ -20,7 +20,7 @@ export type TwoServers = { primary: PostgresServer; indexer: PostgresServer };
 /**
  * Declares a suite with two PostgreSQL servers, which are started before its tests and removed afterwards. `suite` must read
  * `servers` in hooks and tests only, because the servers do not exist earlier. Without PostgreSQL the suite is skipped. If
- * REQUIRE_POSTGRES is 1, it fails instead.
+ * REQUIRE_POSTGRES is 1, the suite fails instead.
  */
 export function withTwoServers(name: string, suite: (servers: TwoServers) => void): void {
   if (!canStartPostgres() && process.env['REQUIRE_POSTGRES'] !== '1') {
@@ -43,7 +43,7 @@ export function withTwoServers(name: string, suite: (servers: TwoServers) => voi
 
 /** The deadline of a source in these tests. It is short because tests wait for it, but long enough for a read on a busy machine. */
 export const SOURCE_TIMEOUT_MS = 1_000;
-/** A response that takes this long has hung, and fails its test. No response takes this long, even on a slow machine. */
+/** If a response takes this long, the request hangs and its test fails. A request that does not hang is faster, even on a slow machine. */
 export const HANG_MS = 30_000;
 /** How far `fresh` advances the clock. No response stays fresh in the cache for this long. */
 const FORGET_MS = 2_000;
@@ -61,7 +61,7 @@ export type TwoDatabaseService = TestService & {
 };
 
 type TwoDatabaseOptions = {
-  /** Turns the URL of each database into the URL that the service connects to, for example that of a proxy. */
+  /** Turns the URL of each database into the URL that the service connects to, for example the URL of a proxy. */
   via?: { primary?: (url: string) => Promise<string>; indexer?: (url: string) => Promise<string> };
   settings?: Record<string, string>;
   /** If true, the small market is not loaded. */

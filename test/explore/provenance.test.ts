@@ -32,13 +32,13 @@ forEachMarket('provenance', {}, (market) => {
     return Object.fromEntries(data.figures.map(({ figure, ...provenance }: any) => [figure, provenance]));
   };
 
-  test('every figure of a collection without facts is unknown', async () => {
+  test('every figure of a collection without any data is unknown', async () => {
     const subject = newCollection({ chain: 'solana' });
     await market.load([subject.collection()]);
     assert.deepEqual(await figuresOf(subject), Object.fromEntries(NAMES.map((name) => [name, UNKNOWN])));
   });
 
-  test('a reported figure has its marketplace record and its time', async () => {
+  test('a reported figure names the kind of record that reported it, and the time of the record', async () => {
     const subject = newCollection();
     const at = new Date(START - HOUR_MS).toISOString();
     await market.load([
@@ -65,7 +65,7 @@ forEachMarket('provenance', {}, (market) => {
     assert.deepEqual((await figuresOf(subject))['rarity.rank'], { ...ranks, complete: true });
   });
 
-  test('ranks that the service computed from traits have their method', async () => {
+  test('ranks that the service computed from traits name the method of the computation', async () => {
     const subject = newCollection();
     await market.load([
       subject.collection({ tokensComplete: true }),

@@ -14,7 +14,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const FIRST_PAINT = '<!--first paint of the market--><h1>Market</h1>\n<!--end of the first paint-->';
 const PAGE = `<!doctype html><base href="/" /><script type="module" src="./console/main-a1.js"></script><div>${FIRST_PAINT}</div>`;
-/** The page as it is served below this path. */
+/** The service is reached below the path of this URL. SERVED_PAGE is PAGE with this path in its `base` element. */
 const BASE_URL = 'https://market.example/mercat';
 const SERVED_PAGE = PAGE.replace('href="/"', 'href="/mercat/"');
 const MARKET_PATHS = ['/', '/?chain=base'];
@@ -31,7 +31,7 @@ const PAGE_PATHS = [
   '/service/chains',
 ];
 
-/** A folder as the build leaves it, with files that the service must not serve. */
+/** Creates a folder like that of a built console. It also has files that the service must not serve. */
 function builtConsole(): string {
   const folder = temporaryDirectory();
   mkdirSync(path.join(folder, 'console'));
@@ -58,7 +58,7 @@ after(cleanUp);
 describe('the web console', () => {
   const service = useService({ BASE_URL });
 
-  test('one page is served at every path of the console, with the base path of the service, and with a first paint at that of the market alone', async () => {
+  test('every path of the console serves the same page with the base path of the service, and only the page of the market has the first paint', async () => {
     for (const target of PAGE_PATHS) {
       const { status, headers, body } = await request(service.url, target);
       assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'], target);

@@ -1,4 +1,5 @@
-// Creates a secret key and PRODUCTS products with stock in one location. Writes what the benchmark needs to the file SEEDED.
+// Creates a secret key and PRODUCTS products with stock in one location. The environment variable SEEDED names
+// the file to which the key and the ids are written for the benchmark.
 
 const { writeFileSync } = require('node:fs');
 const {
@@ -9,7 +10,7 @@ const {
 } = require('@medusajs/medusa/core-flows');
 
 const PRODUCTS = Number(process.env.PRODUCTS);
-/** The products of one workflow. */
+/** The number of products that one workflow creates. */
 const BATCH = 100;
 
 module.exports.default = async ({ container }) => {

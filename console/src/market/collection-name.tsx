@@ -1,4 +1,4 @@
-// The name of a collection, where only its id is known. The short form of the id stands for it until the name has been read.
+// Displays the name of a collection of which only the id is known. Until the name has been read, a short form of the id is displayed.
 
 import { useQuery } from '@tanstack/preact-query';
 import { collectionQuery } from '../data/market-queries.ts';

@@ -1,4 +1,4 @@
-// A time: its age on the page, local time and UTC in the tooltip.
+// Displays how long ago a time was. The tooltip has the time itself, as local time and in UTC.
 
 import { formatAge, formatLocal, formatRemaining, formatUtc } from '../format/time.ts';
 import { useNow } from '../shell/clock.ts';
@@ -13,7 +13,7 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-/** When something ends: the time that remains, or `expired`. */
+/** Displays how long something remains valid, or that it has expired. `at` is the time at which it expires. */
 export function Expiry({ at }: { at: string }) {
   const now = useNow();
   return (

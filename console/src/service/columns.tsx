@@ -1,4 +1,4 @@
-// The columns of the tables of the service.
+// The columns of the tables on the page about the state of the service.
 
 import type { ChainState, DatabaseState, MetadataState, SourceState, TaskState } from '../data/service-state.ts';
 import { formatCount } from '../format/amount.ts';

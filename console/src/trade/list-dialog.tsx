@@ -1,4 +1,5 @@
-// The form of a new listing: what the seller receives and for how long, and what the buyer pays with the royalty.
+// The form of a new listing. The seller enters the price that the seller receives, and chooses how long the listing is valid. The form shows
+// the royalty, and the total that the buyer pays.
 
 import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';

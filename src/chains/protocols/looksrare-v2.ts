@@ -16,9 +16,12 @@ export const LOOKSRARE_V2_TOPICS = {
   orderNoncesCancelled: '0x0560c6093fba8a508d0e6ea3b4d7260d7afa9b152731f03a2d05dfe39b0ec425',
 } as const satisfies Record<string, Hex>;
 
-/** The first of the three words with the amounts that the buyer paid: to the seller, to the creator, and to the protocol. */
+/**
+ * The index of the word with the seller's amount. The next word has the creator's amount, and the word after it the protocol's amount. The
+ * buyer paid the sum of the three.
+ */
 const AMOUNTS_AT = 12;
-/** The word with the receiver of the seller's amount. For a listing this is always the seller. */
+/** The index of the word with the account that received the seller's amount. For a listing this account is always the seller. */
 const SELLER_RECIPIENT_AT = 10;
 
 /** In `TakerBid` the taker buys a listing, and the token goes to the account in word 4. In `TakerAsk` the taker sells into a bid. */
@@ -49,7 +52,10 @@ function tokensIn(data: Hex, contract: Address): SoldToken[] {
   }));
 }
 
-/** `NewBidAskNonces` and `SubsetNoncesCancelled` are not read: a listing is stored with one nonce, which is that of the order. */
+/**
+ * `NewBidAskNonces` and `SubsetNoncesCancelled` are not read. They cancel orders by two other nonces of the order. The service stores only
+ * the order nonce of a listing.
+ */
 export const LOOKSRARE_V2: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0x0000000000e655fae4d56241588680f86e3b2377'] }),
   decoders: new Map<Hex, EventDecoder>([

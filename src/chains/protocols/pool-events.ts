@@ -1,5 +1,5 @@
-// The events of protocols whose sales are made by pools. A pool buys and sells the tokens of one collection. It is a contract of its own that a
-// factory has made: a minimal proxy whose code ends with the facts of the pool.
+// The events of protocols whose sales are made by pools. A pool buys and sells the tokens of one collection. Each pool is a
+// contract that a factory has created: a minimal proxy. The last bytes of its code state the parameters of the pool, such as the collection.
 
 import type { EventPosition, OrderFulfilled, Transfer } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
@@ -24,20 +24,23 @@ export type Swap = { log: VerifiedLog; pool: Pool; moved: readonly Transfer[] };
 export type SwapDecoder = (position: EventPosition, swap: Swap) => OrderFulfilled | null;
 
 export type PoolEvents = {
-  /** By first topic. */
+  /** By the first topic of the log of a swap. */
   decoders: ReadonlyMap<Hex, SwapDecoder>;
   templates: readonly PoolTemplate[];
 };
 
-/** A contract to which pools of one kind delegate their calls. The last bytes of a pool's code are the facts of the pool. */
+/** A contract to which pools of one kind delegate their calls, and the layout of the parameters at the end of a pool's code. */
 export type PoolTemplate = {
   /** The function of the factory that returns the address of the template, such as `erc721ETHTemplate()`. */
   getter: string;
   /**
-   * The number of the last bytes. They begin with the factory, the curve, the collection (20 bytes each) and the type of the pool (1 byte).
+   * The length of the parameters in bytes. They begin with the factory, the curve, the collection (20 bytes each) and the type of the pool
+   * (1 byte).
    */
   bytes: number;
+  /** The offset of the token id in the parameters. Null for pools of ERC-721 tokens. */
   tokenIdAt: number | null;
+  /** The offset of the currency in the parameters. Null for pools that use the native currency. */
   currencyAt: number | null;
 };
 
@@ -47,13 +50,13 @@ export type FactoryTemplates = { factory: Address; byAddress: ReadonlyMap<Addres
 const ADDRESS_BYTES = 20;
 const WORD_BYTES = 32;
 const COLLECTION_AT = 2 * ADDRESS_BYTES;
-/** The code of a proxy that appends its last bytes (`facts`) to the call data. The code has their number (`size`) twice. */
+/** Matches the code of a proxy that appends the parameters (`facts`) to the call data. The code contains their length (`size`) twice. */
 const PROXY =
   /^0x3d3d3d3d363d3d3760(?<size>[0-9a-f]{2})603536393660\k<size>013d73(?<template>[0-9a-f]{40})5af43d3d93803e603357fd5bf3(?<facts>[0-9a-f]*)$/;
 
 /**
- * The pool that has this code. Null for any other contract. The code is sufficient evidence: a proxy runs only the code of its template,
- * and the template reads the factory from the last bytes.
+ * Returns the pool that has this code, or null if the code is not that of a pool. The code is sufficient evidence: a proxy runs only the
+ * code of its template, and the template reads the factory from the parameters.
  */
 export function parsePool(code: Hex, factories: readonly FactoryTemplates[]): Pool | null {
   const { size = '', template: delegate = '', facts = '' } = PROXY.exec(code)?.groups ?? {};

@@ -58,7 +58,7 @@ const PROTOCOLS_BY_CONTRACT: ProtocolContracts = new Map(
   [...createChains().values()].flatMap((chain) => [...listProtocolContracts(chain, new Map())]),
 );
 
-/** Contracts that only the setting SEAPORT_ADDRESSES names are Seaport's. */
+/** Returns Seaport for a contract that no protocol lists, because only the setting SEAPORT_ADDRESSES can have added such a contract. */
 export function findProtocol(contract: Address): SettlementProtocol {
   return PROTOCOLS_BY_CONTRACT.get(contract) ?? SEAPORT;
 }

@@ -36,7 +36,8 @@ export function readLogs(result: unknown, request: LogRequest): VerifiedLog[] {
     }
     const known = hashes.get(log.blockNumber);
     if (known === undefined) hashes.set(log.blockNumber, log.blockHash);
-    else if (known !== log.blockHash) throw invalidResponse(`a log has another hash of block ${log.blockNumber}`);
+    else if (known !== log.blockHash)
+      throw invalidResponse(`a log has a hash of block ${log.blockNumber} that differs from the known hash`);
     logs.push(log);
     last = log;
   }

@@ -1,10 +1,10 @@
-// The server that the checks of a replica have reached. Its reads must use the same server: the URL could name several servers, or lead to
-// another server than before.
+// Remembers which server the last check of a replica reached. Reads of the replica must use the same server. Without this rule they could
+// reach another server, because a URL can name several servers, and can lead to a new server later.
 
 import type { QueryConfig } from 'pg';
 import { rowDecoder, text } from '../rows.ts';
 
-/** The start time differs between servers. The address does not serve, because a server can have several. */
+/** Identifies a server by its start time, which differs between servers. An address does not identify it: one server can have several. */
 export const SERVER = `extract(epoch from pg_postmaster_start_time())::text`;
 
 const decodeServer = rowDecoder('server', { server: text });
@@ -21,7 +21,7 @@ type Connection = { query(config: QueryConfig): Promise<{ rows: Record<string, u
 export class CheckedServer {
   #server: string | null = null;
 
-  /** Notes the server of a check. Returns whether it is another one than that of the last check. */
+  /** Stores the server that a check has reached. Returns true unless the previous check reached the same server. */
   note(server: string): boolean {
     const isOther = server !== this.#server;
     this.#server = server;

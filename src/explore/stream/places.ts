@@ -7,7 +7,7 @@ export type PlaceLimits = {
   connectionsPerClient: number;
 };
 
-/** `entered`, or the limit that is reached: all places are taken, or the client has `taken` connections, which is the most. */
+/** `full`: all places are taken. An object: the client already has as many connections as it may have, and `taken` is their number. */
 export type PlaceResult = 'entered' | 'full' | { taken: number };
 
 export type StreamPlaces = {

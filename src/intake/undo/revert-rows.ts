@@ -1,5 +1,6 @@
-// Deletes the rows that a change inserted, and restores the rows that it changed. Each kind follows the rules of its context, so that
-// figures, books, events and logs agree with the rows. The transaction must hold the locks that writers of these rows take.
+// Deletes the rows that a change inserted, and restores the rows that it changed. Rows of each kind are reverted by the rules of their
+// context, so that figures, order books, events and logs agree with the rows. The transaction must hold the locks that other writers of these
+// rows take.
 
 import { recordMarketChanges } from '../../activity/record-writes.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -28,11 +29,11 @@ import { revertProducts } from './revert-products.ts';
 
 export type RevertContext = RefreshContext & {
   importId: string;
-  /** The locked collections of the rows. */
+  /** The collections of the rows. The transaction holds their locks. */
   collectionIds: readonly string[];
 };
 
-/** Takes the rows back. Returns the rows that could not be taken back. */
+/** Reverts the rows. Returns the rows that could not be reverted. */
 export async function revertRows(
   tx: Queryable,
   kind: TrackedKind,
@@ -129,8 +130,8 @@ async function revertOrders(tx: Queryable, rows: RevertedRows, { now }: RevertCo
 }
 
 /**
- * Takes collection records back. The record of a followed collection is kept. A changed record is kept if another collection now has its
- * earlier slug.
+ * Reverts collection records. An inserted record stays if its collection is followed. A changed record stays as it is if another collection
+ * now has the slug that the record had before the change.
  */
 async function revertCollections(tx: Queryable, rows: RevertedRows): Promise<KeptRow[]> {
   const followed = new Set(await listFollowedIds(tx, rows.removed));

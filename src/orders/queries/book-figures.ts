@@ -138,7 +138,7 @@ export const decodeDueAsset = rowDecoder('book_order', {
   asset: text,
 });
 
-/** At most `limit` assets, with their chains, for which a recorded start time of an order is at or before `now`. */
+/** At most `limit` assets, with their chains. Each of these assets has an order whose recorded start time is at or before `now`. */
 export async function listStartedAssets(
   db: Queryable,
   now: number,
@@ -154,7 +154,7 @@ export async function listStartedAssets(
 
 const decodeStarted = rowDecoder('book_order', { orderId: column('id', text), at: column('starts_at', timestamp) });
 
-/** The fillable orders of the assets whose recorded start time is at or before `now`, with their start times, the earliest first. */
+/** Lists the fillable orders of the assets, if the recorded start time of the order is at or before `now`. The earliest start comes first. */
 export async function listStartedOrders(
   tx: Queryable,
   assets: readonly OrderedAsset[],

@@ -1,5 +1,5 @@
-// Magic Eden on Solana. Responses become exact records. A walk reports whether its list is complete. No fault leads to an incorrect
-// record.
+// The reads of Magic Eden on Solana. Responses are converted to records with exact amounts. A walk reports whether it has read the complete
+// list. No fault of the server leads to an incorrect record.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -191,7 +191,7 @@ test('a price in SOL is converted to lamports from its decimal text', async (t) 
   }
 });
 
-test('digits beyond the lamport, other currencies, other marketplaces and other collections are rejected', async (t) => {
+test('a row with a fraction of a lamport, or of another currency, marketplace or collection, is rejected', async (t) => {
   const { book, upstream } = await start(t);
   const sol = { rawAmount: '1000000000', address: 'So11111111111111111111111111111111111111112', decimals: 9 };
   const changesByReason = {

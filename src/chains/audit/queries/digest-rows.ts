@@ -75,7 +75,10 @@ const VIEWS: readonly View[] = [
   },
 ];
 
-/** The dormancy, at the time of the block, of an own order by its id or of a mirrored listing by its key. */
+/**
+ * Whether an own order or a mirrored listing is dormant at the time of the block. `id`: the id of the order, or the key of the listing.
+ * `reason`: why it is dormant. Null if it is not dormant.
+ */
 export type DerivedDormancy = { id: string; reason: string | null };
 
 const decodeLine = rowDecoder('digest row', { line: text });
