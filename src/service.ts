@@ -1,5 +1,6 @@
 // The composition root: opens the databases, starts the servers and the workers, and closes everything in reverse order.
 
+import os from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from './core/clock.ts';
@@ -22,7 +23,7 @@ import { OperatorError } from './core/errors.ts';
 import { createActivityFeed } from './explore/http/stream/feed.ts';
 import { Subscriptions } from './explore/http/stream/subscriptions.ts';
 import { createStreamStatus } from './explore/stream/status.ts';
-import { ResponseCache } from './http/response-cache.ts';
+import { ResponseCache, cacheBytesFor } from './http/response-cache.ts';
 import type { MetricsSources, ProcessMetrics } from './metrics/metrics.ts';
 import type { Membership } from './processes/membership.ts';
 import type { RequestObserver } from './server/request-observer.ts';
@@ -210,7 +211,9 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     records: context,
     orders: { ...context, checksOf: (chain: Chain) => context.followed.readerOf(chain.id)?.contracts ?? null },
   };
-  const responses = new ResponseCache(changes, clock);
+  // Node reports 0, or more than there is, without a limit such as that of a container.
+  const memoryBytes = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, os.totalmem());
+  const responses = new ResponseCache(changes, clock, { bytesMax: cacheBytesFor(memoryBytes, processes) });
   const metrics = await openMetrics(context, {
     telemetry,
     sources: {

@@ -17,6 +17,8 @@ const STALE_WHILE_COMPUTING_MS = 5_000;
 /** The greatest age of a response that is served while the primary database cannot be reached. */
 const STALE_IF_UNAVAILABLE_MS = 30 * 60_000;
 const BYTES_MAX = 64 * 1024 * 1024;
+/** The share of a machine's memory that its caches may take. With less than 1 GiB of memory, this is less than BYTES_MAX. */
+const MEMORY_SHARE = 1 / 16;
 /** The body and its encodings occupy at most this many times the size of the body. */
 const BODIES = 2;
 /** An estimate of the memory of an entry beside its body and key. */
@@ -36,6 +38,11 @@ type Entry = {
 };
 type Computation = { version: number; promise: Promise<CachedResponse> };
 
+/** The size of the cache in bytes of each of `processes` on a machine or in a container with so much memory. */
+export function cacheBytesFor(memoryBytes: number, processes: number): number {
+  return Math.floor(Math.min(BYTES_MAX, (memoryBytes * MEMORY_SHARE) / processes));
+}
+
 export class ResponseCache {
   /**
    * How requests were answered: by a fresh response, by a stale response, by the computation of another request, or by their own
@@ -44,15 +51,17 @@ export class ResponseCache {
   readonly counts = { hit: 0, stale: 0, shared: 0, computed: 0 };
   readonly #changes: CollectionVersions;
   readonly #clock: Clock;
-  readonly #entries = new LRUCache<string, Entry>({
-    maxSize: BYTES_MAX,
-    sizeCalculation: (entry, key) => entry.response.size * BODIES + key.length + ENTRY_OVERHEAD_BYTES,
-  });
+  readonly #entries: LRUCache<string, Entry>;
   readonly #computations = new Map<string, Computation>();
 
-  constructor(changes: CollectionVersions, clock: Clock) {
+  /** `bytesMax`: of all responses. Default: BYTES_MAX. */
+  constructor(changes: CollectionVersions, clock: Clock, { bytesMax = BYTES_MAX }: { bytesMax?: number } = {}) {
     this.#changes = changes;
     this.#clock = clock;
+    this.#entries = new LRUCache<string, Entry>({
+      maxSize: bytesMax,
+      sizeCalculation: (entry, key) => entry.response.size * BODIES + key.length + ENTRY_OVERHEAD_BYTES,
+    });
   }
 
   /** The fresh response of a key. Undefined if there is none. */
