@@ -1,6 +1,6 @@
 // A cached response: the bytes and headers of a 200, serialised once and written to many requests.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ContentCoding } from './content-coding.ts';
 import { ENCODED_BYTES_MIN, EncodedBodies, chooseCoding } from './content-coding.ts';
@@ -72,7 +72,7 @@ export function createCachedResponse(options: ResponseContent): CachedResponse {
   const policy = degraded ? SHORT_POLICY : options.policy;
   const text = toJsonText(options.body);
   const bytes = toOwnBuffer(text);
-  const etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+  const etag = `W/"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`;
   const shared = { 'cache-control': toCacheControl(policy), etag, vary: 'Accept-Encoding', ...CORS_HEADERS };
   return {
     route: null,

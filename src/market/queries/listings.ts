@@ -76,21 +76,26 @@ const decodeAsk = rowDecoder('listing', {
   raw: column('price_raw', amount),
 });
 
-/** The cheapest active listing of each given collection. Listings of the assets in `except` are ignored. */
+/**
+ * The cheapest active listing of each given collection. Listings of the assets in `except` are ignored. Without such assets the statement
+ * has no condition on them: PostgreSQL would expect the condition to remove most rows, and read all listings of a collection.
+ */
 export async function listCheapestMirrored(
   db: Queryable,
   collectionIds: readonly string[],
   { now, except = [] }: { now: number; except?: readonly { collectionId: string; asset: string }[] },
 ): Promise<{ collectionId: string; asset: AssetId; raw: bigint }[]> {
+  const isExcepted = `and (collection_id, asset) not in (select * from unnest($3::text[], $4::text[]))`;
+  const excepted = [except.map((one) => one.collectionId), except.map((one) => one.asset)];
   const rows = await db.query(
     `select wanted.id as collection_id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id)
      cross join lateral (
        select asset, price_raw from indexer.listing
        where collection_id = wanted.id and ${LISTED} and (expires_at is null or expires_at > $2)
-         and (collection_id, asset) not in (select * from unnest($3::text[], $4::text[]))
+         ${except.length > 0 ? isExcepted : ''}
        order by price_raw, id, key limit 1
      ) as cheapest`,
-    [collectionIds, new Date(now), except.map((one) => one.collectionId), except.map((one) => one.asset)],
+    [collectionIds, new Date(now), ...(except.length > 0 ? excepted : [])],
   );
   return rows.map(decodeAsk);
 }

@@ -29,3 +29,26 @@ function stepsOf(node: PlanNode): PlanStep[] {
   };
   return [step, ...(node.Plans ?? []).flatMap(stepsOf)];
 }
+
+/** The most rows that a step may read or sort. */
+export type PlanLimits = { rowsMax: number; sortMax: number };
+
+/** A table of two or three pages is read sequentially. */
+const SMALL_TABLE_ROWS = 250;
+
+/** Runs each statement, and returns what is wrong with its plan: a sequential scan, or more rows read or sorted than the limits allow. */
+export async function listPlanFaults(
+  db: Database,
+  statements: readonly { sql: string; params: readonly unknown[] }[],
+  { rowsMax, sortMax }: PlanLimits,
+): Promise<string[]> {
+  const faults: string[] = [];
+  for (const { sql, params } of statements) {
+    for (const { type, table, rows } of await explainStatement(db, sql, params)) {
+      if (type.endsWith('Seq Scan') && rows > SMALL_TABLE_ROWS) faults.push(`a sequential scan of ${table}: ${sql}`);
+      else if (table !== null && rows > rowsMax) faults.push(`${type} of ${table} reads ${rows} rows: ${sql}`);
+      if (type.endsWith('Sort') && rows > sortMax) faults.push(`a sort of ${rows} rows: ${sql}`);
+    }
+  }
+  return faults;
+}
