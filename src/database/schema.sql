@@ -993,4 +993,5 @@ create table indexer.trait_set (
   trait_ids integer[] not null,
   constraint trait_set_pkey PRIMARY KEY (collection_id, asset)
 );
+CREATE INDEX trait_set_by_id ON indexer.trait_set USING btree (collection_id, length(asset), asset) INCLUDE (trait_ids);
 CREATE INDEX trait_set_by_traits ON indexer.trait_set USING gin (trait_ids) WITH (fastupdate=off);

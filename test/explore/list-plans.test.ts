@@ -103,10 +103,26 @@ function declareTests(engine: TestEngine): void {
       });
       assert.deepEqual(
         (await listTraitAssetsByPrice(db, id, { ...query, after: null, except: [] })).map(({ asset }) => asset),
-        await listByReading(db, id, filter),
+        await listPricedByReading(db, id, filter),
       );
     });
   }
+
+  test('by id with common traits visit an index alone, and stop when the page is full', async () => {
+    const wanted = new Map([
+      ['Hat', ['Hat 0']],
+      ['Eyes', ['Eyes 0']],
+    ]);
+    const filter = (await findTraitFilter(db, id, wanted)) ?? assert.fail();
+    for (const after of [null, '5000']) {
+      const query = { filter, limit: LIMIT, now: NOW, after, unranked: false, listed: null };
+      await assertPlans(db, (reading) => listTraitAssetsById(reading, id, query), {
+        rowsMax: (3 * LIMIT) / filter.share,
+        indexOnly: ['trait_set'],
+      });
+      assert.deepEqual(await listTraitAssetsById(db, id, query), await listByReading(db, id, filter, after));
+    }
+  });
 
   test('the traits of a collection are read through indexes', async () => {
     await assertPlans(db, async (reading) => {
@@ -220,7 +236,7 @@ function declareTests(engine: TestEngine): void {
     for (const interval of INTERVALS)
       await assertPlans(db, (reading) => readRangeFigures(reading, id, { ...range, interval }), {
         rowsMax: 90 * 24,
-        indexOnly: true,
+        indexOnly: ['market_hour', 'sale_hour'],
       });
     const times = Array.from({ length: 29 }, (_, step) => NOW - step * 6 * 60 * MINUTE_MS);
     await assertPlans(db, (reading) => listFloorsAt(reading, [id, 'base_pier-7'], times));
@@ -248,12 +264,35 @@ function declareTests(engine: TestEngine): void {
 }
 
 /** The same list from all rows. */
-async function listByReading(db: Database, collectionId: string, { rarest, others }: TraitFilter): Promise<string[]> {
-  const rows = await db.query<{ asset: string }>(
-    `select asset from indexer.trait_listing where collection_id = $1
+function listPricedByReading(db: Database, collectionId: string, filter: TraitFilter): Promise<string[]> {
+  return listAll(db, filter, {
+    collectionId,
+    rows: 'indexer.trait_listing where true',
+    order: 'price_raw, asset',
+  });
+}
+
+/** The same list from all rows. */
+function listByReading(
+  db: Database,
+  collectionId: string,
+  filter: TraitFilter,
+  after: string | null,
+): Promise<string[]> {
+  const rows = `indexer.trait_set where asset::numeric > ${after ?? -1}`;
+  return listAll(db, filter, { collectionId, rows, order: 'asset::numeric' });
+}
+
+async function listAll(
+  db: Database,
+  { rarest, others }: TraitFilter,
+  { collectionId, rows, order }: { collectionId: string; rows: string; order: string },
+): Promise<string[]> {
+  const found = await db.query<{ asset: string }>(
+    `select asset from ${rows} and collection_id = $1
      ${[rarest, ...others].map(({ ids }) => `and trait_ids && array[${ids.join(',')}]`).join(' ')}
-     order by price_raw, asset limit ${LIMIT}`,
+     order by ${order} limit ${LIMIT}`,
     [collectionId],
   );
-  return rows.map(({ asset }) => asset);
+  return found.map(({ asset }) => asset);
 }

@@ -25,9 +25,14 @@ export type TraitGroup = { ids: readonly number[]; tokens: number; listed: numbe
  */
 export type TraitFilter = { rarest: TraitGroup; others: readonly TraitGroup[]; share: number };
 
-/** A walk visits at most twice as many rows as it is expected to need, and a number within these bounds. */
+/**
+ * A walk visits at most twice as many rows as it is expected to need, at least `WALK_MIN` and at most `visitsMax`. `visitsPerMatch`: how many
+ * visits take as long as a search needs for each token that has the traits.
+ */
 const WALK_MIN = 1_000;
-const WALK_MAX = 4_000;
+const WALK = { visitsMax: 4_000, visitsPerMatch: 1 };
+/** A walk by id visits rows of one index, and reads no table. */
+const INDEX_WALK = { visitsMax: 20_000, visitsPerMatch: 8 };
 /** If more tokens than this have the traits, a walk is tried before these tokens are sorted. */
 const SEARCH_MAX = 20_000;
 /** If the rarest group has at most this many tokens, they are searched first. */
@@ -170,7 +175,9 @@ async function listTokens(
 ): Promise<Row[]> {
   const generation = await findServedGeneration(db, collectionId);
   const ranked = { ...query, generation };
+  const { isInSet } = toOrder(new Parameters());
   return readOneWay(query, {
+    ...(isInSet ? INDEX_WALK : WALK),
     share: query.filter.share * listedShare(query),
     matches: query.filter.rarest.tokens * shareOf(query.filter.others),
     walk: async (visitsMax) => {
@@ -181,7 +188,7 @@ async function listTokens(
   });
 }
 
-type Ways = {
+type Ways = typeof WALK & {
   /** Which share of the rows of a walk is expected to pass. */
   share: number;
   /** How many rows a search is expected to find. */
@@ -192,10 +199,12 @@ type Ways = {
   search: (max: number | null) => Promise<Row[] | null>;
 };
 
-async function readOneWay({ filter, limit }: TraitListQuery, { share, matches, walk, search }: Ways): Promise<Row[]> {
+async function readOneWay({ filter, limit }: TraitListQuery, ways: Ways): Promise<Row[]> {
+  const { share, matches, walk, search, visitsPerMatch } = ways;
   const visits = limit / share;
-  const isSearchFirst = filter.rarest.tokens <= FEW_TOKENS || visits > WALK_MAX || matches < visits;
-  const visitsMax = Math.ceil(Math.min(Math.max(2 * visits, WALK_MIN), WALK_MAX));
+  const isSearchShort = matches * visitsPerMatch < visits;
+  const isSearchFirst = filter.rarest.tokens <= FEW_TOKENS || visits > ways.visitsMax || isSearchShort;
+  const visitsMax = Math.ceil(Math.min(Math.max(2 * visits, WALK_MIN), ways.visitsMax));
   return (isSearchFirst ? await search(SEARCH_MAX) : null) ?? (await walk(visitsMax)) ?? (await search(null)) ?? [];
 }
 
@@ -233,16 +242,21 @@ function walkTokens(
   toOrder: (parameters: Parameters) => TokenOrder,
 ): Promise<Row[]> {
   const parameters = new Parameters();
-  const { columns, condition } = toOrder(parameters);
+  const { columns, condition, isInSet } = toOrder(parameters);
   const order = bySize(columns);
+  const ofCollection = `collection_id = ${parameters.use(collectionId, 'text')}`;
+  const visited = isInSet
+    ? `select asset, size from (
+         select asset, trait_ids, length(asset) as size from indexer.trait_set where ${ofCollection} and ${condition}
+         order by ${columns} limit ${visitsMax}
+       ) as owned`
+    : `select token.* from (
+         select asset, rarity_rank, length(asset) as size from ${tokenSource(parameters, query)}
+         where ${ofCollection} and not burned and ${condition} order by ${columns} limit ${visitsMax}
+       ) as token cross join lateral ${setOf('trait_set', parameters, collectionId, 'token')} as owned`;
   return db.query(
     `select * from (
-       select token.* from (
-         select asset, rarity_rank, length(asset) as size from ${tokenSource(parameters, query)}
-         where collection_id = ${parameters.use(collectionId, 'text')} and not burned and ${condition}
-         order by ${columns} limit ${visitsMax}
-       ) as token cross join lateral ${setOf('trait_set', parameters, collectionId, 'token')} as owned
-       where ${hasGroups(parameters, 'owned', toGroups(query.filter))} order by ${order} offset 0
+       ${visited} where ${hasGroups(parameters, 'owned', toGroups(query.filter))} order by ${order} offset 0
      ) as token
      where ${listedCondition(parameters, collectionId, query)} order by ${order} limit ${query.limit}`,
     parameters.values,
@@ -328,7 +342,9 @@ export async function listTraitAssetsByPrice(
   const share = shareOf(others);
   const search = (max: number | null) => searchListed(db, { ...query, max });
   const rows = others.length === 0 || rarest.listed <= query.limit ? await walk(0) : null;
-  return (rows ?? (await readOneWay(query, { share, matches: rarest.listed * share, walk, search }))).map(decodePriced);
+  return (rows ?? (await readOneWay(query, { ...WALK, share, matches: rarest.listed * share, walk, search }))).map(
+    decodePriced,
+  );
 }
 
 type PriceListQuery = TraitListQuery & { after: { raw: bigint; asset: string } | null; except: readonly string[] };
