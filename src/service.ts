@@ -79,7 +79,7 @@ export type ServiceOptions = {
   open?: (config: Config, log: Log, options: OpenOptions) => Promise<Databases>;
   /** The folder of the built web console. Default: where `npm run build` writes it. */
   consoleFolder?: string;
-  /** Of a process that serves together with others. Null: this process serves alone. Default: null. */
+  /** What this process shares with the other processes that serve together with it. Null: this process serves alone. Default: null. */
   membership?: Membership | null;
 };
 
@@ -181,7 +181,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   if (windows) closers.push(async () => windows.close());
 
   // The parts that begin work (workers, servers, backups) are closed concurrently. The readers of chains are closed after the requests that
-  // use them. This also ends a task that waits for an endpoint of a chain.
+  // use them. Closing the readers also ends a task that waits for an endpoint of a chain.
   const frontClosers: Closer[] = [];
   const workers = await startWorkers(context, { drive: options.workers ?? true });
   closers.push(() => {
@@ -477,7 +477,7 @@ export async function startWorkerProcess({ config, log }: { config: Config; log:
   }
 }
 
-/** Starts a clock that follows the clock of the primary database. Adds a closer that stops the clock to `closers`. */
+/** Starts a clock that follows the clock of the primary database. Adds to `closers` a function that stops the clock. */
 async function startClock({ main }: Databases, log: Log, closers: Closer[]): Promise<Clock> {
   const clock = await DatabaseClock.start({ db: main, log });
   // While the database cannot be read, the clock continues without it. The level is debug, because requests already report the outage.
@@ -553,7 +553,7 @@ async function* toLines(records: Iterable<Record<string, unknown>>): AsyncGenera
   for (const record of records) yield Buffer.from(`${JSON.stringify(record)}\n`);
 }
 
-/** The URL of the listening server. A wildcard address is replaced by the loopback address, because clients cannot connect to it. */
+/** The URL of the listening server. Clients cannot connect to a wildcard address, so it is replaced by the loopback address. */
 function listeningUrl(app: FastifyInstance, host: string): string {
   const address = app.server.address();
   const port = typeof address === 'object' && address ? address.port : 0;

@@ -1,4 +1,4 @@
-// Joins reads and the stream after them without a gap.
+// Finds the offset at which the stream must begin, so that no event between the reads of a snapshot and the stream is missed.
 
 import { MercatError } from './mercat-error.ts';
 
@@ -14,11 +14,14 @@ export class SnapshotOffsets {
     if (offset !== undefined) this.#offsets.push(offset);
   }
 
-  /** Throws a MercatError if no response has an offset, or if the service did not know the offset of one. */
+  /** Throws a MercatError if no response has an offset, or if the service did not know the offset of a response. */
   get oldest(): string {
     const [oldest] = this.#offsets.toSorted((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1));
     if (oldest === undefined)
-      throw new MercatError('invalid_response', 'No response of the snapshot has an offset: read it from /explore/v1');
+      throw new MercatError(
+        'invalid_response',
+        'No response of the snapshot has an offset: read the snapshot from /explore/v1',
+      );
     if (oldest === null)
       throw new MercatError('unavailable', 'The service cannot read its activity, so nothing can be followed now');
     return oldest;

@@ -19,7 +19,7 @@ const START_LIMIT_MS = 120_000;
 export const fault: Fault = {
   name: 'disk-full-embedded',
   promise:
-    'writes are 503, or the service ends with exit code 70 and a line that names the disk; with free space it starts, and every acknowledged write is there',
+    'writes are 503, or the service ends with exit code 70 and a line that names the disk; when the disk has free space again, the service starts with every acknowledged write',
   engines: ['embedded'],
   needs: ['root'],
   mayGet: ['no response'],

@@ -8,7 +8,8 @@ const REQUESTS_WITHOUT_REPLICA = 60;
 
 export const fault: Fault = {
   name: 'failover-asynchronous',
-  promise: 'the writes that the replica did not receive are lost, and counted here; what is stored is consistent',
+  promise:
+    'the writes that the replica did not receive are lost, and the result of the fault states their number; what is stored is consistent',
   engines: ['postgresql'],
   mayLoseWrites: true,
   run: async (context) => {

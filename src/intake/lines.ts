@@ -122,10 +122,10 @@ class LineSplitter {
   }
 
   /**
-   * Ends a row with an unclosed quote. Adds to `lines` a rejection of its first line, and each later line as a row of its own. A first line
-   * with `\\"` may be complete, because some programs write a quote in this way: the parser of the row decides. Returns the
-   * bytes after its last line break: the beginning of the next row. The added lines are not searched for quoted line breaks, so the time
-   * stays linear in the size of the file.
+   * Ends a row whose quote is not closed. Adds each line of the row to `lines` as a row of its own. The first line is added as a rejection,
+   * unless it contains a quote after a backslash. Some programs write a quote in a cell in this way, so the parser of the row decides whether
+   * that line is complete. Returns the bytes after the last line break, with which the next row begins. The added lines are not searched for
+   * quoted line breaks, so the time stays linear in the size of the file.
    */
   #breakUp(rest: Buffer, lines: Line[]): Buffer {
     const bytes = Buffer.concat([...(this.#held ?? []), rest]);

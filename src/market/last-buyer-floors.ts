@@ -42,8 +42,8 @@ export class LastBuyerFloors {
   }
 
   /**
-   * `raw` is null for a collection without listings. `ageMs`: how long ago it was the floor, if it was read from a replica. The caller does not
-   * wait for the write.
+   * Stores the buyer floor. The caller does not wait for the write. `raw` is null for a collection without listings. `ageMs`: the age of the
+   * data from which the floor was read. A replica has older data than the primary.
    */
   note(collectionId: string, raw: bigint | null, ageMs: number): void {
     const now = this.#clock();

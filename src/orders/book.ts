@@ -1,6 +1,6 @@
-// The locks that every writer of orders takes, and two writers that the clock makes necessary. `expireOrders` stores that orders have
-// expired. `startOrders` counts orders whose start time has come. Queries for fillable orders compare both times with the clock themselves,
-// so they do not depend on these writers.
+// The locks that every writer of orders takes, and two writers that run because time passes. `expireOrders` stores that orders have expired.
+// `startOrders` adds orders whose start time has come to the figures. Queries for fillable orders compare the start and expiry times with the
+// clock themselves, so they do not depend on these writers.
 
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import type { Queryable, Statements } from '../database/port.ts';
@@ -16,7 +16,7 @@ import { listDueOrders, updateExpiredOrders } from './queries/order-states.ts';
 
 type Transactions = Pick<Statements, 'transaction'>;
 
-/** Marks at most `limit` active orders whose expiry time has passed as expired. Returns how many were found. */
+/** Stores the status `expired` for at most `limit` active orders whose expiry time has passed. Returns how many were found. */
 export function expireOrders(main: Transactions, now: number, limit: number): Promise<number> {
   return main.transaction(async (tx) => {
     const due = await listDueOrders(tx, now, limit);

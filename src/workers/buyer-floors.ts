@@ -21,7 +21,7 @@ const BATCH_SIZE = 500;
 const BATCH_TIMEOUT_MS = 10_000;
 /** A stored floor of this age is read again. The floor is served up to twice this age, which leaves time for failed runs. */
 const REFRESH_MS = BUYER_FLOOR_AGE_MAX_MS / 2;
-/** The most floors that one run reads. The next run continues, the oldest floors first. */
+/** The most floors that one run reads, the oldest floors first. The next run reads the floors that are left. */
 const RESOLVED_MAX = 2_000;
 
 export function createBuyerFloorsTask(context: WorkerContext): Task {

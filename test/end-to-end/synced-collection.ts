@@ -1,4 +1,5 @@
-// A service that follows a collection on a local chain and at marketplaces, whose tasks a test runs one at a time.
+// Functions for tests of a service that follows a collection on a local chain and at marketplaces. A test runs the tasks of the service
+// one at a time.
 
 import assert from 'node:assert/strict';
 import type { TestService } from '../support/service/service.ts';

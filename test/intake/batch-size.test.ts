@@ -22,7 +22,7 @@ describe('the size of a batch', () => {
     assert.equal(size.rows, BATCH_ROWS_FIRST);
   });
 
-  test('the batches grow only while a transaction takes less time than the aim of its engine', () => {
+  test('the batches grow only while a transaction takes less time than its engine aims at', () => {
     const sizes = (['embedded', 'postgresql'] as const).map((engine) => {
       const size = new BatchSize(engine);
       for (let batch = 0; batch < 10; batch += 1) size.adapt(size.rows, { ms: size.rows / 5, isAwaited: false });
@@ -31,7 +31,7 @@ describe('the size of a batch', () => {
     assert.deepEqual(sizes, [750, 2_000]);
   });
 
-  test('a slow source completes a batch early, but not before the batch has the first size', () => {
+  test('a slow source completes a batch early, but not before the batch has as many records as the first batch may have', () => {
     const size = new BatchSize('postgresql');
     size.adapt(500, { ms: 10, isAwaited: false });
     assert.deepEqual([size.rows, size.isComplete(749, () => 900), size.isComplete(750, () => 0)], [750, false, true]);

@@ -225,8 +225,8 @@ forEachEngine('the own order book and its copy', (engine) => {
   });
 
   /**
-   * Waits until the work has ended or waits for a lock. On the embedded engine, `work` waits for the only connection. The function
-   * then returns at once.
+   * Waits until the work has ended or waits for a lock. On the embedded engine, this function returns at once, because `work`
+   * waits for the only connection.
    */
   const untilBlocked = async (work: Promise<unknown>) => {
     if (main.engine === 'embedded') return;

@@ -25,7 +25,7 @@ forEachEngine('while the mirror cannot be read', (engine) => {
     });
     after(() => service.close());
 
-    test('the floor comes from the own order book, else the analytics record, the stats record or the snapshot', async () => {
+    test('the floor is that of the own order book; without own orders, that of the analytics record, else the stats record, else the snapshot', async () => {
       const snapshot = { floorRaw: '640' };
       const [own, analytics, stats, stored] = [1, 2, 3, 4].map(() => newCollection({ snapshot })) as [
         ReturnType<typeof newCollection>,

@@ -29,7 +29,7 @@ export class ChainAccess {
     return this.#connection.wallet.provider.request({ method, params }) as Promise<T>;
   }
 
-  /** Throws unless the wallet still has the account, and is on the chain of the service. */
+  /** Throws a TradeFailure if the wallet has changed to another account or to another chain. */
   async requireUnchanged(): Promise<void> {
     const [account] = await this.request<string[]>('eth_accounts');
     const network = await readNetwork(this.#connection.wallet.provider, this.chain);
@@ -42,7 +42,7 @@ export class ChainAccess {
     return decodeFunctionResult({ abi, functionName, args, data: result }) as T;
   }
 
-  /** Null if the contract has no such function. */
+  /** Like `read`, but null if the read fails, for example because the contract has no such function. */
   async find<T>(address: Address, abi: Abi, functionName: string, args: readonly unknown[] = []): Promise<T | null> {
     try {
       return await this.read<T>(address, abi, functionName, args);

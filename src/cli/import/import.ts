@@ -77,16 +77,16 @@ export function createImport(environment: ImportEnvironment): DefineCommand {
       )
       .option(
         '--explain',
-        'read the first rows of a file, guess its kind and columns, print the records that they would become, and write a column map to edit to the file of --map or to the current directory',
+        'read the first rows of a file, guess its kind and columns, and print the records that these rows would become; also write a column map, which you can edit: to the file of --map, or to the current directory',
       )
       .option('--dry-run', 'check and count the records without storing them')
       .option(
         '--replace',
-        'replace a stored sale of the same identity that has other facts, instead of reporting a conflict',
+        'if a stored sale of the same identity has other facts, replace it instead of reporting a conflict',
       )
       .option(
         '--create-collections',
-        'create a collection record, named by its address, for each collection that has none; a collection record can name it later',
+        'create a collection record for each collection that has none, with its address as the name; an imported collection record can give it another name later',
       )
       .option(
         '--refused <file>',
@@ -202,7 +202,7 @@ async function importFile(
     progress.update({ ...source.position(), text });
     lines?.forget(event.read);
   };
-  /** Counts rows that were rejected before they became records, and their lines after the first. */
+  /** `rows`: how many rows were rejected before they became records. `skippedLines`: how many lines these rows have after their first lines. */
   const lost = { rows: 0, skippedLines: 0 };
   const interruption = toInterruption(io.signal);
   try {

@@ -33,8 +33,8 @@ const decodeAnalytics = rowDecoder('collection_analytics', {
 });
 
 /**
- * By collection id. The windows of the sums end at `now`, in milliseconds. `limit 1` makes the planner look each collection up by index, even
- * without table statistics.
+ * Lists what is known about the trade of the collections, by collection id. The windows of the sums end at `now`, in milliseconds. `limit 1`
+ * makes the planner look each collection up by index, even without table statistics.
  */
 export async function listTradeFacts(
   db: Queryable,
@@ -86,7 +86,10 @@ function windowBounds(start: number): [Date, Date] {
   return [new Date(start), new Date(Math.ceil(start / HOUR_MS) * HOUR_MS)];
 }
 
-/** The sums of the full hours of a window of `wanted.id`, and of the single sales between its start and the first full hour. */
+/**
+ * SQL that sums the trade of the collection `wanted.id` in a window. It adds the stored sums of the full hours, and the single sales between
+ * the start of the window and its first full hour.
+ */
 function windowSql(start: string, firstHour: string): string {
   return `select coalesce(sum(volume_raw), 0) as volume_raw, coalesce(sum(sales), 0)::bigint as sales from (
     select volume_raw, sales from indexer.sale_hour where collection_id = wanted.id and hour >= ${firstHour}
@@ -143,7 +146,7 @@ export async function listVolumeFacts(
   );
 }
 
-/** Only records that have a floor, by collection id. */
+/** Lists the floors of analytics records, by collection id. Records without a floor are left out. */
 export function listAnalyticsFloors(
   db: Queryable,
   collectionIds: readonly string[],

@@ -234,8 +234,8 @@ export type NewTokenHolder = {
 };
 
 /**
- * Writes holders that were read from a chain. A null `owner` also replaces the stored holder. If the log of the chain did not have a token
- * before, and the token is not burned, its metadata becomes due. Returns the tokens that were burned, or whose burn was taken back.
+ * Writes holders that were read from a chain. A null `owner` also replaces the stored holder. If a token was not in the
+ * log of the chain before, and is not burned, its metadata becomes due. Returns the tokens that were burned, or whose burn was taken back.
  */
 export async function upsertTokenHolders(
   tx: Queryable,
@@ -278,7 +278,7 @@ export async function upsertTokenHolders(
 
 const decodeTokenId = rowDecoder('token', { collectionId: column('collection_id', text), asset: assetId });
 
-/** The tokens of a chain whose holder was read from a later block than the given one. */
+/** The tokens of a chain, if their holder was read from a block later than the given block. */
 export async function listTokensMovedAfter(
   db: Queryable,
   chain: string,

@@ -1,5 +1,5 @@
 // Paging cursors of the adjustment and delivery logs. A cursor is valid only for the list and the filters for which it was issued. The
-// position in it is encrypted, because rows are numbered across all shops: the number would reveal how many rows other shops have.
+// position in a cursor is encrypted. Rows are numbered across all shops, so a readable position would reveal how many rows other shops have.
 
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { openCursor, sealCursor } from '../../core/cursor.ts';

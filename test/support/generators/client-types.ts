@@ -36,7 +36,7 @@ type OpenApi = {
 };
 
 const JSON_TYPE = 'application/json';
-/** Operations that describe the interface itself. Two documents have operations of these names. */
+/** Operations that only describe the interface. They are left out, because two documents have operations of these names. */
 const LEFT_OUT = new Set(['getIndex', 'getOpenApi']);
 const INTERFACES = ['marketplace', 'explore', 'store', 'intake'] as const;
 const fileOf = (name: string) => `openapi/${name}.json`;
@@ -157,7 +157,7 @@ class Renderer {
   /** The schemas that the rendered operations need, directly or through other schemas. */
   #renderSchemas(): string[] {
     const rendered: [name: string, text: string][] = [];
-    // A rendered schema can add others to the set.
+    // Rendering a schema can add other schemas to the set. The loop then also renders these.
     for (const name of this.#needed) {
       const schema = this.#document.components.schemas[name] ?? {};
       rendered.push([name, `${toComment(schema.description, 0)}export type ${name} = ${this.#toType(schema, 0)};\n`]);
@@ -227,7 +227,7 @@ const toUnion = (values: readonly unknown[]) =>
 
 const toArray = (type: string) => (/[|&]/.test(type) && !type.startsWith('{') ? `(${type})[]` : `${type}[]`);
 
-/** Base units. `client/src/json.ts` makes a bigint of every property of this name. */
+/** The type of a property with the name `raw`, which holds base units. `client/src/json.ts` parses every such property as a bigint. */
 function toBigint(schema: Schema): string {
   if (schema.type !== 'string') throw new Error('a property `raw` that is not the base units of a price');
   return 'bigint';

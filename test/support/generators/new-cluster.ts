@@ -1,5 +1,5 @@
-// Makes the packed cluster. The embedded database unpacks it when it starts for the first time. initdb writes times and random numbers, so the file is made
-// again only for another version of PGlite.
+// Makes the packed cluster, which the embedded database unpacks when it starts for the first time. initdb writes times and random numbers, so
+// two packed clusters are never equal. The file is therefore made again only for another version of PGlite.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';

@@ -1,4 +1,4 @@
-// The stock of all tracked products, and changes of it.
+// Displays the stock of all tracked products. A dialog changes the stock of one product.
 
 import { useQuery } from '@tanstack/preact-query';
 import { useMemo, useState } from 'preact/hooks';
