@@ -22,6 +22,8 @@ declare module 'autocannon' {
     headers?: Record<string, string>;
     /** Sent in turn by each connection. */
     requests?: Request[];
+    /** Requests a second over all connections. As many as possible if it is not given. */
+    overallRate?: number;
   };
   export default function autocannon(options: Options): Promise<Result>;
 }

@@ -19,7 +19,7 @@ const ROUNDS = 5;
 const MEASURED_ROWS = (ROUNDS + 1) * ROWS;
 const FILLED_ROWS = 10 * MEASURED_ROWS;
 
-const RATE_AIM: Record<Engine, number> = { postgresql: 60_000, embedded: 15_000 };
+export const RATE_AIM: Record<Engine, number> = { postgresql: 60_000, embedded: 15_000 };
 /** The rate into the larger tables, as a share of the rate into the empty ones. */
 const SHARE_AIM = 0.8;
 const MEMORY_AIM_MIB = 400;

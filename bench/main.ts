@@ -7,6 +7,7 @@ import { benchConsole } from './console.ts';
 import { benchDeadSources } from './dead-sources.ts';
 import { benchDecode } from './decode.ts';
 import { benchDeliveries } from './deliveries.ts';
+import { benchDevnetFollowing } from './devnet-following.ts';
 import { benchExplore } from './explore.ts';
 import { benchFillLatency } from './fill-latency.ts';
 import { benchFollowing, benchProtocols } from './following.ts';
@@ -17,9 +18,11 @@ import { benchLarge } from './large.ts';
 import { benchLargeInventory } from './large-inventory.ts';
 import { benchPeers } from './peers.ts';
 import { benchReads } from './reads.ts';
+import { benchRecordedImports } from './recorded-imports.ts';
 import { benchRanking } from './ranking.ts';
 import { benchRarity } from './rarity.ts';
 import { benchSharedLimits } from './shared-limits.ts';
+import { benchSmallMachine } from './small-machine.ts';
 import { benchStart } from './start.ts';
 import { benchStore } from './store.ts';
 import { benchStream } from './stream.ts';
@@ -37,8 +40,10 @@ const BENCHMARKS = {
   ranking: benchRanking,
   rarity: benchRarity,
   import: benchImport,
+  recorded: benchRecordedImports,
   reads: benchReads,
   large: benchLarge,
+  small: benchSmallMachine,
   explore: benchExplore,
   start: benchStart,
   commands: benchCommands,
@@ -49,6 +54,7 @@ const BENCHMARKS = {
   deliveries: benchDeliveries,
   decode: benchDecode,
   following: benchFollowing,
+  devnet: benchDevnetFollowing,
   protocols: benchProtocols,
   latency: benchFillLatency,
   dead: benchDeadSources,

@@ -82,3 +82,16 @@ export function residentMiB(pid: number): number {
     return Number.NaN;
   }
 }
+
+/**
+ * The memory of a process in MiB, with its part of each page that it shares with others. The sum over several processes counts a page once. 0 for
+ * a process that has ended.
+ */
+export function proportionalMiB(pid: number): number {
+  try {
+    const [, kib] = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? [];
+    return Number(kib ?? 0) / 1_024;
+  } catch {
+    return 0;
+  }
+}

@@ -1,5 +1,5 @@
-// Compares the read of an uncached listings window (2,000 mirrored listings, 500 own orders) with its statements alone, without deadlines,
-// mapping and merging.
+// Compares the read of an uncached listings window with its statements alone, without deadlines, mapping and merging. The collections: a generated
+// one (2,000 mirrored listings, 500 own orders), and one with the prices and tokens of recorded sales.
 
 import type { Database, Statements, Row } from '../src/database/port.ts';
 import { readListingWindow } from '../src/market/listing-window.ts';
@@ -8,7 +8,8 @@ import { onEachEngine } from './databases.ts';
 import { createBenchMarket } from './market.ts';
 import { compare, timeMs } from './measure.ts';
 import { listedCollection } from './records.ts';
-import { judge } from './verdict.ts';
+import { recordedListings } from './recorded-inputs.ts';
+import { judge, recordUnmeasured } from './verdict.ts';
 
 const ROUNDS = 15;
 const READS = 20;
@@ -18,36 +19,48 @@ const RATIO_AIM = 1.3;
 type Statement = { sql: string; params: readonly unknown[] };
 
 export function benchWindow(): Promise<void> {
+  const real = recordedListings();
+  if (!real) recordUnmeasured('cold window of recorded listings', '../shared/data is absent');
+  const inputs = [
+    { name: 'generated listings', slug: 'bench', records: () => listedCollection() },
+    ...(real ? [{ name: `${real.length - 1} recorded listings`, slug: 'recorded', records: () => real }] : []),
+  ];
   return onEachEngine(async (database) => {
-    const statements: Statement[] = [];
-    const recorded = await createBenchMarket(recording(database, statements), listedCollection());
-    const collection = await resolveCollection(recorded, 'bench');
-    statements.length = 0;
-    await readListingWindow(recorded, collection);
-    const market = await createBenchMarket(database, []);
-
-    const repeat = (work: () => Promise<unknown>) => async () => {
-      for (let read = 0; read < READS; read += 1) await work();
-    };
-    const readWindow = repeat(() => readListingWindow(market, collection));
-    const readRows = repeat(() => Promise.all(statements.map(({ sql, params }) => database.query(sql, params))));
-    await readWindow();
-    const result = await compare(
-      ROUNDS,
-      () => timeMs(readWindow),
-      () => timeMs(readRows),
-    );
-    judge({
-      name: `cold window, ${database.engine}, time as a multiple of its statements alone`,
-      figure: result.ratio,
-      unit: '',
-      rounds: result.ratios,
-      aim: { atMost: RATIO_AIM },
-      beside: `${(result.a / READS).toFixed(2)} ms; its ${statements.length} statements alone ${(result.b / READS).toFixed(2)} ms`,
-    });
-    await market.close();
-    await recorded.close();
+    for (const input of inputs) await benchInput(database, input);
   });
+}
+
+type Input = { name: string; slug: string; records: () => Iterable<Record<string, unknown>> };
+
+async function benchInput(database: Database, { name, slug, records }: Input): Promise<void> {
+  const statements: Statement[] = [];
+  const recorded = await createBenchMarket(recording(database, statements), records());
+  const collection = await resolveCollection(recorded, slug);
+  statements.length = 0;
+  await readListingWindow(recorded, collection);
+  const market = await createBenchMarket(database, []);
+
+  const repeat = (work: () => Promise<unknown>) => async () => {
+    for (let read = 0; read < READS; read += 1) await work();
+  };
+  const readWindow = repeat(() => readListingWindow(market, collection));
+  const readRows = repeat(() => Promise.all(statements.map(({ sql, params }) => database.query(sql, params))));
+  await readWindow();
+  const result = await compare(
+    ROUNDS,
+    () => timeMs(readWindow),
+    () => timeMs(readRows),
+  );
+  judge({
+    name: `cold window, ${database.engine}, ${name}, time as a multiple of its statements alone`,
+    figure: result.ratio,
+    unit: '',
+    rounds: result.ratios,
+    aim: { atMost: RATIO_AIM },
+    beside: `${(result.a / READS).toFixed(2)} ms; its ${statements.length} statements alone ${(result.b / READS).toFixed(2)} ms`,
+  });
+  await market.close();
+  await recorded.close();
 }
 
 /** Wraps a database, and records every statement with a deadline. */
