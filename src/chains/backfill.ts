@@ -1,6 +1,8 @@
-// Reads the past events of a collection that was added while its chain is followed. The blocks are read in slices. Each slice is committed
-// together with the number of its last block. A collection that has been read up to the chain's cursor joins the chain's live stream.
+// Reads the past events of a collection that was added while its chain is followed. The blocks are read in slices, the next slice while one
+// is stored. A slice is stored in parts, each in one transaction with the number of its last block. A collection that has been read up to the
+// chain's cursor joins the chain's live stream.
 
+import type { ChainEvent } from '../chain-log/chain-event.ts';
 import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import { findChainCursor, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
 import type { Follow } from '../follows/queries/follows.ts';
@@ -14,11 +16,18 @@ import { completeEvents } from './transaction-facts.ts';
 /** The most blocks in one slice. The reader may return fewer, because an endpoint may accept fewer. */
 const SLICE_BLOCKS_MAX = 50_000;
 
+/** A part is stored when it has this many events and its block is complete, so that the memory of a statement does not grow with a slice. */
+const PART_EVENTS = 5_000;
+/** One step reads at most this many slices. */
+const STEP_SLICES_MAX = 4;
+/** A step that has taken this long reads no further slice, so that new blocks of the chain do not wait. */
+const STEP_MS = 1_000;
+
 /** How many collections one step tries while the endpoints disagree about their past blocks. */
 const DISPUTED_MAX = 4;
 
 /**
- * Reads one slice for the earliest follow whose backfill is not complete. If the endpoints disagree about its blocks, tries the next follow,
+ * Reads slices for the earliest follow whose backfill is not complete. If the endpoints disagree about its blocks, tries the next follow,
  * at most DISPUTED_MAX follows in all. `more` is false when no slice was read, for example because the chain has no cursor yet.
  */
 export async function backfillOnce(context: FollowContext): Promise<StepResult> {
@@ -30,7 +39,7 @@ export async function backfillOnce(context: FollowContext): Promise<StepResult> 
   );
   for (const follow of behind.toSorted((a, b) => a.createdAt - b.createdAt).slice(0, DISPUTED_MAX)) {
     try {
-      return { changed: await readSlice(context, cursor, follow), more: true };
+      return { changed: await readSlices(context, cursor, follow), more: true };
     } catch (error) {
       // The status reports the disagreement (EndpointComparison). New blocks are read meanwhile.
       if (!(error instanceof RpcFailure && error.kind === 'contradicted')) throw error;
@@ -39,36 +48,114 @@ export async function backfillOnce(context: FollowContext): Promise<StepResult> 
   return { changed: new Set(), more: false };
 }
 
-async function readSlice(context: FollowContext, cursor: ChainCursor, follow: Follow): Promise<Set<string>> {
-  const { main, reader, protocols, clock, log } = context;
-  const chain = reader.chain.id;
-  const { collectionId, contractAddress, readToBlock } = follow;
+/** Events up to block `to`. */
+type Slice = { to: number; events: ChainEvent[] };
+
+/**
+ * Returns the ids of the changed collections. A failure after a change ends the step without an error: the change must be reported, and the
+ * next step fails again if the reason persists.
+ */
+async function readSlices(context: FollowContext, cursor: ChainCursor, follow: Follow): Promise<Set<string>> {
+  const changed = new Set<string>();
+  try {
+    await readAndStore(context, { cursor, follow, changed });
+  } catch (error) {
+    if (changed.size === 0) throw error;
+  }
+  return changed;
+}
+
+async function readAndStore(
+  context: FollowContext,
+  { cursor, follow, changed }: { cursor: ChainCursor; follow: Follow; changed: Set<string> },
+): Promise<void> {
+  const startedAt = performance.now();
+  let readTo = follow.readToBlock;
+  let slice: Slice | null = await fetchSlice(context, cursor, follow, readTo);
+  for (let slices = 1; slice !== null; slices += 1) {
+    const isLast: boolean =
+      slices === STEP_SLICES_MAX || slice.to >= cursor.number || performance.now() - startedAt >= STEP_MS;
+    const ahead: Promise<Slice> | null = isLast ? null : fetchSlice(context, cursor, follow, slice.to);
+    const stored = storeSlice(context, { cursor, follow, readTo, slice, changed });
+    // Both are awaited, so that no request continues after the step.
+    await Promise.allSettled([stored, ahead]);
+    if (!(await stored)) return;
+    readTo = slice.to;
+    slice = await ahead;
+  }
+}
+
+/** `readTo`: the last block that was read before; null at the start. */
+async function fetchSlice(
+  { reader, protocols }: FollowContext,
+  cursor: ChainCursor,
+  { contractAddress, fromBlock }: Follow,
+  readTo: number | null,
+): Promise<Slice> {
   const contracts = [contractAddress];
-  const from = readToBlock === null ? (follow.fromBlock ?? 0) : readToBlock + 1;
+  const from = readTo === null ? (fromBlock ?? 0) : readTo + 1;
   const upTo = Math.min(cursor.number, from + SLICE_BLOCKS_MAX - 1);
-  const slice =
-    from > upTo
-      ? { to: Math.max(from - 1, upTo), events: [] }
-      : await reader.events.ofRange(from, upTo, { protocols, contracts, isPast: true });
-  const events = await completeEvents(reader, { events: slice.events, protocols, contracts: new Set(contracts) });
+  if (from > upTo) return { to: Math.max(from - 1, upTo), events: [] };
+  const { to, events } = await reader.events.ofRange(from, upTo, { protocols, contracts, isPast: true });
+  return { to, events: await completeEvents(reader, { events, protocols, contracts: new Set(contracts) }) };
+}
+
+/** Returns false if a part was not stored: after a reorganisation, or when another process has stored it. The next step reads again. */
+async function storeSlice(
+  context: FollowContext,
+  {
+    cursor,
+    follow,
+    readTo,
+    slice,
+    changed,
+  }: { cursor: ChainCursor; follow: Follow; readTo: number | null; slice: Slice; changed: Set<string> },
+): Promise<boolean> {
+  let storedTo = readTo;
+  for (const part of toSliceParts(slice)) {
+    const found = await storePart(context, { cursor, follow, readTo: storedTo, part });
+    if (found === null) return false;
+    for (const id of found) changed.add(id);
+    storedTo = part.to;
+  }
+  return true;
+}
+
+/** Divides a slice into parts of complete blocks. */
+export function* toSliceParts({ to, events }: Slice): Generator<Slice> {
+  let start = 0;
+  for (let end = PART_EVENTS; end < events.length; end += 1) {
+    const last = events[end - 1];
+    if (last === undefined || end - start < PART_EVENTS || events[end]?.blockNumber === last.blockNumber) continue;
+    yield { to: last.blockNumber, events: events.slice(start, end) };
+    start = end;
+  }
+  yield { to, events: events.slice(start) };
+}
+
+/** Returns the ids of the changed collections, or null if the part was not stored. */
+async function storePart(
+  { main, reader, clock, log }: FollowContext,
+  { cursor, follow, readTo, part }: { cursor: ChainCursor; follow: Follow; readTo: number | null; part: Slice },
+): Promise<Set<string> | null> {
+  const chain = reader.chain.id;
+  const { collectionId, contractAddress } = follow;
   const changed = await main.transaction(async (tx) => {
     const locked = await findChainCursor(tx, chain, 'for update');
     const found = await findFollow(tx, collectionId);
-    // After a reorganisation, or when another process has read the slice, nothing is written. The next step reads again.
-    const isCurrent =
-      found && !found.joined && found.readToBlock === readToBlock && found.createdAt === follow.createdAt;
+    const isCurrent = found && !found.joined && found.readToBlock === readTo && found.createdAt === follow.createdAt;
     if (!locked || !isCurrent || locked.reorgs !== cursor.reorgs || locked.number < cursor.number) return null;
-    const relevant = await selectRelevant(tx, chain, events, new Set(contracts));
+    const relevant = await selectRelevant(tx, chain, part.events, new Set([contractAddress]));
     const changes = await applyEvents(tx, chain, relevant, clock());
-    const joined = slice.to >= locked.number;
-    await updateFollowProgress(tx, collectionId, { readToBlock: slice.to, joined });
+    const joined = part.to >= locked.number;
+    await updateFollowProgress(tx, collectionId, { readToBlock: part.to, joined });
     if (!joined) return toChangedCollections(chain, changes);
     await updateChainRevision(tx, chain);
     await evaluateCollectionOrders(tx, collectionId, clock());
     return toChangedCollections(chain, changes).add(collectionId);
   });
-  if (changed?.has(collectionId) && slice.to >= cursor.number) {
+  if (changed?.has(collectionId) && part.to >= cursor.number) {
     log.info('a collection has caught up with its chain', { collectionId });
   }
-  return changed ?? new Set();
+  return changed;
 }

@@ -260,7 +260,10 @@ function findListingId(
 
 type TokenChanges = { held: NewTokenHolder[]; unminted: { collectionId: string; asset: string }[] };
 
-/** Reads the current holders from the primary database. If they are newer than this batch, a later batch writes them again. */
+/**
+ * Reads the current holders from the primary database, with the block since which each token has been held. They may be newer than this
+ * batch. A later batch then finds them written.
+ */
 async function readHolders(
   { main, chain }: ProjectionContext,
   moved: MovedTokens,
@@ -271,12 +274,12 @@ async function readHolders(
     const tokens = moved.get(collectionId);
     if (!tokens) continue;
     const ownership = await listOwnership(main, { collectionId, chain: chain.id, contract }, [...tokens.keys()]);
-    for (const [asset, blockNumber] of tokens) {
+    for (const [asset, movedIn] of tokens) {
       const known = ownership.get(asset);
       if (!known?.minted) changes.unminted.push({ collectionId, asset });
       else {
-        const { owner, burned } = known;
-        changes.held.push({ collectionId, asset, chain: chain.id, owner, burned, blockNumber });
+        const { owner, burned, block } = known;
+        changes.held.push({ collectionId, asset, chain: chain.id, owner, burned, blockNumber: block ?? movedIn });
       }
     }
   }

@@ -40,6 +40,11 @@ export function toRowSource<R>(
   };
 }
 
+/** The parameter for an array of texts, such as `$1::text[]`, in binary format: the driver encodes an array of strings much more slowly. */
+export function toTextArray(texts: readonly (string | null)[]): Buffer {
+  return toArray(texts, { text: (text) => text }).bytes;
+}
+
 /** Whether two rows have the same values in all columns. JSON is compared by its text. */
 export function haveSameColumns<R>(columns: RowColumns<R>, a: R, b: R): boolean {
   return Object.values(columns).every((one) => {

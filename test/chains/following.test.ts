@@ -165,7 +165,7 @@ forEachEngine('following a chain', (engine) => {
   test('a backfill that is interrupted after a slice continues with the next slice', async (t) => {
     const narrow = await startFaultyEndpoint(world.chain.url, { rangeMax: 4 });
     t.after(() => narrow.close());
-    await world.chain.rpc.call('anvil_mine', '0x14');
+    await world.chain.rpc.call('anvil_mine', '0x60');
     const db = await engine.open();
     const databases = { main: db, indexer: db };
     const slices: { from: number; to: number }[] = [];

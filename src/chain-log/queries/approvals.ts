@@ -2,6 +2,7 @@
 // blocks; after a reorganisation they are read from the remaining chain log. Counters are always read from the chain log.
 
 import type { Queryable } from '../../database/port.ts';
+import { toTextArray } from '../../database/row-source.ts';
 import { boolean, nullable, rowDecoder, text } from '../../database/rows.ts';
 
 type OperatorKey = { collectionId: string; contract: string; owner: string; operator: string };
@@ -40,8 +41,12 @@ export async function updateTokenApprovals(tx: Queryable, approvals: readonly To
   await tx.query(
     `delete from main.token_approval as stored using unnest($1::text[], $2::text[]) as changed (collection_id, token_id)
      where stored.collection_id = changed.collection_id and stored.token_id = changed.token_id`,
-    [approvals.map((approval) => approval.collectionId), approvals.map((approval) => approval.tokenId)],
+    [
+      toTextArray(approvals.map((approval) => approval.collectionId)),
+      toTextArray(approvals.map((approval) => approval.tokenId)),
+    ],
   );
+  if (approved.length === 0) return;
   await tx.query(
     `insert into main.token_approval (collection_id, token_id, operator)
      select * from unnest($1::text[], $2::text[], $3::text[]) order by 1, 2`,

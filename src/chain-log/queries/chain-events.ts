@@ -3,14 +3,32 @@
 
 import type { Hex } from '../../core/evm.ts';
 import type { Queryable } from '../../database/port.ts';
-import { column, list, nullable, object, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
-import { toTimestamp } from '../../database/upsert.ts';
+import type { RowColumns } from '../../database/row-source.ts';
+import { toRowSource } from '../../database/row-source.ts';
+import {
+  column,
+  integer,
+  list,
+  nullable,
+  object,
+  rowDecoder,
+  safeInteger,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
 import type { LoggedEvent, TokenBid } from '../chain-event.ts';
 import type { EvidenceChanges } from '../evidence-changes.ts';
 import { toEvidenceChanges } from '../evidence-changes.ts';
 import { decodeEvent, decodeEvents, findUnknownKind } from './event-rows.ts';
 
 const COLUMNS = `block_number, log_index, part, block_time, tx, kind, contract, token_id, order_hash, account, details`;
+
+const decodeAdded = rowDecoder('added event', {
+  added: safeInteger,
+  blockNumber: column('block_number', nullable(safeInteger)),
+  logIndex: column('log_index', nullable(integer)),
+  part: nullable(integer),
+});
 
 /** Adds events and returns the events that were new. An event that is already in the log is ignored, so a step can be repeated. */
 export async function insertChainEvents(
@@ -19,17 +37,19 @@ export async function insertChainEvents(
   events: readonly LoggedEvent[],
 ): Promise<LoggedEvent[]> {
   if (events.length === 0) return [];
-  const rows = await tx.query<{ inserted: string }>(
-    `insert into main.chain_event (chain, ${COLUMNS})
-     select $1, incoming.* from json_to_recordset($2::json) as incoming (
-       block_number bigint, log_index integer, part integer, block_time timestamptz, tx text, kind text, contract text,
-       token_id text, order_hash text, account text, details jsonb)
-     on conflict do nothing
-     returning block_number || ' ' || log_index || ' ' || part as inserted`,
-    [chain, JSON.stringify(events.map(toColumns))],
+  const source = toRowSource(events, EVENT_COLUMNS, { first: 3 });
+  // Usually all events are new. Their positions are not returned then, because there can be thousands.
+  const rows = await tx.query(
+    `with added as (
+       insert into main.chain_event (chain, ${COLUMNS}) select $1, ${COLUMNS} from ${source.sql}
+       on conflict do nothing returning block_number, log_index, part
+     ), total as (select count(*) as added from added)
+     select total.added, block_number, log_index, part from total left join added on total.added < $2`,
+    [chain, events.length, ...source.params],
   );
-  if (rows.length === events.length) return [...events];
-  const inserted = new Set(rows.map((row) => row.inserted));
+  const found = rows.map(decodeAdded);
+  if (found[0]?.added === events.length) return [...events];
+  const inserted = new Set(found.map((row) => `${row.blockNumber} ${row.logIndex} ${row.part}`));
   return events.filter((event) => inserted.has(`${event.blockNumber} ${event.logIndex} ${event.part}`));
 }
 
@@ -203,21 +223,26 @@ export async function listTokenEvents(
 }
 
 /** `details` has all fields except position and kind. Fields that queries search have columns of their own too. */
-function toColumns(event: LoggedEvent): Record<string, unknown> {
-  const { blockNumber, blockTime, tx, logIndex, part, kind, ...details } = event;
-  return {
-    block_number: blockNumber,
-    log_index: logIndex,
-    part,
-    block_time: toTimestamp(blockTime),
-    tx,
-    kind,
-    contract: 'protocol' in details ? details.protocol : details.contract,
-    token_id: 'tokenId' in details ? details.tokenId : null,
-    order_hash: 'orderHash' in details ? details.orderHash : null,
-    account: accountOf(event),
-    details: withDecimalText(details),
-  };
+const EVENT_COLUMNS: RowColumns<LoggedEvent> = {
+  block_number: { bigint: (event) => event.blockNumber },
+  log_index: { integer: (event) => event.logIndex },
+  part: { integer: (event) => event.part },
+  block_time: { timestamptz: (event) => event.blockTime },
+  tx: { text: (event) => event.tx },
+  kind: { text: (event) => event.kind },
+  contract: { text: (event) => ('protocol' in event ? event.protocol : event.contract) },
+  token_id: { text: (event) => ('tokenId' in event ? event.tokenId : null) },
+  order_hash: { text: (event) => ('orderHash' in event ? event.orderHash : null) },
+  account: { text: accountOf },
+  details: { jsonb: detailsOf },
+};
+
+const POSITION: ReadonlySet<string> = new Set(['blockNumber', 'blockTime', 'tx', 'logIndex', 'part', 'kind']);
+
+function detailsOf(event: LoggedEvent): Record<string, unknown> {
+  const details: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(event)) if (!POSITION.has(name)) details[name] = withDecimalText(value);
+  return details;
 }
 
 /** The account by which queries find the event. */
@@ -229,8 +254,11 @@ function accountOf(event: LoggedEvent): string | null {
 }
 
 /** Replaces each bigint by decimal text, because a JSON number cannot hold 256 bits without rounding. */
-function withDecimalText(details: object): unknown {
-  return JSON.parse(
-    JSON.stringify(details, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),
-  );
+function withDecimalText(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (Array.isArray(value)) return value.map(withDecimalText);
+  if (typeof value !== 'object' || value === null) return value;
+  const replaced: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) replaced[name] = withDecimalText(member);
+  return replaced;
 }

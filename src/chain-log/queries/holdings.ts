@@ -5,7 +5,9 @@ import type { Address } from '../../core/address.ts';
 import { toCollectionId } from '../../core/collection.ts';
 import { ZERO_ADDRESS } from '../../core/evm.ts';
 import type { Queryable } from '../../database/port.ts';
-import { boolean, column, integer, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+import type { RowColumns } from '../../database/row-source.ts';
+import { toRowSource, toTextArray } from '../../database/row-source.ts';
+import { column, integer, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 
 /** A change of the units that an account holds. `quantity` is negative for units that the account transfers. */
 export type HoldingChange = { collectionId: string; tokenId: string; holder: string; quantity: bigint };
@@ -14,28 +16,42 @@ export type HoldingChange = { collectionId: string; tokenId: string; holder: str
 export async function updateHoldings(tx: Queryable, changes: readonly HoldingChange[]): Promise<void> {
   const rows = sumByKey(changes);
   if (rows.length === 0) return;
-  const params = [
-    rows.map((row) => row.collectionId),
-    rows.map((row) => row.tokenId),
-    rows.map((row) => row.holder),
-    rows.map((row) => row.quantity.toString()),
-  ];
-  await tx.query(
-    `with changed as (
+  const source = toRowSource(rows, HOLDING_COLUMNS);
+  const emptied = await tx.query(
+    `with incoming as (select * from ${source.sql}), changed as (
        insert into main.holding as stored (collection_id, token_id, holder, quantity)
-       select * from unnest($1::text[], $2::text[], $3::text[], $4::numeric[])
+       select collection_id, token_id, holder, quantity from incoming
        on conflict (collection_id, token_id, holder) do update set quantity = stored.quantity + excluded.quantity
        returning collection_id, token_id, holder, quantity)
-     select from changed`,
-    params,
+     select collection_id, token_id, holder from changed where quantity = 0`,
+    source.params,
   );
+  if (emptied.length === 0) return;
+  const keys = emptied.map(decodeKey);
   await tx.query(
     `delete from main.holding as stored using unnest($1::text[], $2::text[], $3::text[]) as changed (collection_id, token_id, holder)
      where stored.collection_id = changed.collection_id and stored.token_id = changed.token_id
        and stored.holder = changed.holder and stored.quantity = 0`,
-    params.slice(0, 3),
+    [
+      toTextArray(keys.map((key) => key.collectionId)),
+      toTextArray(keys.map((key) => key.tokenId)),
+      toTextArray(keys.map((key) => key.holder)),
+    ],
   );
 }
+
+const HOLDING_COLUMNS: RowColumns<HoldingChange> = {
+  collection_id: { text: (change) => change.collectionId },
+  token_id: { text: (change) => change.tokenId },
+  holder: { text: (change) => change.holder },
+  quantity: { numeric: (change) => change.quantity },
+};
+
+const decodeKey = rowDecoder('holding', {
+  collectionId: column('collection_id', text),
+  tokenId: column('token_id', text),
+  holder: text,
+});
 
 /** Adds up the changes of each key and leaves out sums of zero. The result is sorted by key, so that two writers cannot deadlock. */
 function sumByKey(changes: readonly HoldingChange[]): HoldingChange[] {
@@ -53,15 +69,15 @@ function sumByKey(changes: readonly HoldingChange[]): HoldingChange[] {
 
 /**
  * `owner`: the holder; null unless exactly one account holds the token. `minted`: the chain log has events of the token. `burned`: the
- * token was minted, and no account holds it.
+ * token was minted, and no account holds it. `block`: the block of the token's last event in the chain log; null if it has none.
  */
-export type Ownership = { owner: string | null; burned: boolean; minted: boolean };
+export type Ownership = { owner: string | null; burned: boolean; minted: boolean; block: number | null };
 
 const decodeHolders = rowDecoder('token holders', {
   tokenId: column('token_id', text),
   holders: integer,
   owner: nullable(text),
-  minted: boolean,
+  block: nullable(safeInteger),
 });
 
 /** The ownership of each given token of a followed contract, by token id. */
@@ -71,21 +87,20 @@ export async function listOwnership(
   tokenIds: readonly string[],
 ): Promise<Map<string, Ownership>> {
   const rows = await db.query(
-    `select requested.token_id, held.holders, held.owner, held.holders > 0 or exists (
-         select from main.chain_event where chain = $3 and contract = $4 and chain_event.token_id = requested.token_id
-           and kind in ('transfer', 'token-approval')) as minted
+    `select requested.token_id, held.holders, held.owner, (
+         select block_number from main.chain_event
+         where chain = $3 and contract = $4 and chain_event.token_id = requested.token_id and kind in ('transfer', 'token-approval')
+         order by block_number desc, log_index desc, part desc limit 1) as block
      from unnest($2::text[]) as requested (token_id)
      cross join lateral (select count(*)::int as holders, min(holder) as owner from main.holding
        where collection_id = $1 and holding.token_id = requested.token_id and quantity > 0) as held`,
-    [collectionId, tokenIds, chain, contract],
+    [collectionId, toTextArray(tokenIds), chain, contract],
   );
   return new Map(
-    rows
-      .map(decodeHolders)
-      .map(({ tokenId, holders, owner, minted }) => [
-        tokenId,
-        { owner: holders === 1 ? owner : null, burned: minted && holders === 0, minted },
-      ]),
+    rows.map(decodeHolders).map(({ tokenId, holders, owner, block }) => {
+      const minted = holders > 0 || block !== null;
+      return [tokenId, { owner: holders === 1 ? owner : null, burned: minted && holders === 0, minted, block }];
+    }),
   );
 }
 
@@ -129,7 +144,7 @@ export async function listTokensOfHolders(
           `select holder, (select count(*) from main.holding
              where holding.collection_id = $1 and holding.holder = given.holder and quantity > 0) as tokens
            from unnest($2::text[]) as given (holder)`,
-          [collectionId, accounts],
+          [collectionId, toTextArray(accounts)],
         );
   return rows.map(decodeTokensOfHolder);
 }

@@ -182,7 +182,7 @@ export class EventReads {
       const blocks = Math.min(range.current(), to - from + 1);
       try {
         const fetched = await fetchRangeLogs(endpoint, { from, to: from + blocks - 1 }, query);
-        range.succeeded(blocks);
+        range.succeeded(blocks, fetched.logs.length);
         return fetched;
       } catch (error) {
         if (!(error instanceof RpcFailure)) throw error;

@@ -1,8 +1,11 @@
-// The number of blocks in one request for logs. It is halved when a request fails or is rejected, and grows slowly when requests succeed.
+// The number of blocks in one request for logs. It is halved when a request fails or is rejected, and grows slowly when requests succeed. It
+// is lower where blocks have many logs, because a response is held in memory as a whole.
 
 const SIZE_START = 1_000;
 const SIZE_MAX = 10_000;
 const GROWTH = 1.25;
+/** A response should have about this many logs at most. Fewer would need more requests for a past with many logs. */
+const LOGS_AIM = 30_000;
 /** Successes in a row after which the ceiling is removed: a range may have been rejected only because its blocks had many logs. */
 const SUCCESSES_TO_LIFT = 50;
 
@@ -19,8 +22,13 @@ export class RangeSize {
     return this.#size;
   }
 
-  /** A request for `blocks` succeeded. */
-  succeeded(blocks: number): void {
+  /** A request for `blocks` succeeded with `logs` logs. */
+  succeeded(blocks: number, logs: number): void {
+    this.#grow(blocks);
+    if (logs > LOGS_AIM) this.#size = Math.max(1, Math.min(this.#size, Math.floor((blocks * LOGS_AIM) / logs)));
+  }
+
+  #grow(blocks: number): void {
     // The last range of a read may be shorter. Its success is no evidence about longer ranges.
     if (blocks < this.#size) return;
     this.#successes += 1;

@@ -15,6 +15,8 @@ import {
   text,
   timestamp,
 } from '../../database/rows.ts';
+import type { RowColumns } from '../../database/row-source.ts';
+import { toRowSource } from '../../database/row-source.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { upsertRows } from '../../database/upsert.ts';
 import { recordNothing } from '../../database/write-recording.ts';
@@ -234,23 +236,30 @@ export type NewTokenHolder = {
 };
 
 /**
- * Writes holders that were read from a chain. A null `owner` also replaces the stored holder. If a token was not in the
- * log of the chain before, and is not burned, its metadata becomes due. Returns the tokens that were burned, or whose burn was taken back.
+ * Writes holders that were read from a chain, except those that are stored already. A null `owner` also replaces the stored holder. If a token
+ * was not in the log of the chain before, and is not burned, its metadata becomes due. Returns the tokens that were burned, or whose burn was
+ * taken back.
  */
 export async function upsertTokenHolders(
   tx: Queryable,
   holders: readonly NewTokenHolder[],
 ): Promise<CollectionAsset[]> {
   const rows = holders.toSorted((a, b) => (`${a.collectionId} ${a.asset}` < `${b.collectionId} ${b.asset}` ? -1 : 1));
+  const source = toRowSource(rows, HOLDER_COLUMNS, { alias: 'sent' });
   const changed = await tx.query(
-    `with incoming as (
-       select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::bigint[])
-         as incoming (collection_id, asset, chain, owner, burned, owner_block)
+    `with compared as (
+       select sent.*, stored.asset is not null as is_stored, stored.owner as stored_owner, stored.burned as stored_burned,
+         stored.owner_block as stored_owner_block
+       from ${source.sql} left join lateral ${storedToken('sent')} as stored on true
+     ), incoming as (
+       select * from compared
+       where (stored_owner, stored_burned, stored_owner_block) is distinct from (owner, burned, owner_block)
      ), before as (
-       select stored.* from incoming cross join lateral ${storedToken('incoming')} as stored
+       select collection_id, asset, stored_owner as owner, stored_burned as burned, stored_owner_block as owner_block
+       from incoming where is_stored
      ), upserted as (
        insert into indexer.token as stored (collection_id, asset, chain, owner, burned, owner_block)
-       select * from incoming
+       select collection_id, asset, chain, owner, burned, owner_block from incoming
        on conflict (collection_id, asset) do update
          set owner = excluded.owner, burned = excluded.burned, owner_block = excluded.owner_block
        returning collection_id, asset, owner, burned, owner_block
@@ -264,17 +273,19 @@ export async function upsertTokenHolders(
      )
      select upserted.collection_id, upserted.asset from upserted
      where exists (select from before as stored where ${isSameToken('upserted')} and stored.burned <> upserted.burned)`,
-    [
-      rows.map((row) => row.collectionId),
-      rows.map((row) => row.asset),
-      rows.map((row) => row.chain),
-      rows.map((row) => row.owner),
-      rows.map((row) => row.burned),
-      rows.map((row) => row.blockNumber),
-    ],
+    source.params,
   );
   return changed.map(decodeTokenId);
 }
+
+const HOLDER_COLUMNS: RowColumns<NewTokenHolder> = {
+  collection_id: { text: (row) => row.collectionId },
+  asset: { text: (row) => row.asset },
+  chain: { text: (row) => row.chain },
+  owner: { text: (row) => row.owner },
+  burned: { boolean: (row) => row.burned },
+  owner_block: { bigint: (row) => row.blockNumber },
+};
 
 const decodeTokenId = rowDecoder('token', { collectionId: column('collection_id', text), asset: assetId });
 

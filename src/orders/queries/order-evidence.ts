@@ -5,6 +5,7 @@
 import type { EvidenceChanges } from '../../chain-log/evidence-changes.ts';
 import { isPartialOrder } from '../../core/seaport.ts';
 import type { Queryable } from '../../database/port.ts';
+import { toTextArray } from '../../database/row-source.ts';
 import {
   amount,
   boolean,
@@ -49,9 +50,9 @@ export async function listAffectedOrderIds(tx: Queryable, changes: EvidenceChang
      order by id`,
     [
       changes.chain,
-      [...changes.orderHashes],
-      changes.tokens.map((token) => token.collectionId),
-      changes.tokens.map((token) => token.tokenId),
+      toTextArray([...changes.orderHashes]),
+      toTextArray(changes.tokens.map((token) => token.collectionId)),
+      toTextArray(changes.tokens.map((token) => token.tokenId)),
       changes.owners.map((owner) => owner.collectionId),
       changes.owners.map((owner) => owner.owner),
       [...changes.offerers],

@@ -3,6 +3,7 @@
 import type { Address, AssetId } from '../../core/address.ts';
 import type { Hex, TokenStandard } from '../../core/evm.ts';
 import type { Queryable, Row } from '../../database/port.ts';
+import { toTextArray } from '../../database/row-source.ts';
 import {
   address,
   amount,
@@ -108,7 +109,7 @@ export async function listOrderIdsByHash(db: Queryable, keys: readonly OrderKey[
   const rows = await db.query(
     `select id, chain, order_hash from main.book_order
      where order_hash is not null and (chain, order_hash) in (select * from unnest($1::text[], $2::text[]))`,
-    [keys.map(({ chain }) => chain), keys.map(({ orderHash }) => orderHash)],
+    [toTextArray(keys.map(({ chain }) => chain)), toTextArray(keys.map(({ orderHash }) => orderHash))],
   );
   return new Map(rows.map(decodeKey).map((row) => [toOrderKeyText(row), row.id]));
 }
