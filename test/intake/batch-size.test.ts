@@ -28,7 +28,7 @@ describe('the size of a batch', () => {
       for (let batch = 0; batch < 10; batch += 1) size.adapt(size.rows, { ms: size.rows / 5, isAwaited: false });
       return size.rows;
     });
-    assert.deepEqual(sizes, [750, 2_000]);
+    assert.deepEqual(sizes, [750, 2_500]);
   });
 
   test('a slow source completes a batch early, but not before the batch has as many records as the first batch may have', () => {
@@ -43,6 +43,15 @@ describe('the size of a batch', () => {
     size.adapt(500, { ms: 300, isAwaited: true });
     size.adapt(250, { ms: 140, isAwaited: true });
     assert.equal(size.rows, 250);
+  });
+
+  test('a batch has at most 2,000 records on the embedded engine and 8,000 on PostgreSQL', () => {
+    const sizes = (['embedded', 'postgresql'] as const).map((engine) => {
+      const size = new BatchSize(engine);
+      for (let batch = 0; batch < 20; batch += 1) size.adapt(size.rows, { ms: 1, isAwaited: false });
+      return size.rows;
+    });
+    assert.deepEqual(sizes, [2_000, 8_000]);
   });
 
   test('the batches grow again up to the largest size when nothing waits', () => {

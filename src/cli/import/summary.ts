@@ -1,6 +1,6 @@
 // The summary of an import, for --json and as text.
 
-import { BATCH_ROWS_FIRST, BATCH_ROWS_MAX } from '../../intake/batch-size.ts';
+import { BATCH_ROWS_FIRST, BATCH_ROWS_MAX_ANY } from '../../intake/batch-size.ts';
 import type { ImportSummary } from '../../intake/import-summary.ts';
 import type { WarningCode } from '../../intake/import-warnings.ts';
 import { WARNING_CODES } from '../../intake/import-warnings.ts';
@@ -47,7 +47,7 @@ export function describeImports({ imports, inserted, updated }: ImportSummary): 
 /** Says what the counts of a dry run leave out. Empty if all records were in one batch. */
 export function describeDryRun({ read }: ImportSummary): string {
   if (read <= BATCH_ROWS_FIRST) return '';
-  return `note: a dry run compares each batch of at most ${BATCH_ROWS_MAX} records with the stored rows only; conflicts and repetitions between batches are not counted\n`;
+  return `note: a dry run compares each batch of at most ${BATCH_ROWS_MAX_ANY} records with the stored rows only; conflicts and repetitions between batches are not counted\n`;
 }
 
 const WARNINGS: Readonly<Record<WarningCode, (records: string) => [what: string, hint: string]>> = {
