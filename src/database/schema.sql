@@ -884,7 +884,7 @@ create table indexer.sale (
 CREATE INDEX sale_by_asset ON indexer.sale USING btree (collection_id, asset, sold_at DESC, key DESC);
 CREATE INDEX sale_by_block ON indexer.sale USING btree (chain, block_number) WHERE (block_number IS NOT NULL);
 CREATE INDEX sale_by_time ON indexer.sale USING btree (collection_id, sold_at DESC, key DESC);
-CREATE INDEX sale_by_tx ON indexer.sale USING btree (collection_id, tx) WHERE (tx IS NOT NULL);
+CREATE INDEX sale_by_transaction ON indexer.sale USING btree (collection_id, tx) WHERE ((tx IS NOT NULL) AND ((block_number IS NOT NULL) OR (log_index IS NULL)));
 CREATE INDEX sale_unpriced ON indexer.sale USING btree (chain) WHERE (price_raw IS NULL);
 
 create table indexer.sale_hour (
@@ -921,7 +921,6 @@ CREATE INDEX token_by_account ON indexer.token USING btree (owner, collection_id
 CREATE INDEX token_by_id ON indexer.token USING btree (collection_id, length(asset), asset) WHERE (NOT burned);
 CREATE INDEX token_by_mint ON indexer.token USING btree (asset, collection_id) WHERE ((chain = 'solana'::text) AND (NOT burned));
 CREATE INDEX token_by_name ON indexer.token USING btree (chain, "left"(lower((name COLLATE "C")), 100), collection_id, asset) WHERE ((name IS NOT NULL) AND (NOT burned));
-CREATE INDEX token_by_owner ON indexer.token USING btree (collection_id, owner);
 CREATE INDEX token_by_owner_block ON indexer.token USING btree (chain, owner_block) WHERE (owner_block IS NOT NULL);
 CREATE INDEX token_by_rank ON indexer.token USING btree (collection_id, rarity_rank, length(asset), asset) WHERE ((rarity_rank IS NOT NULL) AND (NOT burned));
 CREATE INDEX token_unranked ON indexer.token USING btree (collection_id, length(asset), asset) WHERE ((rarity_rank IS NULL) AND (NOT burned));
