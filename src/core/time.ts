@@ -11,7 +11,8 @@ const YEAR_MIN = 100;
 export function parseTime(text: string): number | null {
   const parts = TIME.exec(text);
   if (parts === null) return null;
-  const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map((part) => Number(parts[part] ?? 0)) as Time;
+  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+  const [hour, minute, second] = [Number(parts[4]), Number(parts[5]), Number(parts[6] ?? 0)];
   const isTime = hour <= 23 && minute <= 59 && second <= 59;
   if (!isTime || year < YEAR_MIN || !isDate(year, month, day)) return null;
   const [fraction = '', offset = ''] = [parts[7], parts[8]];
@@ -20,8 +21,6 @@ export function parseTime(text: string): number | null {
   const ms = offset === 'Z' ? local : local - toOffsetMs(offset);
   return ms >= 0 && ms < Date.UTC(10_000, 0, 1) ? ms : null;
 }
-
-type Time = [year: number, month: number, day: number, hour: number, minute: number, second: number];
 
 function isDate(year: number, month: number, day: number): boolean {
   if (day < 1 || day > (DAYS_OF_MONTHS[month - 1] ?? 0)) return false;

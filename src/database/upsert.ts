@@ -66,8 +66,12 @@ export function foldRows<R>(
     if (earlier !== undefined && !isDeepStrictEqual(earlier, kept)) changes += 1;
     byKey.set(key, kept);
   }
-  const sorted = [...byKey].sort(([a], [b]) => (a < b ? -1 : 1));
-  return { rows: sorted.map(([, row]) => row), changes };
+  const sorted: R[] = [];
+  for (const key of [...byKey.keys()].sort()) {
+    const row = byKey.get(key);
+    if (row !== undefined) sorted.push(row);
+  }
+  return { rows: sorted, changes };
 }
 
 /** The time as text that a timestamptz column accepts. */

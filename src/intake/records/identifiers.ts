@@ -31,11 +31,10 @@ const CHAIN_HINT = 'in a column map, "as": "lower" and "map" convert names';
 export function readChain(context: RecordContext, fields: Fields): Chain | null {
   const id = readText(fields, 'chain');
   if (id === null) return null;
+  const chain = context.chains.get(id);
+  if (chain) return chain;
   const known = [...context.chains.keys()].join(', ');
-  return (
-    context.chains.get(id) ??
-    rejectField(fields, 'chain', `must be one of ${known}, not ${quoteValue(id)}; ${CHAIN_HINT}`)
-  );
+  return rejectField(fields, 'chain', `must be one of ${known}, not ${quoteValue(id)}; ${CHAIN_HINT}`);
 }
 
 export function readAddress(chain: Chain, fields: Fields, name: string): Address | null {

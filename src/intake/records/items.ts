@@ -152,6 +152,7 @@ export function parseSaleRecord(context: RecordContext, fields: Fields): WithWri
 }
 
 const SHORT_EVM_ADDRESS = /^0x[0-9a-f]{1,39}$/i;
+const EVM_ADDRESS_LENGTH = 42;
 
 /**
  * Reads the seller or buyer of a past sale. Some marketplaces drop the leading zeros of EVM addresses. A short address is stored in lower
@@ -159,7 +160,8 @@ const SHORT_EVM_ADDRESS = /^0x[0-9a-f]{1,39}$/i;
  */
 function readParty(chain: Chain, fields: Fields, name: string): string | null {
   const text = readText(fields, name);
-  if (text !== null && chain.family === 'evm' && SHORT_EVM_ADDRESS.test(text)) return text.toLowerCase();
+  const isShort = text !== null && text.length < EVM_ADDRESS_LENGTH && SHORT_EVM_ADDRESS.test(text);
+  if (isShort && chain.family === 'evm') return text.toLowerCase();
   return readAddress(chain, fields, name);
 }
 
