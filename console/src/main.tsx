@@ -5,7 +5,7 @@ import { App } from './app.tsx';
 import { copyExactAmounts } from './parts/price.tsx';
 import { applyTheme } from './shell/theme.ts';
 
-/** A tab in the background does not paint. */
+/** The longest wait for the first paint. A tab in the background does not paint. */
 const PAINT_MAX_MS = 300;
 
 applyTheme();
@@ -17,7 +17,7 @@ if (root) {
   else start();
 }
 
-/** Resolves when the browser has painted what the page has. Otherwise the first drawing of the components would delay it. */
+/** Resolves when the browser has painted the content of the served page. Rendering the components earlier would delay this paint. */
 function afterPaint(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, PAINT_MAX_MS);

@@ -1,4 +1,4 @@
-// The settings of reading metadata: gateways, budgets of requests, and addresses that are not public.
+// The settings for reading metadata: the gateways, the budgets of requests, and whether addresses that are not public are allowed.
 
 import type { Setting, SettingTable } from '../core/setting.ts';
 import { parseFlag, parseHttpUrl, parseInteger, splitList } from '../core/setting.ts';
@@ -51,7 +51,7 @@ export const METADATA_SETTINGS: SettingTable<MetadataSettings> = {
     default: 'false',
     form: 'true or false',
     meaning:
-      'Allows metadata from addresses that are not public, for local chains. Anyone who deploys a followed contract can then make the service send requests to this network.',
+      'Allows metadata from addresses that are not public, for local chains. Anyone who deploys a followed contract can then make the service send requests to hosts in its private network.',
     parse: parseFlag,
   },
 };

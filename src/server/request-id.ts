@@ -14,7 +14,7 @@ const SAMPLED_FLAG = 1;
 const PROCESS_PREFIX = randomBytes(9).toString('base64url');
 let requests = 0;
 
-/** The id of the client if it is usable, or else a new id. */
+/** Returns the id that the client has sent, or a new id if the client has sent none of the allowed form. */
 export function requestIdOf(request: IncomingMessage): string {
   const sent = request.headers[REQUEST_ID_HEADER];
   if (typeof sent === 'string' && REQUEST_ID.test(sent)) return sent;

@@ -1,4 +1,4 @@
-// Each kind of change from the function that really makes it: imports, orders, the sweep of expired listings, and undone imports.
+// Tests that each cause of a change of the market records the change: imports, orders, the sweep of expired listings, and undone imports.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -63,7 +63,7 @@ forEachEngine('changes of the market', (engine) => {
     );
   };
 
-  test('a reported listing that appears, changes its price, is filled or cancelled is recorded once', async () => {
+  test('each change of a reported listing is recorded once: listed, repriced, filled, cancelled', async () => {
     await load(listing({ id: 'A', tokenId: '1' }), listing({ id: 'B', tokenId: '2', priceRaw: '200' }));
     assert.deepEqual(await readNew(), ['list 100 A', 'list 200 B', 'floor 100']);
     await load(listing({ id: 'A', tokenId: '1' }));
@@ -115,7 +115,7 @@ forEachEngine('changes of the market', (engine) => {
     assert.match((await readNew()).join(), /^cancel 120 /);
   });
 
-  test('a recent sale is recorded as a change, and a sale of the past is not', async () => {
+  test('a recent sale is recorded as a change, and an old sale is not', async () => {
     await load(sale({ timestamp: at(-2 * 60 * MINUTE) }), sale({ tokenId: '2', price: '70', timestamp: at(-MINUTE) }));
     assert.deepEqual(await readNew(), ['sale 70']);
   });

@@ -90,7 +90,7 @@ forEachEngine('a collection that is followed', (engine) => {
     [owners, 'chain'],
   ];
 
-  test('has the owners and the supply of an ERC-1155 contract through transfers, burns and a reorganisation', async () => {
+  test('a followed collection has the owners and the supply of an ERC-1155 contract through transfers, burns and a reorganisation', async () => {
     chain.mine([mint('1', ANN, 5n), mint('2', ANN)]);
     await settle();
     assert.deepEqual(await figures(), chainFigures(2, 1));
@@ -107,7 +107,7 @@ forEachEngine('a collection that is followed', (engine) => {
   });
 
   for (const standard of ['erc721', 'erc1155'] as const) {
-    test(`does not count the owners that a marketplace reports for its ${standard} tokens while it is followed`, async () => {
+    test(`a followed collection does not count the owners that a marketplace reports for its ${standard} tokens`, async () => {
       await follow(standard);
       chain.mine([mint('1', ANN), mint('2', BEN)]);
       await settle();
@@ -123,7 +123,7 @@ forEachEngine('a collection that is followed', (engine) => {
     });
   }
 
-  test('gets its owners even if its blocks were read before the service counted owners from chains', async () => {
+  test('a followed collection gets its owners even if its blocks were read before the service counted owners from chains', async () => {
     chain.mine([mint('1', ANN, 5n), mint('1', BEN)]);
     await settle();
     await db.query(`update indexer.collection_figures set has_chain_holders = false, holders = 0`);
@@ -134,7 +134,7 @@ forEachEngine('a collection that is followed', (engine) => {
     assert.deepEqual(await figures(), chainFigures(1, 2));
   });
 
-  test('is ranked by its volume again when its chain is read after an outage of more than a day', async () => {
+  test('a followed collection is ranked by its volume again when its chain is read after an outage of more than a day', async () => {
     const volumeKey = async () => {
       const [row] = await db.query(`select volume_rank::text as key from indexer.collection_figures`);
       return row?.['key'];

@@ -91,7 +91,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       assert.ok(!hasDraft(dir));
     });
 
-    test('is not made from a packed cluster with a changed byte', () => {
+    test('the directory is not created from a packed cluster with a changed byte', () => {
       const packed = readFileSync(NEW_CLUSTER);
       for (let part = 1; part < 20; part += 1) {
         const damaged = Buffer.from(packed);
@@ -373,7 +373,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       const fatal: string[] = [];
       const { pool, close } = await open(t, dir, (line) => fatal.push(line));
       await pool.query('create table t (i int)');
-      // PostgreSQL builds the nesting itself. The service cannot check its depth beforehand.
+      // PostgreSQL computes the nested value itself, so the service cannot check the depth beforehand.
       await assert.rejects(pool.query(`select repeat('[', 200000)::jsonb`), /has stopped: the engine broke/);
       await assert.rejects(pool.query('insert into t values (1)'), /has stopped/);
       assert.equal(fatal.length, 1);
@@ -420,7 +420,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
 
     test('the upkeep vacuums and analyzes a table only after it has changed', async (t) => {
       const { pool } = await open(t);
-      // The test changes fewer rows than start the upkeep in the background.
+      // The test changes too few rows to start the upkeep in the background.
       const limits = { logBytesMax: 1024 * 1024, changedRowsMin: 100 };
       await pool.query('create schema "Odd name"');
       await pool.query('create table "Odd name".t (i int)');

@@ -32,7 +32,7 @@ const UNCACHED = PATHS.map((path) =>
 );
 
 withTwoServers('the primary is broken', (servers) => {
-  test('stopped: cached responses are served until they are too old, other paths are a 503', async (t) => {
+  test('stopped: cached responses are served until they are too old, and requests for other paths get a 503', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await assertComplete(service);
     const cached = await Promise.all(PATHS.map((path) => service.fresh(path)));

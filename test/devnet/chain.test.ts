@@ -29,7 +29,7 @@ before(async () => {
 });
 after(() => devnet.stop());
 
-test('Seaport 1.6 has the address and domain of the real chain', async () => {
+test('Seaport 1.6 has the same address and domain separator as on the real chain', async () => {
   const { chain, protocol } = network.world;
   assert.equal(await chain.rpc.call('eth_chainId'), '0x2105');
   const [version, separator, controller] = (await readChain(chain, protocol.seaport, 'information')) as string[];

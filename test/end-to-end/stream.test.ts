@@ -1,6 +1,7 @@
-// Consumers copy the market from one snapshot and the stream, over two processes on one PostgreSQL that follow a local chain. The chain is
-// reorganised, the processes are killed, and the connections are reset at random times. Each new connection goes to the other process. Every copy must
-// then equal what the interfaces serve. `npm run test:stream` is the long run; STREAM_SEED selects another course of events.
+// Two processes of the service share one PostgreSQL and follow a local chain. Consumers copy the market: each reads one snapshot and then
+// follows the stream. The chain is reorganised, the processes are killed, and the connections are reset at random times. Each new connection
+// goes to the other process. At the end every copy must equal what the interfaces serve. `npm run test:stream` is the long
+// run; STREAM_SEED selects another course of events.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -35,7 +36,7 @@ const NODES = 2;
 const BOOK_SIZE = 60;
 const BLOCKS_PER_REORGANISATION = 6;
 const REORG_DEPTH_MAX = 8;
-/** A time that only a service that hangs exceeds. */
+/** Only a service that hangs needs longer than this. */
 const LIMIT_MS = 180_000;
 const DIFFERENCES_PRINTED = 20;
 
@@ -80,7 +81,8 @@ test('copies made from one snapshot and the stream equal what the interfaces ser
     marketplace,
     reorgShare: 0,
   });
-  // `/v1` lists the cheapest order of a token, so the snapshot has at most one order of each token. The other orders are events.
+  // `/v1` lists the cheapest order of a token, so the snapshot has at most one order of each token. The other orders are posted later and
+  // arrive as events.
   const inSnapshot = [...new Map(book.map((listing) => [keyOf(listing.tokens[0] ?? assert.fail()), listing])).values()];
   await simulation.post(inSnapshot);
   const collections = world.collections.map(({ address, standard }) => ({
@@ -111,12 +113,12 @@ test('copies made from one snapshot and the stream equal what the interfaces ser
   };
   const trade = async () => {
     for (let block = 0; block < BLOCKS_PER_REORGANISATION; block += 1) await simulation.step();
-    // Blocks that no process has read would be replaced without an event.
+    // If no process had read the replaced blocks, the reorganisation would cause no event.
     await waitUntilFollowed();
     await simulation.reorganise(Math.min(1 + random.below(REORG_DEPTH_MAX), simulation.reorgDepth()));
   };
   let clients = 0;
-  /** The served rows after an offset. Each read is that of another client, so that no rate limit applies. */
+  /** Reads what the interfaces serve, with the activity after the offset. Each read has another client address, so no rate limit applies. */
   const readServed = ({ offset, copy }: Consumer) => {
     clients += 1;
     const headers = { 'x-forwarded-for': `10.1.${clients >> 8}.${clients & 255}` };

@@ -90,7 +90,7 @@ describe('slow clients', { concurrency: true }, () => {
     }
   });
 
-  test('an idle connection is closed without a response, and a connection with half a request after a 408', async () => {
+  test('an idle connection is closed without a response, and a connection with half a request is closed with a 408', async () => {
     const idle = await exchange(url, `${HEAD}\r\n`);
     assert.deepEqual(
       idle.answers.map(({ status }) => status),
@@ -125,7 +125,7 @@ describe('slow clients', { concurrency: true }, () => {
 describe('the limits of the service', { concurrency: true }, () => {
   const service = useSampleService();
 
-  test('end half a request with 408 within ten seconds', async () => {
+  test('the limits end half a request with a 408 within ten seconds', async () => {
     const { answers, elapsedMs } = await exchange(service.url, 'GET /v1 HTTP/1.1\r\nHost: a\r\n', {
       drip: { bytes: 'X: y\r\n', everyMs: 500 },
       limitMs: 60_000,
@@ -136,7 +136,7 @@ describe('the limits of the service', { concurrency: true }, () => {
     assert.ok(isInTime, `the response came after ${elapsedMs} ms`);
   });
 
-  test('apply to a server that is created without limits of its own', () => {
+  test('the limits apply to a server that is created without limits of its own', () => {
     const server = createNodeServer(listener);
     assert.deepEqual(
       [server.headersTimeout, server.requestTimeout, server.keepAliveTimeout, server.timeout],

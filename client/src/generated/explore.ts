@@ -7,7 +7,7 @@ import type { Chain, CollectionSummary, MarketItem, Pagination, Price } from './
 
 /** An event of the market. An event does not change once it has an offset. */
 export type Activity = {
-  /** The position in the stream. Offsets have one length, so comparing them as text gives the order of the events. */
+  /** The position in the stream. All offsets have the same length, so comparing them as text gives the order of the events. */
   offset: string;
   /** What has happened. Further kinds may be added. */
   kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg';
@@ -21,7 +21,7 @@ export type Activity = {
   tokenId: string | null;
   /** Mint on Solana; null if no single token is concerned. */
   mint: string | null;
-  /** The price. Its `usd` is always null, because an event does not change. */
+  /** The price. Its `usd` is always null: dollar rates change, but an event does not. */
   price: Price | null;
   /** The seller or the sender; null if unknown, or if it is a custody wallet. */
   from: string | null;
@@ -35,7 +35,7 @@ export type Activity = {
   tx: string | null;
   /** Why an order cannot be filled any more, for the kind `invalidate`. */
   reason: string | null;
-  /** The offsets that an event of the kind `reorg` takes back; null for other kinds. */
+  /** The offsets of the earlier events that an event of the kind `reorg` takes back; null for other kinds. */
   voids: string[] | null;
 };
 
@@ -235,9 +235,9 @@ export type Order = {
     kind: string;
     /** When it happened. */
     at: string;
-    /** The number of the block; null if it is not known or off-chain. */
+    /** The number of the block; null if it is not known, or if the event was off-chain. */
     block: number | null;
-    /** The transaction; null if it is not known or off-chain. */
+    /** The transaction; null if it is not known, or if the event was off-chain. */
     tx: string | null;
   }[];
   /** What a buyer needs to fill the order; null unless it is an active order of this service with a signature. If `buyerPrice` states platform fee and royalty, these are not part of the signed order. */

@@ -1,12 +1,13 @@
-// The one change stream of this tab, which the parts of a page share. It is open while the page is visible and a part follows it, has only
-// what these parts follow, and continues where it was closed.
+// The one change stream of this tab, which the parts of a page share. The stream is open while the page is visible and at least one part
+// follows it. It delivers only the events that these parts follow. When the stream is opened again, it continues with the first event that
+// they lack.
 
 import type { Activity, ActivityKind } from '../../../client/src/market.ts';
 import { MercatError } from '../../../client/src/market.ts';
 import { verifyConnection } from '../shell/connection.tsx';
 import { client, queries } from './client.ts';
 
-/** `collection` is a canonical id, and null follows all. */
+/** `collection`: a canonical id, or null for all collections. */
 export type LiveFilter = { collection: string | null; kinds: readonly ActivityKind[] };
 
 type Follower = LiveFilter & {
@@ -15,11 +16,11 @@ type Follower = LiveFilter & {
   onEvents: (events: readonly Activity[]) => void;
 };
 
-/** While a page opens another one, followers leave and come. The stream waits for this long before it connects with a new filter. */
+/** When the user opens another page, one set of followers replaces another. The stream waits this long before it changes its filter. */
 const SETTLE_MS = 50;
 /** Events that arrive within this time are passed on together. */
 const BATCH_MS = 100;
-/** The wait before a new attempt after an error that the client does not repeat itself. */
+/** The wait before a new connection, after an error for which the client package does not connect again by itself. */
 const FAILED_MS = 30_000;
 const COLLECTIONS_MAX = 100;
 
@@ -34,7 +35,7 @@ class LiveStream {
     document.addEventListener('visibilitychange', () => this.#adjustSoon(0));
   }
 
-  /** Calls `onEvents` with what happens after the offset, in its order, until the returned function is called. */
+  /** Calls `onEvents` with the events after the offset `from`, in the order of their offsets, until the returned function is called. */
   follow({ collection, kinds }: LiveFilter, from: string, onEvents: Follower['onEvents']): () => void {
     const follower = { collection, kinds, position: from, onEvents };
     this.#followers.add(follower);
@@ -50,7 +51,7 @@ class LiveStream {
     this.#adjusting = setTimeout(() => this.#adjust(), ms);
   }
 
-  /** Connects if a follower needs more than the connection has, and disconnects if none needs it. */
+  /** Connects again if the joined filter has changed or a follower lacks earlier events. Disconnects if no stream is needed now. */
   #adjust(): void {
     this.#passOn();
     const isWanted = document.visibilityState === 'visible' && this.#followers.size > 0;
@@ -77,7 +78,7 @@ class LiveStream {
         onConnection: (state) => void (state === 'lost' && verifyConnection(queries)),
       });
       for await (const event of events) {
-        // The events of a closed connection come again with the next one.
+        // The next connection delivers the events of a closed connection again.
         if (signal.aborted) return;
         this.#waiting.push(event);
         this.#passing ??= setTimeout(() => this.#passOn(), BATCH_MS);
@@ -87,7 +88,7 @@ class LiveStream {
       this.#connection = null;
       const isExpired = error instanceof MercatError && error.code === 'offset_expired';
       if (isExpired) {
-        // Events were missed: all data is read again, and the stream begins where it is now.
+        // Events were missed: all data is read again, and the next connection begins with new events.
         for (const follower of this.#followers) follower.position = null;
         void queries.invalidateQueries();
       }
@@ -115,7 +116,7 @@ class LiveStream {
 
 export const liveStream = new LiveStream();
 
-/** A filter of the stream that passes all that the followers need. */
+/** The filter of a stream that delivers every event that a follower needs. */
 function joinFilters(filters: readonly LiveFilter[]): { collections?: string[]; kinds: ActivityKind[] } {
   const kinds = [...new Set<ActivityKind>([...filters.flatMap((filter) => filter.kinds), 'reorg'])].sort();
   const collections = [...new Set(filters.map(({ collection }) => collection))].sort();

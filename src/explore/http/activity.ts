@@ -40,7 +40,7 @@ export const ActivitySchema = Type.Object(
     offset: Type.String({
       pattern: '^[0-9]{16}$',
       description:
-        'The position in the stream. Offsets have one length, so comparing them as text gives the order of the events.',
+        'The position in the stream. All offsets have the same length, so comparing them as text gives the order of the events.',
     }),
     kind: Type.Unsafe<ActivityKind>({
       type: 'string',
@@ -55,7 +55,10 @@ export const ActivitySchema = Type.Object(
     ),
     tokenId: typeOrNull<string>('string', 'Token id on EVM chains; null if no single token is concerned.'),
     mint: typeOrNull<string>('string', 'Mint on Solana; null if no single token is concerned.'),
-    price: refOrNull<WirePrice>('Price', 'The price. Its `usd` is always null, because an event does not change.'),
+    price: refOrNull<WirePrice>(
+      'Price',
+      'The price. Its `usd` is always null: dollar rates change, but an event does not.',
+    ),
     from: typeOrNull<string>('string', 'The seller or the sender; null if unknown, or if it is a custody wallet.'),
     to: typeOrNull<string>('string', 'The buyer or the receiver; null if unknown, or if it is a custody wallet.'),
     orderId: typeOrNull<string>('string', 'Id of the order.'),
@@ -68,7 +71,8 @@ export const ActivitySchema = Type.Object(
     voids: Type.Unsafe<string[] | null>({
       type: ['array', 'null'],
       items: { type: 'string' },
-      description: 'The offsets that an event of the kind `reorg` takes back; null for other kinds.',
+      description:
+        'The offsets of the earlier events that an event of the kind `reorg` takes back; null for other kinds.',
     }),
   },
   {
@@ -83,7 +87,7 @@ export type WireActivity = Static<typeof ActivitySchema>;
 
 type ActivityRules = Pick<Market, 'chains' | 'serviceName' | 'custodyWallets'>;
 
-/** The same event always gives the same object, so it has no dollar value: the rates change. */
+/** The same event always gives the same object. The object therefore has no dollar value, because dollar rates change. */
 export function toWireActivity(
   { chains, serviceName, custodyWallets }: ActivityRules,
   event: ActivityRow,

@@ -69,7 +69,8 @@ const BuyerPriceSchema = Type.Object(
     total: ref<WirePrice>('Price'),
   },
   {
-    description: 'The total is the ask and the fees. The fees are platform fee and royalty, if these are stated.',
+    description:
+      '`total` is the sum of `ask` and `fees`. If `platformFee` and `royalty` are stated, `fees` is their sum.',
     ...closed,
   },
 );
@@ -99,8 +100,11 @@ export const OrderSchema = Type.Object(
         {
           kind: Type.String({ description: 'What happened, such as `order-fulfilled` or `order-cancelled`.' }),
           at: dateTime('When it happened.'),
-          block: typeOrNull<number>('integer', 'The number of the block; null if it is not known or off-chain.'),
-          tx: typeOrNull<string>('string', 'The transaction; null if it is not known or off-chain.'),
+          block: typeOrNull<number>(
+            'integer',
+            'The number of the block; null if it is not known, or if the event was off-chain.',
+          ),
+          tx: typeOrNull<string>('string', 'The transaction; null if it is not known, or if the event was off-chain.'),
         },
         { description: 'One event.', ...closed },
       ),

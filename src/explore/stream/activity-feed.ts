@@ -14,10 +14,10 @@ import { toOffset } from './offset.ts';
 
 export type ActivityFeedOptions = { read: ReadLog; random: Random; log: Log };
 
-/** Entries up to the position `end`. `isFull`: the log has further positions, so the page does not change any more. */
+/** Entries up to the position `end`. `isFull`: `end` is the last position of a page, so no entries will be added to the page. */
 export type LogPage = { entries: readonly StreamEntry[]; end: number; isFull: boolean };
 
-/** The number of positions of a page, and of events of the largest read. */
+/** The number of positions in a page, and the most events that one read of the log returns. */
 export const PAGE_SIZE = 500;
 /** The period of the polls. A hint causes an earlier poll. */
 const POLL_MS = 500;
@@ -27,7 +27,7 @@ const RETRY_JITTER = 0.5;
 const TAIL_SIZE = 1_000;
 /** How many of the latest reads that found new positions are remembered. */
 const READINGS_MAX = 64;
-/** The older pages in memory. */
+/** The most older pages that are kept in memory. */
 const PAGES_MAX = 20;
 /** An older page is read again after this time, because events of a collection that was removed meanwhile must no longer be sent. */
 const PAGE_AGE_MAX_MS = 60_000;
@@ -67,8 +67,9 @@ export class ActivityFeed {
   }
 
   /**
-   * The newest offset that this process had read at a time, or else the oldest that it remembers. `readAt`: when it was read, by
-   * `performance.now()`. Data that has everything that was committed before `readAt` is not older than the offset.
+   * Returns the newest offset that this process had read at `time`. If it remembers no read before `time`, returns the oldest offset that it
+   * remembers. `readAt` is the time of that read, by `performance.now()`. Data is at least as new as the offset if it includes everything that
+   * was committed before `readAt`.
    */
   offsetAt(time: number): { offset: string | null; readAt: number } {
     const reading = this.#readings.findLast(({ at }) => at <= time) ?? this.#readings[0];

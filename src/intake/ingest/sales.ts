@@ -20,9 +20,9 @@ import { trackNothing } from '../undo/change-log.ts';
 type NumberedSale = { line: number; sale: NewSale };
 
 /**
- * `isImport`: conflicts are reported; otherwise they are counted as unchanged. `replace`: a sale replaces a stored sale with other facts,
- * unless the stored sale was read from a chain. Of several records of one sale, the last replaces. `changes` records what is written. The
- * transaction must have locked the figures.
+ * Writes the sales. `isImport`: conflicts are reported; if false, they are counted as unchanged. `replace`: a record whose facts differ from
+ * the stored sale replaces the stored sale, unless the stored sale was read from a chain. If several records are of one sale, the last of
+ * them is used. `changes` records the written rows. The transaction must hold the locks of the figures.
  */
 export async function ingestSales(
   tx: Queryable,
@@ -36,7 +36,8 @@ export async function ingestSales(
     : await upsertSales(tx, rows, changes?.recordTo('sale'));
   if (!isImport || counts.unchanged === 0) return { counts, conflicts: [] };
   const found = await findConflicts(tx, sales);
-  // With `replace`, a record can differ from the stored sale because a later record of the batch replaced the sale. That is no conflict.
+  // With `replace`, a record can differ from the stored sale because a later record of the batch replaced the sale. Such a
+  // difference is no conflict.
   const conflicts = replace ? found.filter(({ isChainRead }) => isChainRead) : found;
   return {
     counts: { ...counts, unchanged: counts.unchanged - conflicts.length },
@@ -52,7 +53,7 @@ async function replaceSales(tx: Queryable, sales: readonly NewSale[], track = tr
     const { seller = null, buyer = null } = stored.get(sale.key) ?? {};
     return { ...sale, seller: sale.seller ?? seller, buyer: sale.buyer ?? buyer };
   });
-  // The stored sale is deleted and inserted again, so no statement knows the sale both before and after the change.
+  // One statement deletes the stored sale, and another inserts it again. Neither could record the row both before and after the change.
   const tracked = [...last, ...(await listSalesToName(tx, last))];
   const keys = tracked.map(({ collectionId, key }) => toKeyText(collectionId, key));
   return track(tx, 'sale', keys, async () => {
@@ -84,8 +85,8 @@ const FACTS = {
 } as const satisfies Record<keyof SaleFacts, string>;
 
 /**
- * The stored facts that differ, such as `price "59", not "5900"`. Empty if none differs. A seller or buyer that is missing on one side does
- * not differ. The marketplace is not compared, because several marketplaces may report one sale.
+ * The stored facts that differ, such as `price "59", not "5900"`. Empty if none differs. If a seller or buyer is missing on one side,
+ * that is no difference. The marketplace is not compared, because several marketplaces may report one sale.
  */
 function describeDifferences(sale: NewSale, stored: SaleFacts): string {
   return (Object.keys(FACTS) as (keyof SaleFacts)[])

@@ -1,4 +1,5 @@
-// One attempt to deliver. Its duration and the number of bytes read are limited. Every behaviour of a receiver gives a result.
+// One attempt to deliver a webhook event. The duration of an attempt and the bytes that it reads are limited. Whatever the receiver does, an
+// attempt has a result.
 
 import assert from 'node:assert/strict';
 import net from 'node:net';

@@ -1,4 +1,4 @@
-// Creates the feed of the stream: the reader of the activity log, whose events are in the wire format.
+// Creates the feed of the stream. The feed reads the activity log and encodes each event as JSON in the public format.
 
 import type { Log } from '../../../core/log.ts';
 import type { Random } from '../../../core/random.ts';
