@@ -30,8 +30,10 @@ CREATE INDEX activity_by_collection ON main.activity USING btree (collection_id,
 CREATE INDEX activity_by_fact ON main.activity USING btree (fact, origin) WHERE (fact IS NOT NULL);
 CREATE INDEX activity_by_kind ON main.activity USING btree (kind, at DESC, "position" DESC);
 CREATE INDEX activity_by_receiver ON main.activity USING btree (to_account, kind, at DESC, "position" DESC) WHERE (to_account IS NOT NULL);
+CREATE INDEX activity_by_receiver_chain ON main.activity USING btree (to_account, chain, kind, at DESC, "position" DESC) WHERE (to_account IS NOT NULL);
 CREATE INDEX activity_by_receiver_collection ON main.activity USING btree (to_account, collection_id, kind, at DESC, "position" DESC) WHERE ((to_account IS NOT NULL) AND (collection_id IS NOT NULL));
 CREATE INDEX activity_by_sender ON main.activity USING btree (from_account, kind, at DESC, "position" DESC) WHERE (from_account IS NOT NULL);
+CREATE INDEX activity_by_sender_chain ON main.activity USING btree (from_account, chain, kind, at DESC, "position" DESC) WHERE (from_account IS NOT NULL);
 CREATE INDEX activity_by_sender_collection ON main.activity USING btree (from_account, collection_id, kind, at DESC, "position" DESC) WHERE ((from_account IS NOT NULL) AND (collection_id IS NOT NULL));
 CREATE INDEX activity_by_token ON main.activity USING btree (collection_id, asset, at DESC, "position" DESC) WHERE (asset IS NOT NULL);
 

@@ -77,7 +77,7 @@ forEachMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } 
     assert.deepEqual(namesOf(await market.walk(`/explore/v1/activity?${query}&token=1&kind=list,sale`)), ['list 1 30']);
   });
 
-  test('a wallet has what it has listed, sold and bought, on all chains', async () => {
+  test('a wallet has what it has listed, sold and bought, on all chains or on one', async () => {
     const wallet = toEvmAddress('activity', 'wallet');
     const [first, second] = [newCollection(), newCollection({ chain: 'base' })];
     await load(
@@ -95,6 +95,14 @@ forEachMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } 
     const expected = ['sale 3 50', 'sale 2 40', 'list 1 30'];
     assert.deepEqual(namesOf(await market.walk(`${path}?limit=1`)), expected);
     assert.deepEqual(namesOf(await market.walk(`${path}?collection=${second.slug}`)), ['sale 2 40']);
+    assert.deepEqual(namesOf(await market.walk(`${path}?chain=ethereum&limit=1`)), ['sale 3 50', 'list 1 30']);
+    assert.deepEqual(namesOf(await market.walk(`${path}?chain=base`)), ['sale 2 40']);
+    assert.deepEqual(await market.walk(`${path}?chain=polygon`), []);
+    const both = (chain: string) => market.walk(`${path}?chain=${chain}&collection=${second.slug}`);
+    assert.deepEqual([namesOf(await both('base')), await both('ethereum')], [['sale 2 40'], []]);
+    const { nextCursor } = (await market.ok(`${path}?chain=ethereum&limit=1`)).pagination;
+    assert.equal((await market.get(`${path}?chain=base&limit=1&cursor=${nextCursor}`)).status, 400);
+    assert.equal((await market.get(`${path}?chain=none`)).status, 400);
     assert.deepEqual(namesOf(await market.walk(`/explore/v1/activity?wallet=${wallet}&kind=list`)), ['list 1 30']);
   });
 

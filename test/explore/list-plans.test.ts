@@ -43,7 +43,7 @@ const LIMIT = 26;
 const NOW = Date.UTC(2026, 6, 1);
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-const ANY = { collectionId: null, asset: null, kinds: ACTIVITY_KINDS };
+const ANY = { chain: null, collectionId: null, asset: null, kinds: ACTIVITY_KINDS };
 /** 20,000 tokens: more than a walk visits. */
 const SCALE = 0.02;
 
@@ -217,10 +217,18 @@ function declareTests(engine: TestEngine): void {
               await assertPlans(db, (reading) =>
                 listActivity(
                   reading,
-                  { collectionId, asset: asset as AssetId | null, account, kinds },
+                  { chain: null, collectionId, asset: asset as AssetId | null, account, kinds },
                   { after, limit: LIMIT },
                 ),
               );
+  });
+
+  test('activity of a wallet on one chain reads few rows', async () => {
+    for (const chain of ['ethereum', 'base', 'solana'])
+      for (const account of [BUSY_WALLET, QUIET_WALLET])
+        await assertPlans(db, (reading) =>
+          listActivity(reading, { ...ANY, chain, account }, { after: null, limit: LIMIT }),
+        );
   });
 
   test('past sales are read through indexes', async () => {

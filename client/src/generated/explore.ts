@@ -596,6 +596,8 @@ export type ListActivityResult = {
 };
 
 export type ListWalletActivityParameters = {
+  /** The id of the chain. */
+  chain?: Chain | undefined;
   /** Only changes of this collection: its canonical id, slug or address. */
   collection?: string | undefined;
   /** Only changes of this token: EVM token id or Solana mint. Needs `collection`. */
@@ -678,7 +680,7 @@ export type ExploreMethods = {
   listTraits(parameters: ListTraitsParameters, options?: CallOptions): Pages<ListTraitsResult>;
   /** List what has changed in the market. Listings, sales, transfers and floors, newest first. With `collection`, also past sales, which are not in the log. A change that was taken back has `voidedBy`. */
   listActivity(parameters?: ListActivityParameters, options?: CallOptions): Pages<ListActivityResult>;
-  /** List the activity of a wallet. The changes in which the wallet is the seller, sender, buyer or receiver, on all chains, newest first. */
+  /** List the activity of a wallet. The changes in which the wallet is the seller, sender, buyer or receiver, on all chains or on one, newest first. */
   listWalletActivity(parameters: ListWalletActivityParameters, options?: CallOptions): Pages<ListWalletActivityResult>;
   /** Search collections and tokens. Collections and tokens by name, slug, contract address or mint, the best results first. The name of a collection may be misspelt. A name with a number, such as `harbour lights 249`, also finds the token of this id. There is one page. */
   searchMarket(parameters: SearchMarketParameters, options?: CallOptions): Pages<SearchMarketResult>;
@@ -699,7 +701,7 @@ export const EXPLORE_OPERATIONS = {
   getHolders: { method: 'GET', path: '/explore/v1/collections/{id}/holders', kind: 'read' },
   listTraits: { method: 'GET', path: '/explore/v1/collections/{id}/traits', kind: 'list', query: ['cursor', 'limit'] },
   listActivity: { method: 'GET', path: '/explore/v1/activity', kind: 'list', query: ['collection', 'token', 'kind', 'cursor', 'limit', 'wallet'] },
-  listWalletActivity: { method: 'GET', path: '/explore/v1/wallets/{address}/activity', kind: 'list', query: ['collection', 'token', 'kind', 'cursor', 'limit'] },
+  listWalletActivity: { method: 'GET', path: '/explore/v1/wallets/{address}/activity', kind: 'list', query: ['chain', 'collection', 'token', 'kind', 'cursor', 'limit'] },
   searchMarket: { method: 'GET', path: '/explore/v1/search', kind: 'list', query: ['q', 'chain', 'limit'] },
   listActivityAfter: { method: 'GET', path: '/explore/v1/stream/pages/{offset}', kind: 'read' },
 } as const satisfies Operations;

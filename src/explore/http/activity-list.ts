@@ -9,6 +9,7 @@ import { parseAnyAddress, parseAssetId } from '../../core/address.ts';
 import { ALL_COLLECTIONS } from '../../core/collection-versions.ts';
 import { sealCursor } from '../../core/cursor.ts';
 import { ServiceError } from '../../core/errors.ts';
+import { chainSchema } from '../../market/http/asset-identity.ts';
 import type { PageQuery } from '../../market/http/envelopes.ts';
 import { marketResponses, pageQuery, readCursor } from '../../market/http/envelopes.ts';
 import { EXAMPLE_COLLECTION, EXAMPLE_TOKEN } from '../../market/http/example-collection.ts';
@@ -49,7 +50,7 @@ const listQuery = {
   ...pageQuery,
 };
 
-type Query = PageQuery & { collection?: string; token?: string; wallet?: string; kind?: string };
+type Query = PageQuery & { collection?: string; token?: string; wallet?: string; kind?: string; chain?: string };
 
 export function registerActivityRoutes(app: FastifyInstance, context: ExploreContext): void {
   exploreRoute<Query>(app, context, {
@@ -81,12 +82,12 @@ export function registerActivityRoutes(app: FastifyInstance, context: ExploreCon
       operationId: 'listWalletActivity',
       summary: 'List the activity of a wallet',
       description:
-        'The changes in which the wallet is the seller, sender, buyer or receiver, on all chains, newest first.',
+        'The changes in which the wallet is the seller, sender, buyer or receiver, on all chains or on one, newest first.',
       tags: ['Wallets'],
       params: Type.Object({
         address: Type.String({ description: 'EVM or Solana address of the wallet.', examples: [EXAMPLE_TOKEN.seller] }),
       }),
-      querystring: Type.Object(listQuery),
+      querystring: Type.Object({ chain: Type.Optional(chainSchema), ...listQuery }),
       response: marketResponses(exploredPageOf('ListedActivity'), 400, 404, 502),
     },
     respond: ({ address = '' }, query) => respond(context, query, address),
@@ -98,12 +99,13 @@ async function respond(
   query: Query,
   wallet: string | null,
 ): Promise<ExploreContent> {
-  const { filter, cacheTag } = await toFilter(market, query, wallet);
+  const { filter, cacheTag, isEmpty } = await toFilter(market, query, wallet);
   const scope = `activity ${JSON.stringify(filter)}`;
   const after = query.cursor === undefined ? NEWEST : readPosition(cursorSecret, scope, query.cursor);
   const isHidden = filter.account !== null && new Set<string>(market.custodyWallets.keys()).has(filter.account);
+  const isRead = !isHidden && !isEmpty;
   const [page, prices] = await Promise.all([
-    isHidden ? { rows: [], next: null } : readActivity(market, filter, { after, limit: query.limit }),
+    isRead ? readActivity(market, filter, { after, limit: query.limit }) : { rows: [], next: null },
     readPriceContext(market),
   ]);
   return {
@@ -119,21 +121,28 @@ async function respond(
   };
 }
 
-type TaggedFilter = { filter: ActivityFilter; cacheTag: string };
+/** `isEmpty`: nothing can match, because the collection is on another chain than the wanted one. */
+type TaggedFilter = { filter: ActivityFilter; cacheTag: string; isEmpty: boolean };
 
 async function toFilter(market: Market, query: Query, wallet: string | null): Promise<TaggedFilter> {
   const account = wallet === null ? null : parseAnyAddress(wallet);
   if (wallet !== null && account === null)
     throw new ServiceError('bad_request', 'The wallet is not an EVM or Solana address');
   const kinds = toKinds(query.kind);
+  const { chain = null } = query;
   if (query.collection === undefined) {
     if (query.token !== undefined) throw new ServiceError('bad_request', 'Query parameter token needs collection');
-    return { filter: { collectionId: null, asset: null, account, kinds }, cacheTag: ALL_COLLECTIONS };
+    const filter = { chain, collectionId: null, asset: null, account, kinds };
+    return { filter, cacheTag: ALL_COLLECTIONS, isEmpty: false };
   }
   const collection = await resolveCollection(market, query.collection);
   const asset = query.token === undefined ? null : requireAsset(market.chainOf(collection.chain)?.family, query.token);
   const collectionId = locationOf(market, collection)?.collectionId ?? collection.id;
-  return { filter: { collectionId, asset, account, kinds }, cacheTag: cacheTagOf(collection, query.collection) };
+  return {
+    filter: { chain: null, collectionId, asset, account, kinds },
+    cacheTag: cacheTagOf(collection, query.collection),
+    isEmpty: chain !== null && collection.chain !== chain,
+  };
 }
 
 function requireAsset(family: 'evm' | 'solana' | undefined, token: string): AssetId {

@@ -8,8 +8,12 @@ import type { Queryable } from '../../database/port.ts';
 import { rowDecoder, text } from '../../database/rows.ts';
 import type { Sale } from '../../market/queries/sales.ts';
 
-/** What the rows concern. All conditions that are not null must hold. `kinds` is not empty. */
+/**
+ * What the rows concern. All conditions that are not null must hold. `kinds` is not empty. `chain` is only for the rows of an account in any
+ * collection: no index serves it otherwise.
+ */
 export type ActivityFilter = {
+  chain: string | null;
   collectionId: string | null;
   asset: AssetId | null;
   account: string | null;
@@ -22,7 +26,7 @@ export type LogPosition = { at: number; position: number };
 /** The rows after the position `after`, or the newest rows if `after` is null. Primary database. */
 export async function listActivity(
   db: Queryable,
-  { collectionId, asset, account, kinds }: ActivityFilter,
+  { chain, collectionId, asset, account, kinds }: ActivityFilter,
   { after, limit }: { after: LogPosition | null; limit: number },
 ): Promise<ActivityRow[]> {
   const params: unknown[] = [
@@ -34,6 +38,7 @@ export async function listActivity(
   const use = (value: string) => `$${params.push(value)}`;
   // No condition always holds, because such a condition misleads the planner about the number of rows.
   const subject = [
+    ...(chain === null ? [] : [`chain = ${use(chain)}`]),
     ...(collectionId === null ? [] : [`collection_id = ${use(collectionId)}`]),
     ...(asset === null ? [] : [`asset = ${use(asset)}`]),
   ];
