@@ -15,6 +15,7 @@ import { benchHotListings } from './hot-listings.ts';
 import { benchImport } from './import.ts';
 import { benchKeyTiming } from './key-timing.ts';
 import { benchLarge } from './large.ts';
+import { benchChurn } from './large-churn.ts';
 import { benchLargeInventory } from './large-inventory.ts';
 import { benchPeers } from './peers.ts';
 import { benchReads } from './reads.ts';
@@ -44,6 +45,7 @@ const BENCHMARKS = {
   reads: benchReads,
   large: benchLarge,
   small: benchSmallMachine,
+  churn: benchChurn,
   explore: benchExplore,
   start: benchStart,
   commands: benchCommands,

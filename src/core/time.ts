@@ -1,5 +1,5 @@
-// Parses the times of requests and records: ISO 8601 with a time zone. `Date.parse` accepts many other forms, and reads some of them as local
-// time.
+// Times in ISO 8601. The times of requests and records are parsed strictly: `Date.parse` accepts many other forms, and reads some of them as
+// local time.
 
 const TIME = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:\d{2})$/;
 const DAY_MS = 86_400_000;
@@ -31,4 +31,33 @@ function toOffsetMs(offset: string): number {
   const ms = (Number(offset.slice(1, 3)) * 60 + Number(offset.slice(4, 6))) * 60_000;
   if (ms >= DAY_MS || Number(offset.slice(4, 6)) > 59) return Number.NaN;
   return offset.startsWith('-') ? -ms : ms;
+}
+
+const DAYS_MAX = 4_096;
+const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
+const THREE_DIGITS = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'));
+/** The texts of days, by their number since the epoch, up to and with the `T`. */
+const dayTexts = new Map<number, string>();
+
+/**
+ * The time in ISO 8601, as `toISOString` writes it, but faster: the rows of a page have few different days. `ms` is a whole number and a time
+ * that `Date` can represent.
+ */
+export function toIsoText(ms: number): string {
+  const day = Math.floor(ms / DAY_MS);
+  const second = Math.floor((ms - day * DAY_MS) / 1_000);
+  const minute = Math.floor(second / 60);
+  const hour = Math.floor(minute / 60);
+  const clock = `${TWO_DIGITS[hour]}:${TWO_DIGITS[minute - hour * 60]}:${TWO_DIGITS[second - minute * 60]}`;
+  return `${toDayText(day)}${clock}.${THREE_DIGITS[ms - day * DAY_MS - second * 1_000]}Z`;
+}
+
+function toDayText(day: number): string {
+  const known = dayTexts.get(day);
+  if (known !== undefined) return known;
+  const text = new Date(day * DAY_MS).toISOString();
+  const made = text.slice(0, text.indexOf('T') + 1);
+  if (dayTexts.size >= DAYS_MAX) dayTexts.clear();
+  dayTexts.set(day, made);
+  return made;
 }

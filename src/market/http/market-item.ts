@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import type { CollectionLocation } from '../../core/collection.ts';
 import { toPrice } from '../../core/price.ts';
+import { toIsoText } from '../../core/time.ts';
 import { closed, dateTime, dateTimeOrNull, ref, typeOrNull } from '../../http/schema-builders.ts';
 import type { Listing } from '../listing.ts';
 import type { InterpretableSale } from '../sales.ts';
@@ -84,8 +85,8 @@ export function toListingItem(listing: Listing, location: ItemLocation, context:
     buyer: null,
     marketplace: listing.source ?? context.ownCode,
     status: 'active',
-    expiresAt: listing.expiresAt === null ? null : toTime(listing.expiresAt),
-    timestamp: toTime(listing.listedAt),
+    expiresAt: listing.expiresAt === null ? null : toIsoText(listing.expiresAt),
+    timestamp: toIsoText(listing.listedAt),
     orderId: listing.orderId,
     tx: listing.tx,
   };
@@ -106,7 +107,7 @@ export function toSaleItem(
     marketplace: sale.source === serviceName ? context.ownCode : sale.source,
     status: 'sold',
     expiresAt: null,
-    timestamp: toTime(sale.soldAt),
+    timestamp: toIsoText(sale.soldAt),
     orderId: sale.listingId,
     tx: sale.tx,
   };
@@ -115,8 +116,4 @@ export function toSaleItem(
 /** Null for a custody wallet: it holds tokens for others, so it is neither the seller nor the buyer. */
 function withoutCustody(address: string | null, { custodyWallets }: PriceContext): string | null {
   return address !== null && custodyWallets.has(address) ? null : address;
-}
-
-function toTime(ms: number): string {
-  return new Date(ms).toISOString();
 }
