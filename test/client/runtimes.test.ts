@@ -1,9 +1,11 @@
-// The npm package of the client on Deno and Bun, against a service with the sample marketplace. `npm run test:runtimes` installs both
-// runtimes from npm into a temporary directory. Their packages for one platform contain the program, so that no install script runs.
+// The npm package of the client on Deno and Bun, and another client of server-sent events, against a service with the sample marketplace.
+// `npm run test:runtimes` installs them from npm into a temporary directory. The packages of both runtimes for one platform contain the
+// program, so that no install script runs.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { before, test } from 'node:test';
@@ -16,24 +18,17 @@ import { createProjectWithClient } from './installed-package.ts';
 
 const DENO_VERSION = '2.9.6';
 const BUN_VERSION = '1.4.5';
+const EVENTSOURCE_VERSION = '5.1.5';
 const SLUG = 'harbour-lights';
 const EVENTS = 12;
 const PROGRAM_MS_MAX = 60_000;
 
-const skip = process.env['RUNTIME_TESTS'] ? false : 'npm run test:runtimes downloads Deno and Bun from npm';
+const skip = process.env['RUNTIME_TESTS']
+  ? false
+  : 'npm run test:runtimes downloads Deno, Bun and eventsource from npm';
 
-/** Prints one line of JSON for each step. The connections of the stream break after two chunks. */
-const PROGRAM = `
-import { createMarketClient, formatAmount } from 'mercat-client';
-const [baseUrl, slug, collectionId] = process.argv.slice(2);
-const market = createMarketClient({ baseUrl });
-const print = (step, value) => console.log(JSON.stringify({ step, value }));
-const listings = await market.listListings({ id: slug, limit: 40 }).take(100);
-print('list', listings.map(({ orderId, price }) => [orderId, typeof price.raw, formatAmount(price.raw, 18)]));
-const pages = [];
-for await (const page of market.listListings({ id: slug, limit: 60 }).pages()) pages.push(page.data.length);
-print('pages', pages);
-print('failure', await market.getCollection({ id: 'no such' }).catch(({ code, status }) => [code, status]));
+/** Counts the connections, and breaks each of them after two chunks. */
+const BREAKING_FETCH = `
 let connections = 0;
 const breaking = async (...request) => {
   connections += 1;
@@ -48,7 +43,21 @@ const breaking = async (...request) => {
   });
   return new Response(response.body.pipeThrough(cut), response);
 };
-const { offset, changes } = await market.snapshotThenFollow((reads) => reads.listTokens({ id: collectionId }).take(1));
+`;
+
+/** Prints one line of JSON for each step. The connections of the stream break after two chunks. */
+const PROGRAM = `
+import { createMarketClient, formatAmount } from 'mercat-client';
+const [baseUrl, slug, collectionId] = process.argv.slice(2);
+const market = createMarketClient({ baseUrl });
+const print = (step, value) => console.log(JSON.stringify({ step, value }));
+const listings = await market.listListings({ id: slug, limit: 40 }).take(100);
+print('list', listings.map(({ orderId, price }) => [orderId, typeof price.raw, formatAmount(price.raw, 18)]));
+const pages = [];
+for await (const page of market.listListings({ id: slug, limit: 60 }).pages()) pages.push(page.data.length);
+print('pages', pages);
+print('failure', await market.getCollection({ id: 'no such' }).catch(({ code, status }) => [code, status]));
+${BREAKING_FETCH}const { offset, changes } = await market.snapshotThenFollow((reads) => reads.listTokens({ id: collectionId }).take(1));
 await changes.return();
 print('snapshot', offset);
 const followed = [];
@@ -59,6 +68,27 @@ for await (const { offset: position } of unstable.follow({ from: offset, collect
 print('followed', followed);
 print('resumed', connections > 1);
 process.exit(0);
+`;
+
+/** Follows the stream with the npm package `eventsource`, which resumes by itself as browsers do. */
+const EVENTSOURCE_PROGRAM = `
+import { EventSource } from 'eventsource';
+const [baseUrl, , collectionId] = process.argv.slice(2);
+const print = (step, value) => console.log(JSON.stringify({ step, value }));
+${BREAKING_FETCH}
+const { meta } = await (await fetch(baseUrl + '/explore/v1/collections/' + collectionId + '/tokens')).json();
+const query = new URLSearchParams({ from: meta.offset, collections: collectionId, kinds: 'list' });
+// The timer with which the package waits for its next connection does not keep the process running.
+setInterval(() => undefined, 1_000);
+const source = new EventSource(baseUrl + '/explore/v1/stream?' + query, { fetch: breaking });
+const followed = [];
+source.addEventListener('list', ({ lastEventId }) => {
+  if (followed.push(lastEventId) < ${EVENTS}) return;
+  print('followed', followed);
+  print('resumed', connections > 1);
+  process.exit(0);
+});
+source.addEventListener('open', () => connections === 1 && print('snapshot', meta.offset));
 `;
 
 const service = useSampleService();
@@ -75,7 +105,7 @@ before(() => {
     `@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}`,
     `@oven/bun-${platform}-${arch === 'arm64' ? 'aarch64' : arch}`,
   ];
-  const packages = [`${deno}@${DENO_VERSION}`, `${bun}@${BUN_VERSION}`];
+  const packages = [`${deno}@${DENO_VERSION}`, `${bun}@${BUN_VERSION}`, `eventsource@${EVENTSOURCE_VERSION}`];
   const options = [
     '--prefix',
     directory,
@@ -88,19 +118,22 @@ before(() => {
   const { status, stderr } = spawnSync('npm', ['install', ...options, ...packages], { encoding: 'utf8' });
   assert.equal(status, 0, stderr);
   const installed = path.join(directory, 'node_modules');
-  programs.set('Node', [process.execPath]);
-  programs.set('Deno', [path.join(installed, deno, 'deno'), 'run', '--allow-net']);
-  programs.set('Bun', [path.join(installed, bun, 'bin/bun'), 'run']);
+  const eventsource = path.join(directory, 'eventsource.mjs');
+  writeFileSync(eventsource, EVENTSOURCE_PROGRAM);
+  programs.set('eventsource', [process.execPath, eventsource]);
+  programs.set('Node', [process.execPath, 'program.js']);
+  programs.set('Deno', [path.join(installed, deno, 'deno'), 'run', '--allow-net', 'program.js']);
+  programs.set('Bun', [path.join(installed, bun, 'bin/bun'), 'run', 'program.js']);
 });
 
 type Steps = Record<'list' | 'pages' | 'failure' | 'snapshot' | 'followed' | 'resumed', unknown>;
 
-/** Runs the program, and changes the market as soon as the program has its snapshot. */
+/** Runs a program, and changes the market as soon as the program has its snapshot. */
 async function run(command: readonly string[]): Promise<{ steps: Steps; stored: string[] }> {
   const subject = newCollection();
   await service.load([subject.collection(), subject.token('1')]);
   const [file = '', ...options] = command;
-  const program = spawn(file, [...options, 'program.js', service.url, SLUG, subject.id], {
+  const program = spawn(file, [...options, service.url, SLUG, subject.id], {
     cwd: project.directory,
     env: { PATH: process.env['PATH'], DENO_NO_UPDATE_CHECK: '1', DENO_DIR: temporaryDirectory() },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -111,7 +144,8 @@ async function run(command: readonly string[]): Promise<{ steps: Steps; stored: 
   for await (const line of createInterface({ input: program.stdout })) {
     const { step, value } = JSON.parse(line) as { step: keyof Steps; value: unknown };
     steps[step] = value;
-    for (let index = 0; step === 'snapshot' && index < EVENTS; index += 1)
+    if (step !== 'snapshot') continue;
+    for (let index = 0; index < EVENTS; index += 1)
       await service.load([subject.listing(String(index), 5 + index, { id: `${subject.slug}-${index}` })]);
   }
   assert.deepEqual(await exited, [0, null]);
@@ -144,3 +178,10 @@ for (const runtime of ['Node', 'Deno', 'Bun']) {
     assert.equal(steps.resumed, true);
   });
 }
+
+test('the npm package eventsource resumes the stream over connections that break', { skip }, async () => {
+  const { steps, stored } = await run(programs.get('eventsource') ?? assert.fail());
+  assert.equal(stored.length, EVENTS);
+  assert.deepEqual(steps.followed, stored);
+  assert.equal(steps.resumed, true);
+});

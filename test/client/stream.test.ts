@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
-import type { ServerSentEvent } from '../../client/src/event-stream.ts';
+import type { ServerSentEvent, StreamState } from '../../client/src/event-stream.ts';
 import { readEvents } from '../../client/src/event-stream.ts';
 import type { FollowOptions } from '../../client/src/market.ts';
 import { MercatError, createMarketClient } from '../../client/src/market.ts';
@@ -29,11 +29,24 @@ async function followUntil(url: string, count: number, options: FollowOptions = 
 const start = (context: TestContext, ...steps: Step[]): Promise<ScriptedServer> =>
   startScriptedServer(context, ...steps);
 
-async function parse(chunks: readonly string[]): Promise<{ events: ServerSentEvent[]; state: object }> {
-  const state = { lastEventId: null, retryMs: null };
+/** `\\xff` stands for the byte 255. */
+const toBytes = (text: string) =>
+  Buffer.concat(
+    text.split('\\xff').flatMap((part, index) => [...(index === 0 ? [] : [Buffer.of(255)]), Buffer.from(part)]),
+  );
+
+const parse = (chunks: readonly string[]) => parseChunks(chunks.map((chunk) => Buffer.from(chunk)));
+
+function parseBytes(bytes: Buffer, size: number) {
+  const count = Math.ceil(bytes.length / size);
+  return parseChunks(Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size)));
+}
+
+async function parseChunks(chunks: readonly Uint8Array[]): Promise<{ events: ServerSentEvent[]; state: StreamState }> {
+  const state: StreamState = { lastEventId: null, retryMs: null };
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => {
-      for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk));
+      for (const chunk of chunks) controller.enqueue(chunk);
       controller.close();
     },
   });
@@ -55,6 +68,77 @@ test('events are parsed by the rules of the HTML standard, however the bytes are
     assert.deepEqual(await parse(chunks), { events, state: { lastEventId: '3', retryMs: 10 } }, `chunks of ${size}`);
   }
 });
+
+const BOM = String.fromCharCode(0xfeff);
+const NUL = String.fromCharCode(0);
+const message = (data: string, id: string | null = null) => ({ id, event: 'message', data });
+
+/**
+ * The parsing rules of the HTML standard, section 9.2.6, in the cases that the tests of web-platform-tests (eventsource/format-*.any.js)
+ * cover. By name: the stream, its events, and the reconnection time if the stream sets one.
+ */
+const FORMATS: Record<string, { text: string; events: ServerSentEvent[]; retryMs?: number }> = {
+  'one byte order mark at the start': { text: `${BOM}data: 1\n\n`, events: [message('1')] },
+  'a second byte order mark, which is part of the field': {
+    text: `${BOM}${BOM}data: 1\n\ndata: 2\n\n`,
+    events: [message('2')],
+  },
+  'a byte order mark inside the stream': {
+    text: `data: 1\n\n${BOM}data: 2\n\ndata: 3\n\n`,
+    events: [message('1'), message('3')],
+  },
+  comments: {
+    text: `data: 1\r:${NUL}\n:\r\ndata: 2\n:${'x'.repeat(2_048)}\rdata: 3\n:data: no\r:\r\ndata: 4\n\n`,
+    events: [message('1\n2\n3\n4')],
+  },
+  'data before the end of the stream': { text: 'data: 1\n\ndata: 2\n', events: [message('1')] },
+  'empty data': { text: 'data:\n\ndata\ndata\n\ndata: 1\n\n', events: [message(''), message('\n'), message('1')] },
+  'only an event name': { text: 'event: a\n\ndata: 1\n\n', events: [message('1')] },
+  'an event name': {
+    text: 'event: a b\ndata: 1\n\ndata: 2\n\n',
+    events: [{ id: null, event: 'a b', data: '1' }, message('2')],
+  },
+  'an empty event name': { text: 'event: \ndata: 1\n\n', events: [message('1')] },
+  'field names with other spelling': {
+    text: `data: 1\n data: 2\nDATA: 3\ndatA: 4\ndata : 5\ndata${NUL}: 6\ndatas: 7\n\n`,
+    events: [message('1')],
+  },
+  'field values with colons and spaces': {
+    text: 'data:: 1\ndata:  2 \ndata:\t3\n\n',
+    events: [message(': 1\n 2 \n\t3')],
+  },
+  'ids, and an id that is reset': {
+    text: 'id: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\n',
+    events: [message('a', '1'), message('b', '1'), message('c', '')],
+  },
+  'an id with NUL, which is ignored': {
+    text: `id: 1\ndata: a\n\nid: 2${NUL}\ndata: b\n\n`,
+    events: [message('a', '1'), message('b', '1')],
+  },
+  'an id that is not ASCII': { text: 'id: …\ndata: a\n\n', events: [message('a', '…')] },
+  'line ends of each kind': {
+    text: 'data: 1\r\ndata: 2\ndata: 3\rdata: 4\r\n\r\ndata: 5\r\rdata: 6\n\n',
+    events: [message('1\n2\n3\n4'), message('5'), message('6')],
+  },
+  'a reconnection time': { text: 'retry: 3000\ndata: 1\n\n', events: [message('1')], retryMs: 3_000 },
+  'a reconnection time with leading zeros': { text: 'retry: 03000\n\n', events: [], retryMs: 3_000 },
+  'reconnection times that are not digits': {
+    text: 'retry: 1.5\nretry: -1\nretry: 2x\nretry:\nretry\ndata: 1\n\n',
+    events: [message('1')],
+  },
+  'bytes that are not UTF-8': { text: 'data: \\xff\n\n', events: [message('\ufffd')] },
+  'characters of several bytes': { text: 'data: ok…🦊\n\n', events: [message('ok…🦊')] },
+};
+
+for (const [name, { text, events, retryMs = null }] of Object.entries(FORMATS)) {
+  test(`the format of server-sent events: ${name}`, async () => {
+    for (const size of [1, 2, 3, 7, 4_096]) {
+      const parsed = await parseBytes(toBytes(text), size);
+      assert.deepEqual(parsed.events, events, `chunks of ${size} bytes`);
+      assert.equal(parsed.state.retryMs, retryMs);
+    }
+  });
+}
 
 test('an event without an end is an error, and does not fill the memory', async () => {
   const isTooLong = (error: unknown) => error instanceof MercatError && error.code === 'invalid_response';
