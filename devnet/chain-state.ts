@@ -1,6 +1,7 @@
 // A simulation's own record of the state of its chain: holders, approvals, filled and cancelled orders. A reorganisation restores an
-// earlier copy of the record. The record is computed from the actions, and from the EVM logs of transactions of wallets. Only counters are
-// read from the chain. If the record is wrong, transactions fail.
+// earlier copy of the record. The simulation updates the record with the planned effects of its own actions, and with the EVM logs of
+// transactions that wallets sent. Besides these logs, it reads only the counters that its own actions have incremented from the chain.
+// Further actions are planned by the record, so a wrong record leads to transactions that the chain rejects.
 
 import type { Address, Hex } from 'viem';
 import { zeroHash } from 'viem';

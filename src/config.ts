@@ -228,7 +228,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: 'false',
     form: 'true or false',
     meaning:
-      'Allows webhook URLs with http or with an IP address that is not public, for receivers on this machine or network. Anyone whose API key has the scope `webhooks:write` can then make the service send requests to this network.',
+      'Allows webhook URLs with http, and webhook URLs whose host has an IP address that is not public, so that receivers can be on the machine or in the private network of the service. Anyone whose API key has the scope `webhooks:write` can then make the service send requests to this machine and network.',
     parse: parseFlag,
   },
   console: {

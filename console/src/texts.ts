@@ -359,7 +359,7 @@ export const texts = {
       'no-balance': 'The seller does not have the token.',
       'not-approved': 'The seller has revoked the approval.',
       counter: 'The seller has voided the order with its counter.',
-      pending: 'The chain has not been read up to the order yet.',
+      pending: 'The listing has not been compared with the events of its chain yet.',
     },
     dormantTitle: 'The order cannot be filled at present',
     fillable: 'Active',

@@ -19,7 +19,7 @@ import type { FoundListing } from './queries/orders.ts';
 import { findListing, findOwnOrderId } from './queries/orders.ts';
 import { toTokenLocation } from './token-location.ts';
 
-/** Why an active order cannot be filled at present. `pending`: the chain has not been read up to the order yet. */
+/** Why an active order cannot be filled at present. `pending`: the listing has not been compared with the events of its chain yet. */
 export type OrderDormancy = 'not-started' | 'no-balance' | 'not-approved' | 'counter' | 'pending';
 
 /** `at` in milliseconds. `block` and `tx` are null for what happened off-chain. */

@@ -90,7 +90,7 @@ describe('slow clients', { concurrency: true }, () => {
     }
   });
 
-  test('an idle connection is closed without a response, and a connection with half a request is closed with a 408', async () => {
+  test('after a served request, an idle connection is closed without a second response, and half a second request gets a 408', async () => {
     const idle = await exchange(url, `${HEAD}\r\n`);
     assert.deepEqual(
       idle.answers.map(({ status }) => status),

@@ -94,7 +94,7 @@ export type Holders = {
 
 /** A change of the market. All fields are always present. */
 export type ListedActivity = {
-  /** Position in the log; null for a past sale, which is not in the log. Offsets have one length, so comparing them as text gives the order of the changes. */
+  /** Position in the log; null for a past sale, which is not in the log. All offsets have the same length, so comparing them as text gives the order of the changes. */
   offset: string | null;
   /** What has changed. */
   kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg';
@@ -213,7 +213,7 @@ export type Order = {
   status: 'active' | 'filled' | 'cancelled' | 'expired';
   /** Why an active order cannot be filled at present; null if it can, or if this is not known. */
   dormant: {
-    /** `not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `counter`: the seller has voided the order with its counter. `pending`: the chain has not been read up to the order yet. */
+    /** `not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `counter`: the seller has voided the order with its counter. `pending`: the listing has not been compared with the events of its chain yet. */
     reasons: ('not-started' | 'no-balance' | 'not-approved' | 'counter' | 'pending')[];
   } | null;
   /** Hash of the signed order; null for an order without a signature. */

@@ -53,8 +53,9 @@ function tokensIn(data: Hex, contract: Address): SoldToken[] {
 }
 
 /**
- * `NewBidAskNonces` and `SubsetNoncesCancelled` are not read. They cancel orders by two other nonces of the order. The service stores only
- * the order nonce of a listing.
+ * An order has three nonces: the global nonce, the subset nonce and the order nonce. The service stores only the order nonce of a listing.
+ * So it does not read `NewBidAskNonces`, which voids orders by their global nonce, nor `SubsetNoncesCancelled`, which voids orders by
+ * their subset nonce.
  */
 export const LOOKSRARE_V2: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0x0000000000e655fae4d56241588680f86e3b2377'] }),

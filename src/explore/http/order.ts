@@ -35,7 +35,7 @@ const DormantSchema = Type.Object(
       {
         description:
           '`not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `counter`: the seller has ' +
-          'voided the order with its counter. `pending`: the chain has not been read up to the order yet.',
+          'voided the order with its counter. `pending`: the listing has not been compared with the events of its chain yet.',
       },
     ),
   },

@@ -15,14 +15,17 @@ export type McpClient = {
   close(): Promise<void>;
 };
 
-/** `isNewest`: whether the client offers the newest version of the protocol, without a handshake. */
+/**
+ * With `isNewest`, the client negotiates protocol version 2026-07-28 by `server/discover`. Otherwise it negotiates version 2025-11-25 by the
+ * handshake `initialize`.
+ */
 export async function connectMcp(url: string, { isNewest = false } = {}): Promise<McpClient> {
   const client = new Client(
     { name: 'test', version: '1.0.0' },
     isNewest ? { versionNegotiation: { mode: 'auto' } } : {},
   );
   await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
-  // The client validates the content of the tools that it has listed.
+  // The list has the output schemas of the tools. Without the list, `callTool` does not validate the structured content.
   const { tools } = await client.listTools();
   const call = (name: string, given: Record<string, unknown>) => client.callTool({ name, arguments: given });
   return {
