@@ -1,5 +1,6 @@
-// Compares the read of an uncached listings window with its statements alone, without deadlines, mapping and merging. The collections: a generated
-// one (2,000 mirrored listings, 500 own orders), and one with the prices and tokens of recorded sales.
+// Measures how much longer the read of an uncached listing window takes than the SQL statements of this read alone. The statements alone run
+// without deadlines, and their rows are neither mapped nor merged. Two collections are measured: a generated collection (2,000 mirrored
+// listings, 500 own orders), and a collection with the prices and tokens of recorded sales.
 
 import type { Database, Statements, Row } from '../src/database/port.ts';
 import { readListingWindow } from '../src/market/listing-window.ts';
@@ -13,7 +14,7 @@ import { judge, recordUnmeasured } from './verdict.ts';
 
 const ROUNDS = 15;
 const READS = 20;
-/** The most time of the read, as a multiple of its statements alone. */
+/** The aim: the read takes at most this multiple of the time of its statements alone. */
 const RATIO_AIM = 1.3;
 
 type Statement = { sql: string; params: readonly unknown[] };

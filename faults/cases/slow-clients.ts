@@ -11,8 +11,8 @@ import { assertNoneFailed, PATIENT } from '../none-failed.ts';
 const CLIENTS_OF_A_KIND = 200;
 const BYTE_PERIOD_MS = 1_000;
 /**
- * The time limit for the end of all connections. The longest limit that the service sets for a client is 30 s without a byte in either
- * direction.
+ * The service must end all connections within this time. Its longest limit is 30 s: after this time it ends a connection on which no byte
+ * was sent or received.
  */
 const ENDED_LIMIT_MS = 90_000;
 const REQUESTS = 200;

@@ -3,7 +3,7 @@
 import type { MarketCollection } from '../../../client/src/market.ts';
 import { currencyOfChain } from '../parts/chain-mark.tsx';
 
-/** The prices of a collection name its currency. Without a price it is that of the chain. */
+/** The currency of the floor or the buyer floor. If the collection has neither, the currency of its chain. */
 export function currencyOf({ stats, chain }: MarketCollection): string {
   return stats.floor?.currency ?? stats.buyerFloor?.price.currency ?? currencyOfChain(chain);
 }

@@ -1,4 +1,4 @@
-// The search of the header: what is found while the reader types, as links below the field.
+// The search field in the header of the page. While the user types, it lists links to the found collections and tokens below the field.
 
 import { keepPreviousData, useQuery } from '@tanstack/preact-query';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -13,7 +13,7 @@ import { collectionPath, tokenPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
 import { Link } from '../parts/link.tsx';
 
-/** A search begins when the reader has paused for this long. */
+/** A search begins when the user has not typed for this long. */
 const PAUSE_MS = 200;
 const LENGTH_MIN = 2;
 

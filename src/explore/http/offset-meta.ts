@@ -20,14 +20,15 @@ type OffsetSource = {
 };
 
 /**
- * With replicas, responses carry an offset that is at least this old. Replicas usually have all that was committed before it. With the newest
- * offset the primary would have to be read whenever something has just happened.
+ * If the service reads from replicas, a response has the newest offset that the feed had read this long ago. Replicas usually have every
+ * change up to this offset. With a newer offset, the service would have to read the primary after each change.
  */
 const REPLICATED_OFFSET_AGE_MS = 500;
 
 /**
- * Reads data with the offset that it reflects. The offset is determined before the data is read, from replicas that have everything up to
- * the offset: the data may be newer than its offset, but never older. The offset is null if the primary was lost and a replica had less.
+ * Reads data, and returns it with an offset. The data includes every change up to the offset, and may include newer changes: the offset is
+ * determined first, and the data is then read from the primary or from replicas that have everything up to the offset. The offset is null
+ * if the replica that was read did not have everything up to it, which is possible after the loss of the primary.
  */
 export async function withMeta<T>(
   { stream, market }: OffsetSource,

@@ -174,7 +174,7 @@ export async function startOwnPostgres({
   const signalAll = (signal: NodeJS.Signals) => {
     const first = child?.pid;
     if (first === undefined) return;
-    // The first process is signalled before its children are listed. It can then start no other child in between.
+    // The first process is signalled before its children are listed, so that a suspended process starts no child that the list lacks.
     process.kill(first, signal);
     for (const pid of listChildren(first)) signalIfThere(pid, signal);
   };

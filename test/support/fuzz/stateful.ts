@@ -35,7 +35,7 @@ export type StatefulOptions = {
 export type StatefulReport = {
   cases: number;
   requests: number;
-  /** How many responses each operation gave, by status: `POST /api/v1/products 201`. */
+  /** The number of responses by operation and status. A key is such as `POST /api/v1/products 201`. */
   statuses: Map<string, number>;
   /** Each failing case as text: what is wrong, the seed, and the requests as curl commands. */
   failures: string[];
@@ -43,10 +43,11 @@ export type StatefulReport = {
 
 /** After each batch the next seed is used, so that one failure does not end the fuzzing. */
 const BATCH_SIZE = 250;
-/** The most failing batches before the fuzzing ends. */
+/** The fuzzing ends after this many batches with a failing case. */
 const FAILURES_MAX = 8;
 /**
- * The most runs that shrink one failing case. A case with many lines has so many smaller variants that its shrinking would take hours.
+ * The shrinking of a failing case ends after this many runs. A case with many lines has so many smaller variants that the shrinking would
+ * otherwise take hours.
  */
 const SHRINKING_RUNS_MAX = 500;
 const REQUESTS_MAX = 8;
@@ -132,7 +133,7 @@ function isEndless({ responses }: Pick<Operation, 'responses'>): boolean {
   return 'text/event-stream' in (responses['200']?.content ?? {});
 }
 
-/** A request before placeholders such as `{{productId:0}}` are replaced. Undefined parameters are left out. */
+/** A planned request, in which placeholders such as `{{productId:0}}` are not replaced yet. Undefined parameters are not sent. */
 type Plan = {
   operation: Operation;
   parameters: Record<string, string | undefined>;
@@ -245,7 +246,7 @@ class FuzzCase {
     this.#options = options;
   }
 
-  /** Throws an error whose message says what is wrong, and has the requests of the case as curl commands. */
+  /** Rejects if a check fails. The message of the error says what is wrong, and lists the requests of the case as curl commands. */
   async run(plans: readonly Plan[]): Promise<void> {
     this.#authorization = (await this.#options.authorize?.()) ?? null;
     try {
@@ -260,7 +261,7 @@ class FuzzCase {
     const { operation } = plan;
     const sent = this.#toRequest(plan);
     const response = await this.#send(operation, sent);
-    // The document has ids of its examples, which do not exist.
+    // The OpenAPI document contains ids in its examples. No resource has these ids.
     if (!operation.path.endsWith('/openapi.json')) this.#learn(response.text);
     const isReplayed = response.headers['idempotent-replayed'] !== undefined;
     if (response.status < 300 && !isReplayed) await this.#readBack(operation, sent, response);
@@ -406,7 +407,7 @@ function encodeSegment(text: string): string {
   return /^\.{0,2}$/.test(text) ? 'x' : encode(text);
 }
 
-/** Bytes that Node's client sends in a header. */
+/** Replaces the characters that Node's client refuses to send in a header. */
 function toHeaderValue(text: string): string {
   return text.replaceAll(/[^\x20-\x7e\xa0-\xff]/g, '?').trim();
 }
