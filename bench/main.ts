@@ -22,6 +22,7 @@ import { benchReads } from './reads.ts';
 import { benchRecordedImports } from './recorded-imports.ts';
 import { benchRanking } from './ranking.ts';
 import { benchRarity } from './rarity.ts';
+import { benchReplicas } from './replicas.ts';
 import { benchSharedLimits } from './shared-limits.ts';
 import { benchSmallMachine } from './small-machine.ts';
 import { benchStart } from './start.ts';
@@ -36,6 +37,7 @@ const BENCHMARKS = {
   hot: benchHotListings,
   limits: benchSharedLimits,
   workers: benchWorkers,
+  replicas: benchReplicas,
   console: benchConsole,
   window: benchWindow,
   ranking: benchRanking,

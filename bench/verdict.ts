@@ -20,16 +20,18 @@ export type Figure = {
   beside?: string;
 };
 
-export type Verdict = 'reached' | 'missed' | 'not measured' | 'no aim';
+type Verdict = 'reached' | 'missed' | 'not measured' | 'no aim';
 
 type Row = { name: string; figure: string; spread: string; aim: string; verdict: Verdict };
 
 const rows: Row[] = [];
 
-/** Records and prints a figure. Returns whether its aim is reached. A figure that is not a number misses its aim. */
-export function judge({ name, figure, unit, rounds, aim, failures = 0, beside }: Figure): Verdict {
+/** Records and prints a figure. A figure or a round that is not a finite number misses the aim. */
+export function judge({ name, figure, unit, rounds, aim, failures = 0, beside }: Figure): void {
   const withUnit = (text: string) => (unit === '' ? text : `${text} ${unit}`);
-  const verdict = aim === null ? 'no aim' : isReached(figure, aim) && failures === 0 ? 'reached' : 'missed';
+  const isMeasured = [figure, ...rounds].every(Number.isFinite);
+  const reached = aim !== null && isMeasured && failures === 0 && isReached(figure, aim);
+  const verdict = aim === null ? 'no aim' : reached ? 'reached' : 'missed';
   const row: Row = {
     name,
     figure: withUnit(round(figure)) + (failures > 0 ? `, ${failures} failed` : ''),
@@ -40,7 +42,6 @@ export function judge({ name, figure, unit, rounds, aim, failures = 0, beside }:
   rows.push(row);
   const judged = aim === null ? 'no aim' : `aim ${row.aim}: ${verdict}`;
   say(`${name}: ${row.figure} (${row.spread}); ${judged}${beside === undefined ? '' : `; ${beside}`}`);
-  return verdict;
 }
 
 /** Records that a figure with an aim could not be measured on this machine. The run then does not end with 0. */

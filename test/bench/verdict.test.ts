@@ -32,6 +32,7 @@ describe('a run of benchmarks', () => {
     ['a figure above a limit', { figure: 20.1 }],
     ['a figure below a least value', { figure: 19.9, aim: { atLeast: 20 } }],
     ['a figure that is not a number', { figure: Number.NaN }],
+    ['a round that is not a finite number', { rounds: [9, Number.POSITIVE_INFINITY, 12] }],
     ['a failed response', { failures: 1 }],
   ] as const) {
     test(`ends with 1 after ${what}, whatever the other figures are`, async (t) => {
