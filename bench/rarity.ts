@@ -11,7 +11,8 @@ import { judge } from './verdict.ts';
 const TOKENS = 100_000;
 const TRAITS = 10;
 /**
- * The share of tokens whose metadata was never read. Above one in a hundred, no token would be ranked. These tokens have the highest ids.
+ * The share of tokens whose metadata was never read. If it were above one in a hundred, no token would be ranked. These tokens have the
+ * highest ids.
  */
 const UNREAD_SHARE = 0.005;
 const ID = 'ethereum_0x00000000000000000000000000000000000000aa';
@@ -45,7 +46,7 @@ export function benchRarity(): Promise<void> {
 async function fill(database: Database, { tokens, now }: { tokens: number; now: number }): Promise<void> {
   const read = tokens - Math.round(tokens * UNREAD_SHARE);
   await database.transaction(async (tx) => {
-    // `session_replication_role` switches triggers off, which would check the foreign keys of every row.
+    // `session_replication_role` switches off the triggers that would check the foreign keys of every row.
     await tx.query('set local session_replication_role = replica');
     await tx.query('set local statement_timeout = 0');
     await tx.query(

@@ -17,7 +17,7 @@ export async function startDeliveryReceiver(): Promise<Receiver> {
         deliveries.push({ ...event, webhookId: String(request.headers['webhook-id']) });
         response.writeHead(204).end();
       },
-      // The sender disconnected within the body, and will send the delivery again.
+      // The sender disconnected before the end of the body. It will send the delivery again.
       () => response.destroy(),
     );
   });

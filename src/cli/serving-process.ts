@@ -11,13 +11,13 @@ import { saveCompiledCode } from './compiled-code.ts';
 // A terminal and some service managers signal every process of a service. The supervisor decides when this process stops.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
-// If the supervisor ends, nobody counts for this process any more.
+// Without the supervisor, nothing counts the requests of all processes for the rate limits. So this process ends with the supervisor.
 process.on('disconnect', () => process.exit());
 
 const stopping = Promise.withResolvers<number>();
 const membership = await Membership.join(
   {
-    // The callback takes the error if the supervisor has just ended.
+    // If the supervisor has just ended, `send` fails. The callback receives this error, so that it is not thrown.
     send: (message) => void process.send?.(message, undefined, undefined, () => undefined),
     onMessage: (receive) => void process.on('message', receive),
   },

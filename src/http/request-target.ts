@@ -9,7 +9,8 @@ const ABSOLUTE_FORM = /^https?:\/\/[^/?]*/i;
 
 /**
  * The path and the query of a target, without scheme and host. Each segment of the path is percent-encoded as by `encodeURIComponent`. The
- * query is not changed. Null if the target has a forbidden character or another form, or if its path does not decode to UTF-8.
+ * query is not changed. Null if the target has a forbidden character, if it is neither a path nor an absolute URL, or if its path does
+ * not decode to UTF-8.
  */
 export function parseRequestTarget(raw: string): string | null {
   if (!READABLE.test(raw)) return null;

@@ -1,5 +1,5 @@
-// The ranking keys of a collection: its all-time volume and its ask floor, in the units of its chain, and its listed count. All are chosen
-// by the rules that responses follow. A transaction that changes the rows behind the keys also stores the new keys, and adds a changed
+// The ranking keys of a collection: its all-time volume and its ask floor, in the units of its chain, and its listed count. The same rules
+// choose the values of the keys and the values that responses show. A transaction that changes the rows behind the keys also stores the new keys, and adds a changed
 // floor or listed count to the history.
 
 import type { Chain, Chains } from '../core/chains.ts';

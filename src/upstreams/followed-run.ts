@@ -13,7 +13,7 @@ export type FollowedRun = {
   /** Ids of the collections that readers viewed recently. */
   viewed: ReadonlySet<string>;
   lastRuns: ReadonlyMap<string, LastRun>;
-  /** Whether collections that were processed a moment ago are processed again. */
+  /** Whether collections that are not due yet are processed too. */
   isFull: boolean;
   /** The period of the task. A run that is not full ends after this time, because collections that it processed may be due again. */
   periodMs: number;
@@ -21,7 +21,7 @@ export type FollowedRun = {
   signal: AbortSignal;
   report: Report;
   process: (follow: Follow) => Promise<void>;
-  /** Stores that processing a collection began at the time `at`, or, with `isDone`, that it was completed then. */
+  /** Stores that the processing of a collection began at the time `at`. With `isDone`: that the processing was completed at this time. */
   saveRun: (collectionId: string, run: { at: number; isDone: boolean }) => Promise<void>;
 };
 

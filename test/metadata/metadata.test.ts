@@ -101,7 +101,7 @@ forEachEngine('metadata from contracts', (engine) => {
     const skip = (ms: number) => {
       ahead += ms;
     };
-    /** Moves the clock of the database too, as far as budgets of requests use it. */
+    /** Lets time pass for the service, and for the request budgets, which use the clock of the database. */
     const pass = async (ms: number) => {
       skip(ms);
       await db.query(`update main.request_budget set at = at - $1 * interval '1 ms'`, [ms]);
@@ -402,7 +402,7 @@ forEachEngine('metadata from contracts', (engine) => {
     }
   });
 
-  test('requests to a host that is down stop, and its collection is complete but for names and pictures', async (t) => {
+  test('requests to a host that is down stop, and a failure is recorded for each token of its collection', async (t) => {
     const host = await startMetadataHost(t);
     host.set('dead');
     const [dead, well] = [await deployCollection(`${host.url}/`, 60), await deployCollection('', 30)];
@@ -600,7 +600,7 @@ forEachEngine('metadata from contracts', (engine) => {
     const { run, skip } = await start(t, [contract], { METADATA_HOST_BUDGET: '100' });
     const first = await run();
     assert.equal(first.soon, true);
-    assert.equal(host.requests.length, 10, 'not a tenth of the hourly budget was sent at once');
+    assert.equal(host.requests.length, 10, 'the first run did not send exactly a tenth of the hourly budget');
     skip(HOUR_MS / 10);
     await run();
     assert.ok(host.requests.length > 10 && host.requests.length <= 20);

@@ -1,4 +1,4 @@
-// The current time for ages on the page, updated every ten seconds.
+// The current time, from which the page computes how old something is. It is updated every ten seconds.
 
 import { Store, useStore } from './store.ts';
 

@@ -40,8 +40,8 @@ const punkBidEntered: EventDecoder = ({ address, topics, data }, position, event
 };
 
 /**
- * A sale without a buyer is an accepted bid, whose payment the projection reads from the bid (`readBidPayments`). An owner may also offer a
- * punk for nothing to one account: that moves the punk, and is no sale.
+ * A `PunkBought` without a buyer is an accepted bid. The projection reads the payment from the bid (`readBidPayments`). A `PunkBought` with
+ * a buyer and the price zero is a transfer and not a sale: an owner may offer a punk to one account for nothing.
  */
 const punkBought: EventDecoder = (log, position, events, logsOf) => {
   const { address, topics, data } = log;

@@ -7,7 +7,7 @@ import { rowDecoder, safeInteger, text } from '../../database/rows.ts';
 const decodeTable = rowDecoder('information_schema.columns', { name: text });
 const decodeCount = rowDecoder('deleted rows', { count: safeInteger });
 
-/** By the name of the table with its schema. */
+/** The number of deleted rows of each table. A key is the name of a table with its schema, such as `main.follow`. */
 export type DeletedRows = ReadonlyMap<string, number>;
 
 /**

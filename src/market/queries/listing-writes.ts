@@ -76,10 +76,10 @@ const CHANGED_COLUMNS = [
 ];
 
 /**
- * A common table expression that records the rows of `upserted` as changes of the market, by the rule of activity/state-change.ts, except
- * that a listing is recorded as listed again if it now has another order than before, or if a marketplace reports it after it had ended. All expressions of a statement read the stored rows as they
- * were before the statement, so `before` has the earlier row. `$1` is the present time. `limit 1` makes PostgreSQL find each earlier row by
- * its key.
+ * A common table expression that records the rows of `upserted` as changes of the market, by the rule of activity/state-change.ts with two
+ * exceptions. A listing is recorded as `list` again if it now has another order than before, and if a marketplace reports it as active after
+ * it had ended. All expressions of a statement read the stored rows as they were before the statement, so `before` has the earlier row. `$1`
+ * is the present time. `limit 1` makes PostgreSQL find each earlier row by its key.
  */
 const RECORD_CHANGES = `recorded_changes as (
        insert into indexer.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace, tx, reason)
@@ -275,8 +275,8 @@ export async function updateListingsOfOwnOrders(
 const decodeOrderHash = rowDecoder('listing', { orderHash: column('order_hash', text) });
 
 /**
- * Of the orders of the given listings, the hashes of those that have several stored listings of one asset, at different marketplaces.
- * Sorted. A listing of any other order affects no other listing.
+ * Returns the hashes of those orders of the given listings that have several stored listings of one asset, at different marketplaces. The
+ * hashes are sorted. A change of a listing of any other order affects no other listing.
  */
 export async function listSharedOrderHashes(
   tx: Queryable,
@@ -293,8 +293,8 @@ export async function listSharedOrderHashes(
 }
 
 /**
- * Copies the ORDER_TERMS of a signed order to its listings that lack them, so that the chain decides about all its listings alike. Only
- * the given orders are considered. A changed row that is active in a judged collection is hidden as `pending`. Returns the
+ * Copies the ORDER_TERMS of a signed order to those listings of the order that lack them, so that the chain decides about all listings of
+ * the order alike. Only the given orders are considered. A changed row that is active in a judged collection is hidden as `pending`. Returns the
  * assets whose listings changed.
  */
 export async function updateTermsOfSharedOrders(

@@ -170,8 +170,8 @@ const RECORD_SALES = `recorded_sales as (
       ),`;
 
 /**
- * Whether `incoming`, a sale that a marketplace reported, has the listing or the marketplace that the sale `stored`, read from the chain,
- * lacks.
+ * SQL condition: `stored` is a sale that was read from the chain, `incoming` is the report of this sale by a marketplace, and `incoming` has
+ * the listing or the marketplace that `stored` lacks.
  */
 const IS_NAMED = `stored.collection_id = incoming.collection_id and stored.tx = incoming.tx and stored.tx is not null
   and stored.asset = incoming.asset and stored.block_number is not null and stored.price <> '${UNKNOWN_PRICE}'
@@ -239,7 +239,7 @@ export async function upsertSales(
   });
 }
 
-/** Names a stored sale. */
+/** The columns that identify a stored sale. */
 export type SaleKey = Pick<NewSale, 'collectionId' | 'key'>;
 
 const decodeSaleKey = rowDecoder('sale', { collectionId: column('collection_id', text), key: text });
@@ -300,7 +300,7 @@ export async function deleteDifferingSales(tx: Queryable, sales: readonly NewSal
   return deleted.reduce((sum, { sales: count }) => sum + count, 0);
 }
 
-/** The SQL condition that a sale is one of those that the parameters `toWanted` name. */
+/** SQL condition: the sale has one of the keys in the parameters $1 and $2, which `toWanted` makes. */
 export const IS_WANTED_SALE = `(collection_id, key) in (select * from unnest($1::text[], $2::uuid[]))`;
 
 export function toWanted(sales: readonly SaleKey[]): [collectionIds: string[], keys: string[]] {
@@ -350,8 +350,9 @@ const decodeReported = rowDecoder('sale', {
 });
 
 /**
- * `sales` were read from the chain. Deletes the copies of these sales that marketplaces have reported, by the rule by which `upsertSales`
- * leaves them out. Returns `sales`. If a sale lacks the listing or the marketplace, these are taken from the deleted report.
+ * `sales` were read from the chain. Deletes the stored reports of these sales by marketplaces: those that `upsertSales` would have left out
+ * if the sales had been stored first. Returns `sales`. If a sale lacks the listing or the marketplace, these are taken from the deleted
+ * report.
  */
 export async function mergeReportedSales(
   tx: Queryable,

@@ -41,7 +41,7 @@ test('after a response with very many logs, the size is that of a response with 
   range.succeeded(1_000, 120_000);
   assert.equal(range.current(), 250);
   range.succeeded(100, 120_000);
-  assert.equal(range.current(), 25, 'a short range with as many logs is no evidence');
+  assert.equal(range.current(), 25, 'very many logs in a range shorter than the size did not reduce the size');
   range.succeeded(25, 29_000);
   assert.equal(range.current(), 31);
 });

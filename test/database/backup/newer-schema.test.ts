@@ -1,5 +1,5 @@
-// A backup of a database that a newer version has migrated, made by a program that can still run on it: only the newer version can restore
-// it, and both commands say so.
+// A newer version has migrated the database. The program of this version can still run on it and back it up, but only the newer version can
+// restore the backup. `mercat backup` and `mercat restore` say so.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
