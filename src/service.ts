@@ -13,6 +13,7 @@ import { BackupJobs } from './database/backup/jobs.ts';
 import { CLOCK_PERIOD_MS, DatabaseClock } from './database/clock.ts';
 import { Notifications } from './database/notifications.ts';
 import { isEmpty } from './database/emptiness.ts';
+import { MoveJobs } from './database/index-move/jobs.ts';
 import type { Database } from './database/port.ts';
 import { migrate } from './database/migrate.ts';
 import type { Databases, OpenOptions } from './database/open.ts';
@@ -271,8 +272,13 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const socketPath = socketPathOf(config.dataDir);
   if (membership?.isFirst ?? true) {
     const backups = new BackupJobs({ databases, service: readVersion() });
-    frontClosers.push(() => backups.close());
-    const operations = { ...createOperations(context, workers), ...backups.operations, status: readStatus };
+    const moves = new MoveJobs({ databases, config, log });
+    frontClosers.push(
+      () => backups.close(),
+      () => moves.close(),
+    );
+    const jobs = { ...backups.operations, ...moves.operations };
+    const operations = { ...createOperations(context, workers), ...jobs, status: readStatus };
     const localServer = await startLocalServer({ intake: { ...intake, market }, operations }, socketPath, log);
     frontClosers.push(async () => localServer?.close());
   }

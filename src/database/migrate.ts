@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { OperatorError } from '../core/errors.ts';
+import { checkIndexMove } from './index-move/state.ts';
 import type { Database, Queryable } from './port.ts';
 import { isBelowVersion, readVersion } from '../version.ts';
 import { boolean, nullable, rowDecoder, text } from './rows.ts';
@@ -36,7 +37,10 @@ export function findVersionMin(sql: string): string | null {
  */
 export type MigrateOptions = { only?: ReadonlySet<string>; contracts?: boolean };
 
-/** Applies the pending migrations of a schema and returns their names. */
+/**
+ * Applies the pending migrations of a schema and returns their names. Throws an OperatorError if the program must not use the schema, for
+ * example because the index has moved to another database.
+ */
 export async function migrate(db: Database, schema: Schema, options?: MigrateOptions): Promise<string[]> {
   return db.transaction((tx) => migrateWithin(tx, schema, options));
 }
@@ -57,6 +61,7 @@ export async function migrateWithin(
   const wanted = only
     ? pending.filter(({ name }) => only.has(name))
     : pending.filter((migration) => (contracts ?? isNew) || !isContract(migration));
+  if (schema === 'indexer') await checkIndexMove(tx, { isMigrating: wanted.length > 0 });
   for (const migration of wanted) {
     await applyMigration(tx, schema, migration);
   }

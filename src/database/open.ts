@@ -116,6 +116,11 @@ export async function openReplicas(
   return { main, indexer: indexerDatabaseUrl === null ? main : ownIndexer, sets, close };
 }
 
+/** Opens the database to which the index is moved. The first statement connects to it. */
+export function openMoveTarget(url: string, log: Log): Database {
+  return openPostgresDatabase(url, 'index-target', log, {});
+}
+
 async function openEmbeddedMain(config: DatabaseSettings): Promise<Database> {
   const { pool, close } = await openEmbedded({ dir: embeddedDirectoryOf(config.dataDir) });
   return createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });

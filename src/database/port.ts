@@ -217,6 +217,17 @@ function isReadOnly(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === READ_ONLY_CODE;
 }
 
+/** SQLSTATEs of writes to an index that is being moved to another database, and of one that has been moved (database/index-move). */
+export const INDEX_SEALED_CODE = 'MV001';
+export const INDEX_MOVED_CODE = 'MV002';
+
+/** Whether a write was rejected because the index is being moved to another database, or has been moved. */
+export function isIndexSealed(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  return code === INDEX_SEALED_CODE || code === INDEX_MOVED_CODE;
+}
+
 /** Whether a statement failed because it could not lock a row in time (SQLSTATE 55P03). */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === '55P03';

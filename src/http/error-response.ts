@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode, ErrorDetail } from '../core/errors.ts';
 import { ServiceError } from '../core/errors.ts';
-import { isAborted, isLockTimeout, isOutOfOrder, isOutOfReach } from '../database/port.ts';
+import { isAborted, isIndexSealed, isLockTimeout, isOutOfOrder, isOutOfReach } from '../database/port.ts';
 import type { OutageLog } from './outage-log.ts';
 
 const STATUS_BY_CODE: Record<ErrorCode, number> = {
@@ -66,6 +66,7 @@ export function sendErrorResponse(
  * Returns a ServiceError for an error that is not a bug, and any other error unchanged:
  * - the client has disconnected
  * - a row could not be locked in time, or the database aborted the transaction because of another transaction
+ * - the index is being moved to another database
  * - a database cannot be reached or cannot work; this failure is also noted in `outages`
  */
 export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
@@ -73,6 +74,7 @@ export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   if (isLockTimeout(thrown) || isAborted(thrown)) {
     return new ServiceError('unavailable', 'Another change holds this record, try again soon', { cause: thrown });
   }
+  if (isIndexSealed(thrown)) return new ServiceError('unavailable', INDEX_SEALED_MESSAGE, { cause: thrown });
   const isReached = !isOutOfReach(thrown);
   if (isReached && !isOutOfOrder(thrown)) return thrown;
   outages.noteFailure(thrown);
@@ -81,6 +83,9 @@ export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
     : 'The service cannot reach its database, try again soon';
   return new ServiceError('unavailable', message, { cause: thrown });
 }
+
+/** Of a write to the index while it is moved to another database, and until this node uses the other database. */
+export const INDEX_SEALED_MESSAGE = 'The index is being moved to another database, try again soon';
 
 /** Whether reading a request failed because its client disconnected. A failed database connection can have the same error code. */
 function isDisconnection(error: unknown): boolean {

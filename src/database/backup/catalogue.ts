@@ -31,7 +31,8 @@ const EXACT_TEXT = {
 
 /** Applies the settings for the rest of the transaction. */
 export async function setExactText(tx: Queryable): Promise<void> {
-  for (const [name, value] of Object.entries(EXACT_TEXT)) await tx.query(`set local ${name} = '${value}'`);
+  const settings = Object.entries(EXACT_TEXT).map(([name, value]) => `set_config('${name}', '${value}', true)`);
+  await tx.query(`select ${settings.join(', ')}`);
 }
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,0 +1,129 @@
+// How a move begins, continues after it was stopped, and is abandoned.
+
+import { randomUUID } from 'node:crypto';
+import { OperatorError } from '../../core/errors.ts';
+import { deleteSchemaContent, listAppliedMigrations } from '../backup/catalogue.ts';
+import { listPendingMigrations, listUnknownMigrations } from '../migrate.ts';
+import type { Database, Queryable } from '../port.ts';
+import { boolean, rowDecoder } from '../rows.ts';
+import { createTriggers, dropTriggers } from './capture.ts';
+import type { MoveState } from './state.ts';
+import { findMoveState, insertMoveState, updateRunner } from './state.ts';
+import type { MovedTable } from './tables.ts';
+import { listMovedTables } from './tables.ts';
+import { checkTarget, findOccupiedTable, prepareTarget } from './target.ts';
+
+/** `names`: of the two databases, without credentials, for messages and for the state in the other database. */
+export type MoveSides = { source: Database; target: Database; names: { source: string; target: string } };
+
+/** `isMoved`: the source is closed already, and only the last steps on the target may be left. */
+export type BegunMove = { state: MoveState; tables: readonly MovedTable[]; isMoved: boolean; isContinued: boolean };
+
+/** Throws an OperatorError if the index of the source cannot be moved to the target. Changes nothing. */
+export async function checkMove({ source, target }: MoveSides): Promise<'begin' | 'continue' | 'finish'> {
+  const { problems } = await checkTarget(target);
+  if (problems.length > 0)
+    throw new OperatorError(`the index cannot be moved to this database: ${problems.join('; ')}`);
+  const [here, there] = [await findMoveState(source), await findMoveState(target)];
+  if (here?.role === 'target' && here.phase !== 'complete') {
+    throw new OperatorError(`the index is not here completely: it is being moved from ${here.other}`);
+  }
+  if (there?.role === 'source') throw new OperatorError('the target is a source of a move: it cannot be a target too');
+  const isSame = here?.role === 'source' && here.id === there?.id;
+  if (here?.phase === 'moved') {
+    if (isSame) return 'finish';
+    throw new OperatorError(`the index has moved to another database already (${here.other})`);
+  }
+  if (isSame) return 'continue';
+  if (there?.phase === 'copying') {
+    throw new OperatorError(
+      'the target has a part of another move: mercat move-index --abandon --to with the same URL removes it',
+    );
+  }
+  const occupied = await findOccupiedTable(target);
+  if (occupied !== null) throw new OperatorError(`the target is not empty: there are rows in ${occupied}`);
+  await checkSource(source);
+  return 'begin';
+}
+
+const decodeFound = rowDecoder('existence', { found: boolean });
+
+async function checkSource(source: Queryable): Promise<void> {
+  const applied = await listAppliedMigrations(source, 'indexer');
+  const { pending, waiting } = await listPendingMigrations(source, 'indexer');
+  if (applied === null || pending.length + waiting.length > 0) {
+    // A new database has the contracted schema, and both have to have the same.
+    const contract = waiting.length > 0 ? ' --contract' : '';
+    throw new OperatorError(`the schema of the index is not up to date: run mercat migrate${contract} first`);
+  }
+  const [unknown] = listUnknownMigrations(applied, 'indexer');
+  if (unknown !== undefined) {
+    throw new OperatorError(`only a newer version can move this index: the schema has migration ${unknown}`);
+  }
+  const [row] = await source.query(`select exists (select from pg_extension where extname = 'citus') as found`);
+  if (row && decodeFound(row).found) throw new OperatorError('the index cannot be moved from a database with Citus');
+}
+
+/** Begins or continues the move. An earlier process that still moves the index fails at its next statement. */
+export async function beginMove(sides: MoveSides): Promise<BegunMove> {
+  const { source, target, names } = sides;
+  const step = await checkMove(sides);
+  const tables = await listMovedTables(source);
+  const found = await findMoveState(source);
+  if (step !== 'begin' && found) {
+    const state = { ...found, runner: randomUUID() };
+    await updateRunner(source, state);
+    await updateRunner(target, state);
+    return { state, tables, isMoved: step === 'finish', isContinued: true };
+  }
+  // A new id also ends an earlier move to a target that has been emptied since.
+  const state: MoveState = {
+    id: randomUUID(),
+    role: 'source',
+    phase: 'copying',
+    runner: randomUUID(),
+    other: names.target,
+  };
+  await source.transaction(async (tx) => {
+    await insertMoveState(tx, state);
+    // Changes that were committed before are read together with all rows.
+    await tx.query(`delete from index_move.change`);
+  });
+  await createTriggers(source, tables);
+  await prepareTarget(target, { ...state, role: 'target', other: names.source });
+  return { state, tables, isMoved: false, isContinued: false };
+}
+
+/** What `abandonMove` has removed. */
+export type Abandoned = { source: boolean; target: boolean };
+
+/** Removes the triggers from the source, and the copied rows from `target`. Throws an OperatorError if the index has moved. */
+export async function abandonMove(source: Database, target: Database | null): Promise<Abandoned> {
+  const here = await findMoveState(source);
+  const there = target && (await findMoveState(target));
+  if (here?.phase === 'moved') {
+    throw new OperatorError(`the index has moved (to ${here.other}): the move cannot be abandoned`);
+  }
+  const isSource = here?.role === 'source';
+  if (isSource) {
+    await stopRunner(source, here);
+    await dropTriggers(source, await listMovedTables(source));
+  }
+  const isTarget = there?.role === 'target' && there.phase === 'copying';
+  if (target && isTarget) {
+    await target.transaction(async (tx) => {
+      await tx.query(`set local statement_timeout = 0`);
+      await deleteSchemaContent(tx, ['indexer']);
+      await tx.query(`drop schema index_move cascade`);
+    });
+  }
+  return { source: isSource, target: isTarget };
+}
+
+/** A process that still moves the index can then not close the source. */
+async function stopRunner(source: Database, { id }: MoveState): Promise<void> {
+  const sql = `update index_move.state set runner = $2, sealed_until = null where id = $1 and phase = 'copying' returning id`;
+  if ((await source.query(sql, [id, randomUUID()])).length === 0) {
+    throw new OperatorError('the index has moved meanwhile: the move cannot be abandoned');
+  }
+}

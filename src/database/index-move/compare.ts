@@ -1,0 +1,68 @@
+// Proves that the target has the rows of the source: the number of rows and a digest of all their values, part by part.
+
+import { OperatorError } from '../../core/errors.ts';
+import { setExactText } from '../backup/catalogue.ts';
+import type { Database, Queryable } from '../port.ts';
+import { listRecordedKeys } from './replay.ts';
+import type { Digest, Key } from './rows.ts';
+import { readDigest, readDigestOfKeys } from './rows.ts';
+import type { MovedTable } from './tables.ts';
+
+/** The rows of one part. While they are read, the embedded engine runs no other statement. */
+const ROWS_MAX = { postgresql: 100_000, embedded: 5_000 };
+const KEYS_MAX = 5_000;
+
+type Sides = { source: Queryable; target: Database };
+
+/** Compares all rows of a table. `source` may be a snapshot; its text must be exact. Returns their number. */
+export async function compareTable(
+  { source, target }: Sides,
+  table: MovedTable,
+  { engine, onPart }: { engine: Database['engine']; onPart: (rows: number) => Promise<void> },
+): Promise<number> {
+  const limit = ROWS_MAX[engine];
+  let after: Key | null = null;
+  let total = 0;
+  for (;;) {
+    const read: Digest = await readDigest(source, table, { range: { after, to: null }, limit });
+    // Behind the last row of the source, the target must have no row.
+    const range = { after, to: read.rows < limit ? null : read.last };
+    check(table, read, await exactly(target, (tx) => readDigest(tx, table, { range, limit: null })));
+    total += read.rows;
+    await onPart(read.rows);
+    if (read.rows < limit) return total;
+    after = read.last;
+  }
+}
+
+/** Compares the rows of a table whose changes were recorded. The text of `source` must be exact (`setExactText`). */
+export async function compareRecorded(
+  { source, target }: Sides,
+  table: MovedTable,
+  { onPart }: { onPart: (rows: number) => Promise<void> },
+): Promise<void> {
+  let after: Key | null = null;
+  for (;;) {
+    const keys: Key[] = await listRecordedKeys(source, table, { after, limit: KEYS_MAX });
+    if (keys.length === 0) return;
+    const read = await readDigestOfKeys(source, table, keys);
+    check(table, read, await exactly(target, (tx) => readDigestOfKeys(tx, table, keys)));
+    await onPart(keys.length);
+    after = keys.at(-1) ?? null;
+  }
+}
+
+export function exactly<T>(db: Database, read: (tx: Queryable) => Promise<T>): Promise<T> {
+  return db.transaction(async (tx) => {
+    await setExactText(tx);
+    return read(tx);
+  });
+}
+
+function check({ name }: MovedTable, source: Digest, target: Digest): void {
+  if (source.rows === target.rows && source.sum === target.sum) return;
+  throw new OperatorError(
+    `the target does not have the rows of indexer.${name} (${target.rows} rows instead of ${source.rows}, or other values): ` +
+      'was something else written there? mercat move-index --abandon, then start again',
+  );
+}

@@ -1,0 +1,171 @@
+// Moves of the index for commands, in a running server or in the command's own process. A process runs one move at a time. A move is stopped
+// when its command no longer reads its state, and continues when the command is repeated.
+
+import { OperatorError, describeError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { isDoneWithin } from '../../resilience/deadline.ts';
+import type { DatabaseSettings } from '../open.ts';
+import { openMoveTarget } from '../open.ts';
+import type { Database } from '../port.ts';
+import type { Abandoned, MoveSides } from './begin.ts';
+import { abandonMove, checkMove } from './begin.ts';
+import { countRowsOfTables } from './copy.ts';
+import type { MoveProgress, MoveResult } from './move.ts';
+import { moveIndex } from './move.ts';
+import { listMovedTables } from './tables.ts';
+import type { TargetCheck } from './target.ts';
+import { checkTarget } from './target.ts';
+
+/** `result` and `failure` are both null while the index is being moved. `failure` is a message for the operator. */
+export type MoveJobState = MoveProgress & { target: string; result: MoveResult | null; failure: string | null };
+
+/** What a move would do. `rows`: estimates on PostgreSQL. */
+export type MovePlan = {
+  source: string;
+  target: string;
+  step: 'begin' | 'continue' | 'finish';
+  check: TargetCheck;
+  rows: Readonly<Record<string, number>>;
+};
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** `move.read` waits at most this long for the end of the move before it returns the state. */
+const READ_WAIT_MS = 200;
+const UNREAD_MS_MAX = 30_000;
+
+export type MoveJobsOptions = {
+  databases: { main: Database; indexer: Database };
+  config: DatabaseSettings;
+  log: Log;
+  unreadMsMax?: number;
+};
+
+export class MoveJobs {
+  readonly #options: MoveJobsOptions;
+  #latest: MoveJob | null = null;
+
+  /** The operations of the local socket. Their inputs have `to`, the URL of the target; for `move.abandon` it may be null. */
+  readonly operations: Readonly<Record<string, (input: Input) => Promise<unknown>>> = {
+    'move.plan': (input) => this.#withTarget(input, planMove),
+    'move.start': (input) => this.#start(input),
+    'move.read': () => this.#read(),
+    'move.stop': () => this.#stop(),
+    'move.abandon': (input) => this.#abandon(input),
+  };
+
+  constructor(options: MoveJobsOptions) {
+    this.#options = options;
+  }
+
+  /** Stops the current move, which leaves the source as it was. */
+  async close(): Promise<void> {
+    await this.#stop();
+  }
+
+  async #start(input: Input): Promise<MoveJobState> {
+    if (this.#latest?.isRunning())
+      throw new OperatorError('the index is being moved by another command: wait for its end');
+    this.#latest = new MoveJob(this.#openSides(input), this.#options.unreadMsMax);
+    return this.#latest.state;
+  }
+
+  async #read(): Promise<MoveJobState> {
+    const job = this.#latest;
+    if (!job) throw new OperatorError('the server was restarted during the move: repeat the command to continue');
+    return job.read();
+  }
+
+  async #stop(): Promise<null> {
+    await this.#latest?.stop();
+    return null;
+  }
+
+  async #abandon(input: Input): Promise<Abandoned> {
+    await this.#stop();
+    if (input['to'] === null) return abandonMove(this.#options.databases.indexer, null);
+    return this.#withTarget(input, ({ source, target }) => abandonMove(source, target));
+  }
+
+  async #withTarget<T>(input: Input, work: (sides: MoveSides) => Promise<T>): Promise<T> {
+    const sides = this.#openSides(input);
+    try {
+      return await work(sides);
+    } finally {
+      await sides.target.close();
+    }
+  }
+
+  #openSides({ to }: Input): MoveSides {
+    const { databases, config, log } = this.#options;
+    if (typeof to !== 'string' || !URL.canParse(to) || !/^postgres(?:ql)?:$/.test(new URL(to).protocol)) {
+      throw new OperatorError('the target has to be a URL such as postgres://user@host/database', { exitCode: 2 });
+    }
+    const url = config.indexerDatabaseUrl ?? config.databaseUrl;
+    const names = { source: url === null ? 'the embedded database' : toName(url), target: toName(to) };
+    return { source: databases.indexer, target: openMoveTarget(to, log), names };
+  }
+}
+
+/** The server and the database, without the credentials and options of the URL. */
+function toName(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}
+
+async function planMove(sides: MoveSides): Promise<MovePlan> {
+  const check = await checkTarget(sides.target);
+  const step = await checkMove(sides);
+  const rows = await countRowsOfTables(sides.source, await listMovedTables(sides.source));
+  return { ...sides.names, step, check, rows };
+}
+
+class MoveJob {
+  readonly state: MoveJobState;
+  readonly #unreadMsMax: number;
+  readonly #stopping = new AbortController();
+  #readAt = performance.now();
+  readonly #ended: Promise<void>;
+
+  constructor(sides: MoveSides, unreadMsMax = UNREAD_MS_MAX) {
+    this.#unreadMsMax = unreadMsMax;
+    const progress: MoveProgress = { stage: 'preparing', detail: '', rows: 0, total: null };
+    this.state = { ...progress, target: sides.names.target, result: null, failure: null };
+    this.#ended = this.#run(sides);
+  }
+
+  isRunning(): boolean {
+    return this.state.result === null && this.state.failure === null;
+  }
+
+  /** Waits up to READ_WAIT_MS for the end of the move, then returns its state. */
+  async read(): Promise<MoveJobState> {
+    this.#readAt = performance.now();
+    await isDoneWithin(this.#ended, READ_WAIT_MS);
+    return this.state;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#ended;
+  }
+
+  async #run(sides: MoveSides): Promise<void> {
+    const { signal } = this.#stopping;
+    const onProgress = (progress: MoveProgress) => {
+      Object.assign(this.state, progress);
+      if (performance.now() - this.#readAt > this.#unreadMsMax) this.#stopping.abort();
+    };
+    try {
+      this.state.result = await moveIndex(sides, { signal, onProgress });
+    } catch (error) {
+      if (signal.aborted) this.state.failure = `the move was stopped: ${CONTINUE}`;
+      else if (error instanceof OperatorError) this.state.failure = error.message;
+      else this.state.failure = `the move failed: ${describeError(error)}; ${CONTINUE}`;
+    } finally {
+      await sides.target.close();
+    }
+  }
+}
+
+const CONTINUE = 'the service uses its present index; repeat the command to continue, or add --abandon to give up';

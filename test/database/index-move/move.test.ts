@@ -1,0 +1,171 @@
+// A move of the index loses no row and doubles none, whatever is written meanwhile and wherever it is stopped. The source stays usable until
+// the target has every row, and accepts no change from then on.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { abandonMove } from '../../../src/database/index-move/begin.ts';
+import { sealSource, unsealSource } from '../../../src/database/index-move/capture.ts';
+import type { MoveProgress } from '../../../src/database/index-move/move.ts';
+import { MOVE_STAGES } from '../../../src/database/index-move/move.ts';
+import { findMoveState } from '../../../src/database/index-move/state.ts';
+import { applyMigration, migrate } from '../../../src/database/migrate.ts';
+import type { Database } from '../../../src/database/port.ts';
+import { isIndexSealed } from '../../../src/database/port.ts';
+import { assertSame, insertHardRows, insertSales, readEverything } from '../backup/backups.ts';
+import { assertSameIndex, forEachMove, runMove, writeRows } from './moves.ts';
+
+const SALES = 3_000;
+/** The last stage, `completing`, begins when the move can no longer be stopped. */
+const STAGES = MOVE_STAGES.filter((stage) => stage !== 'completing');
+const INSERT_TOTAL = `insert into indexer.sale_total values ('late', 1, 1)`;
+
+async function fill(source: Database): Promise<void> {
+  await insertHardRows({ main: source, indexer: source });
+  await insertSales(source, SALES);
+}
+
+forEachMove('moves of the index', ({ openSource, createTarget, open, engine, hasCitus }) => {
+  const openTarget = async () => open(await createTarget());
+
+  test('every row and sequence is moved while rows are written all the time, and then the source accepts no change', async () => {
+    const [source, target] = [await openSource(), await openTarget()];
+    await fill(source);
+    const writer = writeRows(source);
+    const stages = new Map<MoveProgress['stage'], number>();
+    const result = await runMove({
+      source,
+      target,
+      onProgress: ({ stage }) => void (stages.has(stage) || stages.set(stage, writer.writes())),
+    });
+    await writer.stop();
+    await assertSameIndex(target, source, 'after the move');
+    assert.ok((stages.get('sealed') ?? 0) > (stages.get('copying') ?? 0), 'nothing was written during the move');
+    assert.ok((result.tables['sale'] ?? 0) > SALES / 2);
+    await assert.rejects(source.query(INSERT_TOTAL), {
+      code: 'MV002',
+      message: 'the index has moved to another database (new): set INDEXER_DATABASE_URL to it',
+    });
+    await assert.rejects(migrate(source, 'indexer'), /set INDEXER_DATABASE_URL to that database/);
+    // The operator frees the disk. A node with the old setting must not begin an empty index.
+    await source.query(`drop schema indexer cascade`);
+    await assert.rejects(migrate(source, 'indexer'), /set INDEXER_DATABASE_URL to that database/);
+    await migrate(target, 'indexer');
+    await target.query(INSERT_TOTAL);
+    await target.query(`insert into indexer.trait (collection_id, name, value) values ('next', 'n', 'v')`);
+  });
+
+  test('the target has the indexes and the foreign keys of a new database', async () => {
+    const [source, target, fresh] = [await openSource(), await openTarget(), await openTarget()];
+    await fill(source);
+    await runMove({ source, target });
+    await migrate(fresh, 'indexer');
+    assert.deepEqual(await readDefinitions(target), await readDefinitions(fresh));
+  });
+
+  const stages = engine === 'embedded' ? (['copying', 'sealed'] as const) : STAGES;
+  for (const stage of stages) {
+    test(`a move that is stopped while ${stage} leaves the source usable, and continues or is abandoned`, async () => {
+      const [source, target] = [await openSource(), await openTarget()];
+      await fill(source);
+      const stopping = new AbortController();
+      const stopAt = (progress: MoveProgress) => {
+        if (progress.stage === stage) stopping.abort();
+      };
+      await assert.rejects(runMove({ source, target, signal: stopping.signal, onProgress: stopAt }));
+      await source.query(INSERT_TOTAL);
+      await assert.rejects(migrate(target, 'indexer'), /does not have the complete index yet/);
+      if (stage !== 'copying') {
+        await runMove({ source, target });
+        await assertSameIndex(target, source, 'after the second command');
+        return;
+      }
+      assert.deepEqual(await abandonMove(source, target), { source: true, target: true });
+      assert.equal(await findMoveState(source), null);
+      const [left] = await source.query(
+        `select count(*)::int as triggers from pg_trigger where tgname like 'index_move%'`,
+      );
+      assert.equal(left?.['triggers'], 0);
+      await source.query(`update indexer.sale_total set sales = 2 where collection_id = 'late'`);
+      await runMove({ source, target });
+      await assertSameIndex(target, source, 'after a new move to the same database');
+    });
+  }
+
+  test('a command that is continued by another one can not complete the move', async () => {
+    const [source, target] = [await openSource(), await openTarget()];
+    await fill(source);
+    const second: Promise<unknown>[] = [];
+    const first = runMove({
+      source,
+      target,
+      onProgress: ({ stage }) => {
+        if (stage === 'copying' && second.length === 0) second.push(runMove({ source, target }));
+      },
+    });
+    await assert.rejects(first, /another mercat move-index has continued or abandoned this move/);
+    await Promise.all(second);
+    await assertSameIndex(target, source, 'after the second command');
+  });
+
+  test('a sealed source rejects changes, serves reads, and accepts changes again when the seal is not renewed', async () => {
+    const [source, target] = [await openSource(), await openTarget()];
+    await fill(source);
+    const stopping = new AbortController();
+    const onProgress = ({ stage }: MoveProgress) => {
+      if (stage === 'indexing') stopping.abort();
+    };
+    await assert.rejects(runMove({ source, target, signal: stopping.signal, onProgress }));
+    const state = await findMoveState(source);
+    assert.ok(state);
+    await sealSource(source, state, 60_000);
+    await assert.rejects(
+      source.query(INSERT_TOTAL),
+      (error) => isIndexSealed(error) && /try again soon/.test(String(error)),
+    );
+    await assert.rejects(source.query(`truncate indexer.listed_trait`), isIndexSealed);
+    assert.equal((await source.query(`select from indexer.sale`)).length, SALES);
+    await unsealSource(source, state);
+    await sealSource(source, state, 0);
+    await source.query(INSERT_TOTAL);
+    await runMove({ source, target });
+    await assertSameIndex(target, source, 'after the move');
+  });
+
+  test('a row that something else has changed on the target is found, and the source stays open', async () => {
+    const [source, target] = [await openSource(), await openTarget()];
+    await fill(source);
+    let damaged: Promise<unknown> | null = null;
+    const onProgress = ({ stage }: MoveProgress) => {
+      if (stage === 'indexing')
+        damaged ??= target.query(`update indexer.sale set price = price || '0' where asset = '7'`);
+    };
+    await assert.rejects(runMove({ source, target, onProgress }), /the target does not have the rows of indexer\.sale/);
+    assert.ok(damaged);
+    await source.query(INSERT_TOTAL);
+    assert.equal((await findMoveState(target))?.phase, 'copying');
+  });
+
+  test('a target that is not fit is refused, and neither database is changed', async () => {
+    const [source, occupied, other] = [await openSource(), await openTarget(), await openTarget()];
+    await fill(source);
+    await migrate(occupied, 'indexer');
+    await occupied.query(INSERT_TOTAL);
+    const before = await readEverything({ main: source, indexer: source });
+    await assert.rejects(runMove({ source, target: occupied }), /not empty: there are rows in indexer\.sale_total/);
+    await applyMigration(source, 'indexer', { name: '9999-newer.sql', sql: 'select', digest: 'x' });
+    await assert.rejects(runMove({ source, target: other }), /only a newer version can move this index/);
+    await source.query(`delete from indexer.migration where name = '9999-newer.sql'`);
+    assertSame(await readEverything({ main: source, indexer: source }), before, 'after refused moves');
+    assert.equal(await findMoveState(source), null);
+    if (!hasCitus && engine === 'postgresql') await assert.rejects(runMove({ source, target: source }), /not empty/);
+  });
+});
+
+async function readDefinitions(db: Database): Promise<unknown[]> {
+  const indexes = await db.query(`select indexname, indexdef from pg_indexes where schemaname = 'indexer' order by 1`);
+  const constraints = await db.query(
+    `select conname, contype, convalidated, pg_get_constraintdef(oid) as definition from pg_constraint
+     where connamespace = 'indexer'::regnamespace order by conrelid::regclass::text, conname`,
+  );
+  return [...indexes, ...constraints];
+}
