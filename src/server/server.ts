@@ -1,5 +1,6 @@
 // The public HTTP server: edge, router, and the routes of all interfaces.
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Fastify from 'fastify';
 import { registerMcpRoute } from '../agents/http/mcp.ts';
@@ -9,6 +10,7 @@ import type { Log } from '../core/log.ts';
 import { registerExplore } from '../explore/http/routes.ts';
 import type { Subscriptions } from '../explore/http/stream/subscriptions.ts';
 import { compressResponses } from '../http/compression.ts';
+import type { ErrorResponse } from '../http/error-response.ts';
 import { isUnexpected, toErrorResponse, toKnownError } from '../http/error-response.ts';
 import { splitQuery } from '../http/query.ts';
 import { isBelow, pathOf } from '../http/request-target.ts';
@@ -24,6 +26,7 @@ import type { MarketplaceContext } from '../market/http/context.ts';
 import { registerMarketplace } from '../market/http/routes.ts';
 import { FAILURES_A_MINUTE_MAX } from '../shop/http/authenticate.ts';
 import type { StoreRoutesContext } from '../shop/http/context.ts';
+import { KnownReads } from '../shop/http/known-reads.ts';
 import { StoreShares } from '../shop/http/shares.ts';
 import { STORE_PREFIX, registerStoreRoutes } from '../shop/http/routes.ts';
 import type { StatusReader } from '../core/status.ts';
@@ -102,7 +105,8 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   const observation = toObservation(options, clientAddress);
   const delay = new EventLoopDelay();
   const limiter = createCountedLimiter(options, options.limits);
-  const app = createRouter(options, { clientAddress, limiter, observation, outages, delay });
+  const store = toStoreContext(options, { clientAddress, delay });
+  const app = createRouter(options, { clientAddress, limiter, observation, outages, delay, store });
   app.addHook('onClose', async () => delay.stop());
   if (observation) noteRoutes(app, observation.routes);
   if (options.tracer) traceRequests(app, options.tracer);
@@ -114,10 +118,9 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   await app.register((scope) =>
     registerExplore(scope, { ...marketplace, stream: options.stream, clientAddress }, options.chains),
   );
-  const storeContext = toStoreContext(options, { clientAddress, delay });
   const { baseUrl } = marketplace;
-  await app.register((scope) => registerStoreRoutes(scope, storeContext, { chains: options.chains, baseUrl }));
-  const access = new KeyedAccess({ keys: storeContext, keylessChains: options.keylessChains, log });
+  await app.register((scope) => registerStoreRoutes(scope, store, { chains: options.chains, baseUrl }));
+  const access = new KeyedAccess({ keys: store, keylessChains: options.keylessChains, log });
   await app.register((scope) =>
     registerIntake(scope, { ...options.intake, market: marketplace.market }, { access, baseUrl }),
   );
@@ -150,9 +153,10 @@ function createRouter(
     observation: Observation | null;
     outages: OutageLog;
     delay: EventLoopDelay;
+    store: StoreRoutesContext;
   },
 ): FastifyInstance {
-  const { clientAddress, limiter, observation, outages, delay } = parts;
+  const { clientAddress, limiter, observation, outages, delay, store } = parts;
   const { marketplace, clock, log, rejections } = options;
   return Fastify({
     logger: false,
@@ -166,7 +170,13 @@ function createRouter(
     clientErrorHandler: () => undefined,
     serverFactory: (route) => {
       const { responses } = marketplace;
-      const shedding = shedLoad({ delayMs: delay.meanMs, onShed: () => rejections.add('load') }, route);
+      const reads = store.knownReads.before(route, {
+        noteRoute: observation && ((request, pattern) => observation.routes.note(request, pattern)),
+        enter: options.tracer && options.tracer.enter,
+        onServed: () => outages.noteSuccess(),
+        toErrorResponse: (thrown, request, response) => reportError({ log, outages }, thrown, { request, response }),
+      });
+      const shedding = shedLoad({ delayMs: delay.meanMs, onShed: () => rejections.add('load') }, reads);
       const edge = createEdge({ bucketOf, limiter, clientAddress, responses, clock, observation }, shedding);
       return createNodeServer(answerHealthChecks(options.health, edge), {
         isDraining: () => options.health.isDraining,
@@ -220,7 +230,8 @@ function toStoreContext(
     log: options.log,
     requestsMax: () => inProgressMaxAt(delay.meanMs()),
   });
-  return { ...options.store, shares, clientAddress, limiter };
+  const access = { keys: options.store.keys, clientAddress, limiter };
+  return { ...options.store, ...access, shares, knownReads: new KnownReads({ ...access, shares }) };
 }
 
 /** Stops listening, waits for the responses in progress, and destroys the connections that are open after CLOSE_TIMEOUT_MS. */
@@ -237,18 +248,27 @@ export async function closeHttpServer(app: FastifyInstance): Promise<void> {
 }
 
 function sendError(
-  { log, outages }: { log: Log; outages: OutageLog },
+  logs: { log: Log; outages: OutageLog },
   thrown: unknown,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ): void {
-  const error = toKnownError(outages, thrown);
-  if (isUnexpected(error)) {
-    const requestId = reply.raw.getHeader(REQUEST_ID_HEADER);
-    // The query is left out, because a client may have put a key into it by mistake.
-    log.error('a request failed', { requestId, method: request.method, path: pathOf(request.url), error });
-  }
-  const hasDetails = isBelow(request.url, STORE_PREFIX) || isBelow(request.url, INTAKE_PREFIX);
-  const { status, headers, envelope } = toErrorResponse(error, { details: hasDetails });
+  const { status, headers, envelope } = reportError(logs, thrown, { request: request.raw, response: reply.raw });
   reply.headers(corsHeadersOf(request.url));
   void reply.code(status).headers(headers).send(envelope);
+}
+
+/** The response to an error. Logs an unexpected error. */
+function reportError(
+  { log, outages }: { log: Log; outages: OutageLog },
+  thrown: unknown,
+  { request: { method, url = '' }, response }: { request: IncomingMessage; response: ServerResponse },
+): ErrorResponse {
+  const error = toKnownError(outages, thrown);
+  if (isUnexpected(error)) {
+    const requestId = response.getHeader(REQUEST_ID_HEADER);
+    // The query is left out, because a client may have put a key into it by mistake.
+    log.error('a request failed', { requestId, method, path: pathOf(url), error });
+  }
+  const hasDetails = isBelow(url, STORE_PREFIX) || isBelow(url, INTAKE_PREFIX);
+  return toErrorResponse(error, { details: hasDetails });
 }

@@ -5,7 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../core/errors.ts';
 import type { KeyVerifier } from '../keys/key-verifier.ts';
-import type { Caller } from '../context.ts';
+import type { StoreScope } from '../keys/scopes.ts';
+import type { Caller, ShopCaller } from '../context.ts';
 import type { RateLimiter } from '../../http/rate-limit.ts';
 import { toRateLimitError } from '../../http/rate-limit.ts';
 
@@ -26,8 +27,8 @@ const BEARER = /^Bearer +(\S{1,200})$/i;
  * address has exceeded its limit.
  */
 export async function authenticate(access: KeyAccess, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
-  const [, secret] = BEARER.exec(readAuthorization(request)) ?? [];
-  const caller = secret === undefined ? null : await access.keys.verify(secret);
+  const secret = secretOf(request.raw);
+  const caller = secret === null ? null : await access.keys.verify(secret);
   const counted = caller
     ? access.limiter.count('key', caller.keyId)
     : access.limiter.count('failure', access.clientAddress(request.raw));
@@ -43,13 +44,27 @@ export async function authenticate(access: KeyAccess, request: FastifyRequest, r
   throw new ServiceError('unauthorized', 'Missing or invalid API key');
 }
 
-/** The header `Authorization`. Empty if it is missing, or given twice so that the key is unclear. */
-function readAuthorization({ raw: { headers, rawHeaders } }: FastifyRequest): string {
+/** The caller of the request if its key is known without the database, as `KeyVerifier.peek`. The request is not counted. */
+export function peekCaller({ keys }: KeyAccess, request: IncomingMessage): Caller | null {
+  const secret = secretOf(request);
+  return secret === null ? null : keys.peek(secret);
+}
+
+/** Whether the caller may use what has this scope. A key without a shop has no scope of the store interface. */
+export function hasScope(caller: Caller, scope: StoreScope): caller is ShopCaller {
+  return caller.scopes.has(scope) && caller.shopId !== null;
+}
+
+const AUTHORIZATION = 'authorization';
+
+/** The secret in the header `Authorization`. Null if the header is missing, has another form, or is given twice so that the key is unclear. */
+function secretOf({ headers, rawHeaders }: IncomingMessage): string | null {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === 'authorization') count += 1;
+    const name = rawHeaders[index];
+    if (name?.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count += 1;
   }
-  return count === 1 ? (headers.authorization ?? '') : '';
+  return (count === 1 && BEARER.exec(headers.authorization ?? '')?.[1]) || null;
 }
 
 export function lacksScope(scope: string): ServiceError {

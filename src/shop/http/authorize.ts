@@ -4,8 +4,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { StoreScope } from '../keys/scopes.ts';
 import type { Statements } from '../../database/port.ts';
-import type { Caller, ShopCaller, ShopContext } from '../context.ts';
-import { authenticate, lacksScope } from './authenticate.ts';
+import type { ShopCaller, ShopContext } from '../context.ts';
+import { authenticate, hasScope, lacksScope } from './authenticate.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { REQUEST_TIMEOUT_MS } from './context.ts';
 
@@ -19,7 +19,7 @@ export function authorize(context: StoreRoutesContext, scope: StoreScope) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const deadline = performance.now() + REQUEST_TIMEOUT_MS;
     const caller = await authenticate(context, request, reply);
-    if (!caller.scopes.has(scope) || !isInShop(caller)) throw lacksScope(scope);
+    if (!hasScope(caller, scope)) throw lacksScope(scope);
     const { shopId } = caller;
     const timeoutMs = deadline - performance.now();
     const toStatements = (options?: StatementsOptions) =>
@@ -54,8 +54,4 @@ function authorizedOf(request: FastifyRequest): Authorized {
   const authorized = authorizedRequests.get(request);
   if (!authorized) throw new Error(`${request.method} ${request.url} has no authorize hook`);
   return authorized;
-}
-
-function isInShop(caller: Caller): caller is ShopCaller {
-  return caller.shopId !== null;
 }

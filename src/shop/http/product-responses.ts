@@ -1,6 +1,6 @@
 // The responses with a product and with a page of products. Each is serialised once, and kept for as long as its product or page is cached.
 
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ENCODED_BYTES_MIN, EncodedBodies, chooseCoding } from '../../http/content-coding.ts';
 import type { Product, ProductSummary } from '../products/product.ts';
 import type { ProductPage } from '../products/product-reads.ts';
@@ -8,8 +8,9 @@ import { toProductSummaryView, toProductView } from '../products/product-view.ts
 import { toEtag } from './etags.ts';
 import type { WireProduct, WireProductSummary } from './product-schemas.ts';
 
-type PreparedResponse = {
-  headers: Readonly<Record<string, string>>;
+/** A 200. The headers are names and values in turn. */
+export type PreparedResponse = {
+  headers: readonly string[];
   body: Buffer;
   /** Null if the response is never encoded. */
   encoded: EncodedBodies | null;
@@ -25,62 +26,54 @@ const productResponses = new WeakMap<Product, PreparedResponse>();
 const pageResponses = new WeakMap<ProductPage, PreparedResponse>();
 const summaryTexts = new WeakMap<ProductSummary, string>();
 
-/** Sends a product. The response is not encoded, because its strong ETag names the bytes before encoding. */
-export function sendProduct(request: FastifyRequest, reply: FastifyReply, product: Product): FastifyReply {
-  const response = once(productResponses, product, () => ({
-    ...toPrepared(JSON.stringify({ data: toWireProduct(product) }), { etag: toEtag(product) }),
+/** The response with a product. It is never encoded, because its strong ETag names the bytes before encoding. */
+export function prepareProduct(product: Product): PreparedResponse {
+  return once(productResponses, product, () => ({
+    ...toPrepared(JSON.stringify({ data: toWireProduct(product) }), ['etag', toEtag(product)]),
     encoded: null,
   }));
-  return send(request, reply, response);
 }
 
-export function sendProductPage(request: FastifyRequest, reply: FastifyReply, page: ProductPage): FastifyReply {
-  return send(
-    request,
-    reply,
-    once(pageResponses, page, () => toPageResponse(page)),
-  );
+export function prepareProductPage(page: ProductPage): PreparedResponse {
+  return once(pageResponses, page, () => toPageResponse(page));
 }
 
 function toPageResponse({ products, next }: ProductPage): PreparedResponse {
   const texts = products.map((product) => once(summaryTexts, product, () => JSON.stringify(toWireSummary(product))));
   const pagination = { hasMore: next !== null, nextCursor: next, count: products.length };
   const text = `{"data":[${texts.join(',')}],"pagination":${JSON.stringify(pagination)}}`;
-  if (text.length < ENCODED_BYTES_MIN) return { ...toPrepared(text, {}), encoded: null };
-  const response = toPrepared(text, { vary: 'Accept-Encoding' });
+  if (text.length < ENCODED_BYTES_MIN) return { ...toPrepared(text, []), encoded: null };
+  const response = toPrepared(text, ['vary', 'Accept-Encoding']);
   return { ...response, encoded: new EncodedBodies(response.body) };
 }
 
-function toPrepared(text: string, headers: Record<string, string>): Omit<PreparedResponse, 'encoded'> {
+function toPrepared(text: string, headers: readonly string[]): Omit<PreparedResponse, 'encoded'> {
   const body = Buffer.from(text);
-  const size = String(body.length);
-  return {
-    headers: { 'cache-control': 'no-store', ...headers, 'content-type': JSON_TYPE, 'content-length': size },
-    body,
-  };
+  const fixed = ['cache-control', 'no-store', ...headers, 'content-type', JSON_TYPE];
+  return { headers: [...fixed, 'content-length', String(body.length)], body };
 }
 
-function send(
-  request: FastifyRequest,
-  reply: FastifyReply,
+/** Writes a response without the framework. `extraHeaders`: names and values in turn. */
+export function writePrepared(
+  request: IncomingMessage,
+  response: ServerResponse,
   { headers, body, encoded }: PreparedResponse,
-): FastifyReply {
-  // The response is written without the framework, because the framework would need more time to send it than the rest of the request takes.
-  reply.hijack();
-  const write = (content: Buffer, more: Readonly<Record<string, string>> = {}) => {
-    reply.raw.writeHead(200, { ...headers, ...more }).end(request.method === 'HEAD' ? undefined : content);
+  extraHeaders: readonly string[] = [],
+): void {
+  const write = (content: Buffer, all: readonly string[]) => {
+    response.writeHead(200, [...all, ...extraHeaders]).end(request.method === 'HEAD' ? undefined : content);
   };
   const coding = encoded && chooseCoding(request.headers['accept-encoding']);
-  if (!encoded || !coding) write(body);
-  else {
-    const writeEncoded = (content: Buffer) =>
-      write(content, { 'content-length': String(content.length), 'content-encoding': coding });
-    const content = encoded.get(coding);
-    if (content instanceof Promise) void content.then(writeEncoded, () => write(body));
-    else writeEncoded(content);
-  }
-  return reply;
+  if (!encoded || !coding) return write(body, headers);
+  const writeEncoded = (content: Buffer) =>
+    write(content, [...withoutLength(headers), 'content-length', String(content.length), 'content-encoding', coding]);
+  const content = encoded.get(coding);
+  if (content instanceof Promise) void content.then(writeEncoded, () => write(body, headers));
+  else writeEncoded(content);
 }
+
+/** `content-length` is the last header. */
+const withoutLength = (headers: readonly string[]) => headers.slice(0, -2);
 
 function once<Key extends object, Value>(made: WeakMap<Key, Value>, key: Key, make: () => Value): Value {
   let value = made.get(key);

@@ -25,7 +25,7 @@ import { REQUEST_TIMEOUT_MS } from './context.ts';
 import { EXAMPLE_IDS, PRODUCT_EXAMPLE, PRODUCT_UPDATE_EXAMPLE, PRODUCT_UPDATE_TIME } from './example-shop.ts';
 import { sendInTransaction } from './transactions.ts';
 import { ifMatchCheck, toEtag } from './etags.ts';
-import { sendProduct, sendProductPage, toWireProduct } from './product-responses.ts';
+import { prepareProduct, prepareProductPage, toWireProduct } from './product-responses.ts';
 import { dataOf, ref } from '../../http/schema-builders.ts';
 import { changeHeaders, idempotencyHeader, matchHeader, storeResponses } from './schemas.ts';
 
@@ -84,10 +84,12 @@ function registerList(app: FastifyInstance, context: StoreRoutesContext, reads: 
     async (request, reply) => {
       const { limit, cursor = null, collection = null, type = null } = request.query as ListQuery;
       if (cursor !== null && !isId('prod', cursor)) throw invalidCursor();
-      const { shopId } = callerOf(request);
       const query = { before: cursor, limit, collection, type };
-      const page = await context.shares.admit(shopId, (latest) => reads.readPage(shopId, query, latest));
-      return sendProductPage(request, reply, page);
+      return context.knownReads.respond(request, reply, {
+        scope: 'products:read',
+        route: PATH,
+        read: async (shopId, latest) => prepareProductPage(await reads.readPage(shopId, query, latest)),
+      });
     },
   );
 }
@@ -137,11 +139,12 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: P
       },
     },
     async (request, reply) => {
-      const { shopId } = callerOf(request);
-      const product = await context.shares.admit(shopId, (latest) =>
-        readProduct(reads, { shopId, id: idOf(request), latest }),
-      );
-      return sendProduct(request, reply, product);
+      const id = idOf(request);
+      return context.knownReads.respond(request, reply, {
+        scope: 'products:read',
+        route: ONE_PATH,
+        read: async (shopId, latest) => prepareProduct(await readProduct(reads, { shopId, id, latest })),
+      });
     },
   );
 

@@ -32,8 +32,9 @@ export function isWellFormedKey(serviceName: string, text: string): boolean {
   return text.slice(-CHECKSUM_LENGTH) === checksumOf(body);
 }
 
-export function hashApiKey(secret: string): Buffer {
-  return hash('sha256', secret, 'buffer');
+/** The SHA-256 hash of a key, as hexadecimal text. */
+export function hashApiKey(secret: string): string {
+  return hash('sha256', secret);
 }
 
 /** The beginning of a key. It is stored and listed in clear text, so that the operator can distinguish keys. */

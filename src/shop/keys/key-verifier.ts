@@ -1,9 +1,11 @@
-// Finds the API key of a request by its secret. Keys are cached for a few seconds. The times of their last use are written in batches.
+// Finds the API key of a request by its secret. Keys are cached for a few seconds, and unknown secrets for a second. Concurrent look-ups share
+// statements, so that wrong keys cannot fill the database with statements. The times of the last use of keys are written in batches.
 
 import { LRUCache } from 'lru-cache';
+import { BatchedReads } from '../../database/batched-reads.ts';
 import type { Database } from '../../database/port.ts';
 import type { ApiKey } from '../queries/keys.ts';
-import { findKeyByHash, updateKeysUsed } from '../queries/keys.ts';
+import { findKeysByHash, updateKeysUsed } from '../queries/keys.ts';
 import { hashApiKey, isWellFormedKey } from './api-key.ts';
 import { isUsable } from './keys.ts';
 import type { Caller, ShopContext } from '../context.ts';
@@ -11,6 +13,12 @@ import type { Caller, ShopContext } from '../context.ts';
 /** A key is cached for this long. A node may therefore accept a key for this long after another process revoked it. */
 const CACHED_MS = 3_000;
 const CACHED_KEYS_MAX = 10_000;
+/** A secret that no key has is not looked up again for this long. */
+const UNKNOWN_MS = 1_000;
+/** The most keys of one look-up. */
+const LOOKUP_SIZE_MAX = 100;
+/** A look-up begins at most this long after its request. With the time limit of its statement, it ends within the time of the request. */
+const LOOKUP_WAIT_MAX_MS = 2_000;
 /** Times of last use are written at most once in this period, because a write for each request would cost more than the request. */
 export const KEY_USES_PERIOD_MS = 15_000;
 const KEY_STATEMENT_TIMEOUT_MS = 3_000;
@@ -20,12 +28,19 @@ type CachedKey = { key: ApiKey; caller: Caller; until: number };
 export class KeyVerifier {
   readonly #context: ShopContext & { main: Database };
   readonly #cache = new LRUCache<string, CachedKey>({ max: CACHED_KEYS_MAX });
+  /** The hashes of secrets that no key had, with the time until which they are not looked up again. */
+  readonly #unknown = new LRUCache<string, number>({ max: CACHED_KEYS_MAX });
+  readonly #lookups: BatchedReads<ApiKey>;
   /** Times of last use that are not written yet, by key id. */
   #uses = new Map<string, number>();
   #usesWrittenAt: number;
 
   constructor(context: ShopContext & { main: Database }) {
     this.#context = context;
+    this.#lookups = new BatchedReads({
+      sizeMax: LOOKUP_SIZE_MAX,
+      readAll: (hashes) => findKeysByHash(context.main.within(KEY_STATEMENT_TIMEOUT_MS), hashes),
+    });
     this.#usesWrittenAt = context.clock();
   }
 
@@ -42,6 +57,19 @@ export class KeyVerifier {
     return found.caller;
   }
 
+  /**
+   * Like `verify`, without the database. Null if the key is not cached or not usable. `verify` then decides.
+   */
+  peek(secret: string): Caller | null {
+    const { serviceName, clock } = this.#context;
+    if (!isWellFormedKey(serviceName, secret)) return null;
+    const now = clock();
+    const found = this.#findCached(hashApiKey(secret), now);
+    if (!found || !isUsable(found.key, now)) return null;
+    this.#noteUse(found.key.id, now);
+    return found.caller;
+  }
+
   async writeUses(): Promise<void> {
     if (this.#uses.size === 0) return;
     const uses = this.#uses;
@@ -52,17 +80,23 @@ export class KeyVerifier {
 
   async #find(secret: string, now: number): Promise<CachedKey | null> {
     const hash = hashApiKey(secret);
-    const cacheKey = hash.toString('base64');
-    const cached = this.#cache.get(cacheKey);
-    const leftMs = cached ? cached.until - now : 0;
-    // If more time is left than CACHED_MS, the clock was set back. The cached key is then not used.
-    if (cached && leftMs > 0 && leftMs <= CACHED_MS) return cached;
-    const key = await findKeyByHash(this.#context.main.within(KEY_STATEMENT_TIMEOUT_MS), hash);
-    if (!key) return null;
+    const cached = this.#findCached(hash, now);
+    if (cached) return cached;
+    if (isBefore(this.#unknown.get(hash), now, UNKNOWN_MS)) return null;
+    const key = await this.#lookups.read(hash, performance.now() + LOOKUP_WAIT_MAX_MS);
+    if (!key) {
+      this.#unknown.set(hash, now + UNKNOWN_MS);
+      return null;
+    }
     const caller = { keyId: key.id, shopId: key.shopId, scopes: new Set(key.scopes) };
     const found = { key, caller, until: now + CACHED_MS };
-    this.#cache.set(cacheKey, found);
+    this.#cache.set(hash, found);
     return found;
+  }
+
+  #findCached(hash: string, now: number): CachedKey | null {
+    const cached = this.#cache.get(hash);
+    return cached && isBefore(cached.until, now, CACHED_MS) ? cached : null;
   }
 
   #noteUse(keyId: string, now: number): void {
@@ -72,4 +106,13 @@ export class KeyVerifier {
       this.#context.log.warn('the times at which API keys were used could not be written', { error });
     });
   }
+}
+
+/**
+ * Whether `now` is before the end of a period that began at most `lengthMs` ago. If more time than `lengthMs` is left, the clock was set back:
+ * the period then counts as ended.
+ */
+function isBefore(until: number | undefined, now: number, lengthMs: number): boolean {
+  const leftMs = (until ?? now) - now;
+  return leftMs > 0 && leftMs <= lengthMs;
 }

@@ -25,7 +25,8 @@ export type ApiKey = ReturnType<typeof decodeKey>;
 
 const COLUMNS = `id, shop_id, name, prefix, scopes, created_at, expires_at, replaced_at, revoked_at, last_used_at`;
 
-export async function insertKey(db: Queryable, key: ApiKey, hash: Buffer): Promise<void> {
+/** `hash` is hexadecimal text. */
+export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promise<void> {
   await db.query(
     `insert into main.api_key (id, shop_id, name, prefix, hash, scopes, created_at, expires_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -34,7 +35,7 @@ export async function insertKey(db: Queryable, key: ApiKey, hash: Buffer): Promi
       key.shopId,
       key.name,
       key.prefix,
-      hash,
+      Buffer.from(hash, 'hex'),
       key.scopes,
       new Date(key.createdAt),
       key.expiresAt === null ? null : new Date(key.expiresAt),
@@ -42,10 +43,17 @@ export async function insertKey(db: Queryable, key: ApiKey, hash: Buffer): Promi
   );
 }
 
-/** The key with this hash, whether or not it is still usable. */
-export async function findKeyByHash(db: Queryable, hash: Buffer): Promise<ApiKey | null> {
-  const [row] = await queryHot(db, `select ${COLUMNS} from main.api_key where hash = $1`, [hash]);
-  return row ? decodeKey(row) : null;
+const decodeHash = rowDecoder('api_key', { hash: text });
+
+/** The keys with these hashes, whether or not they are still usable, by hash. Hashes are hexadecimal text. Unknown hashes are absent. */
+export async function findKeysByHash(db: Queryable, hashes: readonly string[]): Promise<Map<string, ApiKey>> {
+  const rows = await queryHot(
+    db,
+    // The subquery hides the number of hashes from the planner, so that one plan suits all calls.
+    `select ${COLUMNS}, encode(hash, 'hex') as hash from main.api_key where hash = any ((select $1::bytea[])::bytea[])`,
+    [hashes.map((hash) => Buffer.from(hash, 'hex'))],
+  );
+  return new Map(rows.map((row) => [decodeHash(row).hash, decodeKey(row)]));
 }
 
 /** The key, locked until the transaction ends. */

@@ -1,0 +1,125 @@
+// Reads of products that are served before the router. A client must not notice whether the router served a request.
+
+import assert from 'node:assert/strict';
+import diagnostics from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import http from 'node:http';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { startTestService } from '../support/service/service.ts';
+import { SECOND_MS } from '../support/service/market.ts';
+import { forEachStore } from '../support/service/shop.ts';
+
+/** Counts the requests that the router passes to a handler, while the test runs. */
+function countRouted(t: TestContext): { count: number } {
+  const routed = { count: 0 };
+  const count = () => void (routed.count += 1);
+  diagnostics.subscribe('tracing:fastify.request.handler:start', count);
+  t.after(() => diagnostics.unsubscribe('tracing:fastify.request.handler:start', count));
+  return routed;
+}
+
+type Answer = { status: number | undefined; headers: string[]; body: string };
+
+/** Sends a request and returns the response with its headers in their order, except for `Date`. */
+async function send(url: string, secret: string, { method = 'GET', coding = 'identity' } = {}): Promise<Answer> {
+  const headers = { authorization: `Bearer ${secret}`, 'accept-encoding': coding, 'x-request-id': 'known-reads' };
+  const request = http.request(url, { method, headers }).end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const body = Buffer.concat(await response.toArray()).toString('base64');
+  const pairs = response.rawHeaders.flatMap((name, index, all) =>
+    index % 2 === 0 ? [`${name}: ${all[index + 1]}`] : [],
+  );
+  return { status: response.statusCode, headers: pairs.filter((pair) => !/^date:/i.test(pair)), body };
+}
+
+forEachStore('reads before the router', (store) => {
+  test('have the responses of the router, for each method and coding', async (t) => {
+    const shop = await store.shop();
+    const products = await Promise.all(
+      Array.from({ length: 12 }, () => shop.product({ description: 'x'.repeat(200) })),
+    );
+    const routed = countRouted(t);
+    const paths = ['/products', '/products?limit=2', '/products?collection=none', `/products/${products[0].id}`];
+    for (const path of paths) {
+      const url = `${store.service.url}/api/v1${path}`;
+      const first = await send(url, shop.key.secret);
+      assert.equal(first.status, 200);
+      // `known` reads of the stage, and the same request with another spelling of the path, which the router serves.
+      for (const method of ['GET', 'HEAD']) {
+        for (const coding of ['identity', 'gzip', 'br']) {
+          const before = routed.count;
+          const known = await send(url, shop.key.secret, { method, coding });
+          assert.equal(routed.count, before, `the router served a repeated ${method} ${path}`);
+          const spelled = url.includes('?') ? url.replace('?', '/?') : `${url}/`;
+          store.advance(4 * SECOND_MS);
+          assert.deepEqual(known, await send(spelled, shop.key.secret, { method, coding }));
+          assert.equal(
+            routed.count,
+            before + 1,
+            'the router did not serve a request with a key that it has to look up',
+          );
+        }
+      }
+    }
+  });
+
+  test('show each change of the shop, and end when the product is deleted', async (t) => {
+    const shop = await store.shop();
+    const { id } = await shop.product({ inventory: 5 });
+    await shop.ok('GET', `/products/${id}`);
+    const routed = countRouted(t);
+    for (const name of ['first', 'second']) {
+      await store.query(`update main.product set name = $2, version = version + 1 where id = $1`, [id, name]);
+      assert.equal((await shop.ok('GET', `/products/${id}`)).data.name, name);
+    }
+    await store.query(`delete from main.product where id = $1`, [id]);
+    const { status, body, headers } = await shop.send('GET', `/products/${id}`);
+    assert.deepEqual([status, body.error], [404, { code: 'not_found', message: 'Product not found' }]);
+    assert.match(headers.get('x-request-id') ?? '', /./);
+    assert.equal(routed.count, 0);
+  });
+
+  test('need the scope, a key that is not revoked, and a product of the shop of the key', async () => {
+    const [shop, other] = [await store.shop(), await store.shop()];
+    const { id } = await shop.product();
+    const { id: keyId, secret } = await shop.newKey(['products:read']);
+    const blind = await shop.newKey(['inventory:read']);
+    for (const path of ['/products', `/products/${id}`]) {
+      assert.equal((await shop.send('GET', path, { secret })).status, 200);
+      for (let turn = 0; turn < 2; turn += 1) {
+        assert.equal((await shop.send('GET', path, { secret: blind.secret })).status, 403);
+        assert.equal((await shop.send('GET', path, { secret: null })).status, 401);
+      }
+    }
+    for (let turn = 0; turn < 2; turn += 1) assert.equal((await other.send('GET', `/products/${id}`)).status, 404);
+    assert.equal((await other.ok('GET', '/products')).data.length, 0);
+    await store.operate('keys.revoke', { id: keyId });
+    store.advance(3 * SECOND_MS);
+    assert.equal((await shop.send('GET', `/products/${id}`, { secret })).status, 401);
+  });
+
+  test('count in the rate limit of their key', async (t) => {
+    const shop = await store.shop();
+    const { secret } = await shop.newKey(['products:read']);
+    await shop.send('GET', '/products', { secret });
+    const routed = countRouted(t);
+    for (let sent = 1; sent < 600; sent += 1) {
+      assert.equal((await shop.send('GET', '/products', { secret })).status, 200);
+    }
+    const { status, headers, body } = await shop.send('GET', '/products', { secret });
+    assert.deepEqual([status, body.error.code, headers.get('x-ratelimit-limit')], [429, 'rate_limited', '600']);
+    assert.match(headers.get('retry-after') ?? '', /^\d+$/);
+    assert.equal(routed.count, 0);
+  });
+
+  test('refuse parameters that the router refuses', async () => {
+    const shop = await store.shop();
+    for (const query of ['limit=0', 'limit=1&limit=2', 'cursor=x', 'unknown=1']) {
+      for (let turn = 0; turn < 2; turn += 1) {
+        assert.equal((await shop.send('GET', `/products?${query}`)).status, 400, query);
+      }
+    }
+  });
+});
