@@ -30,6 +30,28 @@ function createSimilarKey(secret: string, sameCharacters: number): string {
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
+/** `main` is the database, and adds each of its statements to `sent`. */
+function recordStatements(db: Database) {
+  const sent: { sql: string; params: readonly unknown[] }[] = [];
+  const record = (statements: Statements): Statements => ({
+    ...statements,
+    query: (sql, params = []) => {
+      sent.push({ sql, params });
+      return statements.query(sql, params);
+    },
+    queryPrepared: (sql, params) => {
+      sent.push({ sql, params });
+      return statements.queryPrepared(sql, params);
+    },
+  });
+  const main: Database = {
+    ...db,
+    ...record(db),
+    within: (timeoutMs, lane) => record(db.within(timeoutMs, lane)),
+  };
+  return { sent, main };
+}
+
 forEachEngine('the look-up of an API key', (engine) => {
   let db: Database;
   before(async () => {
@@ -37,23 +59,7 @@ forEachEngine('the look-up of an API key', (engine) => {
   });
 
   test('sends the same statement for every key, and only the hash of the presented key as its parameter', async () => {
-    const sent: { sql: string; params: readonly unknown[] }[] = [];
-    const record = (statements: Statements): Statements => ({
-      ...statements,
-      query: (sql, params = []) => {
-        sent.push({ sql, params });
-        return statements.query(sql, params);
-      },
-      queryPrepared: (sql, params) => {
-        sent.push({ sql, params });
-        return statements.queryPrepared(sql, params);
-      },
-    });
-    const main: Database = {
-      ...db,
-      ...record(db),
-      within: (timeoutMs, lane) => record(db.within(timeoutMs, lane)),
-    };
+    const { sent, main } = recordStatements(db);
     const log = createLog('silent');
     const context = { main: db, clock: () => NOW, log, serviceName: SERVICE, secretKeys: new SecretKeys([]) };
     const options = { shop: null, name: null, scopes: ['intake:write'] };
@@ -68,7 +74,25 @@ forEachEngine('the look-up of an API key', (engine) => {
     assert.equal(new Set(sent.map(({ sql }) => sql)).size, 1);
     assert.deepEqual(
       sent.map(({ params }) => params),
-      presented.map((key) => [hashApiKey(key)]),
+      presented.map((key) => [[Buffer.from(hashApiKey(key), 'hex')]]),
     );
+  });
+
+  test('shares statements with look-ups of other keys, and finds each key among wrong ones', async () => {
+    const { sent, main } = recordStatements(db);
+    const log = createLog('silent');
+    const context = { main: db, clock: () => NOW, log, serviceName: SERVICE, secretKeys: new SecretKeys([]) };
+    const options = { shop: null, name: null, scopes: ['intake:write'], expiresAt: null };
+    const issued = [await issueKey(context, options), await issueKey(context, options)];
+    const verifier = new KeyVerifier({ ...context, main });
+    const wrong = Array.from({ length: 198 }, () => createApiKey(SERVICE, randomBytes));
+    const callers = await Promise.all(
+      [...wrong, ...issued.map(({ secret }) => secret)].map((key) => verifier.verify(key)),
+    );
+    assert.deepEqual(
+      callers.map((caller) => caller?.keyId ?? null),
+      [...wrong.map(() => null), ...issued.map(({ key }) => key.id)],
+    );
+    assert.equal(sent.length, 2, 'the look-ups of 200 keys did not share two statements');
   });
 });

@@ -2,6 +2,7 @@
 // shop-isolation.suite.ts tests that a key has access to its own shop only.
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { INTAKE_SCOPES, STORE_SCOPES } from '../../src/shop/keys/scopes.ts';
 import { createApiKey } from '../../src/shop/keys/api-key.ts';
@@ -152,6 +153,21 @@ forEachStore('keys', (store) => {
       assert.equal(store.statements('main.api_key'), before);
       await shop.ok('GET', '/products');
       assert.ok(store.statements('main.api_key') > before, 'a request with a valid key ran no SQL statement');
+    });
+  });
+
+  describe('wrong keys', () => {
+    test('of one secret are looked up once a second', async () => {
+      const shop = await store.shop();
+      const secret = createApiKey('mercat', randomBytes);
+      const before = store.statements('main.api_key');
+      for (let request = 0; request < 5; request += 1) {
+        assertUnauthorized(await shop.send('GET', '/products', fromNewAddress({ secret })));
+      }
+      assert.equal(store.statements('main.api_key'), before + 1);
+      store.advance(1_001);
+      assertUnauthorized(await shop.send('GET', '/products', fromNewAddress({ secret })));
+      assert.equal(store.statements('main.api_key'), before + 2);
     });
   });
 
