@@ -5,7 +5,7 @@ import { createId } from '../core/time-ordered-id.ts';
 import type { Queryable } from '../database/port.ts';
 import type { ProductFields } from './products/product.ts';
 import type { ProductView } from './products/product-view.ts';
-import { insertEvent } from './queries/events.ts';
+import { insertEvents } from './queries/events.ts';
 
 const EVENT_TYPES = ['product.created', 'product.updated', 'product.deleted', 'inventory.low'] as const;
 
@@ -34,8 +34,16 @@ export async function recordEvent<T extends keyof EventData>(
   tx: Queryable,
   event: { shopId: string; type: T; data: EventData[T]; now: number },
 ): Promise<void> {
-  const { shopId, type, data, now } = event;
-  await insertEvent(tx, { id: createId('evt', now), shopId, type, data: JSON.stringify(data), createdAt: now });
+  await recordEvents(tx, { ...event, data: [event.data] });
+}
+
+/** Like `recordEvent`, for several events of one type, in their order. */
+export async function recordEvents<T extends keyof EventData>(
+  tx: Queryable,
+  { shopId, type, data, now }: { shopId: string; type: T; data: readonly EventData[T][]; now: number },
+): Promise<void> {
+  const events = data.map((one) => ({ id: createId('evt', now), data: JSON.stringify(one) }));
+  await insertEvents(tx, { shopId, type, createdAt: now }, events);
 }
 
 /** A recorded event. `data` is JSON text. Times are in milliseconds. */

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import type { ProductType } from '../products/product.ts';
+import type { Product, ProductType } from '../products/product.ts';
 import { COLLECTION_LENGTH_MAX, PRODUCT_TYPES } from '../products/product.ts';
 import { parseNewProduct, parseProductInput } from '../products/product-input.ts';
 import { isId } from '../../core/time-ordered-id.ts';
@@ -10,6 +10,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { repeatAborted } from '../../database/port.ts';
 import type { Queryable } from '../../database/port.ts';
 import { ProductReads } from '../products/product-reads.ts';
+import { ProductWriter, isGroupable } from '../products/product-writer.ts';
 import {
   INVALID_PRODUCT,
   changeProduct,
@@ -23,7 +24,8 @@ import { bodyOf } from '../../http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { REQUEST_TIMEOUT_MS } from './context.ts';
 import { EXAMPLE_IDS, PRODUCT_EXAMPLE, PRODUCT_UPDATE_EXAMPLE, PRODUCT_UPDATE_TIME } from './example-shop.ts';
-import { sendInTransaction } from './transactions.ts';
+import type { WriteResponse } from './transactions.ts';
+import { onceRequestOf, sendInTransaction, sendOnce, toRepeatable } from './transactions.ts';
 import { ifMatchCheck, toEtag } from './etags.ts';
 import { prepareProduct, prepareProductPage, toWireProduct } from './product-responses.ts';
 import { dataOf, ref } from '../../http/schema-builders.ts';
@@ -123,6 +125,13 @@ function registerCreate(app: FastifyInstance, context: StoreRoutesContext): void
 }
 
 function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: ProductReads): void {
+  const writer = new ProductWriter({
+    statementsOf: (shopId, options) =>
+      context.shares.sharedStatementsOf(shopId, { timeoutMs: REQUEST_TIMEOUT_MS, ...options }),
+    clock: context.shop.clock,
+    secretKeys: context.shop.secretKeys,
+    toResponse: (product) => toRepeatable(toUpdateResponse(product)),
+  });
   const idOf = (request: { params: unknown }) => (request.params as { productId: string }).productId;
 
   app.get(
@@ -169,11 +178,21 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: P
     async (request, reply) => {
       const parsed = parseProductInput(bodyOf(request).value);
       if (!parsed.ok) throw invalidProduct(parsed.details);
+      const check = ifMatchCheck(request);
+      if (isGroupable(parsed.value)) {
+        const { shopId } = callerOf(request);
+        const update = { productId: idOf(request), input: parsed.value, check };
+        const once = onceRequestOf(request);
+        return sendOnce(
+          reply,
+          await context.shares.admit(shopId, (latest) => writer.change(shopId, update, { once, latest })),
+        );
+      }
       const shop = productContextOf(request, idOf(request));
       const write = async (tx: Queryable) => {
-        const update = { id: idOf(request), input: parsed.value, check: ifMatchCheck(request) };
+        const update = { id: idOf(request), input: parsed.value, check };
         const product = await changeProduct(shop, tx, callerOf(request), update);
-        return { status: 200, headers: { etag: toEtag(product) }, body: { data: toWireProduct(product) } };
+        return toUpdateResponse(product);
       };
       return sendInTransaction(request, reply, write, shop);
     },
@@ -213,6 +232,10 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: P
       return { data: { id, deleted: true } };
     },
   );
+}
+
+function toUpdateResponse(product: Product): WriteResponse {
+  return { status: 200, headers: { etag: toEtag(product) }, body: { data: toWireProduct(product) } };
 }
 
 function invalidCursor(): ServiceError {

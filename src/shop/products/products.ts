@@ -110,7 +110,11 @@ function refuseSlug(): never {
   throw invalidProduct([{ path: 'slug', message: 'is taken by another product of this shop' }]);
 }
 
-/** Throws the same error for a product that never existed, was deleted, or belongs to another shop. */
 function refuseMissing(): never {
-  throw new ServiceError('not_found', 'Product not found');
+  throw missingProduct();
+}
+
+/** The error is the same for a product that never existed, was deleted, or belongs to another shop. */
+export function missingProduct(): ServiceError {
+  return new ServiceError('not_found', 'Product not found');
 }

@@ -2,16 +2,15 @@
 
 import type { Queryable } from '../../database/port.ts';
 
-/** `data` is JSON text. The database assigns the sequence. */
-export async function insertEvent(
+/** The events of one type that one change has caused, in their order. `data` is JSON text. The database assigns the sequences. */
+export async function insertEvents(
   tx: Queryable,
-  event: { id: string; shopId: string; type: string; data: string; createdAt: number },
+  { shopId, type, createdAt }: { shopId: string; type: string; createdAt: number },
+  events: readonly { id: string; data: string }[],
 ): Promise<void> {
-  await tx.query(`insert into main.event (id, shop_id, type, data, created_at) values ($1, $2, $3, $4, $5)`, [
-    event.id,
-    event.shopId,
-    event.type,
-    event.data,
-    new Date(event.createdAt),
-  ]);
+  await tx.query(
+    `insert into main.event (id, shop_id, type, data, created_at)
+     select id, $1, $2, data, $3 from unnest($4::text[], $5::text[]) with ordinality as event (id, data, number) order by number`,
+    [shopId, type, new Date(createdAt), events.map(({ id }) => id), events.map(({ data }) => data)],
+  );
 }

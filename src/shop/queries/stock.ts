@@ -3,6 +3,7 @@
 // entry of the product.
 
 import type { Queryable, Statements } from '../../database/port.ts';
+import type { WhenLocked } from '../grouped-changes.ts';
 import { queryHot } from '../../database/port.ts';
 import {
   amount,
@@ -50,8 +51,7 @@ export type StockGroupOptions = {
   /** An event is recorded when tracked stock falls from above this level to this level or below. */
   lowStockLevel: number;
   now: number;
-  /** What happens to the changes of a product that another transaction has locked: they wait for it, or they are not made. */
-  locked: 'wait' | 'skip';
+  locked: WhenLocked;
 };
 
 /**
@@ -63,10 +63,10 @@ export type StockGroupOptions = {
 const toChangeSql = (locked: StockGroupOptions['locked']) => `
   with recursive target as (
     select id, name, inventory, track_inventory from main.product
-    where shop_id = $1 and id = any ($2::text[]) order by id for update ${locked === 'skip' ? 'skip locked' : ''}
+    where shop_id = $1 and id = any ((select $2::text[])::text[]) order by id for update ${locked === 'skip' ? 'skip locked' : ''}
   ), wanted as (
     select *, row_number() over (partition by product_id order by number) as step
-    from unnest($2::text[], $3::text[], $4::bigint[], $5::integer[], $6::text[], $7::text[], $8::text[]) with ordinality
+    from unnest((select $2::text[]), $3::text[], $4::bigint[], $5::integer[], $6::text[], $7::text[], $8::text[]) with ordinality
       as wanted (product_id, mode, requested, expected, reason, key_id, event_id, number)
   ), steps as (
     select id as product_id, 0::bigint as step, null::bigint as number, inventory as previous, inventory as next,

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { Database } from '../../../src/database/port.ts';
 import type { Delivery } from '../../../src/shop/queries/delivery-log.ts';
 import { listDeliveries } from '../../../src/shop/queries/delivery-log.ts';
-import { insertEvent } from '../../../src/shop/queries/events.ts';
+import { insertEvents } from '../../../src/shop/queries/events.ts';
 import { insertShop } from '../../../src/shop/queries/shops.ts';
 import type { Webhook } from '../../../src/shop/queries/webhooks.ts';
 import { findWebhook, insertWebhook } from '../../../src/shop/queries/webhooks.ts';
@@ -101,7 +101,7 @@ export async function subscribe(
 
 export function record(db: Database, shopId: string, type = 'product.created', now = NOW): Promise<void> {
   const data = JSON.stringify({ id: 'prod_1', name: 'Mug' });
-  return insertEvent(db, { id: createId('evt', now), shopId, type, data, createdAt: now });
+  return insertEvents(db, { shopId, type, createdAt: now }, [{ id: createId('evt', now), data }]);
 }
 
 type TestClock = ReturnType<typeof createTestClock>;

@@ -1,0 +1,243 @@
+// Groups the changes of products that wait at the same time, so that many changes share their statements and a commit. Each change keeps its
+// own log entry, event, result and idempotency key. The changes of one product are made in the order of their arrival. A product that
+// another transaction has locked delays only its own changes. A change is reported after its group was committed.
+
+import type { Clock } from '../core/clock.ts';
+import { ServiceError } from '../core/errors.ts';
+import type { SecretKeys } from '../core/secret-keys.ts';
+import type { Queryable, Statements } from '../database/port.ts';
+import { repeatAborted } from '../database/port.ts';
+import { isStuck, tooMany } from '../database/turns.ts';
+import type { OnceRequest, OnceResponse, RepeatableResponse } from './idempotency.ts';
+import { claimRequests, keepResponses } from './idempotency.ts';
+
+/** What happens to the changes of a product that another transaction has locked: they wait for it, or they are not made. */
+export type WhenLocked = 'wait' | 'skip';
+
+export type GroupedChangesOptions<Request extends { productId: string }> = {
+  /**
+   * Returns the statements of one group of changes of a shop, which begin by `latest`, a time of `performance.now()`. If all changes of the
+   * group wait for one product, it is `productId`.
+   */
+  statementsOf: (shopId: string, options: { productId?: string; latest: number }) => Statements;
+  clock: Clock;
+  secretKeys: SecretKeys;
+  /** Makes changes of a shop in their order. The outcomes have the same order. */
+  write: (
+    db: Queryable | Statements,
+    shopId: string,
+    requests: readonly Request[],
+    at: { now: number; locked: WhenLocked },
+  ) => Promise<Outcome[]>;
+  /** Whether `write` sends several statements, which then run in one transaction. */
+  needsTransaction: boolean;
+};
+
+/** The result of one change, its error, or `locked` if it was not made. */
+export type Outcome = OnceResponse | ServiceError | 'locked';
+
+/** The most changes in a group. */
+const GROUP_SIZE_MAX = 100;
+/** The most groups of a shop at a time. One group is executed while the commit of another one is written to disk. */
+const GROUPS_MAX = 2;
+
+export type ChangeOptions = { once: OnceRequest | null; latest: number };
+
+type Waiting<Request> = PromiseWithResolvers<OnceResponse> & { request: Request } & ChangeOptions;
+
+export class GroupedChanges<Request extends { productId: string }> {
+  readonly #options: GroupedChangesOptions<Request>;
+  readonly #shops = new Map<string, ShopChanges<Request>>();
+
+  constructor(options: GroupedChangesOptions<Request>) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes a change. With `once`, a repeated request gets its stored response. Throws the error among the outcomes of `write`, and the
+   * errors of `runOnce`. Throws `unavailable` and changes nothing if the change has not begun by `latest`, a time of `performance.now()`.
+   */
+  change(shopId: string, request: Request, options: ChangeOptions): Promise<OnceResponse> {
+    let changes = this.#shops.get(shopId);
+    if (!changes) {
+      changes = new ShopChanges(shopId, this.#options, () => this.#shops.delete(shopId));
+      this.#shops.set(shopId, changes);
+    }
+    return changes.add(request, options);
+  }
+}
+
+/** A group begins in time for all its changes. */
+function latestOf(group: readonly Waiting<unknown>[]): number {
+  return group.reduce((earliest, { latest }) => Math.min(earliest, latest), Number.POSITIVE_INFINITY);
+}
+
+/** The changes of one shop that wait or are being made. */
+class ShopChanges<Request extends { productId: string }> {
+  readonly #shopId: string;
+  readonly #options: GroupedChangesOptions<Request>;
+  readonly #onIdle: () => void;
+  readonly #waiting = new Set<Waiting<Request>>();
+  /** The products of the groups that are being made. Their next changes wait, so that the order is kept. */
+  readonly #busy = new Set<string>();
+  /** The changes of products that another transaction has locked, by product. They are made in groups of their own. */
+  readonly #ofLocked = new Map<string, Waiting<Request>[]>();
+  #groups = 0;
+  #isScheduled = false;
+
+  /** `onIdle` is called when no change is left. */
+  constructor(shopId: string, options: GroupedChangesOptions<Request>, onIdle: () => void) {
+    this.#shopId = shopId;
+    this.#options = options;
+    this.#onIdle = onIdle;
+  }
+
+  add(request: Request, { once, latest }: ChangeOptions): Promise<OnceResponse> {
+    const waiting = { ...Promise.withResolvers<OnceResponse>(), request, once, latest };
+    const ofLocked = this.#ofLocked.get(request.productId);
+    if (ofLocked) ofLocked.push(waiting);
+    else {
+      this.#waiting.add(waiting);
+      this.#schedule();
+    }
+    return waiting.promise;
+  }
+
+  /** A group is made after the events that are ready now, so that the requests which arrive together share it. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#groups >= GROUPS_MAX || this.#waiting.size === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      const group = this.#take();
+      if (group.length > 0) void this.#make(group);
+      else this.#noteIdle();
+    });
+  }
+
+  #take(): Waiting<Request>[] {
+    const group: Waiting<Request>[] = [];
+    const now = performance.now();
+    for (const waiting of this.#waiting) {
+      if (group.length === GROUP_SIZE_MAX) break;
+      if (this.#busy.has(waiting.request.productId)) continue;
+      this.#waiting.delete(waiting);
+      if (waiting.latest > now) group.push(waiting);
+      else waiting.reject(tooMany());
+    }
+    return group;
+  }
+
+  async #make(group: readonly Waiting<Request>[]): Promise<void> {
+    const products = new Set(group.map(({ request }) => request.productId));
+    for (const product of products) this.#busy.add(product);
+    this.#groups += 1;
+    this.#schedule();
+    try {
+      const locked = await this.#write(
+        group,
+        this.#options.statementsOf(this.#shopId, { latest: latestOf(group) }),
+        'skip',
+      );
+      for (const product of new Set(locked.map(({ request }) => request.productId))) {
+        void this.#makeOfLocked(
+          product,
+          [...locked, ...this.#waiting].filter(({ request }) => request.productId === product),
+        );
+      }
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+      // The group has waited for no lock, so it missed its deadline because the database hangs. The changes in the queue would miss their
+      // deadlines too.
+      if (isStuck(error)) this.#rejectWaiting();
+    } finally {
+      this.#groups -= 1;
+      for (const product of products) this.#busy.delete(product);
+      this.#schedule();
+      this.#noteIdle();
+    }
+  }
+
+  #noteIdle(): void {
+    if (this.#waiting.size === 0 && this.#groups === 0 && this.#ofLocked.size === 0) this.#onIdle();
+  }
+
+  #rejectWaiting(): void {
+    for (const { reject } of this.#waiting) reject(tooMany());
+    this.#waiting.clear();
+  }
+
+  /** Makes the changes of a product that another transaction has locked. If the product stays locked, all its waiting changes fail. */
+  async #makeOfLocked(product: string, first: Waiting<Request>[]): Promise<void> {
+    for (const waiting of first) this.#waiting.delete(waiting);
+    this.#ofLocked.set(product, first);
+    while (first.length > 0) {
+      const group = first.splice(0, GROUP_SIZE_MAX);
+      try {
+        const options = { productId: product, latest: latestOf(group) };
+        const left = await this.#write(group, this.#options.statementsOf(this.#shopId, options), 'wait');
+        for (const { reject } of left) reject(tooMany());
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+        if (isStuck(error) || error instanceof ServiceError)
+          for (const { reject } of first.splice(0)) reject(tooMany());
+      }
+    }
+    this.#ofLocked.delete(product);
+    this.#noteIdle();
+  }
+
+  /** Makes a group and settles its changes after the commit. Returns the changes of locked products, which were not made. */
+  async #write(
+    group: readonly Waiting<Request>[],
+    statements: Statements,
+    locked: WhenLocked,
+  ): Promise<Waiting<Request>[]> {
+    const needsTransaction = this.#options.needsTransaction || group.some(({ once }) => once !== null);
+    const at = { now: this.#options.clock(), locked };
+    const outcomes = await repeatAborted(() =>
+      needsTransaction
+        ? statements.transaction((tx) => this.#writeOnce(tx, group, at))
+        : this.#writeAll(statements, group, at),
+    );
+    return group.filter((waiting, index) => {
+      const outcome = outcomes[index] ?? 'locked';
+      if (outcome === 'locked') return true;
+      if (outcome instanceof ServiceError) waiting.reject(outcome);
+      else waiting.resolve(outcome);
+      return false;
+    });
+  }
+
+  #writeAll(db: Queryable | Statements, group: readonly Waiting<Request>[], at: WriteTime): Promise<Outcome[]> {
+    const requests = group.map(({ request }) => request);
+    return requests.length === 0 ? Promise.resolve([]) : this.#options.write(db, this.#shopId, requests, at);
+  }
+
+  /** Makes a group in a transaction. Requests whose responses are stored are not executed, and the responses of the others are stored. */
+  async #writeOnce(tx: Queryable, group: readonly Waiting<Request>[], at: WriteTime): Promise<Outcome[]> {
+    const context = { now: at.now, secretKeys: this.#options.secretKeys };
+    const keyed = group.flatMap((waiting) => (waiting.once ? [{ waiting, once: waiting.once }] : []));
+    const requests = keyed.map(({ once }) => once);
+    const claims = requests.length === 0 ? [] : await claimRequests(tx, requests, context);
+    const outcomes = new Map<Waiting<Request>, Outcome>();
+    for (const [index, { waiting }] of keyed.entries()) {
+      const claim = claims[index] ?? 'new';
+      if (claim !== 'new') outcomes.set(waiting, claim);
+    }
+    const executed = group.filter((waiting) => !outcomes.has(waiting));
+    const responses: { request: OnceRequest; response: RepeatableResponse }[] = [];
+    for (const [index, outcome] of (await this.#writeAll(tx, executed, at)).entries()) {
+      const waiting = executed[index];
+      if (!waiting) continue;
+      outcomes.set(waiting, outcome);
+      if (waiting.once && outcome !== 'locked' && !(outcome instanceof ServiceError)) {
+        responses.push({ request: waiting.once, response: { ...outcome.response, hasSecret: false } });
+      }
+    }
+    if (responses.length > 0) await keepResponses(tx, responses, context);
+    return group.map((waiting) => outcomes.get(waiting) ?? 'locked');
+  }
+}
+
+type WriteTime = { now: number; locked: WhenLocked };
