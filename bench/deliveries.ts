@@ -1,11 +1,13 @@
-// Measures webhook deliveries a second, for one webhook and for twenty. All events are recorded first. The time runs from the start of
-// the worker until a local receiver has responded to all deliveries and the worker has stopped.
+// Measures webhook deliveries a second, for one webhook and for twenty, and the CPU time of the worker without the receiver, which is a process of
+// its own. All events are recorded first. The time runs from the start of the worker until the receiver has responded to all deliveries and the worker
+// has stopped.
 
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { systemClock } from '../src/core/clock.ts';
 import { createId } from '../src/core/time-ordered-id.ts';
-import { insertEvent } from '../src/shop/queries/events.ts';
+import { insertEvents } from '../src/shop/queries/events.ts';
 import type { Database } from '../src/database/port.ts';
 import { createLog } from '../src/core/log.ts';
 import { createShop } from '../src/shop/shops.ts';
@@ -25,10 +27,13 @@ export function benchDeliveries(): Promise<void> {
   return onEachEngine(async (main) => {
     for (const webhooks of [1, 20]) {
       const rates: number[] = [];
+      const cpuTimes: number[] = [];
       for (let round = 0; round <= ROUNDS; round += 1) {
-        const ms = await deliverAll(main, `${webhooks} ${round}`, webhooks);
+        const { ms, cpuMs } = await deliverAll(main, `${webhooks} ${round}`, webhooks);
         // The first round warms up and is not counted.
-        if (round > 0) rates.push((DELIVERIES / ms) * 1_000);
+        if (round === 0) continue;
+        rates.push((DELIVERIES / ms) * 1_000);
+        cpuTimes.push((cpuMs / DELIVERIES) * 1_000);
       }
       const what = webhooks === 1 ? '1 webhook' : `${webhooks} webhooks`;
       const hasAim = webhooks === 1 && main.engine === 'postgresql';
@@ -39,26 +44,34 @@ export function benchDeliveries(): Promise<void> {
         rounds: rates,
         aim: hasAim ? { atLeast: ONE_RECEIVER_AIM } : null,
       });
+      judge({
+        name: `deliveries, ${main.engine}, ${what}, CPU time of the worker for each`,
+        figure: median(cpuTimes),
+        unit: 'µs',
+        rounds: cpuTimes,
+        aim: null,
+      });
     }
   });
 }
 
-/** Returns the milliseconds of all deliveries. */
-async function deliverAll(main: Database, name: string, webhooks: number): Promise<number> {
+/** The time of all deliveries, and the CPU time of this process meanwhile. The embedded engine is part of this process. */
+async function deliverAll(main: Database, name: string, webhooks: number): Promise<{ ms: number; cpuMs: number }> {
   const log = createLog('warn');
   const context = { main, clock: systemClock, log, serviceName: 'mercat', secretKeys: new SecretKeys([]) };
   const shop = await createShop(context, name);
   const caller = { keyId: 'key_bench', shopId: shop.id, scopes: new Set<string>() };
-  const receiver = await startCounter(DELIVERIES);
+  const receiver = await startReceiver(DELIVERIES);
   await main.transaction(async (tx) => {
     for (let number = 0; number < webhooks; number += 1) {
       await createWebhook(context, tx, caller, { url: receiver.url, events: ['product.*'], description: null });
     }
   });
   for (let number = 0; number < DELIVERIES / webhooks; number += 1) {
-    const event = { id: createId('evt', systemClock()), shopId: shop.id, type: 'product.created' };
-    await insertEvent(main, { ...event, data: JSON.stringify({ number }), createdAt: systemClock() });
+    const event = { shopId: shop.id, type: 'product.created', createdAt: systemClock() };
+    await insertEvents(main, event, [{ id: createId('evt', systemClock()), data: JSON.stringify({ number }) }]);
   }
+  const cpuBefore = process.cpuUsage();
   const ms = await timeMs(async () => {
     const worker = new WebhookWorker({
       main,
@@ -72,26 +85,20 @@ async function deliverAll(main: Database, name: string, webhooks: number): Promi
     await receiver.all;
     await worker.stop();
   });
-  receiver.close();
-  return ms;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  await receiver.close();
+  return { ms, cpuMs: (user + system) / 1_000 };
 }
 
 /** Starts a receiver. `all` resolves when the receiver has responded to `count` requests. */
-async function startCounter(count: number) {
-  const { promise: all, resolve } = Promise.withResolvers<void>();
-  let left = count;
-  const server = createServer((request, response) => {
-    request.resume().once('end', () => {
-      response.writeHead(204).end();
-      left -= 1;
-      if (left === 0) resolve();
-    });
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const close = () => {
-    server.close();
-    server.closeAllConnections();
+async function startReceiver(count: number) {
+  const child = fork(fileURLToPath(new URL('./servers.ts', import.meta.url)), ['receiver', String(count)]);
+  const [url] = (await once(child, 'message')) as [string];
+  const all = once(child, 'message');
+  const close = async () => {
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    await exited;
   };
   return { url, all, close };
 }

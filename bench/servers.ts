@@ -1,6 +1,7 @@
 // The servers that the benchmarks start as separate processes. `service` is the real service without workers. `working` is the real service
 // with workers. Neither has rate limits for the marketplace. `bare` is a node:http server that only sends a given status, headers and bytes (base64). Each
-// server prints its URL when it listens.
+// server prints its URL when it listens. `receiver` is a receiver of webhooks, which reports to its parent: its URL, and when it has responded to the
+// given number of requests.
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -23,6 +24,19 @@ if (role === 'service' || role === 'working') {
   const service = await startService({ config: readConfig(), log, limits, workers });
   process.once('SIGTERM', () => void service.close());
   process.stdout.write(`${service.url}\n`);
+} else if (role === 'receiver') {
+  let left = Number(file);
+  const server = createServer((request, response) => {
+    request.resume().once('end', () => {
+      response.writeHead(204).end();
+      left -= 1;
+      if (left === 0) process.send?.('all');
+    });
+  });
+  process.once('SIGTERM', () => process.exit(0));
+  server.listen(0, '127.0.0.1', () => {
+    process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  });
 } else {
   const given = JSON.parse(readFileSync(file ?? '', 'utf8')) as { status: number; headers: string[]; body: string };
   const { status, headers } = given;
