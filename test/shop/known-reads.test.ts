@@ -7,7 +7,6 @@ import type { IncomingMessage } from 'node:http';
 import http from 'node:http';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { startTestService } from '../support/service/service.ts';
 import { SECOND_MS } from '../support/service/market.ts';
 import { forEachStore } from '../support/service/shop.ts';
 
