@@ -13,7 +13,6 @@ import { toRateLimitError } from '../../http/rate-limit.ts';
 import type { StoreScope } from '../keys/scopes.ts';
 import { hasScope, peekCaller } from './authenticate.ts';
 import type { KeyAccess } from './authenticate.ts';
-import { callerOf } from './authorize.ts';
 import type { PreparedResponse } from './product-responses.ts';
 import { writePrepared } from './product-responses.ts';
 import type { StoreShares } from './shares.ts';
@@ -53,9 +52,15 @@ export class KnownReads {
     this.#shares = context.shares;
   }
 
-  /** Responds to a request that the router has received and `authorize` has admitted. Remembers the target if it can be read. */
-  async respond(request: FastifyRequest, reply: FastifyReply, read: KnownRead): Promise<FastifyReply> {
-    const response = await this.#read(callerOf(request).shopId, read);
+  /**
+   * Responds to a request that the router has received and `authorize` has admitted. `shopId` is the shop of its caller. Remembers the target
+   * if it can be read.
+   */
+  async respond(
+    { request, reply, shopId }: { request: FastifyRequest; reply: FastifyReply; shopId: string },
+    read: KnownRead,
+  ): Promise<FastifyReply> {
+    const response = await this.#read(shopId, read);
     const target = request.raw.url ?? '';
     if (target.length <= TARGET_LENGTH_MAX) this.#reads.set(target, read);
     reply.hijack();

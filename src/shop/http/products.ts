@@ -87,11 +87,14 @@ function registerList(app: FastifyInstance, context: StoreRoutesContext, reads: 
       const { limit, cursor = null, collection = null, type = null } = request.query as ListQuery;
       if (cursor !== null && !isId('prod', cursor)) throw invalidCursor();
       const query = { before: cursor, limit, collection, type };
-      return context.knownReads.respond(request, reply, {
-        scope: 'products:read',
-        route: PATH,
-        read: async (shopId, latest) => prepareProductPage(await reads.readPage(shopId, query, latest)),
-      });
+      return context.knownReads.respond(
+        { request, reply, shopId: callerOf(request).shopId },
+        {
+          scope: 'products:read',
+          route: PATH,
+          read: async (shopId, latest) => prepareProductPage(await reads.readPage(shopId, query, latest)),
+        },
+      );
     },
   );
 }
@@ -149,11 +152,14 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: P
     },
     async (request, reply) => {
       const id = idOf(request);
-      return context.knownReads.respond(request, reply, {
-        scope: 'products:read',
-        route: ONE_PATH,
-        read: async (shopId, latest) => prepareProduct(await readProduct(reads, { shopId, id, latest })),
-      });
+      return context.knownReads.respond(
+        { request, reply, shopId: callerOf(request).shopId },
+        {
+          scope: 'products:read',
+          route: ONE_PATH,
+          read: async (shopId, latest) => prepareProduct(await readProduct(reads, { shopId, id, latest })),
+        },
+      );
     },
   );
 
