@@ -36,11 +36,11 @@ async function send(url: string, secret: string, { method = 'GET', coding = 'ide
 forEachStore('reads before the router', (store) => {
   test('have the responses of the router, for each method and coding', async (t) => {
     const shop = await store.shop();
-    const products = await Promise.all(
-      Array.from({ length: 12 }, () => shop.product({ description: 'x'.repeat(200) })),
-    );
+    const { id } = await shop.product();
+    // The list of twelve products is large enough to be encoded.
+    for (let count = 1; count < 12; count += 1) await shop.product();
     const routed = countRouted(t);
-    const paths = ['/products', '/products?limit=2', '/products?collection=none', `/products/${products[0].id}`];
+    const paths = ['/products', '/products?limit=2', '/products?collection=none', `/products/${id}`];
     for (const path of paths) {
       const url = `${store.service.url}/api/v1${path}`;
       const first = await send(url, shop.key.secret);
