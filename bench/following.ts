@@ -17,13 +17,13 @@ import { SEAPORT } from '../src/chains/protocols/seaport.ts';
 import { listProtocolContracts } from '../src/chains/protocols/registry.ts';
 import { projectNext } from '../src/chains/projection.ts';
 import { onEachEngine } from './databases.ts';
-import { compare, timeMs } from './measure.ts';
+import { compare, databaseCpuMs, timeMs } from './measure.ts';
 import type { SyntheticChain } from './synthetic.ts';
 import { COLLECTION, startSyntheticChain } from './synthetic.ts';
 import { judge } from './verdict.ts';
 
 const CHAIN = 'ethereum';
-const ID = `${CHAIN}_${COLLECTION}`;
+export const FOLLOWED_ID = `${CHAIN}_${COLLECTION}`;
 /** Live blocks have as many transfers as fills, because each fill causes a transfer. */
 const LIVE = { blocks: 3_000, fills: 20, transfers: 20 };
 const BACKFILL = { blocks: 40_000, fills: 5, transfers: 20 };
@@ -38,6 +38,8 @@ const LATENCIES_MS = [0, 200];
 /** The least events a second of a backfill, and the most memory of this process, which the database of the embedded engine shares. */
 const BACKFILL_AIM: Record<Engine, number> = { postgresql: 30_000, embedded: 15_000 };
 const MEMORY_AIM_MIB = 600;
+/** The least transfers that one RPC call may stand for. */
+export const TRANSFERS_A_CALL = 5_000;
 /** Four fills a second, each with its transfer. This is an assumption about the busiest chain, not a measurement. */
 const BUSIEST_EVENTS_A_SECOND = 4 * 2;
 
@@ -69,20 +71,37 @@ async function benchLive(database: Database): Promise<void> {
 }
 
 async function benchBackfill(database: Database, shape: typeof BACKFILL): Promise<void> {
-  await withContext(database, shape, async (context, project) => {
+  const name = `backfill, ${database.engine}`;
+  const events = shape.blocks * (shape.fills + shape.transfers);
+  await withContext(database, shape, async (context, project, chains) => {
     await begin(database, shape.blocks, false);
     let peak = 0;
+    const [own, ofDatabase] = [process.cpuUsage(), await databaseCpuMs(database)];
     const startedAt = performance.now();
     while ((await backfillOnce(context)).more) {
       peak = Math.max(peak, process.memoryUsage().rss);
-      if ((await findFollow(database, ID))?.joined) break;
+      if ((await findFollow(database, FOLLOWED_ID))?.joined) break;
     }
-    judgeRate(`backfill, ${database.engine}`, shape, startedAt, { atLeast: BACKFILL_AIM[database.engine] });
+    const { user, system } = process.cpuUsage(own);
+    const cpuOfDatabase = (await databaseCpuMs(database)) - ofDatabase;
+    judgeRate(name, shape, startedAt, {
+      aim: { atLeast: BACKFILL_AIM[database.engine] },
+      beside: `CPU time for 1,000 events: this process ${((user + system) / events).toFixed(1)} ms, the database ${((cpuOfDatabase * 1_000) / events).toFixed(1)} ms`,
+    });
+    // The facts of a fill are in its transaction, so each fill is a call.
+    const calls = ((await chains[0]?.countCalls()) ?? 0) - shape.blocks * shape.fills;
+    judge({
+      name: `${name}, transfers for each RPC call, without the calls for the transactions of fills`,
+      figure: (shape.blocks * shape.transfers) / calls,
+      unit: '',
+      rounds: [],
+      aim: { atLeast: TRANSFERS_A_CALL },
+    });
     const projectedAt = performance.now();
     await drain(project);
     judgeRate(`projection into the indexer, ${database.engine}`, shape, projectedAt);
     judge({
-      name: `backfill, ${database.engine}, largest resident memory`,
+      name: `${name}, largest resident memory`,
       figure: peak / 2 ** 20,
       unit: 'MiB',
       rounds: [],
@@ -97,7 +116,7 @@ async function benchComparison(database: Database, latencyMs: number): Promise<v
     withContext(database, { ...BACKFILL_SHORT, latencyMs, endpoints }, async (context) => {
       await begin(database, BACKFILL_SHORT.blocks, false);
       const ms = await timeMs(async () => {
-        while (!(await findFollow(database, ID))?.joined) await backfillOnce(context);
+        while (!(await findFollow(database, FOLLOWED_ID))?.joined) await backfillOnce(context);
       });
       await clear(database);
       return ms;
@@ -126,13 +145,14 @@ async function compareProtocols(database: Database, latencyMs: number): Promise<
   const backfillMs = (name: 'all' | 'seaport') =>
     withContext(
       database,
-      { ...BACKFILL_SHORT, others: BACKFILL_SHORT.fills, latencyMs },
+      { ...BACKFILL_SHORT, others: BACKFILL_SHORT.fills, moves: true, latencyMs },
       async (context, _, chains) => {
         const protocols = new Map([...context.protocols].filter(([, one]) => name === 'all' || one === SEAPORT));
         await begin(database, BACKFILL_SHORT.blocks, false);
         let ranges = 0;
         const ms = await timeMs(async () => {
-          for (; !(await findFollow(database, ID))?.joined; ranges += 1) await backfillOnce({ ...context, protocols });
+          for (; !(await findFollow(database, FOLLOWED_ID))?.joined; ranges += 1)
+            await backfillOnce({ ...context, protocols });
         });
         calls.set(name, `${await chains[0]?.countCalls()} calls for ${ranges} ranges`);
         await clear(database);
@@ -160,24 +180,28 @@ function judgeRate(
   name: string,
   { blocks, fills, transfers }: typeof LIVE,
   startedAt: number,
-  aim: { atLeast: number } | null = null,
+  { aim = null, beside }: { aim?: { atLeast: number } | null; beside?: string } = {},
 ): void {
   const events = blocks * (fills + transfers);
   const rate = events / ((performance.now() - startedAt) / 1_000);
   const times = rate / BUSIEST_EVENTS_A_SECOND;
+  const compared = `${events} events, ${times.toFixed(0)} times the assumed rate of the busiest chain`;
   judge({
     name,
     figure: rate,
     unit: 'events/s',
     rounds: [],
     aim,
-    beside: `${events} events, ${times.toFixed(0)} times the assumed rate of the busiest chain`,
+    beside: beside === undefined ? compared : `${compared}; ${beside}`,
   });
 }
 
-async function withContext<T>(
+type ChainShape = Parameters<typeof startSyntheticChain>[0];
+
+/** Runs `work` with a follower of one or more new chains of this shape, which end with it. */
+export async function withContext<T>(
   database: Database,
-  { endpoints = 1, ...shape }: typeof LIVE & { latencyMs?: number; endpoints?: number; others?: number },
+  { endpoints = 1, ...shape }: ChainShape & { endpoints?: number },
   work: (context: FollowContext, project: () => Promise<boolean>, chains: readonly SyntheticChain[]) => Promise<T>,
 ): Promise<T> {
   const started = await Promise.all(Array.from({ length: endpoints }, () => startSyntheticChain(shape)));
@@ -216,11 +240,11 @@ async function drain(project: () => Promise<boolean>): Promise<void> {
 /**
  * Sets the chain's cursor to block `number`. If `joined`, the collection counts as read up to this block. Otherwise it needs a backfill.
  */
-async function begin(database: Database, number: number, joined: boolean): Promise<void> {
+export async function begin(database: Database, number: number, joined: boolean): Promise<void> {
   const hash = `0x${(0xb10c_0000_0000 + number).toString(16).padStart(64, '0')}` as const;
   await insertChainCursor(database, CHAIN, { number, hash, time: 0 }, 0);
   await upsertFollow(database, {
-    collectionId: ID,
+    collectionId: FOLLOWED_ID,
     chain: CHAIN,
     contractAddress: COLLECTION as Address,
     standard: 'erc721',

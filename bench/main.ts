@@ -18,6 +18,7 @@ import { benchLarge } from './large.ts';
 import { benchChurn } from './large-churn.ts';
 import { benchLargeInventory } from './large-inventory.ts';
 import { benchPeers } from './peers.ts';
+import { benchPonder } from './ponder.ts';
 import { benchReads } from './reads.ts';
 import { benchRecordedImports } from './recorded-imports.ts';
 import { benchRanking } from './ranking.ts';
@@ -60,6 +61,7 @@ const BENCHMARKS = {
   following: benchFollowing,
   devnet: benchDevnetFollowing,
   protocols: benchProtocols,
+  ponder: benchPonder,
   latency: benchFillLatency,
   dead: benchDeadSources,
   stream: benchStream,

@@ -1,6 +1,8 @@
 // Measurement for the benchmarks. Rounds alternate, so that a change of the machine's speed affects both sides of a ratio.
 
 import { readFileSync, readdirSync } from 'node:fs';
+import type { Database } from '../src/database/port.ts';
+import { listChildren } from '../test/support/engines/postgres-server.ts';
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -45,11 +47,31 @@ const TICK_MS = 10;
 /** The CPU time of a process in milliseconds. NaN if the system does not report it. */
 export function cpuMs(pid: number): number {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    const fields = readStat(pid);
     return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
   } catch {
     return Number.NaN;
   }
+}
+
+/**
+ * The CPU time of the processes of a PostgreSQL server on this machine in milliseconds, with those that have ended. 0 for the embedded
+ * engine, whose CPU time is that of this process.
+ */
+export async function databaseCpuMs(database: Database): Promise<number> {
+  if (database.engine === 'embedded') return 0;
+  const [row] = await database.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const server = Number(readStat(row?.pid ?? 0)[1]);
+  const children = listChildren(server).reduce((sum, pid) => sum + cpuMs(pid), 0);
+  const [, , , , , , , , , , , user, system, endedUser, endedSystem] = readStat(server).map(Number);
+  return (
+    children + [user, system, endedUser, endedSystem].reduce<number>((sum, ticks) => sum + (ticks ?? 0) * TICK_MS, 0)
+  );
+}
+
+/** The fields of /proc/PID/stat after the name of the program: the state, then the parent. */
+function readStat(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
 }
 
 /**

@@ -1,7 +1,7 @@
-// A separate process that simulates an EVM node. Usage: synthetic-chain.ts BLOCKS FILLS TRANSFERS LATENCY OTHERS. Each of the BLOCKS blocks
-// has FILLS Seaport fills and TRANSFERS transfers of one collection, and OTHERS sales on Blur of another collection. The logs of a block
-// are generated on request. If OTHERS is 0, all transfers are mints. Each response is delayed by LATENCY ms. The port is printed to
-// standard output. A GET returns the number of calls.
+// A separate process that simulates an EVM node. Usage: synthetic-chain.ts BLOCKS FILLS TRANSFERS LATENCY OTHERS MOVES. Each of the BLOCKS
+// blocks has FILLS Seaport fills and TRANSFERS transfers of one collection, and OTHERS sales on Blur of another collection. The logs of a
+// block are generated on request. If MOVES is 0, all transfers are mints, otherwise every second one moves the token of the one before. Each
+// response is delayed by LATENCY ms. The port is printed to standard output. A GET returns the number of calls.
 
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { encodeAbiParameters, encodeEventTopics, parseAbi } from 'viem';
 import { BLUR, COLLECTION, PROTOCOL } from './synthetic.ts';
 
-const [blocks = 0, fills = 0, transfers = 0, latencyMs = 0, others = 0] = process.argv.slice(2).map(Number);
+const [blocks = 0, fills = 0, transfers = 0, latencyMs = 0, others = 0, moves = 0] = process.argv.slice(2).map(Number);
 const GENESIS_S = 1_700_000_000;
 const BLOCK_S = 2;
 const RANGE_MAX = 2_000;
@@ -56,19 +56,54 @@ const headerOf = (number: number) => ({
   transactions: [],
 });
 
+const txOf = (number: number, index: number) => `0x${word(number * 10_000 + index)}`;
+
+/** The fields of a block that only other programs read, with one transaction for each log of the collection and of Seaport. */
+const completeBlockOf = (number: number) => ({
+  ...headerOf(number),
+  miner: ZERO,
+  gasUsed: '0x0',
+  gasLimit: '0x0',
+  baseFeePerGas: '0x0',
+  nonce: '0x0',
+  extraData: '0x',
+  size: '0x0',
+  receiptsRoot: hashOf(0),
+  stateRoot: hashOf(0),
+  transactionsRoot: hashOf(0),
+  sha3Uncles: hashOf(0),
+  transactions: Array.from({ length: fills + transfers }, (_, index) => ({
+    hash: txOf(number, index),
+    transactionIndex: `0x${index.toString(16)}`,
+    blockHash: hashOf(number),
+    blockNumber: `0x${number.toString(16)}`,
+    type: '0x0',
+    input: '0x',
+    from: account(0),
+    to: COLLECTION,
+    value: '0x0',
+    nonce: '0x0',
+    gas: '0x0',
+    gasPrice: '0x0',
+    r: '0x0',
+    s: '0x0',
+    v: '0x0',
+  })),
+});
+
 function logsOf(number: number, addresses: readonly string[]): string[] {
   const logs: string[] = [];
   const frame = (index: number, address: string, topics: (string | null)[], data: string) =>
     `{"address":"${address}","topics":${JSON.stringify(topics)},"data":"${data}","blockNumber":"0x${number.toString(16)}",` +
     `"blockHash":"${hashOf(number)}","blockTimestamp":"0x${(GENESIS_S + number * BLOCK_S).toString(16)}",` +
-    `"transactionHash":"0x${word(number * 10_000 + index)}","transactionIndex":"0x0","logIndex":"0x${index.toString(16)}","removed":false}`;
+    `"transactionHash":"${txOf(number, index)}","transactionIndex":"0x${index.toString(16)}","logIndex":"0x${index.toString(16)}","removed":false}`;
   for (let fill = 0; fill < fills; fill += 1) {
     const unique = number * fills + fill;
     const data = FILL_DATA.replace(HASH_MARK, word(unique)).replace(word(TOKEN_MARK), word(unique % 10_000));
     logs.push(frame(logs.length, PROTOCOL, [...FULFILLED] as string[], data));
   }
   for (let transfer = 0; transfer < transfers; transfer += 1) {
-    const isMove = others > 0 && transfer % 2 === 1;
+    const isMove = moves > 0 && transfer % 2 === 1;
     const unique = number * transfers + transfer - (isMove ? 1 : 0);
     const [minter, mover] = [1 + (unique % 5_000), 5_001 + (unique % 5_000)];
     const [from, to] = isMove ? [minter, mover] : [0, minter];
@@ -97,7 +132,8 @@ function respond({ id, method, params }: Request): string {
   if (method === 'eth_getBlockByNumber') {
     const named = params[0] as unknown as string;
     const number = named === 'latest' || named === 'finalized' ? blocks : Number(named);
-    return wrap(number <= blocks ? JSON.stringify(headerOf(number)) : 'null');
+    if (number > blocks) return wrap('null');
+    return wrap(JSON.stringify(params[1] === true ? completeBlockOf(number) : headerOf(number)));
   }
   if (method === 'eth_getBlockByHash') return wrap(JSON.stringify(headerOf(numberOf(params[0] as unknown as string))));
   if (method === 'eth_getLogs') {

@@ -19,17 +19,16 @@ export async function startSyntheticChain(shape: {
   blocks: number;
   fills: number;
   transfers: number;
-  /**
-   * The number of sales on Blur in each block, of tokens of another collection. If it is not 0, every second transfer moves the token of
-   * the transfer before.
-   */
+  /** The number of sales on Blur in each block, of tokens of another collection. */
   others?: number;
+  /** Whether every second transfer moves the token of the transfer before. Otherwise all transfers are mints. */
+  moves?: boolean;
   /** How long each response is delayed. */
   latencyMs?: number;
 }): Promise<SyntheticChain> {
   const program = fileURLToPath(new URL('synthetic-chain.ts', import.meta.url));
-  const { blocks, fills, transfers, others = 0, latencyMs = 0 } = shape;
-  const args = [blocks, fills, transfers, latencyMs, others].map(String);
+  const { blocks, fills, transfers, others = 0, latencyMs = 0, moves = false } = shape;
+  const args = [blocks, fills, transfers, latencyMs, others, moves ? 1 : 0].map(String);
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const port = await readFirstOutput(child);
   const url = `http://127.0.0.1:${port.trim()}`;

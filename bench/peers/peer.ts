@@ -34,13 +34,18 @@ export type Peer = {
 const SETUP_MS_MAX = 20 * 60_000;
 
 /** Peers report their use to their makers unless these variables are set. */
-const QUIET = { MEDUSA_DISABLE_TELEMETRY: 'true', VENDURE_DISABLE_TELEMETRY: 'true', NODE_ENV: 'production' };
+const QUIET = {
+  MEDUSA_DISABLE_TELEMETRY: 'true',
+  VENDURE_DISABLE_TELEMETRY: 'true',
+  PONDER_TELEMETRY_DISABLED: 'true',
+  NODE_ENV: 'production',
+};
 
 /**
  * Copies the folder of a peer out of the project and installs its packages there, without their install scripts. The installation is
  * kept: PEERS_DIR names its folder.
  */
-export async function installPeer(name: 'medusa' | 'vendure' | 'plain'): Promise<string> {
+export async function installPeer(name: 'medusa' | 'vendure' | 'plain' | 'ponder'): Promise<string> {
   const dir = path.join(process.env['PEERS_DIR'] ?? path.join(os.tmpdir(), 'mercat-peers'), name);
   mkdirSync(dir, { recursive: true });
   cpSync(new URL(`./${name}/`, import.meta.url), dir, { recursive: true });

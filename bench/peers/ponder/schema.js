@@ -1,0 +1,8 @@
+// One row for each token.
+
+import { onchainTable } from 'ponder';
+
+export const token = onchainTable('token', (column) => ({
+  id: column.bigint().primaryKey(),
+  owner: column.hex().notNull(),
+}));
