@@ -15,7 +15,7 @@ import { benchHotListings } from './hot-listings.ts';
 import { benchImport } from './import.ts';
 import { benchKeyTiming } from './key-timing.ts';
 import { benchLarge } from './large.ts';
-import { benchChurn } from './large-churn.ts';
+import { benchChurn, benchLargeImport } from './large-churn.ts';
 import { benchLargeInventory } from './large-inventory.ts';
 import { benchPeers } from './peers.ts';
 import { benchPonder } from './ponder.ts';
@@ -48,6 +48,7 @@ const BENCHMARKS = {
   reads: benchReads,
   large: benchLarge,
   small: benchSmallMachine,
+  'large-import': benchLargeImport,
   churn: benchChurn,
   explore: benchExplore,
   start: benchStart,
