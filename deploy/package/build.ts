@@ -34,9 +34,9 @@ const MANIFEST_FIELDS = [
   'optionalDependencies',
   'engines',
 ];
-/** The bill of materials has about 200 kB. */
+/** A command of npm may write at most this many bytes. The largest output is the bill of materials, with about 200 kB. */
 const OUTPUT_BYTES_MAX = 16 * 2 ** 20;
-/** A relative path of a TypeScript file in quotes, as imports and `new URL` have it. */
+/** Matches a relative path of a TypeScript file in quotes, as in imports and in `new URL`. */
 const TYPESCRIPT_PATH = /(['"])(\.{1,2}\/[^'"\n]+)\.ts\1/g;
 
 type Manifest = Record<string, unknown>;

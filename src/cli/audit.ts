@@ -1,5 +1,5 @@
-// `mercat audit`: compares stored orders and tokens with their chains. With --replay, compares them with a replay of the stored chain
-// events, and the figures of collections with a count.
+// `mercat audit`: compares stored orders and tokens with their chains. With --replay, it compares them with a replay of the stored chain
+// events, and compares the maintained figures of collections with a new count. With --fillable, audit-fillable.ts does the work.
 
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { ChainDigest } from '../chains/audit/digest.ts';

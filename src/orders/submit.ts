@@ -145,8 +145,8 @@ function toNewOrder({
 }
 
 /**
- * The most attempts to check and insert an order. An attempt fails when a block is applied meanwhile. After the last attempt the order is
- * rejected with `chain_unavailable`.
+ * An order is checked and inserted in at most this many attempts. An attempt fails when a block is applied meanwhile. After the last attempt
+ * the order is rejected with `chain_unavailable`.
  */
 const ATTEMPTS_MAX = 8;
 
@@ -179,7 +179,7 @@ async function storeOrder(
 /**
  * Throws OrderRejected if Seaport reports that the order was cancelled or filled, or that the offerer has another counter. The chain log is
  * not enough, because it may lack the events from before the collection was followed. The calls name the last block that was read, so they
- * fail at an endpoint that does not have this block yet. Such an endpoint could not report the latest of the events that the log lacks.
+ * fail at an endpoint that does not have this block yet. Such an endpoint may not know the latest of the events that the log lacks.
  */
 async function checkOnChain(checks: ChainChecks, order: NewSignedOrder, block: number): Promise<void> {
   const { protocolAddress, orderHash, seller } = order;

@@ -55,7 +55,7 @@ export function createPrimaryCheck(main: Database): () => Promise<boolean> {
       await main.within(timeoutMs).query('select 1');
       return true;
     } catch {
-      // Requests that fail log the reason.
+      // The reason is not logged here. Each request that fails for this reason logs it.
       return performance.now() - main.pool().respondedAt < RESPONDED_MS;
     }
   });

@@ -140,7 +140,7 @@ const BREAKING = [
 ];
 
 /**
- * The statements of a migration with which a process of the version before it may fail. A migration may add a constraint if it drops the
+ * Returns the statements of a migration that may break running processes of the previous version. A migration may add a constraint if it drops the
  * constraint of the same name first. Its author must make sure that the new constraint allows everything that the old one allowed.
  */
 function findBreaking(sql: string): string[] {

@@ -84,7 +84,7 @@ forEachEngine('maintained figures', (engine) => {
     assert.ok(read >= assets.length && read <= 2 * assets.length, `${read} rows were read for ${assets.length} assets`);
   });
 
-  test('are not needed to find the cheapest listings for a buyer, which reads few rows', async () => {
+  test('are not needed to find the cheapest listings for a buyer: few rows of listings are read', async () => {
     const ids = Array.from({ length: 1_000 }, (_, number) => String(number));
     await ingest(db, ...ids.map((id) => listing({ id, tokenId: id, source: 'magic-eden' })));
     await db.query('analyze indexer.listing');

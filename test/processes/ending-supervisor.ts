@@ -16,7 +16,7 @@ await Supervisor.start({
   random: () => 0,
   signal: new AbortController().signal,
 });
-// `ps`, which lists the children, is one of them.
+// The first child is the serving process. The list may also contain the program `ps`, which made the list.
 const [child = 0] = listChildren(process.pid);
 process.kill(child, 'SIGSTOP');
 process.stdout.write(String(child), () => process.exit(0));

@@ -1,4 +1,4 @@
-// What an OpenTelemetry receiver gets from OTLP/JSON requests, as the specification of OTLP says.
+// Decodes the OTLP/JSON requests of an OpenTelemetry receiver, by the specification of OTLP.
 
 import assert from 'node:assert/strict';
 import type { Receiver } from '../shop/webhooks/fixtures.ts';

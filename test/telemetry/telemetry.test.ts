@@ -33,7 +33,7 @@ after(async () => {
   await cleanUp();
 });
 
-/** The spans of the trace, once it has a span of the given name. */
+/** Waits for a span with the given name. Resolves with all spans of its trace. */
 async function traceWith(
   name: string,
   isOfTrace: (span: ReceivedSpan) => boolean = () => true,
@@ -43,7 +43,7 @@ async function traceWith(
   return spansOf(receiver).filter(({ traceId }) => traceId === find()?.traceId);
 }
 
-/** A body whose second half arrives after the headers were handled, in an event of the connection and not of the request. */
+/** A body whose second part arrives after the headers were handled. The service gets this part in an event of the connection, not of the request. */
 function sendLate(text: string): ReadableStream {
   const bytes = Buffer.from(text);
   return new ReadableStream({
@@ -188,7 +188,7 @@ test('the Prometheus name of each metric follows from its OpenTelemetry name and
   }
 });
 
-test('a receiver that never responds fails no request, and is logged once', async (t) => {
+test('a receiver that never responds causes no failed request, and at most one line in the log', async (t) => {
   receiver.respond = () => undefined;
   const service = await startTestService({
     settings: { ...settings, SOURCE_TIMEOUT_MS: '60000', DATA_DIR: await directoryWithDatabase() },

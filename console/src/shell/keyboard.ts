@@ -1,14 +1,14 @@
-// The keys of the console. Keys that are typed into a field, or together with a modifier, are left alone.
+// The keyboard shortcuts of the console. Keys that are typed into a field, or together with a modifier, are left alone.
 
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 
 const ROW_LINKS = 'a[data-row]';
 const SEARCH = 'input[type=search]';
-/** While the page has such an element, no key leaves it. */
+/** While the page has such an element, no key opens another page, because the input would be lost. */
 const UNSAVED = '[data-unsaved]';
 const WORKPLACES: Readonly<Record<string, string>> = { m: '/', s: '/shop', o: '/service' };
-/** The second key of a pair must follow within this time. */
+/** The key of a workplace must follow the key `g` within this time. */
 const PAIR_MS = 1_000;
 
 export function useKeyboard(openHelp: () => void): void {

@@ -21,10 +21,12 @@ export type WalletAsset = { collectionId: string; asset: AssetId };
 const decodeAsset = rowDecoder('token', { collectionId: column('collection_id', text), asset: assetId });
 
 /**
- * The SQL of a list by collection and asset, with the account as $1, the parameters of `toStarts` as $2 to $4, and the limit as $5. `columns` name
- * the account, the collection and the asset in `table`; they begin an index of the table. `rows`, if given, selects the columns of each `key`.
+ * Returns the SQL of a list that is sorted by collection and asset. Its parameters are the account ($1), the result of `toStarts` ($2 to $4)
+ * and the limit ($5). `columns` names the columns of `table` with the account, the collection and the asset, in this order. An index of
+ * the table must begin with these columns. `rows` is a query that selects the listed row for each `key`. Without `rows`, the list has the
+ * `columns`.
  *
- * The ids of the collections of a chain begin with its name, so a chain is one range of this index. The range and the order include the account,
+ * The ids of the collections of a chain begin with the id of the chain, so a chain is one range of this index. The range and the order include the account,
  * although it is the same in all rows: otherwise the planner could choose an index that begins with the collection, and read the rows of all
  * accounts.
  */
@@ -49,7 +51,7 @@ export function toStarts({ chains, after }: WalletQuery): [chains: readonly stri
   return [chains, starts.map(({ collectionId }) => collectionId), starts.map(({ asset }) => asset)];
 }
 
-/** The assets whose recorded holder is the account, by collection and asset. */
+/** The assets whose recorded holder is the account, sorted by collection and asset. */
 export async function listHeldAssets(db: Queryable, query: WalletQuery): Promise<WalletAsset[]> {
   const held = ofEachChain('indexer.token', { columns: 'owner, collection_id, asset', condition: 'not burned' });
   const rows = await db.query(`${held} order by collection_id, asset limit $5`, [
@@ -60,7 +62,7 @@ export async function listHeldAssets(db: Queryable, query: WalletQuery): Promise
   return rows.map(decodeAsset);
 }
 
-/** The cheapest mirrored listing of each asset that the account sells, by collection and asset. */
+/** The cheapest mirrored listing of each asset that the account sells, sorted by collection and asset. */
 export async function listMirroredOfSeller(db: Queryable, query: WalletQuery): Promise<MirroredListing[]> {
   const isOffered = `${LISTED} and (expires_at is null or expires_at > $6)`;
   const offered = ofEachChain('indexer.listing', {

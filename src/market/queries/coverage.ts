@@ -45,7 +45,7 @@ const decodeCoverages: (row: Row) => { id: string; coverage: Coverage[] } = rowD
   coverage: coverageList,
 });
 
-/** By collection id. */
+/** Returns the coverage of each collection, by collection id. */
 export async function listCoverage(
   db: Queryable,
   collectionIds: readonly string[],
@@ -112,7 +112,7 @@ export async function deleteCoverage(
 
 /**
  * How far a chain's log has been written into this database. `to` is the time of the last block, in milliseconds. `revision` is the
- * revision of the chain's cursor at that time. Both are null before the first write.
+ * revision that the chain's cursor had when this was stored. Both are null before the first write.
  */
 export type ChainCoverage = { to: number | null; revision: number | null };
 
@@ -151,8 +151,8 @@ export async function listChainCovered(db: Queryable, chain: string): Promise<st
 }
 
 /**
- * Stores that a chain covers the sales and tokens of collections. The chain also covers the owners of a collection whose holders are read
- * from it (market/queries/chain-holders.ts).
+ * Stores that a chain covers the sales and tokens of collections. If the holders of a collection are read from the
+ * chain (market/queries/chain-holders.ts), the chain also covers the owners.
  */
 export async function insertChainCovered(
   tx: Queryable,

@@ -1,4 +1,5 @@
-// What a connection to the stream costs: a client that does not read, comments, and the end of all connections. The server has small limits.
+// Connections to the stream: clients that do not read, comments that keep connections open, and the end of all connections. The limits of the
+// server are small.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -33,7 +34,7 @@ forEachEngine('connections to the stream', (engine) => {
       main = await engine.open();
     });
 
-    /** Serves the stream to every request, from the position in its path and with its kinds. */
+    /** Serves the stream to every request. The path of a request has the start position and, optionally, a kind of event. */
     async function serve(t: TestContext, limits: Partial<SubscriptionsOptions['limits']> = {}) {
       const log = createLog('silent');
       const rules = { serviceName: 'mercat', platformFeeBps: 0, custodyWallets: new Map(), sourceTimeoutMs: LIMIT_MS };
@@ -76,7 +77,7 @@ forEachEngine('connections to the stream', (engine) => {
       return { subscriptions, feed, url };
     }
 
-    /** Appends more than the sockets of both sides hold, and returns the ids of its orders. */
+    /** Appends more events than the sockets of both sides can buffer. Returns the order ids of the events. */
     async function appendMuch(): Promise<string[]> {
       const reason = 'x'.repeat(16_000);
       const changes = Array.from({ length: 800 }, (_, index) => listed(index, { reason }));
@@ -131,7 +132,7 @@ forEachEngine('connections to the stream', (engine) => {
       assert.deepEqual([stream.events.length, Number(stream.lastEventId)], [0, feed.newest]);
     });
 
-    test('when the process drains, every connection ends completely within the grace period', async (t) => {
+    test('when the process drains, every response is completed within the grace period', async (t) => {
       const { subscriptions, feed, url } = await serve(t);
       const streams = await Promise.all(Array.from({ length: 7 }, () => EventStream.open(`${url}/${feed.newest}`)));
       subscriptions.drain(100);

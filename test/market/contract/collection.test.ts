@@ -214,7 +214,7 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual([owners, supply, listedCount, volume, sales], [0, 0, 0, zeros, zeros]);
     });
 
-    test('are computed from rows in the fields that no record has', async () => {
+    test('are computed from rows for the fields that no record has', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection({ tokensComplete: true }),

@@ -1,4 +1,4 @@
-// The fields that this editor and another one have changed to different values, with a choice for each.
+// Shows the fields that the user and another editor have changed to different values. The user chooses one value for each field.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { WarningIcon } from '../../parts/icons.tsx';
@@ -13,7 +13,7 @@ type ConflictPanelProps = {
 
 export function ConflictPanel({ conflicts, draft, onChoose }: ConflictPanelProps) {
   const panel = useRef<HTMLElement>(null);
-  // The reader may have scrolled down to the field that was edited last.
+  // The user may have scrolled down to the field that was edited last.
   useEffect(() => panel.current?.scrollIntoView({ block: 'center' }), []);
   return (
     <section ref={panel} class="panel conflicts" role="alert">

@@ -1,4 +1,4 @@
-// The adjustment log: every change of stock with who, what and why.
+// The adjustment log: every change of stock, with its amount, its reason, and the API key that made it.
 
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
@@ -24,7 +24,7 @@ export function LogPage({ session }: { session: ShopSession }) {
   const url = useUrlState();
   const productId = url.get('product');
   const query = useInfiniteQuery(logQuery(session, productId));
-  // Entries have the id of their product only. Names are those of the tracked products.
+  // An entry has the id of its product, but not the name. The names come from the list of tracked products.
   const stock = useQuery(stockQuery(session, false));
   const columns = useMemo(() => {
     const names = new Map(stock.data?.data.map((item) => [item.productId, item.name]));
