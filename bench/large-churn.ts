@@ -367,7 +367,7 @@ function reportDay(before: Observation, after: Observation): void {
 /** Prints the dead rows of each table after the day, and how many dead rows start a vacuum of it. */
 async function reportUpkeep(database: Database): Promise<void> {
   const rows = await database.query(
-    `select relname as name, n_live_tup as live, n_dead_tup as dead, n_tup_upd as updated, n_tup_hot_upd as hot, autovacuum_count as vacuums,
+    `select pg_class.relname as name, n_live_tup as live, n_dead_tup as dead, n_tup_upd as updated, n_tup_hot_upd as hot, autovacuum_count as vacuums,
        coalesce((select option_value from pg_options_to_table(reloptions) where option_name = 'autovacuum_vacuum_scale_factor'),
          current_setting('autovacuum_vacuum_scale_factor'))::float8 as factor
      from pg_stat_user_tables join pg_class on oid = relid where schemaname = 'indexer' and n_dead_tup + n_tup_upd > 1000 order by n_dead_tup desc`,
