@@ -9,12 +9,14 @@ import type { MoveProgress } from '../../../src/database/index-move/move.ts';
 import { MOVE_STAGES } from '../../../src/database/index-move/move.ts';
 import { findMoveState } from '../../../src/database/index-move/state.ts';
 import { applyMigration, migrate } from '../../../src/database/migrate.ts';
-import type { Database } from '../../../src/database/port.ts';
+import type { Database, Engine } from '../../../src/database/port.ts';
 import { isIndexSealed } from '../../../src/database/port.ts';
+import { until } from '../../support/until.ts';
 import { assertSame, insertHardRows, insertSales, readEverything } from '../backup/backups.ts';
 import { assertSameIndex, forEachMove, runMove, writeRows } from './moves.ts';
 
 const SALES = 3_000;
+const WAIT_MS = 60_000;
 /** The last stage, `completing`, begins when the move can no longer be stopped. */
 const STAGES = MOVE_STAGES.filter((stage) => stage !== 'completing');
 const INSERT_TOTAL = `insert into indexer.sale_total values ('late', 1, 1)`;
@@ -131,6 +133,38 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     await assertSameIndex(target, source, 'after the move');
   });
 
+  test(
+    'the seal waits for the transactions that have written before it',
+    { skip: hasOneConnection(engine) },
+    async () => {
+      const [source, target] = [await openSource(), await openTarget()];
+      const stopping = new AbortController();
+      await assert.rejects(
+        runMove({
+          source,
+          target,
+          signal: stopping.signal,
+          onProgress: ({ stage }) => void (stage === 'indexing' && stopping.abort()),
+        }),
+      );
+      const state = await findMoveState(source);
+      assert.ok(state);
+      let isSealed = false;
+      const sealing: Promise<unknown>[] = [];
+      const isWaiting = async () =>
+        (await source.query(`select from pg_locks where locktype = 'advisory' and not granted`)).length > 0;
+      await source.transaction(async (tx) => {
+        await tx.query(INSERT_TOTAL);
+        sealing.push(sealSource(source, state, 60_000).then(() => (isSealed = true)));
+        await until(async () => isSealed || (await isWaiting()), WAIT_MS, 'the seal does not wait');
+        await tx.query(`update indexer.sale_total set sales = 2`);
+      });
+      assert.equal(isSealed, false);
+      await Promise.all(sealing);
+      await assert.rejects(source.query(`update indexer.sale_total set sales = 3`), isIndexSealed);
+    },
+  );
+
   test('a row that something else has changed on the target is found, and the source stays open', async () => {
     const [source, target] = [await openSource(), await openTarget()];
     await fill(source);
@@ -160,6 +194,11 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     if (!hasCitus && engine === 'postgresql') await assert.rejects(runMove({ source, target: source }), /not empty/);
   });
 });
+
+/** The reason to skip a test with two concurrent transactions. */
+function hasOneConnection(engine: Engine): string | false {
+  return engine === 'embedded' && 'the embedded engine runs one transaction at a time';
+}
 
 async function readDefinitions(db: Database): Promise<unknown[]> {
   const indexes = await db.query(`select indexname, indexdef from pg_indexes where schemaname = 'indexer' order by 1`);
