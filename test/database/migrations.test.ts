@@ -179,6 +179,15 @@ test('a migration after the first release only adds, or is marked as the second 
   assert.deepEqual(findBreaking(expanding), []);
 });
 
+test('each number names one migration of its schema', () => {
+  for (const schema of SCHEMAS) {
+    const names = readdirSync(new URL(`../../src/database/migrations/${schema}/`, import.meta.url));
+    const byNumber = Map.groupBy(names, (name) => name.slice(0, 4));
+    const repeated = [...byNumber.values()].filter((sharing) => sharing.length > 1);
+    assert.deepEqual(repeated, [], schema);
+  }
+});
+
 const EXPANSION = 'create table main.later (id int)';
 const contractFor = (version: string) =>
   `-- Contract: versions before ${version} cannot use this schema.\ndrop table main.later`;
