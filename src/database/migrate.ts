@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { OperatorError } from '../core/errors.ts';
+import { distributeTables, hasCitus, splitStatements, useOneConnection } from './citus.ts';
 import { checkIndexMove } from './index-move/state.ts';
 import type { Database, Queryable } from './port.ts';
 import { isBelowVersion, readVersion } from '../version.ts';
@@ -57,14 +58,18 @@ export async function migrateWithin(
   await tx.query(`create schema if not exists ${schema}`);
   await createMigrationTable(tx, schema);
   const pending = await checkApplied(tx, schema, known);
+  // No earlier version runs on Citus, and the tables can only be distributed after all contracts.
+  const isDistributed = schema === 'indexer' && (await hasCitus(tx));
   const isNew = pending.length === known.length;
   const wanted = only
     ? pending.filter(({ name }) => only.has(name))
-    : pending.filter((migration) => (contracts ?? isNew) || !isContract(migration));
+    : pending.filter((migration) => (contracts ?? (isNew || isDistributed)) || !isContract(migration));
+  if (isDistributed) await useOneConnection(tx);
   if (schema === 'indexer') await checkIndexMove(tx, { isMigrating: wanted.length > 0 });
   for (const migration of wanted) {
-    await applyMigration(tx, schema, migration);
+    await applyMigration(tx, schema, migration, { isDistributed });
   }
+  if (isDistributed && wanted.length === pending.length) await distributeTables(tx, schema);
   return wanted.map((migration) => migration.name);
 }
 
@@ -72,9 +77,14 @@ function isContract({ sql }: Migration): boolean {
   return findVersionMin(sql) !== null;
 }
 
-/** Runs a migration and records it. */
-export async function applyMigration(tx: Queryable, schema: Schema, { name, sql, digest }: Migration): Promise<void> {
-  await tx.query(sql);
+/** Runs a migration and records it. `isDistributed`: the database is a Citus cluster. */
+export async function applyMigration(
+  tx: Queryable,
+  schema: Schema,
+  { name, sql, digest }: Migration,
+  { isDistributed = false }: { isDistributed?: boolean } = {},
+): Promise<void> {
+  for (const statement of isDistributed ? splitStatements(sql) : [sql]) await tx.query(statement);
   const values = [name, digest, findVersionMin(sql)];
   await tx.query(`insert into ${schema}.migration (name, digest, version_min) values ($1, $2, $3)`, values);
 }

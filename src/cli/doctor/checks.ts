@@ -9,6 +9,8 @@ import { hasEmbeddedDatabase } from '../../database/embedded/location.ts';
 import type { Database } from '../../database/port.ts';
 import type { DatabaseHealth } from '../../database/health.ts';
 import { findDatabaseHealth } from '../../database/health.ts';
+import type { Cluster } from '../../database/citus.ts';
+import { findCluster } from '../../database/citus.ts';
 import type { Schema } from '../../database/migrate.ts';
 import type { Databases } from '../../database/open.ts';
 import type { ReplicaStatus } from '../../database/replicas/replica-set.ts';
@@ -87,6 +89,10 @@ async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
     const primary = await checkDatabase(opened.main, 'main', 'primary database');
     const indexer = await checkDatabase(opened.indexer, 'indexer', 'indexer database');
     const isReadable = indexer.every(({ level }) => level === 'ok');
+    if (isReadable) {
+      const cluster = await findCluster(opened.indexer, 'indexer');
+      if (cluster) indexer.push(judgeCluster(cluster, config.indexerDatabaseReplicaUrls.length > 0));
+    }
     const unrecorded = isReadable ? judgeUnrecorded(await listUnrecordedCollections(opened.indexer)) : [];
     const isPrimaryReadable = primary.every(({ level }) => level === 'ok');
     const secretKeys = new SecretKeys(config.secretsKeys);
@@ -95,6 +101,16 @@ async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
   } finally {
     await opened.close();
   }
+}
+
+function judgeCluster({ version, nodes, inactive, local }: Cluster, hasReplicas: boolean): DoctorFinding {
+  const name = 'indexer database: Citus';
+  if (hasReplicas) {
+    return fail(name, 'replicas of a coordinator are not supported', 'remove INDEXER_DATABASE_REPLICA_URLS');
+  }
+  if (local.length > 0) return warn(name, `tables that are not distributed: ${local.join(', ')}`, 'run mercat migrate');
+  if (inactive.length > 0) return warn(name, `inactive nodes: ${inactive.join(', ')}`, 'see citus_activate_node');
+  return ok(name, `version ${version}, the tables are distributed over ${nodes.join(', ')}`);
 }
 
 const REPLICAS_CORRECTION =

@@ -1,0 +1,119 @@
+// The indexer on a Citus cluster: its tables are distributed over the nodes by collection. The service connects to the coordinator. Tables
+// without a collection in their primary key stay on the coordinator.
+
+import { OperatorError } from '../core/errors.ts';
+import type { Queryable } from './port.ts';
+import { boolean, integer, list, rowDecoder, text } from './rows.ts';
+
+/** Small tables that statements join with distributed ones. Each node has a copy. */
+const COPIED = ['chain_cursor'];
+/** The column by which tables are distributed. */
+const DISTRIBUTED_BY = 'collection_id';
+
+const decodeFound = rowDecoder('extension', { found: boolean });
+const decodeName = rowDecoder('table', { name: text });
+const decodeNodes = rowDecoder('node', { nodes: integer });
+
+/** Whether the database is a node of a Citus cluster. */
+export async function hasCitus(db: Queryable): Promise<boolean> {
+  const [row] = await db.query(`select exists (select from pg_extension where extname = 'citus') as found`);
+  return row !== undefined && decodeFound(row).found;
+}
+
+/**
+ * Lets the statements of a migration follow one another on one connection to each node. A transaction that has changed a table in parallel
+ * cannot alter it.
+ */
+export async function useOneConnection(tx: Queryable): Promise<void> {
+  await tx.query(`set local citus.multi_shard_modify_mode to 'sequential'`);
+}
+
+/** Text that contains no end of a statement: comments, strings and bodies of functions. */
+const OPAQUE = /--.*|'(?:[^']|'')*'|(\$\w*\$)[\s\S]*?\1/g;
+
+/** The statements of a migration. Citus sends the text of a whole query to the nodes, which accept one statement. */
+export function splitStatements(sql: string): string[] {
+  const ends = [...sql.replaceAll(OPAQUE, (text) => ' '.repeat(text.length)).matchAll(/;/g)].map(({ index }) => index);
+  const parts = [...ends, sql.length].map((end, place) => sql.slice(place === 0 ? 0 : (ends[place - 1] ?? 0) + 1, end));
+  return parts.filter((part) => part.replaceAll(/--.*/g, '').trim() !== '');
+}
+
+/**
+ * Distributes the tables of the schema that are not distributed yet, with their rows. Returns their names. Throws an OperatorError if no
+ * node of the cluster stores shards.
+ */
+export async function distributeTables(tx: Queryable, schema: string): Promise<string[]> {
+  if ((await listLocalTables(tx, schema)).length === 0) return [];
+  for (const name of COPIED) await tx.query(`select create_reference_table($1)`, [`${schema}.${name}`]);
+  const [row] = await tx.query(`select count(*)::int as nodes from pg_dist_node where shouldhaveshards and isactive`);
+  if (row === undefined || decodeNodes(row).nodes === 0) {
+    throw new OperatorError(
+      `the database of the schema ${schema} has the extension citus, but no node that stores shards: add one with citus_add_node`,
+    );
+  }
+  const distributed: string[] = [];
+  for (;;) {
+    const ready = await listLocalTables(tx, schema, { isReady: true });
+    if (ready.length === 0) return distributed;
+    for (const name of ready) {
+      const neighbour = await findColocated(tx, schema);
+      await tx.query(`select create_distributed_table($1, $2, colocate_with => $3)`, [name, DISTRIBUTED_BY, neighbour]);
+      distributed.push(name);
+    }
+  }
+}
+
+/**
+ * The tables whose primary key has the collection, and which are not distributed. `isReady`: only those that refer to no such table, because
+ * a table to which others refer must be distributed first.
+ */
+async function listLocalTables(
+  db: Queryable,
+  schema: string,
+  { isReady = false }: { isReady?: boolean } = {},
+): Promise<string[]> {
+  const rows = await db.query(
+    `select format('%I.%I', $1::text, relname) as name from pg_class
+     join pg_constraint on pg_constraint.conrelid = pg_class.oid and contype = 'p'
+     join pg_attribute on attrelid = pg_class.oid and attnum = any(conkey) and attname = $2
+     where relnamespace = to_regnamespace($1) and relkind = 'r'
+       and not exists (select from pg_dist_partition where logicalrelid = pg_class.oid)
+       and not ($3 and exists (
+         select from pg_constraint as reference where reference.conrelid = pg_class.oid and reference.contype = 'f'
+           and confrelid <> pg_class.oid and confrelid not in (select logicalrelid from pg_dist_partition)))
+     order by relname collate "C"`,
+    [schema, DISTRIBUTED_BY, isReady],
+  );
+  return rows.map((row) => decodeName(row).name);
+}
+
+/** A distributed table of the schema, with whose shards those of the others stand. `none` if there is none. */
+async function findColocated(db: Queryable, schema: string): Promise<string> {
+  const [row] = await db.query(
+    `select logicalrelid::text as name from pg_dist_partition join pg_class on pg_class.oid = logicalrelid
+     where relnamespace = to_regnamespace($1) and partmethod = 'h' order by relname collate "C" limit 1`,
+    [schema],
+  );
+  return row ? decodeName(row).name : 'none';
+}
+
+const decodeCluster = rowDecoder('cluster', {
+  version: text,
+  nodes: list(text),
+  inactive: list(text),
+});
+
+/** `nodes`: the nodes that store shards, as `host:port`. `inactive`: those among them that are switched off. `local`: tables that are not distributed. */
+export type Cluster = { version: string; nodes: string[]; inactive: string[]; local: string[] };
+
+/** Null if the database is no node of a cluster. */
+export async function findCluster(db: Queryable, schema: string): Promise<Cluster | null> {
+  if (!(await hasCitus(db))) return null;
+  const [row] = await db.query(
+    `select (select extversion from pg_extension where extname = 'citus') as version,
+       coalesce(json_agg(nodename || ':' || nodeport order by nodename, nodeport) filter (where isactive), '[]') as nodes,
+       coalesce(json_agg(nodename || ':' || nodeport order by nodename, nodeport) filter (where not isactive), '[]') as inactive
+     from pg_dist_node where shouldhaveshards and noderole = 'primary'`,
+  );
+  return row ? { ...decodeCluster(row), local: await listLocalTables(db, schema) } : null;
+}
