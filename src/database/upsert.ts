@@ -20,7 +20,8 @@ export type Upsert<R> = {
   fold: (earlier: R, later: R) => R;
   columns: RowColumns<R>;
   /**
-   * Common table expressions that read the rows from the expression `incoming`. The expression `upserted` writes the rows. It returns one row
+   * Common table expressions that read the rows from the expression `incoming`. The expression `before` has the stored rows before they are
+   * written. The expression `upserted` writes the rows. It returns one row
    * for each inserted or updated row, with the column `inserted`, computed as `xmax = 0`: only an updated row has an xmax.
    */
   sql: string;
@@ -40,7 +41,7 @@ export async function upsertRows<R>(tx: Queryable, rows: readonly R[], upsert: U
   const source = toRowSource(folded.rows, upsert.columns, { first: 1 + params.length });
   const sent = [...params, ...source.params];
   const [found] = await tx.query(
-    `with incoming as (select * from ${source.sql}), ${sql} ${recording?.toSql('upserted', 1 + sent.length) ?? ''}
+    `with incoming as (select * from ${source.sql}), ${sql} ${recording?.toSql({ written: 'upserted', before: 'before' }, 1 + sent.length) ?? ''}
      select count(*) filter (where inserted)::int as inserted, count(*)::int as written from upserted`,
     [...sent, ...(recording?.params ?? [])],
   );

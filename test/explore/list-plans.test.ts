@@ -61,9 +61,12 @@ function declareTests(engine: TestEngine): void {
     const databases = await openDatabases(readConfig(await engine.settings('empty')), createLog('warn'));
     db = databases.main;
     ({ largestId: id } = await createExploreSet(db, { scale: SCALE, now: NOW, report: () => undefined }));
-    // The traits of other collections: of a small table PostgreSQL would read all rows.
+    // The traits and figures of other collections: of a small table PostgreSQL would read all rows.
     await db.query(
       `insert into indexer.trait (collection_id, name, value) select 'other ' || n % 500, 'Name ' || n % 7, n::text from generate_series(1, 20000) as n`,
+    );
+    await db.query(
+      `insert into indexer.collection_figures (collection_id) select 'other ' || n from generate_series(1, 2000) as n`,
     );
     await db.query(
       `update indexer.token_metadata set name = 'Harbour ' || asset where collection_id = $1 and length(asset) < 5`,

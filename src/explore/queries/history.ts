@@ -2,6 +2,7 @@
 // Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
+import { homeSql } from '../../market/queries/figures.ts';
 import { amount, column, list, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 
 export const INTERVALS = ['hour', 'day'] as const;
@@ -28,7 +29,7 @@ export type RangeFigures = {
 const decodeFloors = rowDecoder('market_hour', { id: text, floors: list(nullable(amount)) });
 
 /**
- * By collection id: for each time, the floor at the end of the hour that contains the time, in the order of the times. Each floor is one
+ * By collection id, without collections of which nothing is known: for each time, the floor at the end of the hour that contains the time, in the order of the times. Each floor is one
  * probe of the index. Times in milliseconds.
  */
 export async function listFloorsAt(
@@ -37,12 +38,14 @@ export async function listFloorsAt(
   times: readonly number[],
 ): Promise<Map<string, (bigint | null)[]>> {
   const rows = await db.query(
-    `select wanted.id, (
-       select json_agg((
-         select floor_close_raw::text from indexer.market_hour where collection_id = wanted.id and hour <= moment.at
-         order by hour desc limit 1) order by number)
-       from unnest($2::timestamptz[]) with ordinality as moment (at, number)) as floors
-     from unnest($1::text[]) as wanted (id)`,
+    `with found as materialized (
+       select home.collection_id as id, number, (
+         select floor_close_raw::text from indexer.market_hour as hours
+         where hours.collection_id = home.collection_id and hour <= moment.at order by hour desc limit 1) as floor
+       from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
+       cross join unnest($2::timestamptz[]) with ordinality as moment (at, number)
+     )
+     select id, json_agg(floor order by number) as floors from found group by id`,
     [collectionIds, times.map((time) => new Date(time))],
   );
   return new Map(rows.map(decodeFloors).map(({ id, floors }) => [id, floors]));

@@ -59,18 +59,19 @@ export async function listOwnAssetsOfAccount(
 /** The cheapest order of each asset that the account sells, by collection and asset. */
 export async function listOwnOrdersOfSeller(db: Queryable, query: WalletQuery): Promise<FillableOrder[]> {
   const { account, limit, now } = query;
+  if (query.chains.length === 0) return [];
   const isOffered = fillableAt('$6');
   const offered = ofEachChain('main.book_order', {
     columns: 'seller, collection_id, token_id',
     condition: isOffered,
-    rows: `select ${ORDER_COLUMNS} from main.book_order
-      where ${isOffered} and seller = $1 and collection_id = key.collection_id and token_id = key.token_id order by price_raw, id limit 1`,
+    chains: query.chains,
   });
-  const rows = await db.query(`${offered} order by collection_id, token_id limit $5`, [
-    account,
-    ...toStarts(query),
-    limit,
-    new Date(now),
-  ]);
+  const rows = await db.query(
+    `select found.* from ${offered} cross join lateral (
+       select ${ORDER_COLUMNS} from main.book_order
+       where ${isOffered} and seller = $1 and collection_id = key.collection_id and token_id = key.token_id order by price_raw, id limit 1
+     ) as found order by collection_id, token_id limit $5`,
+    [account, ...toStarts(query), limit, new Date(now)],
+  );
   return rows.map(decodeFillableOrder);
 }

@@ -81,20 +81,21 @@ export async function listTokensLike(
     numbered: { tokenId: string; collectionIds: readonly string[] } | null;
   },
 ): Promise<FoundToken[]> {
+  if (chains.length === 0) return [];
+  const named = (chain: string) => `(select collection_id, asset, name from indexer.token
+       where chain = ${chain} and name is not null and not burned and ${NAME} >= $1 and ${NAME} < $2
+       order by ${NAME}, collection_id, asset limit $4)
+     union all (select collection_id, asset, name from indexer.token_metadata as metadata cross join lateral (
+         select from indexer.token as stored
+         where stored.collection_id = metadata.collection_id and stored.asset = metadata.asset and not burned limit 1) as kept
+       where ${CHAIN} = ${chain} and name is not null and ${NAME} >= $1 and ${NAME} < $2
+       order by ${NAME}, collection_id, asset limit $4)`;
   const rows = await db.query(
-    `select token.* from unnest($3::text[]) as wanted (chain) cross join lateral (
-       (select collection_id, asset, name from indexer.token
-         where chain = wanted.chain and name is not null and not burned and ${NAME} >= $1 and ${NAME} < $2
-         order by ${NAME}, collection_id, asset limit $4)
-       union all (select collection_id, asset, name from indexer.token_metadata as metadata cross join lateral (
-           select from indexer.token as stored
-           where stored.collection_id = metadata.collection_id and stored.asset = metadata.asset and not burned limit 1) as kept
-         where ${CHAIN} = wanted.chain and name is not null and ${NAME} >= $1 and ${NAME} < $2
-         order by ${NAME}, collection_id, asset limit $4)) as token
+    `${chains.map((_, index) => named(`($3::text[])[${index + 1}]`)).join(' union all ')}
      union all (select collection_id, asset, name from indexer.token
        where asset = $5 and chain = 'solana' and 'solana' = any($3) and not burned limit $4)
-     union all (select token.collection_id, asset, name from unnest($6::text[]) as wanted (id) cross join lateral (
-       select * from indexer.token where collection_id = wanted.id and asset = $7 and not burned limit 1) as token)`,
+     union all (select collection_id, asset, name from indexer.token
+       where collection_id = any($6) and asset = $7 and not burned)`,
     [prefix, afterPrefix(prefix), chains, limit, mint, numbered?.collectionIds ?? [], numbered?.tokenId ?? null],
   );
   return rows.map(decodeToken);

@@ -21,10 +21,9 @@ export type WalletAsset = { collectionId: string; asset: AssetId };
 const decodeAsset = rowDecoder('token', { collectionId: column('collection_id', text), asset: assetId });
 
 /**
- * Returns the SQL of a list that is sorted by collection and asset. Its parameters are the account ($1), the result of `toStarts` ($2 to $4)
- * and the limit ($5). `columns` names the columns of `table` with the account, the collection and the asset, in this order. An index of
- * the table must begin with these columns. `rows` is a query that selects the listed row for each `key`. Without `rows`, the list has the
- * `columns`.
+ * Returns a table expression, `key`, for a list that is sorted by collection and asset. Its parameters are the account ($1), the result of
+ * `toStarts` ($2 to $4) and the limit ($5). `columns` names the columns of `table` with the account, the collection and the asset, in this
+ * order. An index of the table must begin with these columns. `chains` must not be empty.
  *
  * The ids of the collections of a chain begin with the id of the chain, so a chain is one range of this index. The range and the order include the account,
  * although it is the same in all rows: otherwise the planner could choose an index that begins with the collection, and read the rows of all
@@ -32,14 +31,13 @@ const decodeAsset = rowDecoder('token', { collectionId: column('collection_id', 
  */
 export function ofEachChain(
   table: string,
-  { columns, condition, rows }: { columns: string; condition: string; rows?: string },
+  { columns, condition, chains }: { columns: string; condition: string; chains: readonly string[] },
 ): string {
-  return `select found.* from unnest($2::text[], $3::text[], $4::text[]) as wanted (chain, after_id, after_asset)
-    cross join lateral (
+  const ofChain = (place: number) => `(
       select distinct ${columns} from ${table} where ${condition}
-        and (${columns}) > ($1, wanted.after_id, wanted.after_asset) and (${columns}) < ($1, wanted.chain || '_~', '')
-      order by ${columns} limit $5
-    ) as ${rows === undefined ? 'found' : `key cross join lateral (${rows}) as found`}`;
+        and (${columns}) > ($1, ($3::text[])[${place}], ($4::text[])[${place}]) and (${columns}) < ($1, ($2::text[])[${place}] || '_~', '')
+      order by ${columns} limit $5)`;
+  return `(${chains.map((_, index) => ofChain(index + 1)).join(' union all ')}) as key`;
 }
 
 /** The chains, and the position after which the list begins on each of them. */
@@ -53,8 +51,10 @@ export function toStarts({ chains, after }: WalletQuery): [chains: readonly stri
 
 /** The assets whose recorded holder is the account, sorted by collection and asset. */
 export async function listHeldAssets(db: Queryable, query: WalletQuery): Promise<WalletAsset[]> {
-  const held = ofEachChain('indexer.token', { columns: 'owner, collection_id, asset', condition: 'not burned' });
-  const rows = await db.query(`${held} order by collection_id, asset limit $5`, [
+  if (query.chains.length === 0) return [];
+  const columns = 'owner, collection_id, asset';
+  const held = ofEachChain('indexer.token', { columns, condition: 'not burned', chains: query.chains });
+  const rows = await db.query(`select collection_id, asset from ${held} order by collection_id, asset limit $5`, [
     query.account,
     ...toStarts(query),
     query.limit,
@@ -64,18 +64,19 @@ export async function listHeldAssets(db: Queryable, query: WalletQuery): Promise
 
 /** The cheapest mirrored listing of each asset that the account sells, sorted by collection and asset. */
 export async function listMirroredOfSeller(db: Queryable, query: WalletQuery): Promise<MirroredListing[]> {
+  if (query.chains.length === 0) return [];
   const isOffered = `${LISTED} and (expires_at is null or expires_at > $6)`;
   const offered = ofEachChain('indexer.listing', {
     columns: 'seller, collection_id, asset',
     condition: isOffered,
-    rows: `select ${LISTING_COLUMNS} from indexer.listing
-      where ${isOffered} and seller = $1 and collection_id = key.collection_id and asset = key.asset order by price_raw, id, key limit 1`,
+    chains: query.chains,
   });
-  const rows = await db.query(`${offered} order by collection_id, asset limit $5`, [
-    query.account,
-    ...toStarts(query),
-    query.limit,
-    new Date(query.now),
-  ]);
+  const rows = await db.query(
+    `with offered as materialized (select collection_id, asset from ${offered} order by collection_id, asset limit $5)
+     select distinct on (collection_id, asset) ${LISTING_COLUMNS}
+     from indexer.listing join offered using (collection_id, asset)
+     where ${isOffered} and seller = $1 order by collection_id, asset, price_raw, id, key`,
+    [query.account, ...toStarts(query), query.limit, new Date(query.now)],
+  );
   return rows.map(decodeMirroredListing);
 }

@@ -7,6 +7,7 @@ import type { WriteRecording } from '../../database/write-recording.ts';
 import type { TrackedKind } from './tracked-tables.ts';
 import {
   hashSql,
+  isEarlierRow,
   keyCondition,
   keySql,
   restoreSql,
@@ -25,8 +26,8 @@ const decodeImage = rowDecoder('row image', { key: text, image: text });
 
 export async function listRowImages(tx: Queryable, kind: TrackedKind, keys: readonly string[]): Promise<RowImage[]> {
   const rows = await tx.query(
-    `select wanted.key, to_jsonb(stored)::text as image from unnest($1::text[]) as wanted (key)
-     cross join lateral (${storedRowSql(kind)} ${TRACKED_TABLES[kind].isLocked ? 'for update' : ''}) as stored`,
+    `select wanted.key, stored.row_text as image from unnest($1::text[]) as wanted (key) cross join lateral (
+       ${storedRowSql(kind, ', to_jsonb(stored)::text as row_text')} ${TRACKED_TABLES[kind].isLocked ? 'for update' : ''}) as stored`,
     [keys],
   );
   return rows.map(decodeImage);
@@ -57,13 +58,15 @@ type ChangeId = { importId: string; seq: number };
 export function toWriteRecording(kind: TrackedKind, { importId, seq }: ChangeId): WriteRecording {
   return {
     returning: `, ${keySql(kind)} as changed_key, ${hashSql(kind)} as changed_hash`,
-    // All expressions of a statement read the rows as they were before the statement.
-    toSql: (written, first) => `, recorded as (
+    image: `, to_jsonb(stored) as earlier_row`,
+    toSql: ({ written, before }, first) => `, recorded as (
        insert into ${TRACKED_TABLES[kind].schema}.import_change (import_id, seq, kind, rows, keys, hashes, images)
        select $${first}, $${first + 1}, $${first + 2}, count(*), array_agg(wanted.key), array_agg(wanted.hash),
-         array_agg(case when not wanted.inserted then (
-           select to_jsonb(before) from (${storedRowSql(kind)}) as before) end)
-       from (select changed_key as key, changed_hash as hash, inserted from ${written}) as wanted having count(*) > 0
+         array_agg(earlier.earlier_row)
+       from (select changed_key as key, changed_hash as hash, inserted from ${written}) as wanted
+       left join (select ${keySql(kind)} as key, stored.earlier_row from ${before} as stored) as earlier
+         on earlier.key = wanted.key and not wanted.inserted
+       having count(*) > 0
      )`,
     params: [importId, seq, kind],
   };
@@ -79,9 +82,9 @@ export async function insertImportChange(
   await tx.query(
     `with changed as (
        select wanted.key, ${hashSql(kind)} as hash, before.image::jsonb as image
-       from unnest($4::text[]) as wanted (key) cross join lateral (${storedRowSql(kind)}) as stored
+       from unnest($4::text[]) as wanted (key) cross join lateral (${storedRowSql(kind, ', to_jsonb(stored) as stored_image')}) as stored
        left join unnest($5::text[], $6::text[]) as before (key, image) on before.key = wanted.key
-       where before.image is null or before.image::jsonb <> to_jsonb(stored)
+       where before.image is null or before.image::jsonb <> stored.stored_image
      )
      insert into ${schema}.import_change (import_id, seq, kind, rows, keys, hashes, images)
      select $1, $2, $3, count(*), array_agg(key), array_agg(hash), array_agg(image)
@@ -169,12 +172,15 @@ export async function listChangedRows(
     );
   }
   const rows = await tx.query(
-    `select wanted.key, wanted.image::text as image, case when stored.hash is null then 'missing'
-       when stored.hash = wanted.hash then 'same' else 'changed' end as state
-     from ${wanted} left join lateral (
-       select ${hashSql(kind)} as hash from ${tableOf(kind)} as stored where ${keyCondition(kind)}
-     ) as stored on true
-     where ${isThis} order by wanted.key`,
+    `with wanted as materialized (
+       select wanted.key, wanted.image::text as image, wanted.hash from ${wanted} where ${isThis}
+     ), found as materialized (
+       select wanted.key, stored.current_hash from wanted
+       cross join lateral (${storedRowSql(kind, `, ${hashSql(kind)} as current_hash`)}) as stored
+     )
+     select wanted.key, wanted.image, case when found.current_hash is null then 'missing'
+       when found.current_hash = wanted.hash then 'same' else 'changed' end as state
+     from wanted left join found on found.key = wanted.key order by wanted.key`,
     [importId, seq],
   );
   return rows.map(decodeChangedRow);
@@ -223,8 +229,13 @@ export async function deleteTrackedRows(tx: Queryable, kind: TrackedKind, keys: 
 export async function restoreTrackedRows(tx: Queryable, kind: TrackedKind, rows: readonly RowImage[]): Promise<void> {
   if (rows.length === 0) return;
   await tx.query(
-    `update ${tableOf(kind)} as stored set ${restoreSql(kind)}
-     from unnest($1::text[], $2::text[]) as wanted (key, image) where ${keyCondition(kind)}`,
+    `with found as materialized (
+       select stored.row_image || wanted.image::jsonb as image from unnest($1::text[], $2::text[]) as wanted (key, image)
+       cross join lateral (${storedRowSql(kind, ', to_jsonb(stored) as row_image')}) as stored
+     ), earlier as materialized (
+       select earlier.* from found cross join lateral jsonb_populate_record(null::${tableOf(kind)}, found.image) as earlier
+     )
+     update ${tableOf(kind)} as stored set ${restoreSql(kind)} from earlier where ${isEarlierRow(kind)}`,
     [rows.map(({ key }) => key), rows.map(({ image }) => image)],
   );
 }

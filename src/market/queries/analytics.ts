@@ -10,6 +10,7 @@ import { coverageList, coverageSql } from './coverage.ts';
 import type { ObservedRecord } from './newest-record.ts';
 import { listRecordFloors, upsertNewest } from './newest-record.ts';
 import { TRADED } from './sales.ts';
+import { homeSql } from './figures.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
@@ -42,14 +43,20 @@ export async function listTradeFacts(
   now: number,
 ): Promise<Map<string, TradeFacts>> {
   const rows = await db.query(
-    `select wanted.id, record.*, coalesce(total.volume_raw, 0) as sum_all, coalesce(total.sales, 0) as count_all,
-       week.volume_raw as sum_week, week.sales as count_week, day.volume_raw as sum_day, day.sales as count_day,
-       ${coverageSql('wanted.id', ['sales'])} as coverage
-     from unnest($1::text[]) as wanted (id)
-     left join lateral (select * from indexer.collection_analytics where collection_id = wanted.id limit 1) as record on true
-     left join lateral (select * from indexer.sale_total where collection_id = wanted.id limit 1) as total on true
-     cross join lateral (${windowSql('$2', '$3')}) as week
-     cross join lateral (${windowSql('$4', '$5')}) as day`,
+    `with found as materialized (
+       select home.collection_id as id, record.*, total.volume_raw as sum_all, total.sales as count_all,
+         week.volume_raw as sum_week, week.sales as count_week, day.volume_raw as sum_day, day.sales as count_day,
+         ${coverageSql('home.collection_id', ['sales'])} as coverage
+       from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
+       left join lateral (${RECORD}) as record on true
+       left join lateral (select * from indexer.sale_total where collection_id = home.collection_id limit 1) as total on true
+       cross join lateral (${windowSql('$2', '$3')}) as week
+       cross join lateral (${windowSql('$4', '$5')}) as day
+     )
+     select wanted.id, found.at, ${RECORD_COLUMNS}, coalesce(sum_all, 0) as sum_all, coalesce(count_all, 0) as count_all,
+       coalesce(sum_week, 0) as sum_week, coalesce(count_week, 0) as count_week, coalesce(sum_day, 0) as sum_day,
+       coalesce(count_day, 0) as count_day, coalesce(coverage, '[]') as coverage
+     from unnest($1::text[]) as wanted (id) left join found on found.id = wanted.id`,
     [collectionIds, ...windowBounds(now - 7 * DAY_MS), ...windowBounds(now - DAY_MS)],
   );
   return new Map(rows.map(decodeAnalytics).map((row) => [row.id, toTradeFacts(row)]));
@@ -68,8 +75,8 @@ export async function listDoubleWindows(
   now: number,
 ): Promise<Map<string, { sevenDay: bigint; twentyFourHour: bigint }>> {
   const rows = await db.query(
-    `select wanted.id, two_weeks.volume_raw as sum_two_weeks, two_days.volume_raw as sum_two_days
-     from unnest($1::text[]) as wanted (id)
+    `select home.collection_id as id, two_weeks.volume_raw as sum_two_weeks, two_days.volume_raw as sum_two_days
+     from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
      cross join lateral (${windowSql('$2', '$3')}) as two_weeks
      cross join lateral (${windowSql('$4', '$5')}) as two_days`,
     [collectionIds, ...windowBounds(now - 14 * DAY_MS), ...windowBounds(now - 2 * DAY_MS)],
@@ -86,16 +93,19 @@ function windowBounds(start: number): [Date, Date] {
   return [new Date(start), new Date(Math.ceil(start / HOUR_MS) * HOUR_MS)];
 }
 
+const RECORD_COLUMNS = `volume_all_time, volume_seven_day, volume_day, sales_all_time, sales_seven_day, sales_day`;
+const RECORD = `select at, ${RECORD_COLUMNS} from indexer.collection_analytics where collection_id = home.collection_id limit 1`;
+
 /**
- * SQL that sums the trade of the collection `wanted.id` in a window. It adds the stored sums of the full hours, and the single sales between
+ * SQL that sums the trade of the collection `home` in a window. It adds the stored sums of the full hours, and the single sales between
  * the start of the window and its first full hour.
  */
 function windowSql(start: string, firstHour: string): string {
   return `select coalesce(sum(volume_raw), 0) as volume_raw, coalesce(sum(sales), 0)::bigint as sales from (
-    select volume_raw, sales from indexer.sale_hour where collection_id = wanted.id and hour >= ${firstHour}
+    select volume_raw, sales from indexer.sale_hour where collection_id = home.collection_id and hour >= ${firstHour}
     union all
     select sum(price_raw), count(*) from indexer.sale
-    where collection_id = wanted.id and sold_at >= ${start} and sold_at < ${firstHour} and ${TRADED}
+    where collection_id = home.collection_id and sold_at >= ${start} and sold_at < ${firstHour} and ${TRADED}
   ) as parts`;
 }
 
@@ -131,11 +141,14 @@ export async function listVolumeFacts(
   collectionIds: readonly string[],
 ): Promise<Map<string, VolumeFacts>> {
   const rows = await db.query(
-    `select wanted.id, record.at, record.volume_all_time, record.volume_seven_day, record.volume_day,
-       coalesce(total.volume_raw, 0) as volume_raw, ${coverageSql('wanted.id', ['sales'])} as coverage
-     from unnest($1::text[]) as wanted (id)
-     left join lateral (select * from indexer.collection_analytics where collection_id = wanted.id limit 1) as record on true
-     left join lateral (select * from indexer.sale_total where collection_id = wanted.id limit 1) as total on true`,
+    `with found as materialized (
+       select home.collection_id as id, record.*, total.volume_raw, ${coverageSql('home.collection_id', ['sales'])} as coverage
+       from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
+       left join lateral (${RECORD}) as record on true
+       left join lateral (select * from indexer.sale_total where collection_id = home.collection_id limit 1) as total on true
+     )
+     select wanted.id, at, ${RECORD_COLUMNS}, coalesce(volume_raw, 0) as volume_raw, coalesce(coverage, '[]') as coverage
+     from unnest($1::text[]) as wanted (id) left join found on found.id = wanted.id`,
     [collectionIds],
   );
   return new Map(

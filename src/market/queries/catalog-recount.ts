@@ -26,7 +26,7 @@ export async function listCatalogDifferences(
 ): Promise<FigureDifference[]> {
   const copied = await indexer.query(
     `select collection_id, figure, row, value from (
-       select collection_id, figure, null as row, value from (select * from indexer.collection_figures where recorded) as record
+       select collection_id, figure, null as row, value from (select * from indexer.collection_figures where recorded offset 0) as record
        cross join lateral (values ${RECORD_FIGURES}) as figures (figure, value)
        union all
        select collection_id, 'own floor in the indexer', null, own_floor_raw::text from indexer.collection_figures

@@ -15,6 +15,7 @@ import {
 } from '../../database/rows.ts';
 import type { Coverage, CoverageSubject } from '../provenance/coverage.ts';
 import { COVERAGE_KINDS, COVERAGE_SUBJECTS } from '../provenance/coverage.ts';
+import { homeSql } from './figures.ts';
 
 /**
  * An SQL expression: the coverage of a collection as a JSON array, which `coverageList` decodes. `collectionId` is an SQL expression.
@@ -52,7 +53,12 @@ export async function listCoverage(
   subjects: readonly CoverageSubject[],
 ): Promise<Map<string, Coverage[]>> {
   const rows = await db.query(
-    `select wanted.id, ${coverageSql('wanted.id', subjects)} as coverage from unnest($1::text[]) as wanted (id)`,
+    `with found as materialized (
+       select home.collection_id, ${coverageSql('home.collection_id', subjects)} as coverage
+       from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
+     )
+     select wanted.id, coalesce(coverage, '[]') as coverage
+     from unnest($1::text[]) as wanted (id) left join found on found.collection_id = wanted.id`,
     [collectionIds],
   );
   return new Map(rows.map(decodeCoverages).map(({ id, coverage }) => [id, coverage]));
@@ -163,9 +169,8 @@ export async function insertChainCovered(
     `insert into indexer.coverage (collection_id, subject, source, kind, to_time)
      select joined.collection_id, subject, $1, 'chain', $3 from unnest($2::text[]) as joined (collection_id)
      cross join unnest(array['sales', 'tokens', 'owners']) as subject
-     where subject <> 'owners' or exists (
-       select from indexer.collection_figures as figures
-       where figures.collection_id = joined.collection_id and figures.has_chain_holders)
+     where subject <> 'owners' or joined.collection_id in (
+       select collection_id from indexer.collection_figures where collection_id = any($2) and has_chain_holders)
      on conflict (collection_id, subject, source) do update set kind = excluded.kind, from_time = null, to_time = excluded.to_time`,
     [chain, collectionIds, new Date(to)],
   );

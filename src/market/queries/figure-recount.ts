@@ -42,11 +42,11 @@ export async function listFigureDifferences(
      ), live_asset as (
        select * from indexer.listed_asset
        where starts_with(collection_id, $1) and (expires_at is null or expires_at > $2)
+     ), own as (
+       select collection_id, asset from indexer.own_asset where starts_with(collection_id, $1)
      ), counted_listing as (
        select collection_id, count(*) as assets, min(price_raw) as floor_raw from listing
-       where not exists (select from indexer.own_asset as own
-                         where own.collection_id = listing.collection_id and own.asset = listing.asset)
-       group by collection_id
+       where (collection_id, asset) not in (select collection_id, asset from own) group by collection_id
      ), counted_token as (
        select collection_id, count(*) as tokens, count(owner_block) as chain_tokens from indexer.token
        where starts_with(collection_id, $1) and not burned group by collection_id
@@ -72,12 +72,11 @@ export async function listFigureDifferences(
        select collection_id, 'listed assets', null, listed_assets::text, coalesce(assets, 0)::text
        from figures left join counted_listing using (collection_id)
        union all
-       select collection_id, 'own listed assets', null, own_listed_assets::text,
-         (select count(*) from indexer.own_asset as own where own.collection_id = figures.collection_id)::text
-       from figures
+       select collection_id, 'own listed assets', null, own_listed_assets::text, coalesce(assets, 0)::text
+       from figures left join (select collection_id, count(*) as assets from own group by 1) as counted using (collection_id)
        union all
-       select collection_id, 'own asset', asset, listed.own::text, (exists (
-         select from indexer.own_asset as own where own.collection_id = listed.collection_id and own.asset = listed.asset))::text
+       select collection_id, 'own asset', asset, listed.own::text,
+         ((collection_id, asset) in (select collection_id, asset from own))::text
        from live_asset as listed
        union all
        select collection_id, 'mirror floor', null, mirror_floor_raw::text, floor_raw::text
@@ -95,9 +94,8 @@ export async function listFigureDifferences(
        from (select stored_holder.* from stored_holder join figures using (collection_id) where not has_chain_holders) as stored
        full join counted_holder as counted on counted.collection_id = stored.collection_id and counted.owner = stored.owner
        union all
-       select collection_id, 'holders', null, holders::text,
-         (select count(*) from stored_holder where stored_holder.collection_id = figures.collection_id)::text
-       from figures
+       select collection_id, 'holders', null, holders::text, coalesce(owners, 0)::text
+       from figures left join (select collection_id, count(*) as owners from stored_holder group by 1) as counted using (collection_id)
        union all
        select coalesce(stored.collection_id, counted.collection_id), 'volume of hour', coalesce(stored.hour, counted.hour)::text,
          coalesce(stored.volume_raw, 0)::text || ' in ' || coalesce(stored.sales, 0),

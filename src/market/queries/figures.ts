@@ -16,17 +16,16 @@ export const LISTED = `status = 'active' and price_raw > 0 and undeliverable is 
  */
 export async function lockFigures(tx: Queryable, collectionIds: Iterable<string>): Promise<void> {
   const ids = [...new Set(collectionIds)].sort();
-  if (ids.length === 0) return;
-  await tx.query(
-    `insert into indexer.collection_figures (collection_id)
-     select id from unnest($1::text[]) as touched (id) order by id collate "C" on conflict do nothing`,
-    [ids],
-  );
-  await tx.query(
-    `select 1 from indexer.collection_figures where collection_id = any($1) order by collection_id for update`,
-    [ids],
-  );
+  if (ids.length > 0) await tx.query(`select indexer.lock_figures($1::text[])`, [ids]);
 }
+
+/**
+ * Joins the figures of a collection as `home`. `collectionId` is an SQL expression for its id, `home` the name. Subqueries that compare with `home.collection_id` are possible
+ * on a Citus cluster, because the figures are on the same node as the other rows of the collection. The figures must be stored. `group by`
+ * makes PostgreSQL use the primary key.
+ */
+export const homeSql = (collectionId: string, home = 'home') => `cross join lateral (
+    select collection_id from indexer.collection_figures where collection_id = ${collectionId} group by collection_id) as ${home}`;
 
 /**
  * Finds the cheapest listed row of each given asset again, and updates the number of listed assets and the floor of the mirror. Must be
@@ -44,19 +43,19 @@ export async function refreshListedAssets(
   await tx.query(
     `with touched as (
        select distinct collection_id, asset from unnest($1::text[], $2::text[]) as touched (collection_id, asset)
-     ), best as (
+     ), best as materialized (
        select touched.collection_id, touched.asset, cheapest.key, cheapest.price_raw, cheapest.expires_at,
          exists (select from indexer.own_asset as own
-                 where own.collection_id = touched.collection_id and own.asset = touched.asset) as own
-       from touched left join lateral (
+                 where own.collection_id = home.collection_id and own.asset = touched.asset) as own
+       from touched ${homeSql('touched.collection_id')} left join lateral (
          select key, price_raw, expires_at from (
            select * from indexer.listing
-           where listing.collection_id = touched.collection_id and listing.asset = touched.asset order by price_raw offset 0
+           where listing.collection_id = home.collection_id and listing.asset = touched.asset order by price_raw offset 0
          ) as listing
          where ${LISTED} and (expires_at is null or expires_at > $3)
          order by price_raw, id, key limit 1
        ) as cheapest on true
-     ), before as (
+     ), before as materialized (
        select stored.collection_id, stored.own from indexer.listed_asset as stored
        join touched on touched.collection_id = stored.collection_id and touched.asset = stored.asset
      ), removed as (
@@ -90,14 +89,15 @@ async function refreshMirrorFloors(tx: Queryable, collectionIds: readonly string
   await tx.query(
     `update indexer.collection_figures as figures set mirror_floor_raw = current.floor_raw
      from (
-       select touched.id, (
-         select price_raw from indexer.listed_asset
-         where collection_id = touched.id and not own and (expires_at is null or expires_at > $2)
+       select touched.collection_id, (
+         select price_raw from indexer.listed_asset as listed
+         where listed.collection_id = touched.collection_id and not own and (expires_at is null or expires_at > $2)
          order by price_raw limit 1
        ) as floor_raw
-       from unnest($1::text[]) as touched (id)
+       from indexer.collection_figures as touched where collection_id = any($1)
      ) as current
-     where current.id = figures.collection_id and figures.mirror_floor_raw is distinct from current.floor_raw`,
+     where current.collection_id = figures.collection_id and figures.collection_id = any($1)
+       and figures.mirror_floor_raw is distinct from current.floor_raw`,
     [[...new Set(collectionIds)], new Date(now)],
   );
 }
@@ -110,12 +110,17 @@ export function tokenFiguresSql({ removed, added }: { removed: string; added: st
   return `token_changes as (
       select collection_id, owner, burned, owner_block, -1 as change from ${removed}
       union all select collection_id, owner, burned, owner_block, 1 as change from ${added}
+    ), on_chain as materialized (
+      select collection_id from indexer.collection_figures
+      where has_chain_holders and collection_id in (select collection_id from token_changes)
     ), holder_changes as (
       select collection_id, owner, sum(change) as change from token_changes
-      where owner is not null and not burned and not exists (
-        select from indexer.collection_figures as figures
-        where figures.collection_id = token_changes.collection_id and figures.has_chain_holders)
+      where owner is not null and not burned and collection_id not in (select collection_id from on_chain)
       group by collection_id, owner having sum(change) <> 0
+    ), known_holders as materialized (
+      select stored.collection_id, stored.owner from holder_changes cross join lateral (
+        select collection_id, owner from indexer.holder as stored
+        where stored.collection_id = holder_changes.collection_id and stored.owner = holder_changes.owner group by collection_id, owner) as stored
     ), holders_removed as (
       delete from indexer.holder as stored using holder_changes as changed
       where stored.collection_id = changed.collection_id and stored.owner = changed.owner and stored.tokens + changed.change = 0
@@ -126,9 +131,7 @@ export function tokenFiguresSql({ removed, added }: { removed: string; added: st
     ), holders_added as (
       insert into indexer.holder (collection_id, owner, tokens)
       select collection_id, owner, change from holder_changes as changed
-      where change > 0 and not exists (
-        select from indexer.holder as stored
-        where stored.collection_id = changed.collection_id and stored.owner = changed.owner)
+      where change > 0 and (collection_id, owner) not in (select collection_id, owner from known_holders)
       returning collection_id
     ), figure_changes as (
       select collection_id, sum(tokens) as tokens, sum(chain_tokens) as chain_tokens, sum(holders) as holders from (

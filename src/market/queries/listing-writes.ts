@@ -78,8 +78,7 @@ const CHANGED_COLUMNS = [
 /**
  * A common table expression that records the rows of `upserted` as changes of the market, by the rule of activity/state-change.ts with two
  * exceptions. A listing is recorded as `list` again if it now has another order than before, and if a marketplace reports it as active after
- * it had ended. All expressions of a statement read the stored rows as they were before the statement, so `before` has the earlier row. `$1`
- * is the present time. `limit 1` makes PostgreSQL find each earlier row by its key.
+ * it had ended. `before` has the earlier rows. `$1` is the present time.
  */
 const RECORD_CHANGES = `recorded_changes as (
        insert into indexer.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace, tx, reason)
@@ -90,10 +89,8 @@ const RECORD_CHANGES = `recorded_changes as (
          case when upserted.status <> 'active' then upserted.tx end,
          case when changed.kind = 'invalidate' then case upserted.undeliverable
            when 'no-balance' then 'owner' when 'not-approved' then 'approval' else 'counter' end end
-       from upserted left join lateral (
-         select * from indexer.listing as stored
-         where not upserted.inserted and stored.collection_id = upserted.collection_id and stored.key = upserted.key limit 1
-       ) as before on true
+       from upserted left join before
+         on before.collection_id = upserted.collection_id and before.key = upserted.key and not upserted.inserted
        cross join lateral (select case
          when upserted.status <> 'active' then case when before.status <> upserted.status then
            case upserted.status when 'filled' then 'fill' when 'cancelled' then 'cancel' else 'expire' end end
@@ -129,10 +126,15 @@ export async function upsertListings(
     keyOf: (listing) => listing.key,
     fold: foldListing,
     columns: LISTING_COLUMNS,
-    sql: `upserted as (insert into indexer.listing as stored (${COLUMNS}, undeliverable)
-      select ${COLUMNS}, case when status = 'active' and exists (
-          select from indexer.judged_collection as judged
-          where judged.collection_id = incoming.collection_id and judged.state <> 'leaving') then 'pending' end
+    sql: `before as materialized (
+      select stored.* from incoming cross join lateral (
+        select *${recording.image} from indexer.listing as stored
+        where stored.collection_id = incoming.collection_id and stored.key = incoming.key group by collection_id, key) as stored
+      ), judged as materialized (
+        select collection_id from indexer.judged_collection
+        where state <> 'leaving' and collection_id in (select collection_id from incoming)
+      ), upserted as (insert into indexer.listing as stored (${COLUMNS}, undeliverable)
+      select ${COLUMNS}, case when status = 'active' and collection_id in (select collection_id from judged) then 'pending' end
       from incoming
       on conflict on constraint listing_pkey do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx), retired_at = null,
         undeliverable = case when excluded.undeliverable = 'pending' and stored.status = 'active'
@@ -255,11 +257,14 @@ export async function updateListingsOfOwnOrders(
     await lockFigures(tx, collectionIds);
     const recording = await record(tx);
     const retired = await tx.query(
-      `with retired as (
+      `with before as materialized (
+         select *${recording.image} from indexer.listing as stored
+         where chain = $1 and order_hash = any($2) and status = 'active' and collection_id = any($4)
+       ), retired as (
          update indexer.listing as stored set status = 'cancelled', retired_at = $3
          where chain = $1 and order_hash = any($2) and status = 'active' and collection_id = any($4)
          returning false as inserted, stored.key, collection_id, asset${recording.returning}
-       ) ${recording.toSql('retired', 5)}
+       ) ${recording.toSql({ written: 'retired', before: 'before' }, 5)}
        select key, collection_id, asset from retired`,
       [chain, hashes, new Date(at), collectionIds, ...recording.params],
     );
@@ -309,6 +314,8 @@ export async function updateTermsOfSharedOrders(
        select distinct on (chain, order_hash, asset) chain, order_hash, collection_id, asset, ${ORDER_TERMS.join(', ')}
        from indexer.listing where order_hash = any($1) and counter is not null and operator is not null
        order by chain, order_hash, asset, listed_at desc, key
+     ), before as materialized (
+       select *${recording.image} from indexer.listing as stored where order_hash = any($1)
      ), changed as (
        update indexer.listing as stored set
          ${ORDER_TERMS.map((term) => `${term} = coalesce(stored.${term}, known.${term})`).join(', ')},
@@ -321,7 +328,7 @@ export async function updateTermsOfSharedOrders(
          and stored.collection_id = known.collection_id and stored.asset = known.asset
          and (stored.counter is null or stored.operator is null)
        returning false as inserted, stored.collection_id, stored.asset${recording.returning}
-     ) ${recording.toSql('changed', 2)}
+     ) ${recording.toSql({ written: 'changed', before: 'before' }, 2)}
      select collection_id, asset from changed`,
     [hashes, ...recording.params],
   );
@@ -347,14 +354,16 @@ export async function updateListingsOfEndedOrders(
        from indexer.listing
        where order_hash = any($1) and status in ('filled', 'cancelled') and retired_at is null and ended_at is null
        order by chain, order_hash, asset, status desc, key
+     ), before as materialized (
+       select *${recording.image} from indexer.listing as stored where order_hash = any($1)
      ), changed as (
        update indexer.listing as stored set status = ended.status, tx = coalesce(stored.tx, ended.tx), retired_at = null
-       from ended join indexer.listing as before on before.order_hash = ended.order_hash and before.chain = ended.chain
+       from ended join before on before.order_hash = ended.order_hash and before.chain = ended.chain
        where stored.collection_id = before.collection_id and stored.key = before.key and stored.order_hash = ended.order_hash and stored.chain = ended.chain
          and stored.collection_id = ended.collection_id and stored.asset = ended.asset
          and (stored.status = 'active' or stored.retired_at is not null) and stored.ended_at is null
        returning false as inserted, stored.key, stored.collection_id, stored.asset, stored.status, before.status as status_before${recording.returning}
-     ) ${recording.toSql('changed', 2)}
+     ) ${recording.toSql({ written: 'changed', before: 'before' }, 2)}
      select key, collection_id, asset, status, status_before from changed`,
     [hashes, ...recording.params],
   );

@@ -4,7 +4,7 @@
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable, Row } from '../../database/port.ts';
 import type { CollectionAsset } from './figures.ts';
-import { LISTED } from './figures.ts';
+import { LISTED, homeSql } from './figures.ts';
 import {
   amount,
   assetId,
@@ -88,10 +88,10 @@ export async function listCheapestMirrored(
   const isExcepted = `and (collection_id, asset) not in (select * from unnest($3::text[], $4::text[]))`;
   const excepted = [except.map((one) => one.collectionId), except.map((one) => one.asset)];
   const rows = await db.query(
-    `select wanted.id as collection_id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id)
+    `select wanted.id as collection_id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
      cross join lateral (
        select asset, price_raw from indexer.listing
-       where collection_id = wanted.id and ${LISTED} and (expires_at is null or expires_at > $2)
+       where collection_id = home.collection_id and ${LISTED} and (expires_at is null or expires_at > $2)
          ${except.length > 0 ? isExcepted : ''}
        order by price_raw, id, key limit 1
      ) as cheapest`,
@@ -110,21 +110,21 @@ export async function listCheapestVisible(
   now: number,
 ): Promise<{ collectionId: string; asset: AssetId; raw: bigint }[]> {
   const rows = await db.query(
-    `select wanted.id as collection_id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id)
+    `select wanted.id as collection_id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
      cross join lateral (
        select * from (
          (select asset, price_raw from indexer.listed_asset
-          where collection_id = wanted.id and not own and (expires_at is null or expires_at > $2) order by price_raw limit 1)
+          where collection_id = home.collection_id and not own and (expires_at is null or expires_at > $2) order by price_raw limit 1)
          union all
          select due.asset, again.price_raw from (
-           select asset from indexer.listed_asset where collection_id = wanted.id and expires_at <= $2
-           union select asset from indexer.own_asset where collection_id = wanted.id and expires_at <= $2
+           select asset from indexer.listed_asset where collection_id = home.collection_id and expires_at <= $2
+           union select asset from indexer.own_asset where collection_id = home.collection_id and expires_at <= $2
          ) as due cross join lateral (
            select price_raw from indexer.listing
-           where collection_id = wanted.id and asset = due.asset and ${LISTED} and (expires_at is null or expires_at > $2)
+           where collection_id = home.collection_id and asset = due.asset and ${LISTED} and (expires_at is null or expires_at > $2)
            order by price_raw limit 1
          ) as again
-         where not exists (select from indexer.own_asset as own where own.collection_id = wanted.id and own.asset = due.asset
+         where not exists (select from indexer.own_asset as own where own.collection_id = home.collection_id and own.asset = due.asset
            and (own.expires_at is null or own.expires_at > $2))
        ) as visible order by price_raw, asset limit 1
      ) as cheapest`,
@@ -181,23 +181,27 @@ export async function countMirroredAssets(
   collectionIds: readonly string[],
   { now, started = [] }: { now: number; started?: readonly CollectionAsset[] },
 ): Promise<Map<string, number>> {
-  const isListed = `exists (select from indexer.listing
-      where listing.collection_id = asset.collection_id and listing.asset = asset.asset and ${LISTED}
+  const isListedIn = (collectionId: string) => `exists (select from indexer.listing
+      where listing.collection_id = ${collectionId} and listing.asset = asset.asset and ${LISTED}
         and (expires_at is null or expires_at > $2))`;
+  const isListed = isListedIn('asset.collection_id');
+  const isStarted = isListedIn('started.collection_id');
   const rows = await db.query(
-    `select wanted.id, coalesce((select listed_assets from indexer.collection_figures where collection_id = wanted.id), 0)
+    `select home.collection_id as id, home.listed_assets
        - (select count(*) from indexer.listed_asset as asset
-          where collection_id = wanted.id and expires_at <= $2 and not own and not ${isListed})
+          where asset.collection_id = home.collection_id and expires_at <= $2 and not own and not ${isListed})
        + (select count(*) from indexer.own_asset as asset
-          where collection_id = wanted.id and expires_at <= $2 and exists (
+          where asset.collection_id = home.collection_id and expires_at <= $2 and exists (
             select from indexer.listed_asset as listed
             where listed.collection_id = asset.collection_id and listed.asset = asset.asset and own) and ${isListed})
-       - (select count(*) from unnest($3::text[], $4::text[]) as asset (collection_id, asset)
-          where collection_id = wanted.id and ${isListed} and not exists (
+       - (select count(*) from unnest($3::text[], $4::text[]) as asset (collection_id, asset) ${homeSql('asset.collection_id', 'started')}
+          where started.collection_id = home.collection_id and ${isStarted} and not exists (
             select from indexer.own_asset as own
-            where own.collection_id = asset.collection_id and own.asset = asset.asset
+            where own.collection_id = started.collection_id and own.asset = asset.asset
               and (own.expires_at is null or own.expires_at > $2))) as count
-     from unnest($1::text[]) as wanted (id)`,
+     from unnest($1::text[]) as wanted (id) cross join lateral (
+       select collection_id, listed_assets from indexer.collection_figures where collection_id = wanted.id group by collection_id
+     ) as home`,
     [collectionIds, new Date(now), started.map((one) => one.collectionId), started.map((one) => one.asset)],
   );
   return new Map(rows.map(decodeCount).map(({ id, count }) => [id, count]));

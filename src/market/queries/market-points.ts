@@ -57,10 +57,11 @@ export async function deletePointsSince(
   );
   await tx.query(
     `update indexer.collection_figures as figures set point_floor_raw = last.floor_close_raw, point_listed = last.listed
-     from unnest($1::text[]) as touched (id) left join lateral (
-       select floor_close_raw, listed from indexer.market_hour where collection_id = touched.id order by hour desc limit 1
+     from indexer.collection_figures as touched left join lateral (
+       select floor_close_raw, listed from indexer.market_hour as hour
+       where hour.collection_id = touched.collection_id order by hour desc limit 1
      ) as last on true
-     where figures.collection_id = touched.id`,
+     where figures.collection_id = touched.collection_id and touched.collection_id = any($1)`,
     [touched],
   );
   return taken.map(({ fact }) => fact);
@@ -69,8 +70,9 @@ export async function deletePointsSince(
 /** Deletes at most `limit` points before `before`, in milliseconds. The hours keep their figures. Returns the number of deleted points. */
 export async function deleteOldPoints(db: Queryable, before: number, limit: number): Promise<number> {
   const rows = await db.query(
-    `delete from indexer.market_point where ctid in (
-       select ctid from indexer.market_point where at < $1 order by at limit $2) returning 1`,
+    `delete from indexer.market_point as stored using (
+       select collection_id, at, seq from indexer.market_point where at < $1 order by at limit $2) as old
+     where stored.collection_id = old.collection_id and stored.at = old.at and stored.seq = old.seq returning 1`,
     [new Date(before), limit],
   );
   return rows.length;

@@ -44,12 +44,15 @@ export function upsertNewest<R extends ObservedRecord>(
       at_reported: { boolean: (row) => row.atReported },
       ...columns,
     },
-    sql: `upserted as (insert into indexer.${table} as stored (collection_id, ${names.join(', ')}, at)
+    sql: `same as materialized (
+        select excluded.collection_id from incoming as excluded cross join lateral (
+          select collection_id from indexer.${table} as stored where stored.collection_id = excluded.collection_id
+            and (${columnsOf('stored', names)}) is not distinct from (${columnsOf('excluded', names)}) group by collection_id) as stored
+        where not at_reported
+      ), upserted as (insert into indexer.${table} as stored (collection_id, ${names.join(', ')}, at)
       select collection_id, ${names.join(', ')}, at
       from incoming as excluded
-      where at_reported or not exists (
-        select from indexer.${table} as stored where stored.collection_id = excluded.collection_id
-          and (${columnsOf('stored', names)}) is not distinct from (${columnsOf('excluded', names)}))
+      where at_reported or collection_id not in (select collection_id from same)
       on conflict (collection_id) do update
         set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}, at = excluded.at
       where excluded.at >= stored.at

@@ -76,12 +76,16 @@ export async function listRankFacts(tx: Queryable, collectionIds: readonly strin
        analytics.at as analytics_at,
        analytics.floor_raw as analytics_floor_raw, analytics.volume_all_time, analytics.volume_seven_day,
        analytics.volume_day, stats.at as stats_at, stats.floor_raw as stats_floor_raw, stats.listed_count,
-       coalesce(total.volume_raw, 0) as volume_raw, ${coverageSql('wanted.id', ['listings', 'sales'])} as coverage
+       coalesce(total.volume_raw, 0) as volume_raw, ${coverageSql('figures.collection_id', ['listings', 'sales'])} as coverage
      from unnest($1::text[]) as wanted (id)
-     cross join lateral (select * from indexer.collection_figures where collection_id = wanted.id and recorded limit 1) as figures
-     left join lateral (select * from indexer.collection_analytics where collection_id = wanted.id limit 1) as analytics on true
-     left join lateral (select * from indexer.collection_stats where collection_id = wanted.id limit 1) as stats on true
-     left join lateral (select * from indexer.sale_total where collection_id = wanted.id limit 1) as total on true`,
+     cross join lateral (
+       select * from indexer.collection_figures where collection_id = wanted.id and recorded group by collection_id) as figures
+     left join lateral (
+       select * from indexer.collection_analytics as stored where stored.collection_id = figures.collection_id limit 1) as analytics on true
+     left join lateral (
+       select * from indexer.collection_stats as stored where stored.collection_id = figures.collection_id limit 1) as stats on true
+     left join lateral (
+       select * from indexer.sale_total as stored where stored.collection_id = figures.collection_id limit 1) as total on true`,
     [collectionIds],
   );
   return rows.map(decodeFacts);
@@ -109,7 +113,7 @@ export async function updateRanks(
        select id, volume, floor, nullif(floor, '${UNKNOWN}') as floor_raw, valid_until, listed
        from unnest($1::text[], $2::float8[], $3::numeric[], $4::timestamptz[], $5::bigint[])
          as current (id, volume, floor, valid_until, listed)
-     ), changed as (
+     ), changed as materialized (
        select collection_id, chain, greatest($6, point_at) as at, floor_raw, listed,
          floor_rank <> floor or point_floor_raw is distinct from floor_raw as is_floor
        from current join indexer.collection_figures as figures on figures.collection_id = current.id
@@ -151,17 +155,9 @@ export async function listDueRanks(db: Queryable, now: number, limit: number): P
 
 const decodeChain = rowDecoder('collection_figures', { chain: text });
 
-/** The chains of the collections that have a record. The empty text stands for no chain. Each chain costs one probe of an index. */
+/** The chains of the collections that have a record, sorted. The empty text stands for no chain. */
 export async function listRankedChains(db: Queryable): Promise<string[]> {
-  const rows = await db.query(
-    `with recursive ranked (chain) as (
-       (select chain from indexer.collection_figures where recorded order by chain limit 1)
-       union all
-       select (select figures.chain from indexer.collection_figures as figures
-               where recorded and figures.chain > ranked.chain order by figures.chain limit 1)
-       from ranked where ranked.chain is not null
-     ) select chain from ranked where chain is not null`,
-  );
+  const rows = await db.query(`select chain from indexer.ranked_chains() as chain order by chain collate "C"`);
   return rows.map((row) => decodeChain(row).chain);
 }
 
@@ -226,24 +222,10 @@ export async function listRanked(
   { from, after, limit }: { from: readonly ChainBounds[]; after: { launched: boolean; id: string }; limit: number },
 ): Promise<RankKey[]> {
   const { name, type, decode } = KEYS[sort];
-  const columns = `collection_id, chain, launched, ${name} as key`;
-  const inOrder = `order by ${name} desc, collection_id limit $6`;
   const rows = await db.query(
     `select found.* from unnest($1::text[], $2::${type}[], $3::${type}[]) with ordinality as start (chain, equal, below, number)
-     cross join lateral (
-       (select ${columns} from indexer.collection_figures as ranked
-        where recorded and ranked.chain = start.chain and launched = $4 and ${name} = start.equal and collection_id > $5
-        ${inOrder})
-       union all
-       (select ${columns} from indexer.collection_figures as ranked
-        where recorded and ranked.chain = start.chain and launched = $4 and ${name} < start.below
-        ${inOrder})
-       union all
-       (select ${columns} from indexer.collection_figures as ranked
-        where $4 and recorded and ranked.chain = start.chain and launched = false
-        ${inOrder})
-     ) as found
-     order by number, launched desc, key desc, collection_id`,
+     cross join lateral indexer.ranked_by_${name}(start.chain, start.equal, start.below, $4, $5, $6) as found
+     order by number, found.launched desc, found.key desc, found.collection_id collate "C"`,
     [
       from.map(({ chain }) => chain),
       from.map(({ equal }) => (equal === null ? null : toKeyText(sort, equal.key))),

@@ -17,6 +17,9 @@ export async function deleteSalesByKey(tx: Queryable, sales: readonly SaleKey[])
   if (sales.length > 0) await deleteSales(tx, IS_WANTED_SALE, toWanted(sales));
 }
 
+/** The SQL assignments of these columns of the row `earlier`. */
+const assign = (columns: string) => columns.replaceAll(/\w+/g, (name) => `${name} = earlier.${name}`);
+
 const SALE_COLUMNS = 'source, price, price_raw, seller, buyer, sold_at, listing_id';
 
 export async function restoreSales(tx: Queryable, rows: readonly (SaleKey & Earlier)[], now: number): Promise<void> {
@@ -24,13 +27,14 @@ export async function restoreSales(tx: Queryable, rows: readonly (SaleKey & Earl
   await tx.query(
     `with wanted as (
        select * from unnest($1::text[], $2::uuid[], $3::text[]) as wanted (collection_id, key, image)
-     ), before as (
-       select stored.* from indexer.sale as stored
+     ), before as materialized (
+       select stored.*, to_jsonb(stored) || wanted.image::jsonb as earlier_row from indexer.sale as stored
        join wanted on wanted.collection_id = stored.collection_id and wanted.key = stored.key
+     ), earlier as materialized (
+       select earlier.* from before cross join lateral jsonb_populate_record(null::indexer.sale, before.earlier_row) as earlier
      ), restored as (
-       update indexer.sale as stored
-       set (${SALE_COLUMNS}) = (select ${SALE_COLUMNS} from jsonb_populate_record(stored, wanted.image::jsonb))
-       from wanted where wanted.collection_id = stored.collection_id and wanted.key = stored.key returning stored.*
+       update indexer.sale as stored set ${assign(SALE_COLUMNS)}
+       from earlier where earlier.collection_id = stored.collection_id and earlier.key = stored.key returning stored.*
      ), counted as (
        select -1 as sign, collection_id, sold_at, price_raw, seller from before
        union all select 1, collection_id, sold_at, price_raw, seller from restored
@@ -68,12 +72,14 @@ export async function restoreTokens(tx: Queryable, tokens: readonly (CollectionA
   await tx.query(
     `with wanted as (
        select * from unnest($1::text[], $2::text[], $3::text[]) as wanted (collection_id, asset, image)
-     ), before as (
-       select ${FIGURE_COLUMNS} from indexer.token as stored join wanted on ${IS_WANTED}
+     ), before as materialized (
+       select ${FIGURE_COLUMNS}, to_jsonb(stored) || wanted.image::jsonb as earlier_row
+       from indexer.token as stored join wanted on ${IS_WANTED}
+     ), earlier as materialized (
+       select earlier.* from before cross join lateral jsonb_populate_record(null::indexer.token, before.earlier_row) as earlier
      ), restored as (
-       update indexer.token as stored
-       set (${TOKEN_COLUMNS}) = (select ${TOKEN_COLUMNS} from jsonb_populate_record(stored, wanted.image::jsonb))
-       from wanted where ${IS_WANTED} returning ${FIGURE_COLUMNS}
+       update indexer.token as stored set ${assign(TOKEN_COLUMNS)}
+       from earlier where stored.collection_id = earlier.collection_id and stored.asset = earlier.asset returning ${FIGURE_COLUMNS}
      ), ${tokenFiguresSql({ removed: 'before', added: 'restored' })}
      select count(*) from restored`,
     [

@@ -214,7 +214,16 @@ export async function upsertSales(
     keyOf: (sale) => `${sale.collectionId} ${sale.key}`,
     fold: (earlier) => earlier,
     columns: SALE_COLUMNS,
-    sql: `named as (
+    sql: `before as materialized (
+        select stored.* ${recording.image} from indexer.sale as stored join incoming on ${IS_NAMED}
+        where incoming.block_number is null and incoming.log_index is null
+      ), known as materialized (
+        select incoming.key from incoming cross join lateral (
+          select collection_id from indexer.sale as of_chain where of_chain.collection_id = incoming.collection_id
+            and of_chain.tx = incoming.tx and of_chain.block_number is not null and of_chain.price <> '${UNKNOWN_PRICE}'
+            and of_chain.asset in (incoming.asset, '${BUNDLE}') group by collection_id) as of_chain
+        where incoming.block_number is null and incoming.log_index is null
+      ), named as (
         update indexer.sale as stored set listing_id = coalesce(stored.listing_id, incoming.listing_id),
           source = case when stored.source = '${UNKNOWN_SOURCE}' then incoming.source else stored.source end
         from incoming where incoming.block_number is null and incoming.log_index is null and ${IS_NAMED}
@@ -224,10 +233,7 @@ export async function upsertSales(
           listing_id, tx, log_index, block_number)
         select key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at, listing_id, tx, log_index, block_number
         from incoming
-        where block_number is not null or log_index is not null or not exists (
-          select from indexer.sale as of_chain where of_chain.collection_id = incoming.collection_id
-            and of_chain.tx = incoming.tx and of_chain.block_number is not null and of_chain.price <> '${UNKNOWN_PRICE}'
-            and of_chain.asset in (incoming.asset, '${BUNDLE}'))
+        where key not in (select key from known)
         on conflict do nothing
         returning true as inserted, collection_id, sold_at, price_raw, seller, key as sale_key${recording.returning}
       ), ${isNews ? RECORD_SALES : ''} upserted as (

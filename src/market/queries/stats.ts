@@ -28,12 +28,19 @@ export async function listHoldingFacts(
   collectionIds: readonly string[],
 ): Promise<Map<string, HoldingFacts>> {
   const rows = await db.query(
-    `select wanted.id, coalesce(figures.tokens, 0) as tokens, coalesce(figures.chain_tokens, 0) as chain_tokens,
-       coalesce(figures.holders, 0) as holders, stats.at, stats.owners, stats.supply, stats.listed_count,
-       ${coverageSql('wanted.id', ['listings', 'tokens', 'owners'])} as coverage
-     from unnest($1::text[]) as wanted (id)
-     left join lateral (select * from indexer.collection_figures where collection_id = wanted.id limit 1) as figures on true
-     left join lateral (select * from indexer.collection_stats where collection_id = wanted.id limit 1) as stats on true`,
+    `with found as materialized (
+       select figures.*, stats.at, stats.owners, stats.supply, stats.listed_count,
+         ${coverageSql('figures.collection_id', ['listings', 'tokens', 'owners'])} as coverage
+       from unnest($1::text[]) as wanted (id)
+       cross join lateral (
+         select collection_id, tokens, chain_tokens, holders from indexer.collection_figures
+         where collection_id = wanted.id group by collection_id) as figures
+       left join lateral (
+         select * from indexer.collection_stats as stored where stored.collection_id = figures.collection_id limit 1) as stats on true
+     )
+     select wanted.id, coalesce(tokens, 0) as tokens, coalesce(chain_tokens, 0) as chain_tokens, coalesce(holders, 0) as holders,
+       at, owners, supply, listed_count, coalesce(coverage, '[]') as coverage
+     from unnest($1::text[]) as wanted (id) left join found on found.collection_id = wanted.id`,
     [collectionIds],
   );
   return new Map(

@@ -21,7 +21,7 @@ import type { UpsertCounts } from '../../database/upsert.ts';
 import { upsertRows } from '../../database/upsert.ts';
 import { recordNothing } from '../../database/write-recording.ts';
 import type { CollectionAsset } from './figures.ts';
-import { LISTED, tokenFiguresSql } from './figures.ts';
+import { LISTED, tokenFiguresSql, homeSql } from './figures.ts';
 import type { MirroredListing } from './listings.ts';
 import { decodeMirroredListing } from './listings.ts';
 import { computedRankSql } from './rarity.ts';
@@ -95,31 +95,29 @@ export async function listObservedTokens(
        coalesce(token.rarity_rank, computed.rank) as rarity_rank, token.owner,
        token.owner is not null and token.owner_block is not null as is_owner_of_chain,
        coalesce(token.burned, false) as is_burned,
-       exists (select from indexer.listing where collection_id = wanted.id and asset = wanted.asset) as listed,
-       sale.key as sale_key, sale.price_raw as sale_raw, sale.sold_at, sale.source as sale_source, sale.tx as sale_tx, trait.traits,
+       exists (select from indexer.listing where collection_id = home.collection_id and asset = wanted.asset) as listed,
+       sale.key as sale_key, sale.price_raw as sale_raw, sale.sold_at, sale.source as sale_source, sale.tx as sale_tx, (
+         select coalesce(json_agg(json_build_object('name', name, 'value', value) order by position, name, value), '[]')
+         from indexer.token_trait where collection_id = home.collection_id and asset = wanted.asset) as traits,
        listing.*
-     from unnest($1::text[], $2::text[]) as wanted (id, asset)
+     from unnest($1::text[], $2::text[]) as wanted (id, asset) ${homeSql('wanted.id')}
      left join lateral (
-       select * from indexer.token where collection_id = wanted.id and asset = wanted.asset limit 1
+       select * from indexer.token where collection_id = home.collection_id and asset = wanted.asset limit 1
      ) as token on true
      left join lateral (
        select name, image from indexer.token_metadata
-       where collection_id = wanted.id and asset = wanted.asset limit 1
+       where collection_id = home.collection_id and asset = wanted.asset limit 1
      ) as metadata on true
-     left join lateral (${computedRankSql('wanted.id', 'wanted.asset')}) as computed on true
-     cross join lateral (
-       select coalesce(json_agg(json_build_object('name', name, 'value', value) order by position, name, value), '[]') as traits
-       from indexer.token_trait where collection_id = wanted.id and asset = wanted.asset
-     ) as trait
+     left join lateral (${computedRankSql('home.collection_id', 'wanted.asset')}) as computed on true
      left join lateral (
-       select key, price_raw, sold_at, source, tx from indexer.sale where collection_id = wanted.id and asset = wanted.asset
+       select key, price_raw, sold_at, source, tx from indexer.sale where collection_id = home.collection_id and asset = wanted.asset
        order by sold_at desc, key desc limit 1
      ) as sale on true
      left join lateral (
        select key, id, source, collection_id, chain, asset, price_raw, seller, order_hash, listed_at, expires_at, tx
        from (
          select * from indexer.listing
-         where listing.collection_id = wanted.id and listing.asset = wanted.asset offset 0
+         where listing.collection_id = home.collection_id and listing.asset = wanted.asset offset 0
        ) as listing
        where ${LISTED} and (expires_at is null or expires_at > $3)
        order by price_raw, id, key limit 1
@@ -144,12 +142,12 @@ const isSameToken = (other: string) =>
   `stored.collection_id = ${other}.collection_id and stored.asset = ${other}.asset`;
 
 /**
- * The SQL subquery for the token that a row of `other` names, as it was stored before the statement. `limit 1` makes PostgreSQL use the
+ * The SQL subquery for the token that a row of `other` names, with further columns `image`. `group by` makes PostgreSQL use the
  * primary key. Without table statistics, a plain join would read all tokens of the collection for each row.
  */
-const storedToken = (other: string) =>
-  `(select stored.collection_id, stored.asset, stored.owner, stored.burned, stored.owner_block
-    from indexer.token as stored where ${isSameToken(other)} limit 1)`;
+const storedToken = (other: string, image = '') =>
+  `(select stored.collection_id, stored.asset, stored.owner, stored.burned, stored.owner_block${image}
+    from indexer.token as stored where ${isSameToken(other)} group by collection_id, asset)`;
 
 /** A null field leaves the stored value unchanged. */
 export type NewToken = {
@@ -195,7 +193,9 @@ export async function upsertTokens(
       owner: { text: (token) => token.owner },
       traits: { jsonb: (token) => token.traits },
     },
-    sql: `upserted as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, rarity_source, owner, traits)
+    sql: `before as materialized (
+      select stored.* from incoming cross join lateral ${storedToken('incoming', recording.image)} as stored
+    ), upserted as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, rarity_source, owner, traits)
       select collection_id, asset, chain, name, image, rarity_rank, rarity_source, owner, traits from incoming
       on conflict (collection_id, asset) do update set name = coalesce(excluded.name, stored.name),
         image = coalesce(excluded.image, stored.image),
@@ -210,7 +210,7 @@ export async function upsertTokens(
         case when stored.owner_block is null then coalesce(excluded.owner, stored.owner) else stored.owner end)
       returning (xmax = 0) as inserted, collection_id, asset, owner, burned, owner_block${recording.returning}
       ), replaced as (
-        select before.* from upserted cross join lateral ${storedToken('upserted')} as before where not upserted.inserted
+        select before.* from before join upserted using (collection_id, asset) where not upserted.inserted
       ), ${tokenFiguresSql({ removed: 'replaced', added: 'upserted' })}`,
   });
 }
@@ -247,11 +247,15 @@ export async function upsertTokenHolders(
   const rows = holders.toSorted((a, b) => (`${a.collectionId} ${a.asset}` < `${b.collectionId} ${b.asset}` ? -1 : 1));
   const source = toRowSource(rows, HOLDER_COLUMNS, { alias: 'sent' });
   const changed = await tx.query(
-    `with compared as (
-       select sent.*, stored.asset is not null as is_stored, stored.owner as stored_owner, stored.burned as stored_burned,
-         stored.owner_block as stored_owner_block
-       from ${source.sql} left join lateral ${storedToken('sent')} as stored on true
-     ), incoming as (
+    `with sent as materialized (
+       select * from ${source.sql}
+     ), found as materialized (
+       select stored.* from sent cross join lateral ${storedToken('sent')} as stored
+     ), compared as (
+       select sent.*, found.asset is not null as is_stored, found.owner as stored_owner, found.burned as stored_burned,
+         found.owner_block as stored_owner_block
+       from sent left join found on found.collection_id = sent.collection_id and found.asset = sent.asset
+     ), incoming as materialized (
        select * from compared
        where (stored_owner, stored_burned, stored_owner_block) is distinct from (owner, burned, owner_block)
      ), before as (
@@ -266,13 +270,13 @@ export async function upsertTokenHolders(
      ), ${tokenFiguresSql({ removed: 'before', added: 'upserted' })}, unread as (
        insert into indexer.token_metadata (collection_id, asset, source, due_at)
        select collection_id, asset, 'chain', 'epoch' from upserted
-       where not burned and not exists (
-         select from before as stored where ${isSameToken('upserted')} and stored.owner_block is not null)
+       where not burned and (collection_id, asset) not in (
+         select collection_id, asset from before where owner_block is not null)
        on conflict (collection_id, asset) do update set source = excluded.source, due_at = excluded.due_at, fetched_at = null
        where token_metadata.source = 'import'
      )
-     select upserted.collection_id, upserted.asset from upserted
-     where exists (select from before as stored where ${isSameToken('upserted')} and stored.burned <> upserted.burned)`,
+     select upserted.collection_id, upserted.asset from upserted join before using (collection_id, asset)
+     where before.burned <> upserted.burned`,
     source.params,
   );
   return changed.map(decodeTokenId);
@@ -313,7 +317,7 @@ export async function deleteUnmintedTokens(
   const params = [tokens.map((token) => token.collectionId), tokens.map((token) => token.asset)];
   await tx.query(
     `with unminted as (select * from unnest($1::text[], $2::text[]) as unminted (collection_id, asset)),
-     before as (
+     before as materialized (
        select stored.* from unminted cross join lateral ${storedToken('unminted')} as stored
      ), kept as (
        update indexer.token as stored set owner = null, burned = false, owner_block = null from unminted

@@ -4,14 +4,15 @@
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, rowDecoder, text } from '../../database/rows.ts';
 import type { CollectionAsset } from './figures.ts';
+import { homeSql } from './figures.ts';
 
-/** The SQL condition that the token named in a row of `other` is not burned, and that its metadata was read. */
-const isDescribed = (other: string) => `exists (
+/** The SQL condition that a token is not burned, and that its metadata was read. */
+const isDescribed = (collectionId: string, asset: string) => `exists (
     select from indexer.token as stored
-    where stored.collection_id = ${other}.collection_id and stored.asset = ${other}.asset and not burned)
+    where stored.collection_id = ${collectionId} and stored.asset = ${asset} and not burned)
   and exists (
     select from indexer.token_metadata as stored
-    where stored.collection_id = ${other}.collection_id and stored.asset = ${other}.asset and fetched_at is not null)`;
+    where stored.collection_id = ${collectionId} and stored.asset = ${asset} and fetched_at is not null)`;
 
 const TOUCHED = `touched as (
   select distinct collection_id, asset from unnest($1::text[], $2::text[]) as touched (collection_id, asset))`;
@@ -49,10 +50,10 @@ async function listAppearedAndGone(tx: Queryable, tokens: readonly CollectionAss
   if (tokens.length === 0) return [];
   const rows = await tx.query(
     `with ${TOUCHED}
-     select collection_id, asset from touched
+     select home.collection_id, asset from touched ${homeSql('touched.collection_id')}
      where exists (select from indexer.trait_set as stored
-         where stored.collection_id = touched.collection_id and stored.asset = touched.asset)
-       <> (${isDescribed('touched')})`,
+         where stored.collection_id = home.collection_id and stored.asset = touched.asset)
+       <> (${isDescribed('home.collection_id', 'touched.asset')})`,
     toParameters(tokens),
   );
   return rows.map(decodeAsset);
@@ -77,33 +78,35 @@ async function listWithTraits(tx: Queryable, assets: readonly CollectionAsset[])
 async function insertTraits(tx: Queryable, tokens: readonly CollectionAsset[]): Promise<void> {
   // Known traits are left out first: an insert that finds a conflict still uses up a number of the sequence.
   await tx.query(
-    `with ${TOUCHED}
-     insert into indexer.trait (collection_id, name, value)
-     select distinct owned.collection_id, owned.name, owned.value from touched
-     join indexer.token_trait as owned on owned.collection_id = touched.collection_id and owned.asset = touched.asset
-     where not exists (select from indexer.trait as known where known.collection_id = owned.collection_id
-       and known.name = owned.name and known.value = owned.value)
-     order by 1, 2, 3`,
+    `with ${TOUCHED}, unknown as materialized (
+       select distinct owned.collection_id, owned.name, owned.value from touched
+       join indexer.token_trait as owned on owned.collection_id = touched.collection_id and owned.asset = touched.asset
+       where not exists (select from indexer.trait as known where known.collection_id = owned.collection_id
+         and known.name = owned.name and known.value = owned.value)
+     )
+     insert into indexer.trait (id, collection_id, name, value)
+     select nextval('indexer.trait_id_seq'), collection_id, name, value from unknown order by collection_id, name, value`,
     toParameters(tokens),
   );
 }
 
 async function updateTraitSets(tx: Queryable, tokens: readonly CollectionAsset[]): Promise<void> {
   await tx.query(
-    `with ${TOUCHED}, wanted as (
-       select collection_id, asset, array(
+    `with ${TOUCHED}, wanted as materialized (
+       select home.collection_id, asset, array(
          select trait.id from indexer.token_trait as owned
          join indexer.trait on trait.collection_id = owned.collection_id and trait.name = owned.name and trait.value = owned.value
-         where owned.collection_id = touched.collection_id and owned.asset = touched.asset
+         where owned.collection_id = home.collection_id and owned.asset = touched.asset
          order by owned.position, owned.name, owned.value) as trait_ids
-       from touched where ${isDescribed('touched')}
-     ), before as (
+       from touched ${homeSql('touched.collection_id')} where ${isDescribed('home.collection_id', 'touched.asset')}
+     ), before as materialized (
        select stored.* from touched cross join lateral (
-         select * from indexer.trait_set where collection_id = touched.collection_id and asset = touched.asset limit 1) as stored
+         select * from indexer.trait_set as stored
+         where stored.collection_id = touched.collection_id and stored.asset = touched.asset group by collection_id, asset) as stored
      ), removed as (
        delete from indexer.trait_set as stored using before
-       where stored.collection_id = before.collection_id and stored.asset = before.asset and not exists (
-         select from wanted where wanted.collection_id = before.collection_id and wanted.asset = before.asset)
+       where stored.collection_id = before.collection_id and stored.asset = before.asset
+         and (before.collection_id, before.asset) not in (select collection_id, asset from wanted)
        returning stored.collection_id
      ), written as (
        insert into indexer.trait_set as stored (collection_id, asset, trait_ids) select collection_id, asset, trait_ids from wanted
@@ -132,30 +135,33 @@ async function updateTraitSets(tx: Queryable, tokens: readonly CollectionAsset[]
 async function updateTraitListings(tx: Queryable, assets: readonly CollectionAsset[]): Promise<void> {
   if (assets.length === 0) return;
   await tx.query(
-    `with ${TOUCHED}, wanted as (
-       select touched.collection_id, touched.asset, offered.price_raw, offered.expires_at, described.trait_ids from touched
+    `with ${TOUCHED}, wanted as materialized (
+       select described.collection_id, touched.asset, offered.price_raw, offered.expires_at, described.trait_ids from touched
        cross join lateral (
-         select trait_ids from indexer.trait_set
-         where collection_id = touched.collection_id and asset = touched.asset limit 1
+         select collection_id, trait_ids from indexer.trait_set as stored
+         where stored.collection_id = touched.collection_id and stored.asset = touched.asset group by collection_id, asset
        ) as described
        left join lateral (
-         select * from indexer.own_asset where collection_id = touched.collection_id and asset = touched.asset limit 1
+         select * from indexer.own_asset as stored
+         where stored.collection_id = described.collection_id and stored.asset = touched.asset limit 1
        ) as own on true
        left join lateral (
-         select * from indexer.listed_asset where collection_id = touched.collection_id and asset = touched.asset limit 1
+         select * from indexer.listed_asset as stored
+         where stored.collection_id = described.collection_id and stored.asset = touched.asset limit 1
        ) as mirrored on true
        cross join lateral (
          select case when own.asset is null then mirrored.price_raw else own.price_raw end as price_raw,
            case when own.asset is null then mirrored.expires_at else own.price_until end as expires_at
        ) as offered
        where offered.price_raw is not null
-     ), before as (
+     ), before as materialized (
        select stored.* from touched cross join lateral (
-         select * from indexer.trait_listing where collection_id = touched.collection_id and asset = touched.asset limit 1) as stored
+         select * from indexer.trait_listing as stored
+         where stored.collection_id = touched.collection_id and stored.asset = touched.asset group by collection_id, asset) as stored
      ), removed as (
        delete from indexer.trait_listing as stored using before
-       where stored.collection_id = before.collection_id and stored.asset = before.asset and not exists (
-         select from wanted where wanted.collection_id = before.collection_id and wanted.asset = before.asset)
+       where stored.collection_id = before.collection_id and stored.asset = before.asset
+         and (before.collection_id, before.asset) not in (select collection_id, asset from wanted)
        returning stored.collection_id
      ), written as (
        insert into indexer.trait_listing as stored (collection_id, asset, price_raw, expires_at, trait_ids)
