@@ -1,5 +1,5 @@
-// Two nodes and a worker of the version before the newest migration are replaced by this version in turn. The first new node migrates the
-// database while the old node serves.
+// Two nodes and a worker first run the version before the newest migration. Then each of them in turn is replaced by the current version.
+// The first new node migrates the database while the other node, of the old version, serves.
 
 import type { Fault } from '../fault.ts';
 import { PATIENT, assertNoneFailed } from '../none-failed.ts';

@@ -118,7 +118,7 @@ export function isStuck(error: unknown): boolean {
   return error instanceof DeadlineExceeded || isLockTimeout(error);
 }
 
-/** Gives the place to the longest waiting work, or frees it. */
+/** Gives the place to the work that has waited longest. If no work waits, the place becomes free. */
 function leave(queue: Queue): void {
   queue.movedAt = performance.now();
   const [next] = queue.waiting;

@@ -18,20 +18,21 @@ import { similarityOf, toParts, toSearchText } from './trigrams.ts';
 const CANDIDATES_MAX = 200;
 /** How many of the best collections are searched for a token id. */
 const NUMBERED_MAX = 10;
-/** Names that are less similar are left out. */
+/** Collections and tokens with a lower score are left out of the results. */
 const SCORE_MIN = 0.4;
-/** The least score of a name that begins with the query. The larger the part of the name that the query covers, the higher the score. */
+/** The lowest score of a name that begins with the query. The larger the part of the name that the query covers, the higher the score. */
 const PREFIX_SCORE = 0.85;
-/** A similar name has a lower score than a name that begins with the query. */
+/** The highest score of a name that is only similar to the query. It is below the score of any name that begins with the query. */
 const SIMILAR_SCORE = 0.8;
 
-/** From 0 to 1. */
+/** `score` is from 0 to 1. An exact match has the score 1. */
 export type SearchResult = { score: number } & ({ summary: CollectionSummary } | { token: Token });
 export type SearchResults = { results: SearchResult[]; degraded: boolean };
 
 /**
- * The best results first. A query that ends with a number is also read as the name of a collection and a token id in it. Throws
- * `unavailable` when the collection records cannot be read, and `upstream_error` when the indexer cannot be read.
+ * The best results first. If the query ends with a number, the number is also searched as a token id, in the collections that match the
+ * text before the number. Throws `unavailable` when the collection records cannot be read, and `upstream_error` when the indexer cannot be
+ * read.
  */
 export async function search(
   market: Market,

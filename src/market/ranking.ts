@@ -1,5 +1,5 @@
-// One page of the ranking of collections. The ranking keys are stored, with one index for each sort, by chain. For a page, the next keys of
-// each chain are read, and merged into the order of the ranking.
+// Reads one page of the ranking of collections. The ranking keys are stored. For each sort, an index holds the keys of each chain in order.
+// A page is made by reading the next keys of each chain and merging them.
 
 import type { Queryable } from '../database/port.ts';
 import type { Market } from './market.ts';

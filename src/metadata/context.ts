@@ -7,5 +7,5 @@ import type { MetadataSettings } from './settings.ts';
 
 export type MetadataContext = Omit<ChainContext, 'config'> & { config: MetadataSettings };
 
-/** A followed collection whose chain is read. */
+/** A followed collection, with the reader of its chain. */
 export type ReadCollection = { follow: Follow; reader: ChainReader };

@@ -1,4 +1,4 @@
-// Schedules the next read of the metadata of tokens whose contract has announced a change, and of tokens that were never scheduled.
+// Schedules reads of the metadata of tokens: of tokens whose contract has announced a change, and of tokens without a scheduled read.
 
 import { lockFigures } from '../market/queries/figures.ts';
 import {
@@ -13,8 +13,8 @@ import { insertMissingStates } from './queries/due-tokens.ts';
 export const ANNOUNCEMENTS_MAX = 500;
 
 /**
- * Returns how many announcements were applied. They are deleted from the primary after the commit in the indexer. If the process ends in
- * between, the next run applies them again.
+ * Returns how many announcements were applied. They are deleted from the primary after the commit in the indexer. If the process ends
+ * before the deletion, the next run applies them again.
  */
 export async function applyAnnouncements({ main, indexer, clock }: MetadataContext): Promise<number> {
   const announced = await listMetadataAnnouncements(main, ANNOUNCEMENTS_MAX);

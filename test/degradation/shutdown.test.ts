@@ -169,7 +169,7 @@ test('the program on the embedded database', async (t) => {
     },
   );
 
-  await t.test('SIGTERM under load ends the program with 0 within seconds', async (t) => {
+  await t.test('SIGTERM under load ends the program with exit code 0 within seconds', async (t) => {
     const load = startLoad(program.url);
     await until(() => load.responses() > 100, START_MAX_MS, 'the load has not begun');
     const silent = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);

@@ -1,5 +1,5 @@
-// The service behind nginx and Varnish, as deploy/ configures them: what they keep, for how long, and what they never keep. An
-// origin between the cache and the service records each request. It can respond in the place of the service.
+// The service behind nginx and Varnish, as deploy/ configures them: what they keep, for how long, and what they never keep. An origin
+// between the cache and the service records each request. A test can let the origin respond in place of the service.
 
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
@@ -130,7 +130,7 @@ for (const cache of SHARED_CACHES) {
       assert.equal(origin.received.length, 6);
     });
 
-    test('nothing but /v1 is kept, whatever its headers say', async () => {
+    test('only responses of /v1 are kept, whatever the headers of other responses say', async () => {
       for (const target of ['/api/v1/products', '/intake/v1/records', '/status', '/readyz', '/v10', '/']) {
         origin.respond(target, (count) => (_request, response) => {
           sendCacheable(response, `response ${count}`, 's-maxage=60');
@@ -204,7 +204,7 @@ for (const cache of SHARED_CACHES) {
       assert.deepEqual([addresses.at(0), addresses.at(-1)], ['203.0.113.9', '127.0.0.1']);
     });
 
-    test('bodies pass in both directions', async () => {
+    test('the bodies of requests and responses pass through the cache unchanged', async () => {
       for (const target of ['/api/v1/products', '/intake/v1/records']) {
         origin.respond(target, () => async (received, response) => {
           response.writeHead(201).end(await buffer(received));

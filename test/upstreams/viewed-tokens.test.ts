@@ -251,7 +251,7 @@ forEachEngine('recent views', (engine) => {
     await Promise.all(both);
   });
 
-  test('other tokens are still read when the marketplace does not have one of them', async (t) => {
+  test('when the marketplace does not have one of the viewed tokens, the other viewed tokens are still read', async (t) => {
     const { replay, run } = await startOpenSea(t);
     await view(APES_ID, ['7', '999', '8']);
     const end = await run();

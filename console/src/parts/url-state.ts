@@ -1,11 +1,14 @@
-// The state of a page that stands in the query of its URL.
+// Keeps the state of a page in the query of its URL.
 
 import { useLocation, useSearchParams } from 'wouter-preact';
 
 export type UrlState = {
   get: (name: string) => string | null;
   parameters: URLSearchParams;
-  /** The link to this page with some parameters changed. Null removes a parameter, a list repeats it. */
+  /**
+   * The link to this page with some parameters changed. A parameter with the value null is removed. For a list, the link has the parameter
+   * once for each element.
+   */
   href: (changes: Readonly<Record<string, string | readonly string[] | null>>) => string;
 };
 

@@ -126,7 +126,8 @@ function Actions({ connected, token, chain }: ConnectedProps) {
       ];
       setOutcome({ state: 'failed', reason: failure.message, truths, hash: failure.hash });
     }
-    // Whatever came of it, the chain and the service may have changed. The owner follows the order after a moment.
+    // Even a failed action may have changed the chain and the service. The service shows a new owner a moment after the order's new status,
+    // so the data is read twice.
     await queries.invalidateQueries();
     await pause(SETTLED_AFTER_MS);
     await queries.invalidateQueries();
@@ -210,7 +211,10 @@ function Offers({ token: { listing }, access, isHolder, isBusy, onList, onBuy, o
   );
 }
 
-/** A purchase fills the complete order. Seaport returns what the units that others have bought would have cost. */
+/**
+ * A purchase requests and pays all units of the order. If others have bought some of the units, Seaport fills the rest and returns the
+ * price of the missing units.
+ */
 function describePurchase(order: Order, total: string): string {
   const units = unitsOf(order);
   if (!units) return texts.buy(total);

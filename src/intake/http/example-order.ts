@@ -1,4 +1,4 @@
-// The order of all examples in the OpenAPI document: a listing of one token. Its hash and signatures are valid.
+// The signed order that the examples in the OpenAPI document show: a listing of one token. Its hash and signatures are valid.
 
 import { EXAMPLE_COLLECTION, toExamplePrice } from '../../market/http/example-collection.ts';
 import { toExampleIdentity } from '../../market/http/asset-identity.ts';

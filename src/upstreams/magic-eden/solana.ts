@@ -73,7 +73,7 @@ export async function readMagicEdenStats(
     const floor = optionalNumberText(row, 'floorPrice');
     const listedCount = optionalInteger(row, 'listedCount');
     if (listedCount !== null && listedCount < 0) rejectRow('listedCount', 'is negative');
-    // Other responses of this API have a `symbol` too. So a response with neither field is not statistics.
+    // Other responses of this API have a `symbol` too. A response without `floorPrice` and `listedCount` is not statistics.
     if (floor === null && listedCount === null) rejectRow('listedCount', 'is missing, and so is floorPrice');
     // The floor is in lamports, unlike other prices of this API, which are in SOL.
     const floorRaw = floor === null ? null : parseNativeAmount(floor, 0);

@@ -11,14 +11,14 @@ const summary = (fields: Partial<ImportSummary> = {}): ImportSummary => ({
   ...fields,
 });
 
-test('of several files, a warning has the line and value of the first file, and the sum of the counts', () => {
+test('a warning in several files has the line and value of the first of these files, and the sum of their counts', () => {
   const warning = (count: number, line: number, value: string) =>
     summary({ warnings: { zeroPrice: { count, line, value } } });
   const { warnings } = addSummaries([summary(), warning(2, 7, '0'), warning(3, 4, '00')]);
   assert.deepEqual(warnings, { zeroPrice: { count: 5, line: 7, value: '0' } });
 });
 
-test('a collection is unknown if no file has its record, and the sum is null if one file has no count of unknown collections', () => {
+test('in a sum of summaries, a collection is unknown if no file has its record; unknownCollections is null if it is null for a file', () => {
   const files = [
     summary({ unknownCollections: { a: 2, b: 1 }, createdCollections: ['d'] }),
     summary({ unknownCollections: { a: 1 }, collections: ['b'], createdCollections: ['c', 'd'] }),

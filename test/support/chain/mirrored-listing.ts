@@ -1,4 +1,5 @@
-// Records of mirrored listings of orders that were signed on a local chain. Also a service context whose two databases may differ.
+// Turns orders that were signed on a local chain into records of mirrored listings. Creates a service context with a given main database
+// and a given indexer database.
 
 import type { Database } from '../../../src/database/port.ts';
 import type { ServiceContext } from '../../../src/context.ts';
@@ -32,7 +33,7 @@ export function toListingRecord(world: LocalWorld, { components, hash }: SignedO
   };
 }
 
-/** A context on two databases. By default it has the clock of the system: listings with the times of the local chain are then listed. */
+/** A context on two databases. Its default clock is the system clock, so that listings with the times of the local chain are current. */
 export function toMirrorContext(
   databases: { main: Database; indexer: Database },
   clock: () => number = () => Date.now(),

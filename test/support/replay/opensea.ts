@@ -1,5 +1,6 @@
-// OpenSea's API v2 for the replay server. It serves the collections of a test in the shapes of the fixtures. If the recordings are
-// present, their paths get the recorded responses. test/recordings/opensea.test.ts checks the shapes against the vendor's document.
+// OpenSea's API v2 for the replay server. It serves the collections of a test in the shapes of the fixtures. If the recordings are present,
+// requests for the recorded paths get the recorded responses. test/recordings/opensea.test.ts checks the shapes against the vendor's
+// document.
 
 import type { TokenStandard } from '../../../src/core/evm.ts';
 import { parseFixture } from '../fixtures.ts';
