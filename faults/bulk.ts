@@ -11,7 +11,7 @@ const TOKENS_PER_IMPORT = 1_000;
 /** Above the ids of the tokens of the load. */
 const FIRST_ID = 10_000_000;
 
-/** Imports the tokens beside the load. The ledger does not contain them. */
+/** Imports the tokens while the load runs. The ledger does not contain these tokens. */
 export async function importBulk(platform: Platform): Promise<void> {
   const client = platform.newClient();
   for (let number = 0; number < IMPORTS; number += 1) {

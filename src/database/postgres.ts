@@ -13,7 +13,7 @@ import { rowDecoder, safeInteger } from './rows.ts';
  */
 export type PoolPurpose = 'general' | 'store' | 'check';
 
-/** The connections of a pool for requests, of all serving processes of a service together. */
+/** The serving processes of a service share this number of connections for each database URL and purpose. */
 const CONNECTIONS_MAX = 10;
 /** The fewest connections of the pool of one serving process. With fewer, two reads that hang would leave none for others. */
 const CONNECTIONS_OF_PROCESS_MIN = 4;
@@ -25,17 +25,23 @@ export const STORE_LOCK_TIMEOUT_MS = 2_000;
 /** A caller waits this long for a connection of the pool. A connection that hangs while it is opened counts towards CONNECTIONS_MAX. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_TIMEOUT_MS = 30_000;
-/** A connection for checks is never idle for long. It is replaced after this time, because its address may now lead to another server. */
+/**
+ * A connection for checks is used so often that IDLE_TIMEOUT_MS never closes it. It is closed after this time, because the address of the
+ * database may now lead to another server.
+ */
 const CHECK_LIFETIME_S = 30;
 /** The server cancels a statement that runs for longer than this. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 /**
- * While a statement runs, the server checks with this period that the client is still connected. Otherwise abandoned statements that wait
- * for a locked table would use up the server's connections.
+ * While a statement runs, the server checks at this interval whether the client is still connected. Without these checks, abandoned
+ * statements that wait for a locked table would use up the server's connections.
  */
 const CONNECTION_CHECK_MS = 1_000;
 const GENERAL_OPTIONS = `-c client_connection_check_interval=${CONNECTION_CHECK_MS}`;
-/** PgBouncer drops these settings. Behind it, the operator sets them for the role, and `createDatabase` limits the store's transactions. */
+/**
+ * PgBouncer drops these settings. An operator who uses PgBouncer sets them for the role. `createDatabase` sets the lock timeout of the store's
+ * transactions in any case.
+ */
 const SESSION_OPTIONS: Record<PoolPurpose, string> = {
   general: GENERAL_OPTIONS,
   check: GENERAL_OPTIONS,
@@ -57,7 +63,7 @@ export type Postgres = {
 
 /**
  * `processes`: how many processes of the service share the connections. `verify` receives each new connection before its first statement. If
- * it rejects, the connection is closed, and the caller that waits for it gets the error.
+ * `verify` rejects, the connection is closed, and the caller that waits for the connection gets the error.
  */
 export type PoolOptions = {
   purpose?: PoolPurpose;
@@ -65,8 +71,7 @@ export type PoolOptions = {
   verify?: (client: pg.PoolClient) => Promise<void>;
 };
 
-/**
- * Creates a pool for the database at `url`. The first query opens the first connection. */
+/** Creates a pool for the database at `url`. The first query opens the first connection. */
 export function openPostgres(
   url: string,
   log: Log,

@@ -11,8 +11,8 @@ export function toDigest(fields: readonly (string | number | null)[]): string {
 }
 
 /**
- * The id of a mirrored listing of a signed order, and of the listing that a sale filled: `source`, `_` and 32 hexadecimal digits. The order
- * hash is the same at every marketplace, the id is not. `orderHash` in lower case.
+ * The id of the listing of a signed order at a marketplace: `source`, `_` and 32 hexadecimal digits. A sale names the listing that it filled by
+ * the same id. Listings of one order at several marketplaces have one order hash but different ids. `orderHash` must be in lower case.
  */
 export function toListingIdOfOrder(listing: { source: string; chain: string; orderHash: string }): string {
   return `${listing.source}_${toDigest(['order', listing.source, listing.chain, listing.orderHash])}`;
@@ -20,8 +20,8 @@ export function toListingIdOfOrder(listing: { source: string; chain: string; ord
 
 /**
  * A sale with a transaction is identified by its transaction, collection, asset and log index, whatever its `source`. Any other sale is
- * identified by its `source`, collection, asset, price, parties, time, listing and log index. `repetition` is above 0 for a further sale of
- * the same asset in one log.
+ * identified by its `source`, collection, asset, price, parties, time, listing and log index. One EVM log
+ * can have several sales of the same asset. `repetition` is 0 for the first of them, and above 0 for the others.
  */
 export function toSaleKey(sale: Omit<NewSale, 'key'>, repetition = 0): string {
   const { chain, collectionId, tx, logIndex } = sale;

@@ -73,7 +73,7 @@ function toToken(
   location: TokenLocation,
   { observed, order }: { observed: ObservedToken | null; order: FillableOrder | null },
 ): Token {
-  // Here `orderId` is the hash of the signed order, if it is known. The list of listings serves the id that the mirror has.
+  // A token names its listing by the hash of the signed order, if the hash is known. The list of listings always has the mirror's own id.
   const mirrored = observed?.listing && {
     ...toListingOfMirror(observed.listing, market.serviceName),
     orderId: observed.listing.orderHash ?? observed.listing.orderId,

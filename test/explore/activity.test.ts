@@ -24,7 +24,7 @@ forEachMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } 
     );
   };
 
-  test('an address on several chains names the collection with the largest volume, in the first request after each sale', async () => {
+  test('an address that has collections on two chains selects the one with the larger volume, also right after a sale', async () => {
     const contractAddress = toEvmAddress('traded on two chains');
     const sale = (chain: string, price: string) => ({
       kind: 'sale',
@@ -77,7 +77,7 @@ forEachMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } 
     assert.deepEqual(namesOf(await market.walk(`/explore/v1/activity?${query}&token=1&kind=list,sale`)), ['list 1 30']);
   });
 
-  test('a wallet has what it has listed, sold and bought, on all chains or on one', async () => {
+  test('the activity of a wallet is what it has listed, sold and bought, on all chains or on one', async () => {
     const wallet = toEvmAddress('activity', 'wallet');
     const [first, second] = [newCollection(), newCollection({ chain: 'base' })];
     await load(

@@ -92,7 +92,7 @@ describe('a column map', () => {
     }
   });
 
-  test('times of a stated pattern are read, in UTC unless the pattern has an offset', async () => {
+  test('times are read by the pattern in the map, and as UTC unless the pattern has an offset', async () => {
     const timeOf = async (as: string, text: string) => {
       const map = { kind: { value: 'sale' }, timestamp: { column: 't', as } };
       const row = await one(`t\n"${text}"\n`, map);

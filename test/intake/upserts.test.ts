@@ -151,13 +151,13 @@ forEachEngine('upserts', (engine) => {
       await sameInOneBatch(first, same, listing({ timestamp: may(4), orderHash: '0xaa', status: 'filled' }));
     });
 
-    test('a record with the id of a listing of another token changes nothing', async () => {
+    test('a record that has the id of a stored listing, but another token, changes nothing', async () => {
       await sameInOneBatch(listing({ timestamp: may(5) }), listing({ timestamp: may(6), priceRaw: '7', tokenId: '2' }));
       const row = await only('indexer.listing');
       assert.deepEqual([row.collection_id, row.asset, row.price_raw], [`ethereum_${EVM}`, '1', '100']);
     });
 
-    test('a record with the id of a listing of another collection is another listing', async () => {
+    test('records with the same listing id in two collections are stored as two listings', async () => {
       await ingest(db, listing({ timestamp: may(5) }));
       assert.deepEqual(await ingest(db, listing({ timestamp: may(6), contractAddress: OTHER })), INSERTED);
       const rows = await db.query('select collection_id, asset from indexer.listing order by collection_id');
@@ -210,7 +210,7 @@ forEachEngine('upserts', (engine) => {
       assert.deepEqual([dry.summary.inserted, dry.summary.updated, dry.summary.unchanged], [1, 2, 1]);
       const differences = await listFigureDifferences(db, { prefix: '', now: NOW, limit: 10 });
       assert.deepEqual(differences, []);
-      // The table keeps the row of an hour whose sales were all replaced by sales of other hours.
+      // When all sales of an hour were replaced by sales in other hours, `sale_hour` keeps a row for the hour.
       await db.query('delete from indexer.sale_hour where sales = 0');
       assert.deepEqual(await dumpTables(db), expected);
       assert.deepEqual(await ingest(db, ...right), [0, 0, 4]);

@@ -173,7 +173,7 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.deepEqual([lastError, lastOk, isRunning], ['not done within 0.03 s', null, false]);
   });
 
-  test('a failing task is retried, and logged once until it recovers', async () => {
+  test('a failing task is retried, and only its first failure and its recovery are logged', async () => {
     let runs = 0;
     let works = false;
     start({

@@ -1,5 +1,5 @@
-// A link to a page of the console. It does not follow the location as the link of the router does, which would draw all links of a page again
-// at each navigation.
+// A link to a page of the console. The link of the router is not used: it depends on the current location, so each navigation would render all
+// links of the page again.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { navigate } from 'wouter-preact/use-browser-location';
@@ -8,7 +8,7 @@ import { serviceUrl } from '../shell/base-path.ts';
 type LinkProps = Omit<JSX.HTMLAttributes<HTMLAnchorElement>, 'href'> & {
   href: string;
   class?: string;
-  /** Whether the page takes the place of the present one in the history of the browser. */
+  /** Whether the page replaces the current entry in the history of the browser. */
   replace?: boolean;
   children: ComponentChildren;
   'data-row'?: boolean;
@@ -17,7 +17,7 @@ type LinkProps = Omit<JSX.HTMLAttributes<HTMLAnchorElement>, 'href'> & {
 export function Link({ href, replace = false, children, ...attributes }: LinkProps) {
   const url = serviceUrl(href);
   const open = (event: MouseEvent) => {
-    // The browser opens these in another tab or window.
+    // With these keys and buttons, the browser itself opens the link, for example in another tab.
     if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
     navigate(url, { replace });

@@ -1,4 +1,4 @@
-// The list of keys.
+// The dialog that lists the keyboard shortcuts.
 
 import { Dialog } from '../parts/dialog.tsx';
 import { texts } from '../texts.ts';

@@ -11,7 +11,7 @@ export const counterIncremented: EventDecoder = ({ address, topics, data }, posi
   events.push({ ...position, kind: 'counter-incremented', protocol: address, offerer, counter });
 };
 
-/** `list`: the word that points to the list of the cancelled nonces. `offererOf` reads the account. */
+/** `list`: the index of the data word that points to the list of cancelled nonces. `offererOf` reads the account from the log. */
 export function noncesCancelled(list: number, offererOf: (log: VerifiedLog) => Address): EventDecoder {
   return (log, position, events) => {
     const { address: protocol, data } = log;

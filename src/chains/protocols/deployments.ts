@@ -5,7 +5,10 @@ import type { Address } from '../../core/address.ts';
 import { parseAddress } from '../../core/address.ts';
 import type { SettlementProtocol } from './settlement-protocol.ts';
 
-/** The function that lists the given contracts, by chain id of the service. Throws when a text is not an address. */
+/**
+ * Returns a function that lists the contracts of a chain. The keys of `addresses` are ids of chains, such as `ethereum`. Throws when a text is
+ * not an address.
+ */
 export function deployedAt(
   addresses: Readonly<Record<string, readonly string[]>>,
 ): SettlementProtocol['listContracts'] {

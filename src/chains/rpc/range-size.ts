@@ -4,7 +4,7 @@
 const SIZE_START = 1_000;
 const SIZE_MAX = 10_000;
 const GROWTH = 1.25;
-/** A response should have about this many logs at most. Fewer would need more requests for a past with many logs. */
+/** The size is chosen so that a response has at most about this many logs. With a smaller number, a backfill would need more requests. */
 const LOGS_AIM = 30_000;
 /** Successes in a row after which the ceiling is removed: a range may have been rejected only because its blocks had many logs. */
 const SUCCESSES_TO_LIFT = 50;
@@ -39,13 +39,13 @@ export class RangeSize {
     this.#size = Math.min(this.#ceiling, Math.max(this.#size + 1, Math.floor(this.#size * GROWTH)));
   }
 
-  /** A size this large is tried again only after SUCCESSES_TO_LIFT successes in a row. */
+  /** The endpoint rejected a request for `blocks`. As many blocks are requested again only after SUCCESSES_TO_LIFT successes in a row. */
   rejected(blocks: number): void {
     this.#ceiling = Math.max(1, blocks - 1);
     this.failed(blocks);
   }
 
-  /** The size of the request need not be the reason of the failure. */
+  /** A request for `blocks` failed, perhaps for a reason other than its size. The size is therefore halved, but gets no ceiling. */
   failed(blocks: number): void {
     this.#size = Math.max(1, Math.min(this.#size, blocks >> 1));
     this.#successes = 0;

@@ -115,8 +115,9 @@ function parseOwner(location: CollectionLocation | null, text: string): TokenLis
 }
 
 /**
- * The id of a listing may have characters that JSON writes as six, so it is written unchanged, at the end. A price in base units is written
- * as text: a JSON number would round it.
+ * Returns the position as the text that a cursor contains. The position of a listing is not JSON: JSON would write some characters of its id as
+ * six characters, and the cursor could be too long. In the other positions a price in base units is a string, because a JSON number would
+ * round it.
  */
 function toPayload(position: TokenPosition): string {
   if (position.phase === 'priced') return JSON.stringify({ ...position, raw: position.raw.toString() });

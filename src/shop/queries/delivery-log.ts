@@ -100,7 +100,7 @@ export async function insertDirectDelivery(
   return toPublicId(row ?? {});
 }
 
-/** Makes a delivery due now in any state. Returns false if the webhook has no such delivery. */
+/** Makes a delivery due now, whatever its state. Returns false if the webhook has no such delivery. */
 export async function updateDeliveryAgain(db: Queryable, webhookId: string, id: string, now: number): Promise<boolean> {
   const rows = await db.query(`update main.delivery set ${AGAIN} where webhook_id = $4 and ${NAMED} returning id`, [
     new Date(now),
@@ -138,10 +138,13 @@ export async function updateDeadAgain(
   return rows.map(toPublicId);
 }
 
-/** `missed`: deliveries created for events without a delivery. `revived`: deliveries made due that were dead or waited for a retry. */
+/** `missed`: how many deliveries were created for events without one. `revived`: how many dead or waiting deliveries were made due now. */
 export type Recovered = { missed: number; revived: number };
 
-/** A recovery skips a delivery for this time after the delivery was rescheduled. Repeating a recovery to its end takes less time. */
+/**
+ * A recovery skips deliveries that were rescheduled within this time. A caller repeats the recovery until nothing is left, which takes less time
+ * than this, so each delivery is rescheduled only once.
+ */
 const RECOVERED_AGAIN_AFTER_MS = 10 * 60_000;
 
 /**

@@ -14,7 +14,7 @@ export type HostMode =
   | 'dripping'
   /** Sends a body without an end. */
   | 'endless'
-  /** Sends HTML. */
+  /** Sends HTML with the content type of JSON. */
   | 'lying'
   /** Sends an error message as a JSON object, with the status 200. */
   | 'error-object'
@@ -28,7 +28,7 @@ export type HostMode =
 export type MetadataHost = {
   /** Without a trailing slash. */
   url: string;
-  /** By path: the document, the URL to which the path redirects, or the bytes of a body, which may not be a document. */
+  /** The response by path. An object is sent as a JSON document, a string is the URL of a redirect, and a Buffer is sent as it is. */
   documents: Map<string, object | string | Buffer>;
   /** Modes that apply to a path in place of the mode of the host. */
   modes: Map<string, HostMode>;
