@@ -14,7 +14,7 @@ import { sweepExpired } from '../../src/workers/expiry.ts';
 import { callOf, mine, rollBack } from '../../devnet/chain.ts';
 import type { SignedOrder } from '../../devnet/orders.ts';
 import { toWireComponents } from '../../devnet/orders.ts';
-import { countListedNow, toExpectedHistory } from '../support/chain/expected-history.ts';
+import { ExpectedListed, countListedNow, toExpectedHistory } from '../support/chain/expected-history.ts';
 import type { LocalWorld } from '../support/chain/followed-collection.ts';
 import { follow, followWorld, startLocalWorld } from '../support/chain/followed-collection.ts';
 import { importAll, toListingRecord, toMirrorContext } from '../support/chain/mirrored-listing.ts';
@@ -45,6 +45,7 @@ forEachEngine('the history of a followed collection', (engine) => {
     const chain = context.chains.get('ethereum') as Chain;
 
     /** The closing floor, the number of sales and the listed count of each hour that has begun, as text. */
+    const listed = new ExpectedListed();
     const check = async (): Promise<string[]> => {
       await settle();
       await copy();
@@ -62,10 +63,15 @@ forEachEngine('the history of a followed collection', (engine) => {
         points.map(({ from, floor, volumeRaw, sales }) => ({ from, floor, volumeRaw, sales })),
         expected,
       );
-      assert.equal(points.at(-1)?.listed, countListedNow(rows), 'the history does not end with the listed assets');
+      listed.add(now, countListedNow(rows));
+      assert.deepEqual(
+        points.map((point) => point.listed),
+        listed.toHours(started, now),
+        'the hours do not end with the listed assets',
+      );
       const { askFloorRaw } = await readFloor(context.market, id);
       assert.equal(points.at(-1)?.floor.closeRaw, askFloorRaw, 'the history does not end with the served floor');
-      return points.map(({ floor, sales, listed }) => `${floor.closeRaw ?? '-'} ${sales} ${listed ?? '?'}`);
+      return points.map((point) => `${point.floor.closeRaw ?? '-'} ${point.sales} ${point.listed ?? '?'}`);
     };
     const list = (order: SignedOrder) => importAll(context, toListingRecord(world, order));
     const submit = ({ components, signature }: SignedOrder) =>
@@ -74,7 +80,7 @@ forEachEngine('the history of a followed collection', (engine) => {
         { chain, protocolAddress: null, order: { parameters: toWireComponents(components), signature } },
       );
 
-    await world.mint(seller, 1n, 2n, 3n, 4n);
+    await world.mint(seller, 1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n);
     await world.approve(seller);
     await importAll(context, {
       kind: 'collection',
@@ -96,6 +102,7 @@ forEachEngine('the history of a followed collection', (engine) => {
     await check();
 
     now += HOUR_MS;
+    const beforeFills = now;
     await world.act(world.fillCall(own, buyer));
     // A sale counts in the hour of its block, whose time is that of the machine.
     const sold = await check();
@@ -116,6 +123,7 @@ forEachEngine('the history of a followed collection', (engine) => {
 
     // Both fills are orphaned in a later hour: the floor was 400 all the time.
     await rollBack(world.chain, 2);
+    listed.takeBackSince(beforeFills);
     await mine(world.chain);
     await mine(world.chain);
     await mine(world.chain);
@@ -128,17 +136,39 @@ forEachEngine('the history of a followed collection', (engine) => {
       ],
     );
 
-    // A transfer hides the cheapest order, and a reorganisation removes the transfer while a cheaper listing arrives.
+    // Two listings arrive, and then a transfer hides the cheapest order. An hour after a cheaper listing has arrived, a reorganisation removes the
+    // transfer. What the hour of the transfer recorded since is taken back, and the present hour has the present figures.
     now += HOUR_MS;
+    for (const tokenId of [5n, 6n]) {
+      await list(await world.sign(0, { tokenId, price: 950n }));
+      await check();
+    }
+    const beforeTransfer = now;
     await world.act(callOf(seller, world.nft, 'transferFrom', [seller, buyer, 2n]));
     await check();
     const cheap = await world.sign(0, { tokenId: 4n, price: 300n });
     await list(cheap);
     await check();
+    now += HOUR_MS;
     await rollBack(world.chain, 1);
+    listed.takeBackSince(beforeTransfer);
     await mine(world.chain);
     await mine(world.chain);
-    assert.equal((await check()).at(-1)?.split(' ')[0], '300');
+    assert.deepEqual((await check()).slice(-2), ['400 0 5', '300 0 6']);
+
+    // The orphaned transfer changed no listing, and a listing that arrived after it did not change the floor: the listed count alone is taken back,
+    // and recorded again.
+    const beforeUnlisted = now;
+    await world.act(callOf(seller, world.nft, 'transferFrom', [seller, buyer, 7n]));
+    await check();
+    await list(await world.sign(0, { tokenId: 8n, price: 960n }));
+    await check();
+    now += HOUR_MS;
+    await rollBack(world.chain, 1);
+    listed.takeBackSince(beforeUnlisted);
+    await mine(world.chain);
+    await mine(world.chain);
+    assert.deepEqual((await check()).slice(-2), ['300 0 6', '300 0 7']);
     await world.act(world.fillCall(cheap, buyer), world.cancelCall(own));
     now += 5 * HOUR_MS;
     assert.equal((await check()).at(-1)?.split(' ')[0], '500');

@@ -35,6 +35,31 @@ export function toExpectedHistory(rows: readonly ActivityRow[], from: number, to
   return points;
 }
 
+/**
+ * The listed assets at the end of each hour, from counts that were taken while the time passed. A reorganisation takes back the counts since its
+ * first orphaned block was applied.
+ */
+export class ExpectedListed {
+  #counts: { at: number; listed: number }[] = [];
+
+  /** `at` in milliseconds, not before the last count. */
+  add(at: number, listed: number): void {
+    this.#counts.push({ at, listed });
+  }
+
+  takeBackSince(since: number): void {
+    this.#counts = this.#counts.filter(({ at }) => at < since);
+  }
+
+  /** Null for an hour without a count in it or before it. */
+  toHours(from: number, to: number): (number | null)[] {
+    const hours: (number | null)[] = [];
+    for (let hour = Math.floor(from / HOUR_MS); hour <= Math.floor(to / HOUR_MS); hour += 1)
+      hours.push(this.#counts.findLast(({ at }) => at < (hour + 1) * HOUR_MS)?.listed ?? null);
+    return hours;
+  }
+}
+
 /** After a change of these kinds, an order can be bought. */
 const BUYABLE: ReadonlySet<string> = new Set(['list', 'reprice', 'revalidate']);
 
