@@ -14,13 +14,16 @@ import { canStartPostgres, createTestDatabase, startOwnPostgres } from '../test/
 import { startServer } from './hot-listings.ts';
 import type { ExploreSet } from './explore-set.ts';
 import { createExploreSet, walletOf } from './explore-set.ts';
-import { exactCpuMs, median } from './measure.ts';
+import { exactCpuMs, median, say } from './measure.ts';
 import { judge, recordUnmeasured } from './verdict.ts';
 
 const ROUNDS = 40;
 /** The aims for the median of a read, in milliseconds, and for its ratio to the read of a tenth of the size. */
 const AIM_MS = { postgresql: 20, embedded: 60 };
 const AIM_RATIO = 1.5;
+/** Two pages are compared if their numbers of rows differ by at most this share, in at least this share of the rounds. */
+const DIFFERENCE_MAX = 0.1;
+const COMPARED_MIN = 0.5;
 const SMALLER = 0.1;
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -115,16 +118,10 @@ async function measure(sets: readonly MeasuredSet[]): Promise<void> {
       sides.push({ set, pids, reads: toReads(service.url, set) });
     }
     for (const name of sides[0]?.reads.keys() ?? []) {
-      const [larger, smaller] = (await readAlternately(name, sides)).map((measured) => report(name, measured));
-      if (!larger || !smaller) continue;
-      judge({
-        name: `explore, ${name}, time as a multiple of a tenth of the size`,
-        figure: larger.ms / smaller.ms,
-        unit: '',
-        rounds: larger.times.map((ms, round) => ms / (smaller.times[round] ?? Number.NaN)),
-        aim: { atMost: AIM_RATIO },
-        beside: `CPU time ${(larger.cpuMs / smaller.cpuMs).toFixed(2)} times`,
-      });
+      const measured = await readAlternately(name, sides);
+      for (const one of measured) report(name, one);
+      const [larger, smaller] = measured;
+      if (larger && smaller) compareSizes(name, larger.rounds, smaller.rounds);
     }
   } finally {
     for (const stop of stops) await stop();
@@ -140,12 +137,12 @@ function toReads(base: string, { largestId, traits }: FilledSet): Reads {
   const filter = (pairs: readonly (readonly [string, string])[]) =>
     pairs.map(([name, value]) => `traits[${encodeURIComponent(name)}]=${encodeURIComponent(value)}`).join('&');
   const names = [...traits.keys()].filter((name) => name !== 'Kind' && name !== 'Aura');
-  /** Traits with different names, each one of the `among` most frequent of its name. */
-  const some = (count: number, among = Number.MAX_SAFE_INTEGER) => {
+  /** Traits with different names, each one of the `among` most frequent of its name, without the `except` most frequent ones. */
+  const some = (count: number, among = Number.MAX_SAFE_INTEGER, except = 0) => {
     const left = [...names];
     return Array.from({ length: count }, () => {
       const [name = ''] = left.splice(random.integer(0, left.length - 1), 1);
-      return random.pick((traits.get(name) ?? []).slice(0, among));
+      return random.pick((traits.get(name) ?? []).slice(except, among));
     });
   };
   // The traits of two rounds may be the same. With another size of the page, the response is not in the cache.
@@ -162,11 +159,18 @@ function toReads(base: string, { largestId, traits }: FilledSet): Reads {
     ['one random trait by price', (round) => `${list}/tokens?${pageOf(round)}&${filter(some(1))}`],
     ['two common traits by price', (round) => `${list}/tokens?${pageOf(round)}&${filter(some(2, 3))}`],
     ['five common traits by price', (round) => `${list}/tokens?${pageOf(round)}&${filter(some(5, 2))}`],
+    // Four listed tokens with these traits exist in a tenth of the size too, so the pages are of equal length.
+    [
+      'the first tokens with five common traits by price',
+      (round) => `${list}/tokens?limit=${1 + (round % 4)}&${filter(some(5, 1))}`,
+    ],
     ['a rare trait and a common one', (round) => `${list}/tokens?${pageOf(round)}&${filter([rare, ...some(1, 3)])}`],
     ['a trait of every token', (round) => `${list}/tokens?limit=${10 + round}&${filter([every])}`],
     ['a trait of every token and five random ones', () => `${list}/tokens?${filter([every, ...some(5)])}`],
     ['a trait that no token has', (round) => `${list}/tokens?${pageOf(round)}&${filter([['Kind', 'no'], ...some(1)])}`],
     ['five random traits by rank', () => `${list}/tokens?sort=rank&${filter(some(5))}`],
+    ['two common traits by rank', (round) => `${list}/tokens?sort=rank&${pageOf(round)}&${filter(some(2, 3))}`],
+    ['two less common traits by rank', (round) => `${list}/tokens?sort=rank&${pageOf(round)}&${filter(some(2, 8, 3))}`],
     ['five random traits by id', () => `${list}/tokens?sort=id&${filter(some(5))}`],
     [
       'two common traits by id, not listed',
@@ -182,27 +186,47 @@ function toReads(base: string, { largestId, traits }: FilledSet): Reads {
   ]);
 }
 
-/** Judges the median, and returns it with that of the CPU time, in milliseconds. */
-function report(name: string, { side, times, cpuTimes, rows }: Measured) {
+type Round = { ms: number; cpuMs: number; rows: number };
+/** `cpuMs` of a round: of the service and the database together. */
+type Measured = { side: Side; rounds: Round[] };
+
+function report(name: string, { side, rounds }: Measured): void {
   const { engine, tokens } = side.set;
-  const [ms, cpuMs] = [median(times), median(cpuTimes)];
+  const rows = rounds.reduce((sum, round) => sum + round.rows, 0);
   judge({
     name: `explore, ${engine}, ${tokens} tokens, ${name}, cold`,
-    figure: ms,
+    figure: median(rounds.map(({ ms }) => ms)),
     unit: 'ms',
-    rounds: times,
+    rounds: rounds.map(({ ms }) => ms),
     aim: { atMost: AIM_MS[engine] },
-    beside: `CPU time ${cpuMs.toFixed(1)} ms, ${rows} rows`,
+    beside: `CPU time ${median(rounds.map(({ cpuMs }) => cpuMs)).toFixed(1)} ms, ${rows} rows`,
   });
-  return { ms, cpuMs, times };
 }
 
-/** `cpuTimes`: of the service and the database together. */
-type Measured = { side: Side; times: number[]; cpuTimes: number[]; rows: number };
+/** Judges the ratio of the times in the rounds whose two pages are of equal length. A larger set would otherwise be blamed for the rows of a longer page. */
+function compareSizes(name: string, larger: readonly Round[], smaller: readonly Round[]): void {
+  const pairs = larger.flatMap((large, round) => {
+    const small = smaller[round];
+    const differs = !small || Math.abs(large.rows - small.rows) > DIFFERENCE_MAX * Math.max(large.rows, small.rows);
+    return differs ? [] : [{ large, small }];
+  });
+  if (pairs.length < COMPARED_MIN * larger.length)
+    return say(`explore, ${name}: not compared, ${pairs.length} of ${larger.length} rounds have pages of equal length`);
+  const ratioOf = (figure: (round: Round) => number) =>
+    median(pairs.map(({ large }) => figure(large))) / median(pairs.map(({ small }) => figure(small)));
+  judge({
+    name: `explore, ${name}, time as a multiple of a tenth of the size`,
+    figure: ratioOf(({ ms }) => ms),
+    unit: '',
+    rounds: pairs.map(({ large, small }) => large.ms / small.ms),
+    aim: { atMost: AIM_RATIO },
+    beside: `CPU time ${ratioOf(({ cpuMs }) => cpuMs).toFixed(2)} times, in ${pairs.length} rounds with pages of equal length`,
+  });
+}
 
 /** Reads another URL each round. The first read prepares statements and connections, so it does not count. */
 async function readAlternately(name: string, sides: readonly Side[]): Promise<Measured[]> {
-  const measured = sides.map((side): Measured => ({ side, times: [], cpuTimes: [], rows: 0 }));
+  const measured = sides.map((side): Measured => ({ side, rounds: [] }));
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const one of measured) {
       const { reads, pids } = one.side;
@@ -216,9 +240,8 @@ async function readAlternately(name: string, sides: readonly Side[]): Promise<Me
       const cpuAfter = cpuMs();
       if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`);
       if (round === 0) continue;
-      one.times.push(ms);
-      one.cpuTimes.push(cpuAfter - cpuBefore);
-      one.rows += (JSON.parse(text) as { data: unknown[] }).data.length;
+      const { data } = JSON.parse(text) as { data: unknown[] };
+      one.rounds.push({ ms, cpuMs: cpuAfter - cpuBefore, rows: data.length });
     }
   }
   return measured;
