@@ -25,7 +25,7 @@ import { judge, recordUnmeasured } from './verdict.ts';
 const PRODUCTS = Number(process.env['BENCH_PRODUCTS'] ?? 200_000);
 const READS = 100;
 const HEAP_MB = 256;
-/** The aims. */
+/** The aims: the reads add at most this much to the p99 of other requests, and at most this much to the memory. */
 const MORE_AT_P99_MS = 50;
 const MORE_MEMORY_MIB = 150;
 

@@ -1,6 +1,6 @@
-// Compares one serving process with two (`mercat serve --workers 2`) on PostgreSQL. On a machine whose cores the load generator shares, the requests
-// a second say little, so the CPU time of all processes of the service for one request is compared too. Twice this ratio is the gain that two
-// free cores would bring.
+// Compares one serving process with two (`mercat serve --workers 2`) on PostgreSQL. If the load generator runs on the same cores, the
+// requests per second say little about the service. So the benchmark also compares the CPU time that all processes of the service need for
+// one request. Twice the ratio of these CPU times is the gain that two free cores would bring.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -25,7 +25,10 @@ const ROUND_MS = 2_000;
 const CONNECTIONS = 32;
 /** Requests that a connection has sent without a response. */
 const PIPELINED = 8;
-/** A client sends this many requests, less than its limit. Then the connection sends requests of another client. */
+/**
+ * A connection sends this many requests with the address of one client, fewer than the rate limit of a client. Then it sends requests with
+ * the address of another client.
+ */
 const REQUESTS_OF_CLIENT = 100;
 const PAGE = '/v1/collections/bench/listings?limit=25';
 /** The aim: with two cores, 1.8 times the requests of one process. */
@@ -74,7 +77,7 @@ function report(rounds: readonly [Measured, Measured][]): void {
     rounds: gains,
     aim: { atLeast: GAIN_AIM },
     beside:
-      `CPU time of a hot request ${of(0, micros).toFixed(1)} µs in one process, ${of(1, micros).toFixed(1)} µs over supervisor and two, ` +
+      `CPU time of a hot request ${of(0, micros).toFixed(1)} µs in one process, ${of(1, micros).toFixed(1)} µs in the supervisor and two processes, ` +
       `ratio ${median(ratios).toFixed(2)} (${spread(ratios)})`,
   });
   judge({

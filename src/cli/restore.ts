@@ -12,8 +12,8 @@ export const defineRestore: DefineCommand = (restore, io) => {
     .description(
       'Write a backup into the databases that the settings name. It does not matter whether the backup was made from PostgreSQL ' +
         'or an embedded database, or from one database or two. Stop servers and workers first. The complete file is checked ' +
-        'before anything is changed, and each database is restored in one transaction: a restore that fails or is killed leaves ' +
-        'that database as it was. A backup of an older version is brought up to date.',
+        'before anything is changed. Each database is restored in one transaction. If the restore fails or is killed, a database ' +
+        'whose transaction is not complete stays as it was. A backup of an older version is brought up to date.',
     )
     .argument('<file>', 'the backup file')
     .option('--replace', 'replace all data of the databases; without this option they must be empty')

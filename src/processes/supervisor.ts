@@ -1,5 +1,5 @@
-// The supervisor of the serving processes: starts them, starts them again, stops them, and counts what must be exact over all of them. It opens no
-// database and makes no response of the service (docs/decisions/serving-processes.md).
+// The supervisor starts, restarts and stops the serving processes. It also keeps the counts that must be exact over all processes, such as
+// rate limits. It opens no database and responds to no request of a client (docs/decisions/serving-processes.md).
 
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
@@ -38,15 +38,21 @@ export type SupervisorOptions = Pick<ProcessStart, 'processes' | 'tasks' | 'over
 
 /** The wait before a process that has ended is started again. */
 const BACKOFF = { baseMs: 100, maxMs: 10_000, jitter: 0.2 };
-/** A process that has served for this long starts with the first wait again. */
+/** If a process has served for this long before it ends, the wait before its next start is the shortest wait again. */
 const STABLE_MS = 60_000;
-/** The service ends after this many unexpected ends of processes within the period, or after twice as many as it has processes if that is more. */
+/**
+ * The service ends when its processes have ended unexpectedly this many times within the period. If twice the number of processes is
+ * higher, that is the limit.
+ */
 const ENDS_MAX = 5;
 const ENDS_PERIOD_MS = 60_000;
-/** A process that does not report in this time is left out. */
+/** The report on a process has no stream figures if the process does not send them within this time. */
 const REPORT_TIMEOUT_MS = 500;
 const METRICS_TIMEOUT_MS = 5_000;
-/** Others wait at most this long for a process that hangs. On a busy machine the response of a process may take some hundred milliseconds. */
+/**
+ * A process waits at most this long for another process that must give back its part of a rate limit. On a busy machine the response of a
+ * process may take some hundred milliseconds.
+ */
 const RECALL_TIMEOUT_MS = 1_000;
 /** A process that has not ended this long after its grace period is killed, before the command itself reaches its deadline (cli/exit-deadline.ts). */
 const STOP_TIMEOUT_MS = 3_600;
@@ -56,14 +62,14 @@ type Member = {
   state: ProcessState;
   child: ChildProcess | null;
   channel: ProcessChannel | null;
-  /** By `performance.now()`. Null unless the process serves. */
+  /** When the process began to serve, by `performance.now()`. Null unless the process serves. */
   servingSince: number | null;
   /** Checks that the process responds. Null unless the process serves. */
   watchdog: Watchdog | null;
   restarts: number;
   /** The ends since the process was last stable. The wait before the next start grows with them. */
   failures: number;
-  /** What the process has reported before its end. */
+  /** The error that the process reported before it ended. */
   failure: OperatorError | null;
   timer: NodeJS.Timeout | undefined;
 };
@@ -73,7 +79,7 @@ export class Supervisor {
   readonly #members: readonly Member[];
   readonly #windows: GrantedWindows;
   readonly #places = new PlacesOfProcesses();
-  /** Every process reads the reports for its status. */
+  /** Each process requests these reports for its status, so they are made at most once a second. */
   readonly #recentReports = readOncePerSecond(() => this.reportOnProcesses());
   readonly #failed = Promise.withResolvers<never>();
   /** Called when a process has started or ended. */
@@ -82,7 +88,9 @@ export class Supervisor {
   #recentEnds: number[] = [];
   #isStopping = false;
   readonly #checks: NodeJS.Timeout;
-  /** A process that hangs does not notice the end of the supervisor, and would keep the port. */
+  /**
+   * Kills all processes when the supervisor ends. A process that hangs would not notice the end of the supervisor, and would keep the port.
+   */
   readonly #killAll = (): void => {
     for (const { child } of this.#members) child?.kill('SIGKILL');
   };
@@ -147,7 +155,7 @@ export class Supervisor {
     return Promise.all(this.#members.map((member) => toReport(member)));
   }
 
-  /** The metrics of each serving process. Those that are the same in all processes come from the first that serves. */
+  /** The metrics of each serving process. Metrics that are the same in all processes are read only from the first process that serves. */
   async readMetrics(): Promise<MetricsOfProcess[]> {
     const serving = this.#members.filter(({ state }) => state === 'serving');
     const read = serving.map(async ({ number, restarts, channel }, index) => {
@@ -167,7 +175,7 @@ export class Supervisor {
       if (child?.pid === undefined) return;
       member.state = 'stopping';
       const exited = new Promise((resolve) => child.once('exit', resolve));
-      // A process that does not accept the call has ended, or is ended with this process.
+      // If the call fails, the process has ended already, or the timer below kills it.
       channel?.call('stop', { graceMs }).catch(() => undefined);
       const kill = setTimeout(() => child.kill('SIGKILL'), graceMs + STOP_TIMEOUT_MS);
       await exited;
@@ -208,7 +216,7 @@ export class Supervisor {
     member.child = child;
     const channel: ProcessChannel = new Channel(
       {
-        // The callback takes the error if the process has just ended.
+        // If the process has just ended, `send` fails, and the callback ignores the error.
         send: (message) => void child.send(message, undefined, undefined, () => undefined),
         onMessage: (receive) => void child.on('message', receive),
       },
@@ -258,7 +266,7 @@ export class Supervisor {
     };
   }
 
-  /** A process that hangs is killed. Its end starts it again. */
+  /** Kills each process that hangs. The handler of its end then starts it again. */
   #killHanging(): void {
     for (const { number, child, watchdog } of this.#members) {
       if (!watchdog?.check()) continue;
@@ -267,7 +275,10 @@ export class Supervisor {
     }
   }
 
-  /** A process that the system does not create, for example for lack of memory, is tried again: without limit while others serve. */
+  /**
+   * Tries again to start a process that the system did not create, for example for lack of memory. While another process serves, the number
+   * of attempts has no limit.
+   */
   #noteFailedFork(member: Member, error: unknown): void {
     this.#options.log.error('a serving process cannot be created', { servingProcess: member.number, error });
     if (this.#members.some(({ state }) => state === 'serving'))

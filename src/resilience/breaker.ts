@@ -55,7 +55,7 @@ export class CircuitBreaker {
 
   /**
    * Whether the caller may make its call. `trial`: yes, as the only caller. The next reported result closes the breaker or opens it again,
-   * even if it is of a call that began before the breaker opened.
+   * even if it is the result of a call that began before the breaker opened.
    */
   enter(): 'yes' | 'trial' | 'no' {
     if (this.#state === 'closed') return 'yes';
@@ -110,7 +110,10 @@ export class CircuitBreaker {
   }
 }
 
-/** Runs a function outside the request that has opened the breaker: this request may have ended before the trial begins. */
+/**
+ * Runs a function outside the asynchronous context of the request that has opened the breaker, because this request may have ended before
+ * the trial begins.
+ */
 const outsideRequests = AsyncLocalStorage.snapshot();
 
 /**

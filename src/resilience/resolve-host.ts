@@ -1,5 +1,5 @@
-// Resolves the host names of URLs that others choose, such as shops. This process resolves them by DNS queries. The system's resolver shares
-// a pool of four threads with file access: four slow names would block all other look-ups and file access.
+// Resolves the host names of URLs that are chosen by others, such as shops. By default this process sends DNS queries itself. The system's
+// resolver shares a pool of four threads with file access, so four slow look-ups would block all other look-ups and file access.
 
 import dns from 'node:dns';
 

@@ -1,5 +1,6 @@
-// A collection on a local chain whose metadata is on a host that is dead, slow, lies, sends too much, redirects into the operator's network,
-// and at last works. A real service follows the chain, and the operator uses the command line.
+// A collection on a local chain has its metadata on one host. The host is first dead, then slow. Then it sends wrong documents, too large
+// documents, and redirects into the operator's network. At last it works. A real service follows the chain, and the operator uses the
+// command line.
 
 import assert from 'node:assert/strict';
 import net from 'node:net';
@@ -31,7 +32,10 @@ const RETRY_MS = 9 * 24 * HOUR_MS;
 const TOKENS = 24;
 const TOKENS_LATER = 30;
 const ROYALTY_BPS = 450;
-/** The hourly budget of requests. A tenth may be sent at once: enough for each of the first tokens, but not for each of all tokens. */
+/**
+ * The hourly budget of requests. A tenth of the budget may be sent at once. That is one request for each of the first TOKENS tokens, but
+ * less than one for each of all tokens.
+ */
 const BUDGET = 400;
 const BURST = BUDGET / 10;
 const FOLDER = '/ipfs/Lamps';
@@ -51,7 +55,7 @@ const documentOf = (id: number) => ({
 });
 const COLLECTION = { name: 'Lamps of the host', image: 'https://pictures.example/lamps.png' };
 
-test('a collection gets its names, pictures, traits, royalty and ranks from a host that fails in every way meanwhile', async (t) => {
+test('a collection gets its names, pictures, traits, royalty and ranks, although the host of its metadata fails in many ways', async (t) => {
   const { clock, skip } = createMovableClock();
   const chain = await startChain({ id: 'ethereum', chainId: 1, accounts: 2, clock });
   t.after(() => chain.stop());
@@ -114,7 +118,10 @@ test('a collection gets its names, pictures, traits, royalty and ranks from a ho
   const publish = (count: number) => {
     for (const tokenId of ids(count)) host.documents.set(pathOf(tokenId), documentOf(tokenId));
   };
-  /** Fails unless every token has what the host has stated for it, or nothing. Returns how many tokens have a name. */
+  /**
+   * Fails unless every token has either the metadata that the host has stated for the token, or no metadata. Returns how many tokens have a
+   * name.
+   */
   const check = async (stated: (tokenId: number) => ReturnType<typeof documentOf> = documentOf) => {
     const tokens = await readTokens();
     for (const token of tokens) {
@@ -159,20 +166,23 @@ test('a collection gets its names, pictures, traits, royalty and ranks from a ho
     },
   );
 
-  await t.test('a slow host is read, and a token for which the host never responds waits', async () => {
-    publish(TOKENS);
-    host.documents.set(pathOf('collection'), COLLECTION);
-    host.set('slow');
-    host.modes.set(pathOf(7), 'hanging');
-    skip(RETRY_MS);
-    const status = await read(1);
-    assert.match(status, /1 timeout \(ipfs\)/);
-    assert.equal(await check(), TOKENS - 1);
-    host.modes.clear();
-  });
+  await t.test(
+    'the documents of a slow host are read, and a document that never arrives is reported as a timeout',
+    async () => {
+      publish(TOKENS);
+      host.documents.set(pathOf('collection'), COLLECTION);
+      host.set('slow');
+      host.modes.set(pathOf(7), 'hanging');
+      skip(RETRY_MS);
+      const status = await read(1);
+      assert.match(status, /1 timeout \(ipfs\)/);
+      assert.equal(await check(), TOKENS - 1);
+      host.modes.clear();
+    },
+  );
 
   await t.test(
-    'a lying host changes no token but those whose documents it replaces, and these are corrected',
+    'of the wrong documents that a host sends, only valid documents of another token are stored, and they are corrected later',
     async () => {
       host.set('well');
       const ofAnother = { ...documentOf(1), tokenId: 1, token_id: '1', id: 1, edition: 1, contract: contract.address };
@@ -285,7 +295,7 @@ test('a collection gets its names, pictures, traits, royalty and ranks from a ho
       const location = { chain: 'ethereum', contractAddress: contract.address };
       const order = { kind: 'order', ...location, tokenId: '1', priceRaw: String(PRICE), seller: owner, createdAt };
       await service.load([order]);
-      // Tokens are ranked while their number is known from a recent block.
+      // Tokens are ranked only if their number is known as of a recent block.
       await mine(chain);
       const areRanked = async () => {
         skip(RERANK_MS);

@@ -57,7 +57,10 @@ async function readCompared(
   throw new RpcFailure('contradicted', 'transactions');
 }
 
-/** Transactions that one endpoint does not have are requested from the next endpoint. They are not compared, but counted as one read. */
+/**
+ * Transactions that one endpoint does not have are requested from the next endpoint. The transactions are not compared. They count as one
+ * uncompared read.
+ */
 async function readFromSeveral(
   pool: EndpointPool,
   comparison: EndpointComparison,

@@ -1,4 +1,4 @@
-// Takes imported products back by the rules of the store: each change records an event, and each change of stock is logged.
+// Undoes the import of products by the rules of the store: each change records an event, and each change of stock is logged.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, double, integer, list, nullable, oneOf, rowDecoder, text } from '../../database/rows.ts';

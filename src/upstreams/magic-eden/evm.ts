@@ -28,7 +28,7 @@ import { parsePages, walkPages } from '../walk.ts';
 export type AskedContract = {
   chain: Chain;
   contractAddress: string;
-  /** Asks that begin later, in ms since the epoch, are skipped, because they cannot be filled yet. Default: no limit. */
+  /** Asks that begin after this time (in ms since the epoch) are skipped, because they cannot be filled yet. Default: no limit. */
   begunBy?: number;
 };
 
@@ -46,7 +46,7 @@ function toVendorChain(chain: Chain): string {
   return nameAt(chain, MAGIC_EDEN) ?? chain.id;
 }
 
-/** The cheapest first, a page at a time. */
+/** Reads the asks of a contract, the cheapest first, a page at a time. */
 export function walkMagicEdenAsks(
   upstream: UpstreamClient,
   contract: AskedContract,

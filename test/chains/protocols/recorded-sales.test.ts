@@ -1,4 +1,4 @@
-// Sales of settlement protocols from logs of Ethereum (test/fixtures/protocols/): from the logs of a transaction to the sale.
+// Finds the sale in the logs of each recorded transaction of Ethereum (test/fixtures/protocols/).
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const file = new URL('../../fixtures/protocols/sales.json', import.meta.url);
 for (const { name, sale, orderHash, block: _, ...transaction } of JSON.parse(
   readFileSync(file, 'utf8'),
 ) as Recorded[]) {
-  test(`a recorded transaction is one sale with its price and its parties: ${name}`, () => {
+  test(`a recorded transaction contains one sale with its price and its parties: ${name}`, () => {
     const sales = salesOfTransaction(transaction);
     assert.deepEqual(
       sales.map(({ facts }) => facts),

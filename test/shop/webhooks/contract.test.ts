@@ -1,4 +1,4 @@
-// /api/v1/webhooks by operation and status, checked against the document that the service serves.
+// The operations of /api/v1/webhooks and the statuses of their responses, checked against the OpenAPI document that the service serves.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -9,7 +9,7 @@ import { startReceiver } from './fixtures.ts';
 
 const PUBLIC_URL = 'https://hooks.example.com/mercat';
 const UNKNOWN_ID = `whk_${'0'.repeat(32)}`;
-/** Texts that are not ids. Those with a NUL character (%00) would be an error in the database. */
+/** Texts that are not ids. The database would return an error for a text with a NUL character (%00). */
 const INVALID_IDS = ['x', 'prod_1', '%00', `whk_%00${'0'.repeat(31)}`, '%F0%9F%A6%94'];
 
 const OPERATIONS = [
