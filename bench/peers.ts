@@ -1,5 +1,5 @@
-// Measures the store beside other programs with the same 1,000 products: requests a second, the slowest percent, and memory. All programs
-// run at the same time, and their rounds alternate.
+// Measures the store beside other programs with the same 1,000 products: requests per second, the 99th percentile of the response times,
+// and memory. All programs run at the same time, and their rounds alternate.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -63,7 +63,10 @@ async function send(load: Load, seconds: number): Promise<Measured> {
   };
 }
 
-/** Prints a Markdown table of all peers, and judges each row beside each peer. A failed request of Mercat misses the aim. */
+/**
+ * Prints a Markdown table of all programs. Compares the rates of Mercat with those of each peer. If a request of Mercat failed, the aim is
+ * missed.
+ */
 function printTable(peers: readonly MeasuredPeer[]): void {
   say('| requests/s (p99 in ms) | list 50 | read | update | stock | memory, MiB |');
   say('|---|---|---|---|---|---|');

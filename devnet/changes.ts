@@ -191,8 +191,9 @@ async function planListings(context: PlanContext, count: number, endTime?: numbe
 }
 
 /**
- * Whether the counter of an account is final. No order is signed with a counter from a block that may still be orphaned. The increment in
- * another block would give another counter: signed orders would become void, or unexpectedly valid.
+ * Whether the counter of an account is final. No order is signed with a counter from a block that may still be orphaned. After a
+ * reorganisation the increment may be in another block, which gives another counter. Signed orders would then become void, or unexpectedly
+ * valid.
  */
 function isSettled({ state, height, reorgDepthMax }: PlanContext, { address }: Person): boolean {
   const raised = state.counters.get(address);

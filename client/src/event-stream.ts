@@ -2,16 +2,16 @@
 
 import { MercatError } from './mercat-error.ts';
 
-/** `id` is the last event id of the stream, also if this event has none of its own. Null if there was none yet. */
+/** `id` is the id of the event. If the event has no id, it is the last id that the stream had, or null. */
 export type ServerSentEvent = { id: string | null; event: string; data: string };
 
-/** Characters of one event. A longer one is not an event of this service. */
+/** The most characters of an event. The service sends no longer events. */
 const EVENT_CHARACTERS_MAX = 1_000_000;
 const LINE_END = /\r\n|\n|\r/;
 
 /** The fields of a stream that apply to the connection and not to one event. */
 export type StreamState = {
-  /** Updated also by blocks that have an id and no data. */
+  /** The id of the last complete block with an id, even if this block has no data. */
   lastEventId: string | null;
   /** How long the service asks clients to wait before they connect again. */
   retryMs: number | null;
@@ -44,7 +44,7 @@ class EventParser {
     return null;
   }
 
-  /** Only a complete block sets the last event id. After a block that is cut off, the stream resumes before it. */
+  /** Only a complete block sets the last event id. So if a block is cut off, the stream resumes before this block. */
   #complete(): ServerSentEvent | null {
     this.#state.lastEventId = this.#id ?? this.#state.lastEventId;
     const { lastEventId: id } = this.#state;
@@ -93,7 +93,7 @@ async function read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Ch
   try {
     return await reader.read();
   } catch (cause) {
-    // A connection that the client ends has a MercatError as its reason.
+    // If the client itself has ended the connection, the reason is a MercatError.
     throw cause instanceof MercatError ? cause : new MercatError('network_error', 'The stream was cut off', { cause });
   }
 }

@@ -13,9 +13,12 @@ export type NotificationOptions = {
   url: string;
   /** The same database. A test notification is sent through it, on another connection. */
   db: Pick<Database, 'within'>;
-  /** What is called with the payload of each notification, by channel: a lower-case name without quotes. */
+  /**
+   * By channel, the function that is called with the payload of each notification. The name of a channel must be lower-case and need no
+   * quotes.
+   */
   channels: Readonly<Record<string, (payload: string) => void>>;
-  /** Called when the connection begins to listen, because earlier notifications are then lost. */
+  /** Called when a connection begins to listen. Notifications that were sent earlier may be lost. */
   onListen: () => void;
   log: Log;
   random: Random;
@@ -118,7 +121,7 @@ export class Notifications {
       clearTimeout(timer);
       if (this.#client !== client) return;
       if (!hasArrived && this.#isListening) {
-        // For example, the URL leads to another server since a failover.
+        // For example, a failover has happened, and the URL now leads to another server.
         this.#retry(client, new Error('a test notification did not arrive'));
         return;
       }
@@ -142,7 +145,7 @@ export class Notifications {
   #noteTest(hasArrived: boolean): void {
     const { log } = this.#options;
     if (hasArrived && this.#isFailureLogged) log.info('notifications of the database are received again');
-    // This is not a failure: it is so behind every pooler in transaction mode.
+    // This is not a failure: behind a pooler in transaction mode, notifications never arrive.
     if (!hasArrived && !this.#isFailureLogged)
       log.info('notifications of the database do not arrive, so changes of other processes are noticed by polling');
     this.#isListening = hasArrived;

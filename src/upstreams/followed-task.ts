@@ -105,15 +105,16 @@ export async function concludeListings(
   return true;
 }
 
-/** A list of at least this many listings covers them in spite of one rejected row. */
+/** A list of at least this many rows counts as complete coverage of the listings although one row was rejected. */
 const TOLERANT_ROWS_MIN = 10;
-/** A long list of listings covers them in spite of this share of rejected rows. */
+/** A long list counts as complete coverage of the listings although this share of its rows was rejected. */
 const TOLERATED_SHARE = 0.01;
 
 /**
- * How many rejected rows a list may have and still cover the subject. For listings: one for each hundred rows, and at least one from ten
- * rows on. A rejected listing is not served, so the floor agrees with the served listings. The error in the number of listings is smaller
- * than the usual change of this number between two reads. For other subjects: none, because a token or a sale counts forever.
+ * How many rejected rows a list may have and still cover the subject. For listings, it may have one for each hundred rows, and at least one
+ * if it has ten or more rows. A rejected listing is not served, so the floor agrees with the served listings. The error in the number of
+ * listings is smaller than the usual change of this number between two reads. For other subjects it may have none, because a token or sale
+ * that is left out would be missing from the figures forever.
  */
 export function toleratedRows(subject: CoverageSubject, rows: number): number {
   if (subject !== 'listings' || rows < TOLERANT_ROWS_MIN) return 0;

@@ -1,5 +1,5 @@
-// The soak measures quantities such as memory for a while, and decides whether each of them is level. A quantity that rises over the window is
-// not level, whatever it did before.
+// The soak test measures quantities such as memory for a while, and decides whether each of them is level. A quantity that rises over the
+// window is not level, whatever it did before.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The supervisor of serving processes that cannot serve.
+// What the supervisor does when serving processes end, hang or cannot start.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -32,7 +32,7 @@ const optionsOf = (
   signal: new AbortController().signal,
 });
 
-test('processes that end again and again end the service, with the exit code of the last one', async () => {
+test('when processes end again and again, the service ends, and the message has the exit code of the last process', async () => {
   const logged: string[] = [];
   const supervisor = await Supervisor.start(optionsOf(logged, 'crashes'));
   await assert.rejects(supervisor.failed, (error) => {
@@ -73,7 +73,7 @@ test('a process that hangs is killed and started again', async () => {
 });
 
 test('no serving process outlives the supervisor, even one that hangs', () => {
-  // The output ends with the last process that has inherited it.
+  // `spawnSync` waits until the output is closed, and so until every process that has inherited the output has ended.
   const run = spawnSync(process.execPath, [ENDING_SUPERVISOR], { encoding: 'utf8', timeout: LIMIT_MS });
   const child = Number(run.stdout);
   assert.ok(child > 0, run.stderr);
@@ -81,7 +81,8 @@ test('no serving process outlives the supervisor, even one that hangs', () => {
   assert.deepEqual([run.error, run.status], [undefined, 0]);
 });
 
-// Node emits an error for a program that does not exist, as it does when the system has no resources for a process. For a malformed name it throws.
+// For a program that does not exist, Node emits an error, as when the system has no resources for a process. For a malformed name, Node
+// throws.
 for (const unusable of ['/nowhere/node', '\0']) {
   test(`a process that is not created is tried again (${JSON.stringify(unusable)})`, async (t) => {
     const logged: string[] = [];
@@ -99,7 +100,7 @@ for (const unusable of ['/nowhere/node', '\0']) {
   });
 }
 
-test('a stop during the start does not wait for the start, and leaves the processes that serve to the caller', async () => {
+test('a stop during the start ends the wait for the start, and the processes run on until the caller stops them', async () => {
   const file = path.join(temporaryDirectory(), 'waits');
   const stop = new AbortController();
   const starting = Supervisor.start({ ...optionsOf([], 'waits', file), processes: 2, signal: stop.signal });

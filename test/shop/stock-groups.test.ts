@@ -1,4 +1,4 @@
-// Changes of stock that share a statement have the results, the log and the events of changes that are made one by one.
+// Changes of stock that share a statement have the same results, log entries and events as changes that are made one by one.
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -90,7 +90,7 @@ forEachEngine('a group of changes', (engine) => {
     return JSON.parse(named.reduce((left, [id, name]) => left.replaceAll(String(id), String(name)), text));
   }
 
-  test('has the results and leaves the rows of the same changes made one by one', async () => {
+  test('has the same results and leaves the same rows as the changes made one by one', async () => {
     await fc.assert(
       fc.asyncProperty(wantedGroup, async (group) => {
         assert.deepEqual(await makeAll(group, group.changes.length), await makeAll(group, 1));

@@ -104,7 +104,7 @@ export const deliveriesQuery = ({ client }: ShopSession, webhookId: string, stat
     placeholderData: keepPreviousData,
   });
 
-/** After a change: everything that is displayed from the shop is read again. */
+/** Called after a change. Reads everything that is displayed from the shop again. */
 export function refreshShop(): Promise<void> {
   return queries.invalidateQueries({ queryKey: [SHOP] });
 }

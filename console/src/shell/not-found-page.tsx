@@ -3,7 +3,7 @@ import { texts } from '../texts.ts';
 import { usePageTitle } from './shell.tsx';
 import { Link } from '../parts/link.tsx';
 
-/** The page of paths that the console does not have. */
+/** The page for paths that the console does not have. */
 export function NotFoundPage({ reason = texts.states.unknownPage }: { reason?: string }) {
   usePageTitle(texts.states.notFound);
   return (

@@ -40,7 +40,7 @@ export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions)
 
 /**
  * Rejects requests of web pages on other hosts, as the transport requires against DNS rebinding. Programs send no `Origin`. Pages of this
- * service and of the own machine are allowed.
+ * service and of the local machine are allowed.
  */
 function checkOrigin(origin: string | undefined, baseUrl: string): void {
   if (origin === undefined) return;
@@ -54,7 +54,7 @@ function checkOrigin(origin: string | undefined, baseUrl: string): void {
 
 /** A batch could contain many calls, but would count as one request. The protocol has no batches since its version 2025-06-18. */
 function rejectBatch(body: unknown): void {
-  // The SDK ignores a byte order mark, which is white space here.
+  // A body may begin with a byte order mark, which the SDK ignores. `\s` matches it too.
   const isBatch = Buffer.isBuffer(body) && /^\s*\[/.test(body.toString());
   if (isBatch)
     throw new ServiceError('bad_request', 'Batches are not supported: send one JSON-RPC message per request');

@@ -1,4 +1,4 @@
-// The history of a collection by intervals: floors and listed counts from the hours of the points, volumes from the hours of the sales.
+// The history of a collection by intervals. Floors and listed counts come from `indexer.market_hour`, volumes from `indexer.sale_hour`.
 // Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
@@ -17,8 +17,9 @@ export type MarketFigures = IntervalEnd & { highRaw: bigint | null; lowRaw: bigi
 export type SaleFigures = { volumeRaw: bigint; sales: number };
 
 /**
- * `before`: the end of the last interval before the range with a change. By the beginning of an interval in milliseconds: `market` has the
- * intervals in which the floor or the number of listed assets changed, `sold` those with sales.
+ * `before`: the floor and the number of listed assets just before the range. The keys of `market` and `sold` are the beginnings of
+ * intervals, in milliseconds. `market` has the intervals in which the floor or the number of listed assets changed. `sold` has the
+ * intervals with sales.
  */
 export type RangeFigures = {
   before: IntervalEnd;
@@ -29,8 +30,8 @@ export type RangeFigures = {
 const decodeFloors = rowDecoder('market_hour', { id: text, floors: list(nullable(amount)) });
 
 /**
- * By collection id, without collections of which nothing is known: for each time, the floor at the end of the hour that contains the time, in the order of the times. Each floor is one
- * probe of the index. Times in milliseconds.
+ * Returns by collection id, for each of `times`, the floor at the end of the hour that contains the time, in the order of `times`. A
+ * collection of which nothing is known has no entry. Each floor takes one look-up in the index. Times are in milliseconds.
  */
 export async function listFloorsAt(
   db: Queryable,
@@ -132,5 +133,5 @@ export async function readRangeFigures(
   return { before: { closeRaw: before.closeBefore, listed: before.listedBefore }, market, sold: soldByTime };
 }
 
-/** The lists of one query have the values of its rows in the same order. */
+/** All lists of one query have the values in the same order of rows. */
 const listSql = (expression: string) => `coalesce(json_agg(${expression}), '[]')`;
