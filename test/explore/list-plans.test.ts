@@ -127,6 +127,27 @@ function declareTests(engine: TestEngine): void {
     }
   });
 
+  test('by rank with common traits visit indexes alone, and stop when the page is full', async () => {
+    const wanted = new Map([
+      ['Hat', ['Hat 0']],
+      ['Eyes', ['Eyes 0']],
+    ]);
+    const filter = (await findTraitFilter(db, id, wanted)) ?? assert.fail();
+    for (const after of [null, '5000']) {
+      const position = after === null ? null : { rank: Number(after), asset: after };
+      const query = { filter, limit: LIMIT, now: NOW, after: position, listed: null };
+      await assertPlans(db, (reading) => listTraitAssetsByRank(reading, id, query), {
+        rowsMax: (3 * LIMIT) / filter.share,
+        indexOnly: ['trait_set'],
+      });
+      // The rank of each token is its id.
+      assert.deepEqual(
+        (await listTraitAssetsByRank(db, id, query)).map(({ asset }) => asset),
+        await listByReading(db, id, filter, after),
+      );
+    }
+  });
+
   test('the traits of a collection are read through indexes', async () => {
     await assertPlans(db, async (reading) => {
       await listTraitValues(reading, id, { after: null, limit: LIMIT, valuesMax: 251, except: [] });

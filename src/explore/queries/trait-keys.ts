@@ -33,6 +33,9 @@ const WALK_MIN = 1_000;
 const WALK = { visitsMax: 4_000, visitsPerMatch: 1 };
 /** A walk by id visits rows of one index, and reads no table. */
 const INDEX_WALK = { visitsMax: 20_000, visitsPerMatch: 8 };
+/** A walk by rank looks the traits of each row up in that index, and reads no table either. Rare tokens, which come first, have few common traits. */
+const RANK_WALK = { visitsMax: 10_000, visitsPerMatch: 5 };
+const WALKS = { sets: INDEX_WALK, ranks: RANK_WALK, tokens: WALK };
 /** If more tokens than this have the traits, a walk is tried before these tokens are sorted. */
 const SEARCH_MAX = 20_000;
 /** If the rarest group has at most this many tokens, they are searched first. */
@@ -97,8 +100,8 @@ const hasGroups = (parameters: Parameters, row: string, groups: readonly TraitGr
   groups.map(({ ids }) => `${row}.trait_ids && ${parameters.use(ids, 'integer[]')}`).join(' and ') || 'true';
 
 /** Rows of the table by the primary key. With `limit 1`, PostgreSQL searches the index once for each row. */
-const setOf = (table: 'trait_set' | 'trait_listing', parameters: Parameters, collectionId: string, row: string) =>
-  `(select trait_ids from indexer.${table}
+const listedSetOf = (parameters: Parameters, collectionId: string, row: string) =>
+  `(select trait_ids from indexer.trait_listing
     where collection_id = ${parameters.use(collectionId, 'text')} and asset = ${row}.asset limit 1)`;
 
 const decodeSetAsset = rowDecoder('trait_set', { asset: assetId });
@@ -135,7 +138,7 @@ export async function listTraitAssetsById(
     return {
       columns: 'length(asset), asset',
       condition: `(length(asset), asset) > (length(${after}), ${after})${query.unranked ? ' and rarity_rank is null' : ''}`,
-      isInSet: !query.unranked,
+      source: query.unranked ? 'tokens' : 'sets',
     };
   });
   return rows.map((row) => decodeAsset(row).asset);
@@ -155,17 +158,17 @@ export async function listTraitAssetsByRank(
     return {
       columns: 'rarity_rank, length(asset), asset',
       condition: `rarity_rank is not null and (rarity_rank, length(asset), asset) > (${rank}, length(${after}), ${after})`,
-      isInSet: false,
+      source: 'ranks',
     };
   });
   return rows.map(decodeRanked);
 }
 
 /**
- * `columns`: the columns by which the list is sorted. `condition`: selects the rows after the position. `isInSet`: trait_set has all these
- * columns.
+ * `columns`: the columns by which the list is sorted. `condition`: selects the rows after the position. `source`: which rows have all these
+ * columns: the sets of traits, the ranks, or the tokens with their rank.
  */
-type TokenOrder = { columns: string; condition: string; isInSet: boolean };
+type TokenOrder = { columns: string; condition: string; source: keyof typeof WALKS };
 
 async function listTokens(
   db: Queryable,
@@ -175,9 +178,9 @@ async function listTokens(
 ): Promise<Row[]> {
   const generation = await findServedGeneration(db, collectionId);
   const ranked = { ...query, generation };
-  const { isInSet } = toOrder(new Parameters());
+  const { source } = toOrder(new Parameters());
   return readOneWay(query, {
-    ...(isInSet ? INDEX_WALK : WALK),
+    ...WALKS[source],
     share: query.filter.share * listedShare(query),
     matches: query.filter.rarest.tokens * shareOf(query.filter.others),
     walk: async (visitsMax) => {
@@ -217,12 +220,21 @@ function listedShare({ filter: { rarest }, listed }: TokenListQuery): number {
 /** `generation`: the generation of the computed ranks. Null if there are no computed ranks, or if ranks are reported. */
 type RankedQuery = TokenListQuery & { generation: number | null };
 
-/** The tokens with their rank. */
-function tokenSource(parameters: Parameters, { generation }: RankedQuery): string {
-  if (generation === null) return 'indexer.token';
-  return `(select token.collection_id, token.asset, token.burned, computed.rank as rarity_rank from indexer.token
-    left join indexer.rarity_rank as computed on computed.collection_id = token.collection_id
-      and computed.asset = token.asset and computed.generation = ${parameters.use(generation, 'integer')}) as token`;
+/** The rows of the collection with their rank. A burned token may have a computed rank, but has no set of traits. */
+function rankedRows(
+  parameters: Parameters,
+  collectionId: string,
+  { generation }: RankedQuery,
+  source: 'ranks' | 'tokens',
+) {
+  const ofCollection = `collection_id = ${parameters.use(collectionId, 'text')}`;
+  if (generation === null)
+    return `(select asset, rarity_rank from indexer.token where ${ofCollection} and not burned) as token`;
+  const computed = `(select asset, rank as rarity_rank from indexer.rarity_rank
+    where ${ofCollection} and generation = ${parameters.use(generation, 'integer')})`;
+  if (source === 'ranks') return `${computed} as token`;
+  return `(select token.asset, computed.rarity_rank from indexer.token left join ${computed} as computed on computed.asset = token.asset
+    where ${ofCollection} and not burned) as token`;
 }
 
 function listedCondition(parameters: Parameters, collectionId: string, { listed, now }: TokenListQuery): string {
@@ -242,18 +254,21 @@ function walkTokens(
   toOrder: (parameters: Parameters) => TokenOrder,
 ): Promise<Row[]> {
   const parameters = new Parameters();
-  const { columns, condition, isInSet } = toOrder(parameters);
+  const { columns, condition, source } = toOrder(parameters);
   const order = bySize(columns);
   const ofCollection = `collection_id = ${parameters.use(collectionId, 'text')}`;
-  const visited = isInSet
-    ? `select asset, size from (
-         select asset, trait_ids, length(asset) as size from indexer.trait_set where ${ofCollection} and ${condition}
-         order by ${columns} limit ${visitsMax}
-       ) as owned`
-    : `select token.* from (
-         select asset, rarity_rank, length(asset) as size from ${tokenSource(parameters, query)}
-         where ${ofCollection} and not burned and ${condition} order by ${columns} limit ${visitsMax}
-       ) as token cross join lateral ${setOf('trait_set', parameters, collectionId, 'token')} as owned`;
+  const visited =
+    source === 'sets'
+      ? `select asset, size from (
+           select asset, trait_ids, length(asset) as size from indexer.trait_set where ${ofCollection} and ${condition}
+           order by ${columns} limit ${visitsMax}
+         ) as owned`
+      : `select token.* from (
+           select asset, rarity_rank, length(asset) as size from ${rankedRows(parameters, collectionId, query, source)}
+           where ${condition} order by ${columns} limit ${visitsMax}
+         ) as token cross join lateral (
+           select trait_ids from indexer.trait_set where ${ofCollection} and length(asset) = token.size and asset = token.asset limit 1
+         ) as owned`;
   return db.query(
     `select * from (
        ${visited} where ${hasGroups(parameters, 'owned', toGroups(query.filter))} order by ${order} offset 0
@@ -283,14 +298,14 @@ async function searchTokens(
   toOrder: (parameters: Parameters) => TokenOrder,
 ): Promise<Row[] | null> {
   const parameters = new Parameters();
-  const { columns, condition, isInSet } = toOrder(parameters);
+  const { columns, condition, source } = toOrder(parameters);
   const order = bySize(columns);
-  const tokens = isInSet
-    ? `select asset from matched`
-    : `select token.* from matched cross join lateral (
-         select asset, rarity_rank from ${tokenSource(parameters, query)}
-         where collection_id = ${parameters.use(collectionId, 'text')} and asset = matched.asset and not burned limit 1
-       ) as token`;
+  const tokens =
+    source === 'sets'
+      ? `select asset from matched`
+      : `select token.* from matched cross join lateral (
+           select asset, rarity_rank from ${rankedRows(parameters, collectionId, query, source)} where asset = matched.asset limit 1
+         ) as token`;
   // Without "offset 0", listings would be looked up for all tokens, and not only for those of the page.
   const rows = await db.query(
     `with matched as materialized (${matchedSql('trait_set', 'asset', parameters, query.filter, max)})
@@ -363,9 +378,7 @@ function walkListed(db: Queryable, collectionId: string, query: PriceListQuery, 
       order by price_raw, asset limit ${visitsMax})`;
   const visited = rarest.ids.map((id) => ofTrait(parameters.use(id, 'integer'))).join(' union all ');
   const checked =
-    others.length === 0
-      ? ''
-      : `cross join lateral ${setOf('trait_listing', parameters, collectionId, 'listed')} as owned`;
+    others.length === 0 ? '' : `cross join lateral ${listedSetOf(parameters, collectionId, 'listed')} as owned`;
   return db.query(
     `select ${rarest.ids.length > 1 ? 'distinct' : ''} listed.price_raw, listed.asset from (
        select * from (${visited}) as listed order by price_raw, asset limit ${visitsMax}
