@@ -36,11 +36,11 @@ function toOffsetMs(offset: string): number {
 const DAYS_MAX = 4_096;
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 const THREE_DIGITS = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'));
-/** The texts of days, by their number since the epoch, up to and with the `T`. */
+/** The beginning of an ISO text, up to and including the `T`, for each day. The key is the number of the day since the epoch. */
 const dayTexts = new Map<number, string>();
 
 /**
- * The time in ISO 8601, as `toISOString` writes it, but faster: the rows of a page have few different days. `ms` is a whole number and a time
+ * The time in ISO 8601, as `toISOString` writes it. It is made faster, because the texts of days are cached: a page has few different days. `ms` is a whole number and a time
  * that `Date` can represent.
  */
 export function toIsoText(ms: number): string {

@@ -17,7 +17,7 @@ export type ProcessStart = {
   holdsPort: boolean;
   /** The directory for compiled code. Null: compiled code is not stored. */
   compileCache: string | null;
-  /** Settings that the command line overrides. */
+  /** Values from the command line, which replace the settings of the same names. */
   overrides: Readonly<Record<string, string>>;
 };
 
@@ -39,7 +39,7 @@ export type ProcessReport = {
 /** `stream` is null if the process has not responded in time. */
 export type ProcessAndStream = ProcessReport & { stream: StreamCounts | null };
 
-/** The metrics of a serving process. `restarts` tells it from earlier processes with the same number. */
+/** The metrics of a serving process. `restarts` distinguishes it from earlier processes with the same number. */
 export type MetricsOfProcess = { process: number; restarts: number; metrics: ProcessMetrics };
 
 /** What a serving process calls in the supervisor. */
@@ -58,11 +58,11 @@ export type SupervisorCalls = {
 /** What the supervisor calls in a serving process. */
 export type ProcessCalls = {
   giveBack: { input: { id: number; key: string }; output: number };
-  /** The reply says that the process does not hang. */
+  /** Checks that the process does not hang: only then does it reply in time. */
   ping: { input: null; output: null };
   nudgeWebhooks: { input: null; output: null };
   readStream: { input: null; output: StreamCounts };
-  /** `isComplete`: with the metrics that are the same in all processes. Null: the process has no metrics yet. */
+  /** If `isComplete`, the output includes the metrics that are the same in all processes. It is null while the process has no metrics yet. */
   readMetrics: { input: { isComplete: boolean }; output: ProcessMetrics | null };
   /** Continues to serve for `graceMs`, then ends. */
   stop: { input: { graceMs: number }; output: null };

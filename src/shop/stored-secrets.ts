@@ -18,7 +18,7 @@ import {
   updateStoredWebhookSecrets,
 } from './queries/stored-secrets.ts';
 
-/** The number of rows that one transaction encrypts again. */
+/** The most rows that one transaction changes. */
 const BATCH_SIZE = 500;
 
 type StoredSecretsContext = { main: Database; secretKeys: SecretKeys };
@@ -28,7 +28,7 @@ export type SecretsReport = {
   /** The key that encrypts new secrets. Null if SECRETS_KEY is empty. */
   currentKeyId: string | null;
   stored: (SecretCount & {
-    /** Whether the settings have the key, or the secrets are in clear. */
+    /** True if the settings have the key, or if the secrets are stored in clear. */
     readable: boolean;
   })[];
 };
@@ -61,10 +61,13 @@ export async function requireSecretKeys({ main, secretKeys }: StoredSecretsConte
   if (missing.length > 0) throw new OperatorError(describeMissingKeys([...new Set(missing)]), { exitCode: 2 });
 }
 
-/** The place of a webhook's secrets, for `SecretKeys`. The current and the previous secret have the same place. */
+/**
+ * The text by which `SecretKeys` binds an encrypted secret to its webhook. The secret cannot be decrypted with another text. The current and the
+ * previous secret have the same text.
+ */
 export const toWebhookPlace = (id: string) => `webhook ${id}`;
 
-/** The place of a stored response, for `SecretKeys`. */
+/** The text by which `SecretKeys` binds an encrypted response to its row. */
 export const toResponsePlace = ({ keyId, key }: IdempotencyKey) => `response ${keyId} ${key}`;
 
 /**

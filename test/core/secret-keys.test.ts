@@ -59,7 +59,7 @@ test('without a key a secret is stored in clear', () => {
   assert.equal(new SecretKeys([first]).decrypt('whsec_secret', PLACE), 'whsec_secret');
 });
 
-test('SECRETS_KEY takes one or several different keys of 32 bytes, and a mistake never shows a key', () => {
+test('SECRETS_KEY takes one or several different keys of 32 bytes, and the error about a wrong value never shows a key', () => {
   const spelt = [first, second].map((key) => key.toString('base64'));
   assert.deepEqual(readConfig({ SECRETS_KEY: spelt.join(', ') }).secretsKeys, [first, second]);
   assert.deepEqual(readConfig({}).secretsKeys, []);

@@ -59,7 +59,7 @@ forEachMarket('history', {}, (market) => {
     ]);
   });
 
-  test('the floor of an empty collection is null, and the highest and the lowest floor are those that were known', async () => {
+  test('an hour in which the last listing of a collection ends has no closing floor, but a highest and a lowest floor', async () => {
     const subject = newCollection();
     const order = subject.order('1', milli(500));
     await market.load([subject.collection(), order]);
@@ -73,7 +73,7 @@ forEachMarket('history', {}, (market) => {
     ]);
   });
 
-  test('the service reads the sales of the past into their hours, and leaves the floors of the past unknown', async () => {
+  test('imported sales are counted in the hours in which they happened, and the floors before the import are unknown', async () => {
     const subject = newCollection();
     await market.load([
       subject.collection(),
@@ -154,7 +154,7 @@ forEachMarket('history', {}, (market) => {
     assert.equal((await timesOf(`interval=day&from=${iso(hour - 1_099 * DAY_MS)}`)).length, 1_100);
   });
 
-  test('a malformed time, a range that is empty or too long, and another interval are a 400', async () => {
+  test('a malformed time, a range that is empty or too long, and an unknown interval are a 400', async () => {
     const subject = newCollection();
     await market.load([subject.collection()]);
     const now = market.now();

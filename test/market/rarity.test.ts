@@ -27,8 +27,8 @@ test('a token with a rarer value has a smaller rank, and tokens with the same sc
 });
 
 test('the score is the sum of the information of all traits, the number of traits included', () => {
-  // Of 4 tokens: x is 'a' in 2 and missing in 1, y is missing in 3. In bits: 1 and 2 for x, 2 and log2(4/3) for y, and 1, 2, 1, 2 for
-  // the numbers of traits 1, 2, 1, 0.
+  // The information in bits. Trait x: 1 for 'a' (2 of 4 tokens), 2 for 'c' (1 token), 2 if x is missing (1 token). Trait y: 2 for 'b' (1 token),
+  // log2(4/3) if y is missing (3 tokens). Number of traits: 1 for one trait (2 tokens), 2 for two traits (1 token), 2 for none (1 token).
   const ranks = ranksOf([
     ['1', { x: 'a' }],
     ['2', { x: 'a', y: 'b' }],
@@ -45,7 +45,7 @@ test('a missing trait counts like a value that all tokens without the trait shar
   assert.deepEqual([ranksOf(hats(7))['7'], ranksOf(hats(7))['0']], [1, 2]);
 });
 
-test('scores are equal if the products of their different shares are equal', () => {
+test('two tokens have the same score if the products of the shares of their values are equal', () => {
   // The first 3 tokens have values that 3 and 8 tokens share, the next 4 tokens have values that 4 and 6 tokens share. The products,
   // 3 × 8 and 4 × 6, are equal.
   const tokens: Tokens = Array.from({ length: 24 }, (_, i) => {
@@ -58,7 +58,7 @@ test('scores are equal if the products of their different shares are equal', () 
   assert.ok(ranks.slice(7).every((rank) => rank >= 8));
 });
 
-test('each value of a trait with several values counts, and the order of tokens and traits does not', () => {
+test('each value of a trait with several values counts, and the order of tokens and of traits has no effect', () => {
   const tokens: Tokens = [
     ['1', { tag: ['a', 'b'] }],
     ['2', { tag: ['b', 'a'] }],

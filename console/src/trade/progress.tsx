@@ -1,4 +1,4 @@
-// How far a trade is, and what came of it.
+// Shows the current step of a trade, and then its outcome.
 
 import type { Hex } from 'viem';
 import { shortAddress } from '../format/address.ts';
@@ -10,7 +10,7 @@ export type Outcome =
   | { state: 'running'; step: Step }
   /** `isLate`: the service has not read the transaction's block yet. */
   | { state: 'done'; text: string; isLate: boolean }
-  /** `truths`: what is still the case after the failure. */
+  /** `truths`: sentences that say what is still true after the failure. */
   | { state: 'failed'; reason: string; truths: readonly string[]; hash: Hex | null };
 
 export function Progress({ outcome, onDismiss }: { outcome: Outcome; onDismiss: () => void }) {

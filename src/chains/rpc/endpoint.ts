@@ -26,7 +26,7 @@ export type EndpointStatus = {
   /** Host and port. The rest of the URL may be a secret. */
   host: string;
   state: EndpointState;
-  /** The number of the newest block that the endpoint reported last. Null if it has reported none. */
+  /** The number of the newest block, as the endpoint last reported it. Null before the first report. */
   head: number | null;
   /** How many blocks `head` is behind the best head of all endpoints of the chain. Null while `head` or the best head is unknown. */
   lag: number | null;
@@ -70,7 +70,7 @@ export class Endpoint {
   readonly position: number;
   readonly range = new RangeSize();
   readonly health: EndpointHealth;
-  /** The number of the newest block that the endpoint reported last. Null if it has reported none. Set by BlockReads. */
+  /** The number of the newest block, as the endpoint last reported it. Null before the first report. Set by BlockReads. */
   head: number | null = null;
   readonly #options: EndpointOptions;
   readonly #url: EndpointUrl;
@@ -134,7 +134,7 @@ export class Endpoint {
     if (this.health.succeeded()) this.#log('info', 'an endpoint works again');
   }
 
-  /** An error that the endpoint did not cause is not counted: it only ends the call that `enter` admitted. */
+  /** Ends the call that `enter` admitted. An error counts as a failure of the endpoint only if the endpoint caused it. */
   failed(error: unknown): void {
     if (!(error instanceof RpcFailure) || error.kind === 'closed') {
       this.health.abandoned();

@@ -257,7 +257,10 @@ export const FIELD_RULES: Readonly<Partial<Record<RecordKind, FieldRules>>> = {
   },
 };
 
-/** The kinds of records that can be guessed, with the fields that must be found. The first kind that fits is taken. */
+/**
+ * The kinds of records that can be guessed. A kind fits if at least one field of each of its lists is found. The first kind that fits is
+ * chosen.
+ */
 export const KIND_SIGNS: readonly (readonly [kind: RecordKind, fields: readonly (readonly string[])[]])[] = [
   ['listing', [['priceRaw'], ['expiresAt'], ['seller'], ['tokenId', 'mint']]],
   ['sale', [['price'], ['tokenId', 'mint'], ['timestamp', 'buyer', 'tx']]],
@@ -269,7 +272,7 @@ export const KIND_SIGNS: readonly (readonly [kind: RecordKind, fields: readonly 
   ['token', [['tokenId', 'mint']]],
 ];
 
-/** A column with prices in a national currency, such as `Price USD`. Its first group is the symbol of the currency. */
+/** Matches the name of a column with prices in a national currency, such as `price_usd`. The first group captures the currency. */
 export const NATIONAL_PRICE = /(?:^|_)(usd|eur|gbp|jpy|cny|krw)(?:_|$)/;
 
 /** Columns that name what happened in each row. */
@@ -287,7 +290,7 @@ export const EVENT_NAMES = [
   'method',
 ];
 
-/** What a column of EVENT_NAMES has in the rows of sales. */
+/** Matches the values by which a column of EVENT_NAMES marks a row as a sale. */
 export const SALE_EVENT =
   /^(sales?|sold|buy|bought|buy_?now|sell|purchased?|trades?|order_?(filled|fulfilled|matched)|item_?sold|successful|accept_?(bid|offer|collection_?bid)|(accept|execute)(d)?_?sale.*|verkauf|kauf|verkauft|gekauft)$/i;
 
@@ -306,7 +309,10 @@ export const SOURCE_NAMES = [
   'order_source',
   'fill_source',
 ];
-/** In files of Dune, the column `project` has the marketplace. In other files it has the collection, whose names do not match `form`. */
+/**
+ * In files of Dune, the column `project` has the marketplace. In other files this column has the name of a collection. `form` matches the names
+ * of marketplaces only.
+ */
 export const PROJECT_OF_DUNE = {
   name: 'project',
   form: /^(opensea|blur|looksrare|x2y2|magiceden|sudoswap|rarible|zora|foundation|superrare|larvalabs|cryptopunks|element|nftx|reservoir|tensor)$/i,

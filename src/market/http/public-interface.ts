@@ -14,10 +14,10 @@ export type PublicInterface<Context extends MarketplaceContext> = {
   /** All paths begin with this. */
   prefix: string;
   document: OpenApiOptions;
-  /** In the order of the OpenAPI document, without those of the index and of errors. */
+  /** The component schemas, in the order of the OpenAPI document. The schemas of the index and of errors are added after them. */
   schemas: readonly TSchema[];
   routes: readonly ((app: FastifyInstance, context: Context) => void)[];
-  /** The codes of errors beside those that all public interfaces have. */
+  /** The error codes of this interface, in addition to the codes that all public interfaces have. */
   errorCodes: readonly string[];
 };
 

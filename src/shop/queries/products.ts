@@ -54,9 +54,9 @@ const decodeShopId = rowDecoder('product', { shopId: column('shop_id', text) });
 export type ProductVersion = { id: string; version: number };
 
 /**
- * The ids in $2, read through a subquery. The planner then does not know their number, so one plan suits all calls and the server keeps it.
- * With the array itself, the plan for one id looks cheaper than that plan, and the server would plan the statement in every call, which
- * takes longer than the statement.
+ * The ids in $2, read through a subquery. The planner then does not know the number of ids, so the server makes one plan and keeps it for all
+ * calls. If the statement used $2 directly, a plan for one id would look cheaper than the general plan. The server would then plan the statement
+ * in every call, and planning takes longer than execution.
  */
 const IDS = `(select $2::text[])::text[]`;
 
@@ -132,8 +132,8 @@ export async function findProductForUpdate(tx: Queryable, shopId: string, id: st
 }
 
 /**
- * The products of the shop with these ids, locked until the transaction ends, and the ids of those that another transaction has locked if
- * they are to be skipped. They are locked in the order of their ids. Unknown ids are left out.
+ * Locks the products of the shop with these ids until the transaction ends, in the order of the ids, and returns them. If `whenLocked` is `skip`,
+ * products that another transaction has locked are left out, and `locked` has their ids. Unknown ids are left out.
  */
 export async function listProductsToUpdate(
   tx: Queryable,

@@ -40,14 +40,14 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual([supply, owners], [10_000, 5_000]);
     });
 
-    test('have no listed count on Solana while no source has its listings', async () => {
+    test('of a Solana collection have no listed count while no source has its listings', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([subject.collection(), { kind: 'collection', slug: 'nowhere', name: 'Nowhere' }]);
       assert.equal((await statsOf(subject)).listedCount, null);
       assert.equal((await market.ok('/v1/collections/nowhere')).data.stats.listedCount, null);
     });
 
-    test('are unknown for the windows two hours after the import of the sales', async () => {
+    test('do not know the sales of the last day and week when the last import of sales is two hours old', async () => {
       const subject = newCollection();
       const sale = subject.sale('1', 10n ** 18n, { timestamp: market.ago(0) });
       await market.load([subject.collection(), sale]);
@@ -60,7 +60,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual((await statsOf(subject)).sales, { allTime: 1, sevenDay: 1, twentyFourHour: 1 });
     });
 
-    test('count each asset once that has an active, unexpired listing above zero in either book', async () => {
+    test('count an asset once if either book has an active, unexpired listing of it above zero', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),

@@ -206,7 +206,7 @@ test('a feed that decompresses to a quarter of a gigabyte is not held in memory'
   assert.ok(growth < HELD_MAX, `${Math.round(growth / 2 ** 20)} MiB were held`);
 });
 
-test('when a reader stops early the connection is closed', async (t) => {
+test('when the caller stops reading early, the connection to the feed is closed', async (t) => {
   const { feed, replay } = await start(
     t,
     Array.from({ length: 3_000 }, (_, index) => listing(index)),
@@ -223,7 +223,7 @@ test('when a reader stops early the connection is closed', async (t) => {
   assert.equal(feed.status().failures, 0, 'an aborted read counts as a failure of the feed');
 });
 
-test('a read is aborted when the feed stops sending, but not when the reader is slow', async (t) => {
+test('a read is aborted when the feed stops sending, but not when the caller takes the pages slowly', async (t) => {
   const { replay } = await start(
     t,
     Array.from({ length: 3_000 }, (_, index) => listing(index)),

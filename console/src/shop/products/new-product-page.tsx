@@ -1,4 +1,4 @@
-// A new product.
+// The page on which a shop creates a product.
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
