@@ -20,7 +20,7 @@ const ROUNDS = 7;
 const ROUND_S = 3;
 const CONNECTIONS = 64;
 const DEFAULT_CONNECTIONS = 32;
-/** The least rates as multiples of bare node:http: of a response with a body, and of a 304. */
+/** The lowest accepted rates, as multiples of the rate of bare node:http: for responses with a body, and for a 304. */
 const RATIO_AIM = 0.95;
 const UNCHANGED_AIM = 1;
 
@@ -103,7 +103,7 @@ async function request(url: string, headers: Record<string, string>) {
 
 const ADDED_HEADERS = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding']);
 
-/** `status`: of each response, 200 unless given. */
+/** `status`: the expected status of each response, 200 by default. */
 type LoadOptions = Partial<Options> & { status?: number };
 
 /** The requests a second that a server completes under load. Throws if a response is an error or of another class of status than expected. */

@@ -1,5 +1,5 @@
-// Records the effects of transactions of wallets, which a simulation has not planned, in its record of the state. The effects are read from
-// the EVM logs of a receipt.
+// Records transactions that users send with their wallets in the simulation's record of the chain state. The simulation did not plan these
+// transactions, so their effects are read from the EVM logs of their receipts.
 
 import type { Address, Hex } from 'viem';
 import { isAddressEqual, parseEventLogs, zeroAddress } from 'viem';

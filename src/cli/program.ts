@@ -82,7 +82,10 @@ class UsageError extends Error {
   }
 }
 
-/** Makes the command and its subcommands throw a UsageError. Also makes them reject an option in place of a value. */
+/**
+ * Makes the command and its subcommands throw a UsageError. Also makes them reject an option that stands where the value of another option is
+ * expected.
+ */
 function prepare(command: CommandUnknownOpts): void {
   command.exitOverride((error) => {
     throw toUsageError(error, pathOf(command));

@@ -34,8 +34,8 @@ export function parseAddress(family: ChainFamily, text: string): Address | null 
 function isSolanaAddress(text: string): boolean {
   if (!BASE58_TEXT.test(text)) return false;
   // Decoding takes microseconds, and an import checks several addresses in each record. So the most frequent form, 44 characters without a
-  // leading `1` (a zero byte), is not decoded. Text of this form encodes at least 32 bytes, and exactly 32 up to the greatest address.
-  // Texts of one length compare as their numbers do, because the base58 alphabet is in ASCII order.
+  // leading `1` (a zero byte), is not decoded. Text of this form encodes 32 bytes if it is not greater than the greatest address, and more bytes
+  // otherwise. Texts of equal length compare like the numbers that they encode, because the base58 alphabet is in ASCII order.
   if (text.length === SOLANA_ADDRESS_LENGTH_MAX && !text.startsWith('1')) return text <= SOLANA_ADDRESS_MAX;
   return base58.decode(text).length === SOLANA_ADDRESS_BYTES;
 }
@@ -56,7 +56,7 @@ export function toTokenId(number: bigint): AssetId {
   return number.toString() as AssetId;
 }
 
-/** How a MarketItem or token names an asset on the wire. At most one of `tokenId` and `mint` is not null. */
+/** How a MarketItem or token names an asset on the wire. At least one of `tokenId` and `mint` is null. */
 export type AssetNames = { contractAddress: string | null; tokenId: string | null; mint: string | null };
 
 /** On Solana `contractAddress` is null, because a mint alone identifies an asset. */

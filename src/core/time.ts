@@ -40,8 +40,8 @@ const THREE_DIGITS = Array.from({ length: 1_000 }, (_, number) => String(number)
 const dayTexts = new Map<number, string>();
 
 /**
- * The time in ISO 8601, as `toISOString` writes it. It is made faster, because the texts of days are cached: a page has few different days. `ms` is a whole number and a time
- * that `Date` can represent.
+ * The time in ISO 8601, as `toISOString` writes it. This function is faster, because it caches the texts of days: the rows of a page have few
+ * different days. `ms` is a whole number and a time that `Date` can represent.
  */
 export function toIsoText(ms: number): string {
   const day = Math.floor(ms / DAY_MS);

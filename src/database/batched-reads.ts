@@ -4,8 +4,8 @@ import { tooMany } from './turns.ts';
 
 export type BatchedReadsOptions<Value> = {
   /**
-   * Reads the values of these keys with one statement. A key without a value is absent from the result. `latest`: the earliest time by
-   * which a reader wants the statement to begin.
+   * Reads the values of these keys with one statement. A key without a value is absent from the result. The statement must
+   * begin by `latest`, the earliest of the times that callers of `read` have set.
    */
   readAll: (keys: readonly string[], latest: number) => Promise<ReadonlyMap<string, Value>>;
   /** The most keys of one statement. */
@@ -42,7 +42,7 @@ export class BatchedReads<Value> {
     return waiting.promise;
   }
 
-  /** The statement is sent after the events that are ready now, so that the requests which arrive together share it. */
+  /** Sends the statement after all events that are ready now were processed, so that requests that arrive together share one statement. */
   #schedule(): void {
     if (this.#isScheduled || this.#running >= RUNNING_MAX) return;
     this.#isScheduled = true;

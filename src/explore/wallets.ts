@@ -69,7 +69,7 @@ export async function listWalletListings(market: Market, query: WalletPageQuery)
   const mirrored = requireValue(mirror, 'upstream_error');
   const orders = valueOrNull(book) ?? [];
   const { page, next } = toPage([...mirrored, ...orders], query.limit);
-  // The own book may list an asset for another seller. As in every list, its order then hides the mirrored listing.
+  // The own book may list an asset for another seller. As in every list, the order of the own book then hides the mirrored listing.
   const hiding = await readBook((db) => listFillableOrdersOfAssets(db, page, options.now));
   const hidden = new Set((valueOrNull(hiding) ?? []).map(toKeyText));
   const ownByAsset = new Map(orders.map((order) => [toKeyText(order), toListingOfOrder(order)]));
@@ -83,7 +83,7 @@ export async function listWalletListings(market: Market, query: WalletPageQuery)
   return { rows, next, degraded: !book.ok || !hiding.ok };
 }
 
-/** One row more than the page has shows whether there is a next page. */
+/** The limit is one row more than a page has. If this row is found, there is a next page. */
 function toOptions(market: Market, { account, chain, after, limit }: WalletPageQuery): WalletQuery {
   const chains = chain ? [chain.id] : [...market.chains.keys()];
   return { account, chains, after, limit: limit + 1, now: market.clock() };

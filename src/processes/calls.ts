@@ -62,7 +62,7 @@ export type ProcessCalls = {
   ping: { input: null; output: null };
   nudgeWebhooks: { input: null; output: null };
   readStream: { input: null; output: StreamCounts };
-  /** If `isComplete`, the output includes the metrics that are the same in all processes. It is null while the process has no metrics yet. */
+  /** If `isComplete`, the output includes the metrics that are the same in all processes. The output is null while the process has no metrics yet. */
   readMetrics: { input: { isComplete: boolean }; output: ProcessMetrics | null };
   /** Continues to serve for `graceMs`, then ends. */
   stop: { input: { graceMs: number }; output: null };

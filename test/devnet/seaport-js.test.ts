@@ -10,7 +10,7 @@ import { fromWireComponents, hashOrder } from '../../devnet/orders.ts';
 import type { TestDevnet } from '../support/chain/devnet.ts';
 import { createSeaportJs, startTestDevnet } from '../support/chain/devnet.ts';
 
-/** A small world. SELLER and BUYER are indexes of accounts that do not trade in it. They have no tokens and approvals. */
+/** A small world. SELLER and BUYER are indexes of accounts that do not trade in it. They have neither tokens nor approvals. */
 const SIZE = { people: 2, collections: 1, tokens: 4, editions: 0 };
 const SELLER = 0;
 const BUYER = 1;
@@ -54,7 +54,8 @@ test('orders that seaport-js signs, one by one and in bulk, can be bought and ca
   }
   const { executeAllActions } = await seller.seaport.createBulkOrders(bulk.map(toInput), seller.address);
   orders.push(...(await executeAllActions()));
-  // A bulk signature also has the order's index, in three bytes, and the proof of a tree of four orders.
+  // A bulk signature has a signature of 64 bytes, the order's index in 3 bytes, and a proof of two hashes of 32 bytes: the three orders are
+  // leaves of a tree that has four.
   const sizes = orders.map(({ signature }) => (signature.length - 2) / 2);
   assert.deepEqual(sizes, [64, 64, 64, 131, 131, 131]);
 

@@ -20,7 +20,7 @@ import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { startOnTwoDatabases, withTwoServers } from '../degradation/two-databases.ts';
 
-/** Longer than the time for which the server repeats the metrics that it has read. */
+/** Longer than the time for which the server caches the metrics. */
 const READ_AGAIN_MS = 1_050;
 
 type Sample = { name: string; labels: Record<string, string>; value: number };
@@ -156,7 +156,10 @@ test('a file that is not a socket is not deleted', async () => {
   assert.equal(readFileSync(file, 'utf8'), 'notes');
 });
 
-/** Makes a socket file on which no process listens. The server removes only the name under which it listened. */
+/**
+ * Makes a socket file on which no process listens. When the server closes, it removes only the name on which it listened, so the renamed file
+ * stays.
+ */
 async function leaveSocket(socketPath: string): Promise<void> {
   const server = net.createServer().listen(`${socketPath}.listening`);
   await once(server, 'listening');

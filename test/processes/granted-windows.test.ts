@@ -66,7 +66,7 @@ function createLinks(delays: () => number): [Link, Link] {
 
 const passedOf = (results: readonly unknown[]): number => results.filter((result) => result === null).length;
 
-test('exactly the limit passes over all processes, whichever processes the requests reach and however late messages are', async () => {
+test('all processes together admit exactly the limit, whichever processes the requests reach and however late messages arrive', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),
@@ -117,7 +117,7 @@ test('a window of 120 requests costs few messages, and other clients are counted
   assert.equal(await limiters[0]?.count('list', 'other'), null);
 });
 
-test('requests that a process held when it ended count as used, and the others go on', async () => {
+test('when a process ends, the requests that were granted to it count as used, and other processes can admit the rest', async () => {
   const { limiters, toProcess } = connect(2, 100, () => 0);
   assert.equal(await limiters[0]?.count('list', 'client'), null);
   toProcess[0]?.close();
@@ -139,7 +139,7 @@ test('a process that does not respond stops no other process: its part counts as
   assert.equal((await take(2)).requests, 1);
 });
 
-test('a call whose handler fails is rejected with its message, and an unknown call too', async () => {
+test('a call is rejected with the error message of its handler, and an unknown call is rejected too', async () => {
   const [left, right] = createLinks(() => 0);
   type Calls = CallTable & { fail: { input: null; output: null }; unknown: { input: null; output: null } };
   const caller: Channel<Calls, CallTable> = new Channel<Calls, CallTable>(left, {});

@@ -1,4 +1,4 @@
-// The theme: that of the system unless the reader chose one. The choice stays in this browser.
+// The theme of the console. It follows the system unless the user has chosen a theme. The choice is stored in this browser.
 
 import { Store } from './store.ts';
 

@@ -1,5 +1,5 @@
-// Renders files for the shared caches in deploy/. With these files, a cache reduces the query of a request of /v1 to the parameters
-// of the operation. All other parameters are removed. The service ignores them, but each of their values would make a new cache
+// Renders files for the shared caches in deploy/. With these files, a cache keeps only the query parameters that an operation of /v1
+// has. All other parameters are removed. The service ignores them, but each of their values would make a new cache
 // entry.
 
 type Document = { paths: Record<string, Record<string, { parameters?: { name: string; in: string }[] }>> };
