@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
+import { createLog } from '../../src/core/log.ts';
+import { OperatorError } from '../../src/core/errors.ts';
 import { findCluster, useOneConnection } from '../../src/database/citus.ts';
 import { applyMigration, migrate } from '../../src/database/migrate.ts';
+import { openReplicas } from '../../src/database/open.ts';
 import type { Database } from '../../src/database/port.ts';
 import { createDatabase } from '../../src/database/port.ts';
 import type { CitusCluster } from '../support/engines/citus-cluster.ts';
@@ -55,6 +58,25 @@ describe(
       assert.equal(new Set(distributed.map((table) => table['place'])).size, 1);
       const found = await findCluster(database, 'indexer');
       assert.deepEqual([found?.nodes.length, found?.inactive, found?.local], [2, [], []]);
+    });
+
+    test('the start fails if INDEXER_DATABASE_REPLICA_URLS is set', async () => {
+      const url = await theCluster().createDatabase();
+      await using database = open(url);
+      const settings = {
+        dataDir: '',
+        databaseUrl: null,
+        indexerDatabaseUrl: url,
+        databaseReplicaUrls: [],
+        indexerDatabaseReplicaUrls: [url],
+        replicaMaxLagMs: 1_000,
+      };
+      await assert.rejects(
+        openReplicas(settings, createLog('silent'), { primaries: { main: database, indexer: database } }),
+        new OperatorError(
+          'indexer-replica-1 of INDEXER_DATABASE_REPLICA_URLS leads to a node of a Citus cluster, which cannot have replicas here: remove the setting',
+        ),
+      );
     });
 
     test('a later migration may alter, index and fill the distributed tables in its transaction', async () => {

@@ -57,6 +57,7 @@ const KEPT_LAGS = 2;
 const MISTAKES: Partial<Record<LeftOut, string>> = {
   'of another system': 'is not a replica of the primary: its system identifier is another one',
   'of another database': 'is a replica of the primary, but its URL names another database',
+  'of a Citus cluster': 'leads to a node of a Citus cluster, which cannot have replicas here: remove the setting',
 };
 
 export const TIMELINE_HIDDEN =

@@ -20,6 +20,7 @@ export type LeftOut =
   | 'not in recovery'
   | 'of another system'
   | 'of another database'
+  | 'of a Citus cluster'
   | 'on another timeline'
   | 'not receiving the log'
   | 'recovery conflict'
@@ -57,6 +58,7 @@ const CHECK = `
     pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::text as position,
     (select system_identifier::text from pg_control_system()) as system,
     current_database()::text as database,
+    exists (select from pg_extension where extname = 'citus') as is_clustered,
     ${SERVER} as server,
     exists (select from pg_stat_wal_receiver) as receives,
     (select received_tli from pg_stat_wal_receiver) as timeline`;
@@ -66,6 +68,7 @@ const decodeCheck = rowDecoder('check', {
   position: nullable(text),
   system: text,
   database: text,
+  is_clustered: boolean,
   server: text,
   receives: boolean,
   timeline: nullable(integer),
@@ -253,9 +256,12 @@ export class Replica {
     return isWaitedFor ? WAITED_PERIOD_MS : PERIOD_MS;
   }
 
-  #judge({ in_recovery: isInRecovery, system, database, receives, timeline }: Check): LeftOut | null {
+  #judge(check: Check): LeftOut | null {
+    const { in_recovery: isInRecovery, is_clustered: isClustered, system, database, receives, timeline } = check;
     const { primary, withoutPrimaryMaxMs } = this.#options;
     const { identity } = primary;
+    // The rows are on the workers, whose logs are not compared.
+    if (isClustered) return 'of a Citus cluster';
     if (!identity) return 'not compared with its primary';
     if (system !== identity.system) return 'of another system';
     if (database !== identity.database) return 'of another database';
