@@ -80,7 +80,7 @@ forEachMarket('collections with all figures', {}, (market) => {
   test('the last stored buyer floor is served at any age, and is stale after half an hour', async () => {
     const subject = newCollection();
     await market.load([subject.collection()]);
-    await upsertLastBuyerFloor(market.indexer(), subject.id, { raw: milli(441), observedAt: market.now() });
+    await upsertLastBuyerFloor(market.main(), subject.id, { raw: milli(441), observedAt: market.now() });
     const buyerFloor = async () => (await read(subject.slug)).stats.buyerFloor;
     assert.equal((await buyerFloor()).price.raw, String(milli(441)));
     assert.equal((await buyerFloor()).stale, false);

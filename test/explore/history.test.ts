@@ -16,10 +16,8 @@ const milli = (count: number) => BigInt(count) * 10n ** 15n;
 forEachMarket('history', {}, (market) => {
   const read = async (subject: TestCollection, query = ''): Promise<any[]> =>
     (await market.ok(pathOf(subject, query))).data;
-  const sweep = () => {
-    const db = market.indexer();
-    return sweepExpired({ main: db, indexer: db, chains: createChains(), clock: market.now });
-  };
+  const sweep = () =>
+    sweepExpired({ main: market.main(), indexer: market.indexer(), chains: createChains(), clock: market.now });
   const undo = async (id: string | undefined) => {
     let position: unknown = null;
     do {
@@ -191,10 +189,9 @@ forEachMarket('history', {}, (market) => {
     const query = `from=${market.ago(3 * HOUR_MS)}&to=${market.ago(-HOUR_MS)}`;
     const before = await read(subject, query);
     market.advance(40 * DAY_MS);
-    const indexer = market.indexer();
-    while ((await indexer.transaction((tx) => deleteOldActivity(tx, market.now(), 1_000))) > 0);
+    while ((await market.main().transaction((tx) => deleteOldActivity(tx, market.now(), 1_000))) > 0);
     await sweep();
-    assert.equal((await indexer.query(`select from indexer.market_point`)).length, 0);
+    assert.equal((await market.indexer().query(`select from indexer.market_point`)).length, 0);
     assert.deepEqual((await read(subject, query)).slice(0, 3), before.slice(0, 3));
     assert.deepEqual(lastOf(await read(subject), 1), ['500 500 500 500, 0 sold, 1 listed']);
   });

@@ -100,7 +100,7 @@ forEachMarket('search', {}, (market) => {
   test('finds the name that the contract of a collection states behind hundreds of names on other chains', async () => {
     const wanted = newCollection({ chain: 'polygon', slug: 'velvet' });
     await market.load([wanted.collection({ name: wanted.address })]);
-    await market.indexer().query(
+    await market.main().query(
       `insert into main.collection_metadata (collection_id, name)
        select 'base_' || n, 'Velvet Moths of the Night' from generate_series(1, 201) as n
        union all select $1, 'Velvet Moths of the Nights'`,

@@ -253,10 +253,10 @@ forEachMarket('traits', {}, (market) => {
   });
 
   const sweep = () =>
-    sweepExpired({ main: market.indexer(), indexer: market.indexer(), chains: createChains(), clock: market.now }).then(
+    sweepExpired({ main: market.main(), indexer: market.indexer(), chains: createChains(), clock: market.now }).then(
       () =>
         copyCatalog(
-          { main: market.indexer(), indexer: market.indexer(), chains: createChains(), clock: market.now },
+          { main: market.main(), indexer: market.indexer(), chains: createChains(), clock: market.now },
           { timeoutMs: 30_000, batchesMax: 10 },
         ),
     );

@@ -269,7 +269,7 @@ forEachMarket('floor', { settings }, (market) => {
     await market.load([subject.collection()]);
     let now = market.now();
     const clock = () => now;
-    const options = { db: market.indexer(), timeoutMs: 60_000, log: createLog('silent'), clock, random: () => 0 };
+    const options = { db: market.main(), timeoutMs: 60_000, log: createLog('silent'), clock, random: () => 0 };
     const source = new MarketSource({ name: 'last buyer floors', ...options });
     t.after(() => source.close());
     const floors = new LastBuyerFloors(source, clock);
@@ -279,7 +279,7 @@ forEachMarket('floor', { settings }, (market) => {
     };
     await note();
     // Another process found no listing.
-    await market.indexer().query(`delete from main.last_buyer_floor where collection_id = $1`, [subject.id]);
+    await market.main().query(`delete from main.last_buyer_floor where collection_id = $1`, [subject.id]);
     now -= HOUR_MS;
     await note();
     assert.equal(await floors.find(subject.id), 5n);

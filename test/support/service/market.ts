@@ -40,7 +40,9 @@ export type TestMarket = TestService & {
   advance(ms: number): void;
   /** The time this long before now, in ISO 8601. */
   ago(ms: number): string;
-  /** The database of the service. */
+  /** The primary of the service. */
+  main(): Database;
+  /** The indexer database of the service. It may be another one than the primary. */
   indexer(): Database;
   /** Stores the traits of tokens, by asset, as the readers of metadata do. Responses that are cached already are not dropped. */
   describe(subject: TestCollection, traits: Readonly<Record<string, TraitValues>>): Promise<void>;
@@ -66,14 +68,17 @@ export function forEachMarket(
     describe('service', () => {
       let now = START;
       let databases: Databases | null = null;
-      const indexer = () => {
-        if (!databases) throw new Error('the service has not started: use its database only in tests and hooks');
-        return databases.indexer;
+      const opened = () => {
+        if (!databases) throw new Error('the service has not started: use its databases only in tests and hooks');
+        return databases;
       };
+      const main = () => opened().main;
+      const indexer = () => opened().indexer;
       const clock = {
         now: () => now,
         advance: (ms: number) => void (now += ms),
         ago: (ms: number) => new Date(now - ms).toISOString(),
+        main,
         indexer,
         describe: (subject: TestCollection, traits: Readonly<Record<string, TraitValues>>) =>
           storeTraits(indexer(), { collectionId: subject.id, at: now }, traits),
