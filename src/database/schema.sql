@@ -886,7 +886,7 @@ create table indexer.sale (
 CREATE INDEX sale_by_asset ON indexer.sale USING btree (collection_id, asset, sold_at DESC, key DESC);
 CREATE INDEX sale_by_block ON indexer.sale USING btree (chain, block_number) WHERE (block_number IS NOT NULL);
 CREATE INDEX sale_by_time ON indexer.sale USING btree (collection_id, sold_at DESC, key DESC);
-CREATE INDEX sale_by_transaction ON indexer.sale USING btree (collection_id, tx) WHERE ((tx IS NOT NULL) AND ((block_number IS NOT NULL) OR (log_index IS NULL)));
+CREATE INDEX sale_by_transaction ON indexer.sale USING btree (collection_id, tx) WHERE ((tx IS NOT NULL) AND ((block_number IS NOT NULL) OR (log_index IS NULL) OR (listing_id IS NULL)));
 CREATE INDEX sale_unpriced ON indexer.sale USING btree (chain) WHERE (price_raw IS NULL);
 
 create table indexer.sale_hour (
