@@ -58,8 +58,9 @@ async function cover(
     const added = [...joinedIds].filter((id) => !covered.has(id));
     const removed = [...covered].filter((id) => !joinedIds.has(id));
     const changed = new Set([...removed, ...added, ...(isYoungAgain ? covered : [])]);
-    await lockFigures(tx, changed);
+    // Before the figures, as in every transaction that writes both (invariant 18).
     await updateChainCoverage(tx, chain.id, { to, revision });
+    await lockFigures(tx, changed);
     await deleteCoverage(tx, { collectionIds: removed, source: chain.id });
     await insertChainCovered(tx, chain.id, { collectionIds: added, to });
     await refreshFigures(tx, { collectionIds: changed }, { chains, now: clock() });

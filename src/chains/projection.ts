@@ -261,7 +261,7 @@ function findListingId(
 type TokenChanges = { held: NewTokenHolder[]; unminted: { collectionId: string; asset: string }[] };
 
 /**
- * Reads the current holders from the primary database, with the block since which each token has been held. They may be newer than this
+ * Reads the current holders from the primary database, with the block of the last transfer or token approval of each token. They may be newer than this
  * batch. A later batch then finds them written.
  */
 async function readHolders(

@@ -10,6 +10,11 @@ export const BATCH_ROWS_FIRST = 500;
  * fewer pages of an index when there are more of them.
  */
 const BATCH_ROWS_MAX: Record<Engine, number> = { embedded: 2_000, postgresql: 8_000 };
+/**
+ * The largest number of records in one transaction that has products or orders. Their rows are written one after the other, and requests of the
+ * store and the follower of the chain wait for them.
+ */
+const ROWS_MAX_OF_PRIMARY = 2_000;
 /** The largest number of records in one transaction on any engine. */
 export const BATCH_ROWS_MAX_ANY = Math.max(...Object.values(BATCH_ROWS_MAX));
 const BATCH_ROWS_MIN = 100;
@@ -41,8 +46,9 @@ export class BatchSize {
     return this.#rows;
   }
 
-  /** Whether a batch of `rows` records is complete. `fillMs`: the time since its first record was read. */
-  isComplete(rows: number, fillMs: () => number): boolean {
+  /** Whether a batch of `rows` records is complete. `hasPrimary`: it has products or orders. `fillMs`: the time since its first record was read. */
+  isComplete(rows: number, { hasPrimary, fillMs }: { hasPrimary: boolean; fillMs: () => number }): boolean {
+    if (hasPrimary && rows >= ROWS_MAX_OF_PRIMARY) return true;
     return rows >= this.#rows || (rows >= BATCH_ROWS_FIRST && fillMs() > FILL_MAX_MS);
   }
 

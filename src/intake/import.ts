@@ -222,17 +222,23 @@ async function* toBatches(source: AsyncIterable<ParsedRow[]>, batchSize: BatchSi
   let batch: ParsedRow[] = [];
   let size = 0;
   let startedAt = 0;
+  let hasPrimary = false;
   try {
     for await (const rows of source) {
       for (const row of rows) {
         if (batch.length === 0) startedAt = performance.now();
         batch.push(row);
         size += row.size;
-        const isComplete = batchSize.isComplete(batch.length, () => performance.now() - startedAt);
+        hasPrimary ||= row.parsed.record?.kind === 'product' || row.parsed.record?.kind === 'order';
+        const isComplete = batchSize.isComplete(batch.length, {
+          hasPrimary,
+          fillMs: () => performance.now() - startedAt,
+        });
         if (!isComplete && size < BATCH_CHARACTERS_MAX) continue;
         yield batch;
         batch = [];
         size = 0;
+        hasPrimary = false;
       }
     }
   } catch (error) {

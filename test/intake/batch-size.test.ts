@@ -34,8 +34,9 @@ describe('the size of a batch', () => {
   test('a slow source completes a batch early, but not before the batch has as many records as the first batch may have', () => {
     const size = new BatchSize('postgresql');
     size.adapt(500, { ms: 10, isAwaited: false });
-    assert.deepEqual([size.rows, size.isComplete(749, () => 900), size.isComplete(750, () => 0)], [750, false, true]);
-    assert.deepEqual([size.isComplete(500, () => 1_100), size.isComplete(499, () => 1_100)], [true, false]);
+    const isComplete = (rows: number, ms: number) => size.isComplete(rows, { hasPrimary: false, fillMs: () => ms });
+    assert.deepEqual([size.rows, isComplete(749, 900), isComplete(750, 0)], [750, false, true]);
+    assert.deepEqual([isComplete(500, 1_100), isComplete(499, 1_100)], [true, false]);
   });
 
   test('a short transaction for which other work waits leaves the batches as they are', () => {
@@ -52,6 +53,16 @@ describe('the size of a batch', () => {
       return size.rows;
     });
     assert.deepEqual(sizes, [2_000, 8_000]);
+  });
+
+  test('a batch with products or orders has at most 2,000 records', () => {
+    const size = new BatchSize('postgresql');
+    for (let batch = 0; batch < 20; batch += 1) size.adapt(size.rows, { ms: 1, isAwaited: false });
+    const isComplete = (rows: number, hasPrimary: boolean) => size.isComplete(rows, { hasPrimary, fillMs: () => 0 });
+    assert.deepEqual(
+      [isComplete(1_999, true), isComplete(2_000, true), isComplete(2_000, false)],
+      [false, true, false],
+    );
   });
 
   test('the batches grow again up to the largest size when nothing waits', () => {
