@@ -2,11 +2,9 @@
 
 import assert from 'node:assert/strict';
 import diagnostics from 'node:diagnostics_channel';
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import http from 'node:http';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { sendWithKey as send } from '../support/http/header-order.ts';
 import { SECOND_MS } from '../support/service/market.ts';
 import { forEachStore } from '../support/service/shop.ts';
 
@@ -17,20 +15,6 @@ function countRouted(t: TestContext): { count: number } {
   diagnostics.subscribe('tracing:fastify.request.handler:start', count);
   t.after(() => diagnostics.unsubscribe('tracing:fastify.request.handler:start', count));
   return routed;
-}
-
-type Answer = { status: number | undefined; headers: string[]; body: string };
-
-/** Sends a request and returns the response with its headers in their order, except for `Date`. */
-async function send(url: string, secret: string, { method = 'GET', coding = 'identity' } = {}): Promise<Answer> {
-  const headers = { authorization: `Bearer ${secret}`, 'accept-encoding': coding, 'x-request-id': 'known-reads' };
-  const request = http.request(url, { method, headers }).end();
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  const body = Buffer.concat(await response.toArray()).toString('base64');
-  const pairs = response.rawHeaders.flatMap((name, index, all) =>
-    index % 2 === 0 ? [`${name}: ${all[index + 1]}`] : [],
-  );
-  return { status: response.statusCode, headers: pairs.filter((pair) => !/^date:/i.test(pair)), body };
 }
 
 forEachStore('reads before the router', (store) => {
@@ -77,7 +61,11 @@ forEachStore('reads before the router', (store) => {
     const { status, body, headers } = await shop.send('GET', `/products/${id}`);
     assert.deepEqual([status, body.error], [404, { code: 'not_found', message: 'Product not found' }]);
     assert.match(headers.get('x-request-id') ?? '', /./);
+    const url = `${store.service.url}/api/v1/products/${id}`;
+    const known = await send(url, shop.key.secret);
     assert.equal(routed.count, 0);
+    assert.deepEqual(known, await send(`${url}/`, shop.key.secret));
+    assert.equal(routed.count, 1);
   });
 
   test('need the scope, a key that is not revoked, and a product of the shop of the key', async () => {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { sendWithKey } from '../support/http/header-order.ts';
 import type { TestStore } from '../support/service/shop.ts';
 
 /** Declares the tests. To a key of one shop, a product of another shop looks like a product that does not exist. */
@@ -43,6 +44,17 @@ export function describeShopIsolation(store: TestStore): void {
         ['product.created'],
       );
       assert.deepEqual(await stranger.events(), []);
+    });
+
+    test('has the headers of a missing product in the same order, even after its owner has read it', async () => {
+      const [shop, stranger] = [await store.shop(), await store.shop()];
+      const { id } = await shop.product();
+      await shop.ok('GET', `/products/${id}`);
+      await stranger.ok('GET', '/products');
+      const read = (path: string) => sendWithKey(`${store.service.url}/api/v1/products/${path}`, stranger.key.secret);
+      const response = await read(id);
+      assert.equal(response.status, 404);
+      assert.deepEqual(response, await read(MISSING_ID));
     });
 
     test('is on no page of a product list, an inventory list or an adjustment log', async () => {

@@ -1,7 +1,7 @@
 // Responds to reads of products. The router parses and checks the target of a read once. Later reads of the same target are served by a stage
 // before the router, because the router and its hooks take more time than the rest of such a read. Both ways share the check of the key, its
-// rate limit, the scope, the read and the response. The stage leaves a request to the router if the key or the target is not known, or if the
-// key lacks the scope.
+// rate limit, the scope, the read and the response. The stage leaves a request to the router if the key or the target is not known, if the key
+// lacks the scope, or if the product is another shop's.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -17,9 +17,11 @@ import type { PreparedResponse } from './product-responses.ts';
 import { writePrepared } from './product-responses.ts';
 import type { StoreShares } from './shares.ts';
 
-/** A read whose target was parsed and checked. It is valid for every shop. */
+/** A read whose target was parsed and checked. */
 export type KnownRead = {
   scope: StoreScope;
+  /** The only shop for which the target is known: the shop of the product. Null: it is known for every shop. */
+  shopId: string | null;
   /** The pattern of the route, for metrics. */
   route: string;
   /** Throws the errors of the request. `latest` as in `ProductReads`. */
@@ -75,6 +77,8 @@ export class KnownReads {
       const known = method === 'GET' || method === 'HEAD' ? this.#reads.get(url) : undefined;
       const caller = known && peekCaller(this.#access, request);
       if (!known || !caller || !hasScope(caller, known.scope)) return route(request, response);
+      // Otherwise another shop could tell from the time of its 404 that the product exists.
+      if (known.shopId !== null && known.shopId !== caller.shopId) return route(request, response);
       options.noteRoute?.(request, known.route);
       const exceeded = this.#access.limiter.count('key', caller.keyId);
       const serve = () => void this.#serve(request, response, { known, shopId: caller.shopId, exceeded, options });

@@ -91,6 +91,7 @@ function registerList(app: FastifyInstance, context: StoreRoutesContext, reads: 
         { request, reply, shopId: callerOf(request).shopId },
         {
           scope: 'products:read',
+          shopId: null,
           route: PATH,
           read: async (shopId, latest) => prepareProductPage(await reads.readPage(shopId, query, latest)),
         },
@@ -152,10 +153,12 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: P
     },
     async (request, reply) => {
       const id = idOf(request);
+      const { shopId: ownShopId } = callerOf(request);
       return context.knownReads.respond(
-        { request, reply, shopId: callerOf(request).shopId },
+        { request, reply, shopId: ownShopId },
         {
           scope: 'products:read',
+          shopId: ownShopId,
           route: ONE_PATH,
           read: async (shopId, latest) => prepareProduct(await readProduct(reads, { shopId, id, latest })),
         },
