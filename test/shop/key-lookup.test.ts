@@ -78,6 +78,34 @@ forEachEngine('the look-up of an API key', (engine) => {
     );
   });
 
+  test('is not repeated for a second after it has found no key, however long it took', async () => {
+    const { sent, main } = recordStatements(db);
+    let now = NOW;
+    const slow: Database = {
+      ...main,
+      within: (timeoutMs, lane) => {
+        now += 1_500;
+        return main.within(timeoutMs, lane);
+      },
+    };
+    const log = createLog('silent');
+    const verifier = new KeyVerifier({
+      main: slow,
+      clock: () => now,
+      log,
+      serviceName: SERVICE,
+      secretKeys: new SecretKeys([]),
+    });
+    const wrong = createApiKey(SERVICE, randomBytes);
+    assert.equal(await verifier.verify(wrong), null);
+    now += 999;
+    assert.equal(await verifier.verify(wrong), null);
+    assert.equal(sent.length, 1);
+    now += 1;
+    assert.equal(await verifier.verify(wrong), null);
+    assert.equal(sent.length, 2);
+  });
+
   test('shares statements with look-ups of other keys, and finds each key among wrong ones', async () => {
     const { sent, main } = recordStatements(db);
     const log = createLog('silent');

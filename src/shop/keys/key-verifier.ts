@@ -85,7 +85,8 @@ export class KeyVerifier {
     if (isBefore(this.#unknown.get(hash), now, UNKNOWN_MS)) return null;
     const key = await this.#lookups.read(hash, performance.now() + LOOKUP_WAIT_MAX_MS);
     if (!key) {
-      this.#unknown.set(hash, now + UNKNOWN_MS);
+      // From the end of the look-up: one that takes longer than this time would otherwise be repeated at once.
+      this.#unknown.set(hash, this.#context.clock() + UNKNOWN_MS);
       return null;
     }
     const caller = { keyId: key.id, shopId: key.shopId, scopes: new Set(key.scopes) };
