@@ -31,13 +31,13 @@ export type GroupedChangesOptions<Request extends { productId: string }> = {
   ) => Promise<Outcome[]>;
   /** Whether `write` sends several statements, which then run in one transaction. */
   needsTransaction: boolean;
+  /** The most changes in a group. It bounds the memory and the parameters of a group, so large changes need a small number. */
+  sizeMax: number;
 };
 
 /** The result of one change, its error, or `locked` if it was not made. */
 export type Outcome = OnceResponse | ServiceError | 'locked';
 
-/** The most changes in a group. */
-const GROUP_SIZE_MAX = 100;
 /** The most groups of a shop at a time. One group is executed while the commit of another one is written to disk. */
 const GROUPS_MAX = 2;
 
@@ -119,7 +119,7 @@ class ShopChanges<Request extends { productId: string }> {
     const group: Waiting<Request>[] = [];
     const now = performance.now();
     for (const waiting of this.#waiting) {
-      if (group.length === GROUP_SIZE_MAX) break;
+      if (group.length === this.#options.sizeMax) break;
       if (this.#busy.has(waiting.request.productId)) continue;
       this.#waiting.delete(waiting);
       if (waiting.latest > now) group.push(waiting);
@@ -172,7 +172,7 @@ class ShopChanges<Request extends { productId: string }> {
     for (const waiting of first) this.#waiting.delete(waiting);
     this.#ofLocked.set(product, first);
     while (first.length > 0) {
-      const group = first.splice(0, GROUP_SIZE_MAX);
+      const group = first.splice(0, this.#options.sizeMax);
       try {
         const options = { productId: product, latest: latestOf(group) };
         const left = await this.#write(group, this.#options.statementsOf(this.#shopId, options), 'wait');

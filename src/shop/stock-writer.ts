@@ -10,6 +10,8 @@ import type { AppliedStockChange, StockChangeResult } from './queries/stock.ts';
 import type { StockRequest } from './stock.ts';
 import { changeStocks } from './stock.ts';
 
+const GROUP_SIZE_MAX = 100;
+
 export type StockWriterOptions = Pick<GroupedChangesOptions<StockRequest>, 'statementsOf' | 'clock' | 'secretKeys'> & {
   /** The response that is stored for a request with an idempotency key. */
   toResponse: (change: AppliedStockChange) => RepeatableResponse;
@@ -24,6 +26,7 @@ export class StockWriter {
     this.#changes = new GroupedChanges({
       ...options,
       needsTransaction: false,
+      sizeMax: GROUP_SIZE_MAX,
       write: async (db, shopId, requests, at) => {
         const results = await changeStocks(db, shopId, requests, at);
         return results.map((result, index) => this.#toOutcome(result, requests[index]?.expected ?? null));

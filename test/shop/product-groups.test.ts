@@ -158,6 +158,15 @@ forEachEngine('a group of updates', (engine) => {
     assert.equal(transactions.count, 1);
   });
 
+  test('has at most 16 updates', async () => {
+    const { shopId, writer, transactions } = await createWriter();
+    const products: string[] = [];
+    for (let count = 0; count < 33; count += 1) products.push(await createProduct(shopId));
+    const made = await Promise.all(products.map((id) => writer(id, { name: 'new' })));
+    assert.deepEqual(new Set(made), new Set(['2 new']));
+    assert.equal(transactions.count, 3);
+  });
+
   test('waits for no product that another transaction has locked', { timeout: LIMIT_MS }, async (t) => {
     if (engine.name !== 'postgresql') return t.skip('the embedded engine runs one transaction at a time');
     const { shopId, writer } = await createWriter();

@@ -13,6 +13,9 @@ import { invalidProduct, missingProduct } from './products.ts';
 
 export type ProductUpdateRequest = Pick<ProductUpdate, 'input' | 'check'> & { productId: string };
 
+/** Fewer than in a group of changes of stock, because a product may have hundreds of kilobytes. */
+const GROUP_SIZE_MAX = 16;
+
 export type ProductWriterOptions = Pick<
   GroupedChangesOptions<ProductUpdateRequest>,
   'statementsOf' | 'clock' | 'secretKeys'
@@ -36,6 +39,7 @@ export class ProductWriter {
     this.#changes = new GroupedChanges({
       ...options,
       needsTransaction: true,
+      sizeMax: GROUP_SIZE_MAX,
       write: async (db, shopId, requests, at) => {
         const results = await updateProductsWithEvents(db, { shopId, ...at }, requests);
         return results.map((result): Outcome => {
