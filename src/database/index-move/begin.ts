@@ -104,6 +104,11 @@ export async function abandonMove(source: Database, target: Database | null): Pr
   if (here?.phase === 'moved') {
     throw new OperatorError(`the index has moved (to ${here.other}): the move cannot be abandoned`);
   }
+  if (here?.role === 'target' && here.phase !== 'complete') {
+    throw new OperatorError(
+      `the index is not here completely: set INDEXER_DATABASE_URL to the database it comes from (${here.other}), and run the command again`,
+    );
+  }
   const isSource = here?.role === 'source';
   if (isSource) {
     await stopRunner(source, here);
@@ -113,6 +118,10 @@ export async function abandonMove(source: Database, target: Database | null): Pr
   if (target && isTarget) {
     await target.transaction(async (tx) => {
       await tx.query(`set local statement_timeout = 0`);
+      const copying = `select id from index_move.state where id = $1 and role = 'target' and phase = 'copying' for update`;
+      if ((await tx.query(copying, [there.id])).length === 0) {
+        throw new OperatorError('another command has changed the target meanwhile: run the command again');
+      }
       await deleteSchemaContent(tx, ['indexer']);
       await tx.query(`drop schema index_move cascade`);
     });
@@ -120,9 +129,12 @@ export async function abandonMove(source: Database, target: Database | null): Pr
   return { source: isSource, target: isTarget };
 }
 
-/** A process that still moves the index can then not close the source. */
+/**
+ * A process that still moves the index can then not close the source. With the new id the move cannot be continued either: some triggers may be
+ * gone already, if the command is stopped before it has dropped all of them.
+ */
 async function stopRunner(source: Database, { id }: MoveState): Promise<void> {
-  const sql = `update index_move.state set runner = $2, sealed_until = null where id = $1 and phase = 'copying' returning id`;
+  const sql = `update index_move.state set id = gen_random_uuid(), runner = $2, sealed_until = null where id = $1 and phase = 'copying' returning id`;
   if ((await source.query(sql, [id, randomUUID()])).length === 0) {
     throw new OperatorError('the index has moved meanwhile: the move cannot be abandoned');
   }

@@ -43,10 +43,11 @@ export async function listFigureDifferences(
        select * from indexer.listed_asset
        where starts_with(collection_id, $1) and (expires_at is null or expires_at > $2)
      ), own as (
-       select collection_id, asset from indexer.own_asset where starts_with(collection_id, $1)
+       select collection_id, asset, true as is_own from indexer.own_asset where starts_with(collection_id, $1)
      ), counted_listing as (
-       select collection_id, count(*) as assets, min(price_raw) as floor_raw from listing
-       where (collection_id, asset) not in (select collection_id, asset from own) group by collection_id
+       select collection_id, count(*) as assets, min(price_raw) as floor_raw
+       from listing left join own using (collection_id, asset)
+       where own.is_own is null group by collection_id
      ), counted_token as (
        select collection_id, count(*) as tokens, count(owner_block) as chain_tokens from indexer.token
        where starts_with(collection_id, $1) and not burned group by collection_id
@@ -75,9 +76,8 @@ export async function listFigureDifferences(
        select collection_id, 'own listed assets', null, own_listed_assets::text, coalesce(assets, 0)::text
        from figures left join (select collection_id, count(*) as assets from own group by 1) as counted using (collection_id)
        union all
-       select collection_id, 'own asset', asset, listed.own::text,
-         ((collection_id, asset) in (select collection_id, asset from own))::text
-       from live_asset as listed
+       select collection_id, 'own asset', asset, listed.own::text, coalesce(own.is_own, false)::text
+       from live_asset as listed left join own using (collection_id, asset)
        union all
        select collection_id, 'mirror floor', null, mirror_floor_raw::text, floor_raw::text
        from figures left join counted_listing using (collection_id)

@@ -93,6 +93,31 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     });
   }
 
+  test('a move whose abandoning was stopped is not continued, because triggers may be missing', async () => {
+    const [source, target] = [await openSource(), await openTarget()];
+    await fill(source);
+    const stopping = new AbortController();
+    const stopAt = ({ stage }: MoveProgress) => {
+      if (stage === 'copying') stopping.abort();
+    };
+    await assert.rejects(runMove({ source, target, signal: stopping.signal, onProgress: stopAt }));
+    let drops = 0;
+    const stopped: Database = {
+      ...source,
+      transaction: (work) =>
+        source.transaction((tx) => {
+          drops += 1;
+          if (drops > 2) throw new Error('killed');
+          return work(tx);
+        }),
+    };
+    await assert.rejects(abandonMove(stopped, target), /killed/);
+    await assert.rejects(runMove({ source, target }), /has a part of another move: .*--abandon/);
+    assert.deepEqual(await abandonMove(source, target), { source: true, target: true });
+    await source.query(INSERT_TOTAL);
+    assert.equal(await findMoveState(source), null);
+  });
+
   test('a command that is continued by another one can not complete the move', async () => {
     const [source, target] = [await openSource(), await openTarget()];
     await fill(source);
