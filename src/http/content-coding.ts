@@ -13,18 +13,28 @@ const CODINGS: readonly ContentCoding[] = ['br', 'zstd', 'gzip'];
 const REMEMBERED_MAX = 200;
 /** Gives smaller results than gzip in about the same time. The default, 11, takes a hundred times as long. */
 const BROTLI_QUALITY = 5;
+/**
+ * Larger bodies are encoded with less effort, because their client would wait for it: 0.8 MB of JSON take 2 ms instead of 16 ms with brotli, and
+ * 4 ms instead of 8 ms with gzip. The results are 4 and 11 percent larger.
+ */
+const LARGE_BYTES_MIN = 256 * 1_024;
+const LARGE_BROTLI_QUALITY = 1;
+const LARGE_GZIP_LEVEL = 2;
 
 const ENCODERS: Readonly<Record<ContentCoding, (body: Buffer) => Promise<Buffer>>> = {
   br: (body) =>
     promisify(brotliCompress)(body, {
       params: {
-        [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+        [constants.BROTLI_PARAM_QUALITY]: body.length < LARGE_BYTES_MIN ? BROTLI_QUALITY : LARGE_BROTLI_QUALITY,
         [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
         [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
       },
     }),
   zstd: promisify(zstdCompress),
-  gzip: promisify(gzip),
+  gzip: (body) =>
+    promisify(gzip)(body, {
+      level: body.length < LARGE_BYTES_MIN ? constants.Z_DEFAULT_COMPRESSION : LARGE_GZIP_LEVEL,
+    }),
 };
 
 /** Encodes outside the event loop. */
