@@ -28,7 +28,7 @@ const SUBSCRIBERS = 2_000;
 const EVENTS = 100;
 const PERIOD_MS = 100;
 const SLOW_READERS = 200;
-/** So many events that their bytes exceed what the sockets of both sides buffer for a reader. */
+/** The bytes of this many events exceed what the sockets of the client and the server can buffer. */
 const SLOW_EVENTS = 4_000;
 const SLOW_EVENT_BYTES = 2_000;
 const WAIT_MS_MAX = 120_000;

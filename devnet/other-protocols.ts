@@ -1,4 +1,5 @@
-// Installs contracts with the events of further settlement protocols on a local chain, at the addresses of these protocols on Ethereum.
+// Installs contracts on a local chain that emit the events of LooksRare, Blur and Sudoswap. Each contract has the address that its
+// protocol has on Ethereum.
 
 import type { Address } from 'viem';
 import { parseEventLogs } from 'viem';

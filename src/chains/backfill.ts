@@ -1,6 +1,6 @@
-// Reads the past events of a collection that was added while its chain is followed. The blocks are read in slices, the next slice while one
-// is stored. A slice is stored in parts, each in one transaction with the number of its last block. A collection that has been read up to the
-// chain's cursor joins the chain's live stream.
+// Reads the past events of a collection that was added while its chain is followed. The blocks are read in slices. While one slice is
+// stored, the next slice is read. A slice is stored in parts. One transaction stores a part and the number of its last block. A collection
+// that has been read up to the chain's cursor joins the chain's live stream.
 
 import type { ChainEvent } from '../chain-log/chain-event.ts';
 import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';

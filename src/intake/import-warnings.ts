@@ -34,7 +34,7 @@ export type ImportWarnings = Partial<Record<WarningCode, ImportWarning>>;
 const TINY_DECIMALS = 6;
 /** Ethereum, the chain of the first tokens, began in 2015. */
 const TIME_MIN = Date.UTC(2015, 0, 1);
-/** The time of a record may be this much in the future, because clocks differ, but by less than this. */
+/** A time further in the future than this is doubtful. A smaller difference may come from a wrong clock. */
 const FUTURE_MAX_MS = 24 * 60 * 60_000;
 /** The largest number of collections for which one import checks whether a collection record exists. */
 const COLLECTIONS_MAX = 10_000;
@@ -77,7 +77,8 @@ export class RecordNotes {
 
   /**
    * Finds the collections that have a collection record neither in the import nor in the database. Returns the number of imported records
-   * of each such collection. `created`: collections whose records the import created, which a dry run has rolled back.
+   * of each such collection. `created`: the collections whose records the import created. After a dry run these records are no longer in
+   * the database, because the dry run has rolled them back.
    */
   async findUnknownCollections(
     main: Queryable,

@@ -1,4 +1,4 @@
-// The small market of the degradation tests. Also the expected responses with all databases, and without the indexer.
+// The small market of the degradation tests. This file also checks the responses: with all databases, and without the indexer.
 
 import assert from 'node:assert/strict';
 import { toSolanaSignature } from '../../sample/random.ts';

@@ -121,7 +121,7 @@ function findNationalPrice(columns: readonly SampledColumn[]): Record<string, Co
 
 type GuessContext = { columns: readonly SampledColumn[]; chains: Chains; given: ReadonlyMap<string, string> };
 
-/** Adds the required fields of the kind that no column has. */
+/** Adds values for the required fields of the kind for which no column was found. */
 function completeGuess(kind: RecordKind, found: Record<string, ColumnSource>, context: GuessContext): Guess {
   const { columns, given } = context;
   const notes: string[] = [];
@@ -189,7 +189,7 @@ function guessSource(columns: readonly SampledColumn[], notes: string[]): FieldS
   return { value: 'import' };
 }
 
-/** The chain ids by the other names that files may use for the chains: aliases and EIP-155 chain ids. */
+/** Maps the other names that files may use for a chain (its aliases and its EIP-155 chain id) to the id of the chain. */
 function toChainAliases(chains: Chains): Record<string, string> {
   const namesOf = ({ aliases, chainId }: Chain) => [...aliases, ...(chainId === null ? [] : [String(chainId)])];
   const entries = [...chains.values()].flatMap((chain) => namesOf(chain).map((name) => [name, chain.id] as const));
@@ -229,7 +229,7 @@ function guessChain(
   return { chain: { value } };
 }
 
-/** Adds the column of the currency. Notes the unit of the price, and rows of several units. */
+/** Adds the column of the currency. Adds notes about the unit of the price (native or base), and about rows that trade several tokens at once. */
 function completePrice(
   price: ColumnSource,
   { field, columns, notes }: { field: string; columns: readonly SampledColumn[]; notes: string[] },

@@ -8,7 +8,7 @@ import { quoteValue } from '../../intake/records/fields.ts';
 import { printable } from '../output.ts';
 import type { ResponseTally } from './recorded-responses.ts';
 
-/** --json prints these names. `answers`: the counts of recorded responses, absent for other formats. */
+/** `--json` prints these fields under these names. `answers`: the counts of recorded responses, absent for other formats. */
 export type CompleteSummary = ImportSummary & {
   answers?: { pages: number; rows: number; leftOut: Record<string, number> };
 };
@@ -87,7 +87,7 @@ export function describeNotes(summary: CompleteSummary): string[] {
     const warning = warnings[code];
     if (!warning) return [];
     const [what, hint] = WARNINGS[code](toRecords(warning.count));
-    // With recorded responses, a line number is not a position in the file: it counts the records that were made.
+    // With recorded responses, `line` is not a position in the file. It is the number of a record that was made from a response.
     const position = answers ? '' : `line ${warning.line}: `;
     return [`warning: ${what} (${position}${printable(quoteValue(warning.value))}); ${hint}`];
   });
@@ -119,7 +119,7 @@ function describeUnknownCollections(unknown: readonly [id: string, records: numb
   return [`warning: ${toRecords(records)} ${records === 1 ? 'has' : 'have'} no collection record: ${named}; ${hint}`];
 }
 
-/** `leftOut`: the number of further ids that are not known. */
+/** `leftOut`: the number of further ids that are not in `ids`. */
 function nameSome(ids: readonly string[], leftOut = 0): string {
   const unnamed = Math.max(0, ids.length - COLLECTIONS_PRINTED_MAX) + leftOut;
   const more = unnamed > 0 ? ` and ${count(unnamed)} more` : '';

@@ -56,7 +56,7 @@ export async function listOwnAssetsOfAccount(
   return rows.map((row) => decodeAsset(row).asset);
 }
 
-/** The cheapest order of each asset that the account sells, by collection and asset. */
+/** The cheapest order of each asset that the account sells, sorted by collection and asset. */
 export async function listOwnOrdersOfSeller(db: Queryable, query: WalletQuery): Promise<FillableOrder[]> {
   const { account, limit, now } = query;
   if (query.chains.length === 0) return [];

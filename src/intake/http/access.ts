@@ -33,8 +33,8 @@ export type IntakeAccess = {
   /** Returns a hook that rejects a request whose key has none of the scopes. */
   authorize(...scopes: IntakeScope[]): Authorize;
   /**
-   * Returns a hook for the submission of an order. It also admits a request without a key if orders for some chain need none. The route
-   * must then call `requireKey`.
+   * Returns a hook for the submission of an order. If at least one chain accepts orders without a key, the hook also admits a request
+   * without a key. The route must then call `requireKey`.
    */
   authorizeSubmission(): Authorize;
   /** Throws `unauthorized` if the request has no key, and orders for this chain need one. */
@@ -46,7 +46,7 @@ export type IntakeAccess = {
   allowsPatterns: boolean;
   /** The largest accepted request body with records, in bytes. */
   recordsBytesMax: number;
-  /** Describes the failure of an import in words that its client may read. */
+  /** Describes the failure of an import in words that the client may read. */
   describeFailure: (cause: unknown) => string;
 };
 
@@ -62,7 +62,7 @@ export const KEYLESS_ORDERS_A_MINUTE_MAX = 30;
 
 export type KeyedAccessOptions = {
   keys: KeyAccess & { limiter: RateLimiter<'key' | 'failure' | 'keyless'> };
-  /** The chains for which signed orders are accepted without a key: their signature and the state of the chain say whether they are valid. */
+  /** Signed orders for these chains are accepted without a key. The signature and the state of the chain prove whether an order is valid. */
   keylessChains: ReadonlySet<string>;
   log: Log;
 };

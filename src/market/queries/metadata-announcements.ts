@@ -7,7 +7,7 @@ import { amount, column, rowDecoder, safeInteger, text } from '../../database/ro
 /** Token ids from `from` to `to`, both included. */
 export type TokenRange = { collectionId: string; from: bigint; to: bigint };
 
-/** An announcement that waits is not noted again. Primary database. */
+/** Stores announcements, except those that are already stored and not yet processed. Primary database. */
 export async function insertMetadataAnnouncements(tx: Queryable, ranges: readonly TokenRange[]): Promise<void> {
   if (ranges.length === 0) return;
   await tx.query(
@@ -47,8 +47,8 @@ export async function deleteMetadataAnnouncements(
 }
 
 /**
- * Because of an announced change, metadata is read again only this long after its last read, so that a contract cannot cause requests with
- * each block.
+ * The shortest time between the last read of metadata and a read that an announced change causes. Without this limit, a contract could
+ * cause requests with each block.
  */
 const REFRESH_MS_MIN = 10 * 60_000;
 

@@ -8,7 +8,7 @@ const decodeDue = rowDecoder('collection_metadata', { collectionId: column('coll
 /** `attempts`: failed reads in a row. */
 export type DueCollection = ReturnType<typeof decodeDue>;
 
-/** Those of the collections that were never read, or are due again. */
+/** Returns those of the given collections whose metadata was never read or is due again. */
 export async function listDueCollectionMetadata(
   db: Queryable,
   collectionIds: readonly string[],

@@ -1,4 +1,4 @@
-// Measures how much memory is reachable. The resident memory of a process would depend on when the garbage collector ran.
+// Measures how much memory is reachable. Resident memory is not measured, because it depends on when the garbage collector ran.
 
 import v8 from 'node:v8';
 import vm from 'node:vm';
@@ -24,7 +24,7 @@ export function watchLiveMemory(t: { after(done: () => void): void }, worthBytes
     return heapUsed + arrayBuffers;
   };
   const measureReachable = () => {
-    // Buffers that the first collection finds unreachable are freed in the background. The second collection waits until they are.
+    // Buffers that the first collection finds unreachable are freed in the background. The second collection waits until they are freed.
     collect();
     collect();
     return measureUsed();
