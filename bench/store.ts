@@ -24,7 +24,7 @@ const PRODUCTS = 1_000;
 /** The number of products whose stock is changed, large enough that callers rarely wait for the same row. */
 const CHANGED_PRODUCTS = 200;
 
-/** The least ratios, and the least adjustments of one product a second. */
+/** The smallest ratios that are aimed at for reads and adjustments, and the smallest number of adjustments of one product per second. */
 const AIMS = { reads: 0.5, adjustments: 1.2, hotAdjustments: 3_000 };
 
 type Shop = { url: string; id: string; keyId: string; authorization: string; productIds: string[] };
@@ -140,7 +140,7 @@ const ONE_ADJUSTMENT = `
   )
   select target.*, (select public_id from logged) as adjustment_id from target`;
 
-/** The changes a second of `CONNECTIONS` callers that run only the statement, without the service. */
+/** Returns the changes per second that `CONNECTIONS` callers make if they run only the statement, without the service. */
 async function loopAdjustments(database: Database, shop: Shop, productIds: readonly string[]): Promise<number> {
   const until = performance.now() + ROUND_S * 1_000;
   let changes = 0;

@@ -1,4 +1,4 @@
-// Installs contracts on a local chain that emit the events of LooksRare, Blur and Sudoswap. Each contract has the address that its
+// On a local chain, installs contracts that emit the events of LooksRare, Blur and Sudoswap. Each contract has the address that its
 // protocol has on Ethereum.
 
 import type { Address } from 'viem';

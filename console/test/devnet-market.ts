@@ -1,4 +1,5 @@
-// A local chain with a service that follows it and offers trading, and wallets for its accounts in the pages of a test.
+// Starts a local chain, and a service that follows the chain and offers trading. Adds wallets for accounts of the chain to the pages of
+// a test.
 
 import assert from 'node:assert/strict';
 import type { BrowserContext } from 'playwright-core';
@@ -70,11 +71,11 @@ export async function startDevnetMarket(): Promise<DevnetMarket> {
 type WalletOptions = {
   account: HDAccount;
   rpc: Rpc;
-  /** Requests that the reader rejects. */
+  /** The methods of the requests that the user of the wallet rejects. */
   rejects?: Set<string>;
   /** Called before a transaction is sent. */
   beforeSend?: () => Promise<unknown>;
-  /** Results that replace those of the chain. */
+  /** Results by method. The wallet returns them instead of asking the chain. */
   results?: Readonly<Record<string, unknown>>;
 };
 

@@ -1,7 +1,10 @@
 // The types of settings and of tables of settings, and the parsers and rows that several tables share.
 
 export type Setting<V> = {
-  /** The environment variable. If the name contains `<CHAIN>`, each chain has a variable, with the chain's id in upper case. */
+  /**
+   * The environment variable. If the name contains `<CHAIN>`, each chain has its own variable: the chain's id in upper case replaces
+   * `<CHAIN>`.
+   */
   readonly name: string;
   readonly default: string;
   /** What the text must be, in words that follow "must be" in error messages and on the settings page. */
@@ -9,7 +12,7 @@ export type Setting<V> = {
   readonly meaning: string;
   /** A secret value is never printed. */
   readonly secret?: boolean;
-  /** Undefined when the text is not of the setting's form. */
+  /** Returns undefined when the text does not have the form that `form` describes. */
   readonly parse: (text: string) => V | undefined;
 };
 

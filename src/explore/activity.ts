@@ -1,5 +1,5 @@
-// The activity of collections, tokens and wallets, newest first: the activity log, and for a collection or a token also the past sales, which
-// are not in the log.
+// The activity of collections, tokens and wallets, newest first. The rows come from the activity log. For a collection or a token they also
+// come from the stored sales, because the log may lack past sales.
 
 import type { ActivityRow } from '../activity/queries/activity-rows.ts';
 import type { Queryable } from '../database/port.ts';
@@ -13,7 +13,7 @@ import { listActivity, listLoggedSales } from './queries/activity.ts';
 /** `position` is null for a past sale. */
 export type Activity = Omit<ActivityRow, 'position' | 'fact' | 'origin'> & { position: number | null; isOwn: boolean };
 
-/** For each source, the last row that this page and the earlier pages have passed. Null if no row was passed. */
+/** For each source, the last row that this page or an earlier page has shown or skipped. Null if there is no such row. */
 export type ActivityPosition = { log: LogPosition | null; sale: { soldAt: number; key: string } | null };
 
 export type ActivityPage = { rows: Activity[]; next: ActivityPosition | null };
@@ -46,7 +46,7 @@ export async function readActivity(
   return toPage({ log, sales, logged }, { after, limit });
 }
 
-/** Merges two lists that are sorted alike. Sales that are also in the log are passed without a row of their own. */
+/** Merges two lists that are sorted alike. A past sale that is also in the log is skipped. */
 function toPage(
   { log, sales, logged }: { log: readonly ActivityRow[]; sales: readonly Sale[]; logged: ReadonlySet<string> },
   { after, limit }: { after: ActivityPosition; limit: number },

@@ -1,4 +1,5 @@
-// The examples of the client, each against a service with the sample marketplace, and the store part that they use. market.test.ts runs this suite.
+// Runs the examples of the client against a service with the sample marketplace, and tests the store client that the examples use.
+// market.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';

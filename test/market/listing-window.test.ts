@@ -15,7 +15,8 @@ const book = (min: number, max: number) =>
   fc.uniqueArray(entry, { minLength: min, maxLength: max, selector: (one) => one.orderId + one.asset });
 
 /**
- * The rules without optimisation. Takes the cheapest own row of each asset, else its cheapest mirrored row. Then sorts and cuts.
+ * Applies the rules without optimisation. An asset of the own order book (`own` or `ownAssets`) gets its cheapest row of `own`, if there
+ * is one. Any other asset gets its cheapest mirrored row. Then the rows are sorted and cut.
  */
 function naiveWindow(own: MergedListing[], mirrored: MergedListing[], ownAssets: ReadonlySet<string>): MergedListing[] {
   const isBefore = (a: MergedListing, b: MergedListing) => a.raw < b.raw || (a.raw === b.raw && a.orderId < b.orderId);

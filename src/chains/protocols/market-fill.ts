@@ -19,7 +19,7 @@ export type MarketSale = {
   seller: Address;
   buyer: Address;
   tokens: readonly SoldToken[];
-  /** ZERO_ADDRESS for the native currency. The contract of the protocol stands for a payment that the logs do not show. */
+  /** ZERO_ADDRESS for the native currency. The address of the protocol's contract means that the logs do not show the payment. */
   currency: Address;
   /** What the buyer paid, in base units. */
   price: bigint;

@@ -11,7 +11,7 @@ import { invalidResponse } from './rpc-failure.ts';
 import type { RpcRequest } from './rpc-response.ts';
 import type { BloomedHeader } from './rpc-values.ts';
 
-/** `isPast`: without announcements of changed metadata, of which some contracts emit very many. Default: false. */
+/** `isPast`: whether to leave out announcements of changed metadata, because some contracts emit very many of them. Default: false. */
 export type EventFilter = { protocols: ProtocolContracts; contracts: readonly Address[]; isPast?: boolean };
 
 /** The most contracts in one request. The lowest known limit of an endpoint is a few hundred. */
@@ -37,7 +37,7 @@ export class LogQuery {
     this.#selections = this.#toSelections();
   }
 
-  /** One request for every ADDRESSES_MAX contracts. `where` selects a block or a range of blocks. */
+  /** Returns requests for at most ADDRESSES_MAX contracts each. `where` selects a block or a range of blocks. */
   requests(where: Readonly<Record<string, Hex>>): RpcRequest[] {
     return this.#selections.map(({ addresses, topics }) => ({
       method: 'eth_getLogs',

@@ -1,4 +1,4 @@
-// Magic Eden's recorded responses that `mercat import` reads.
+// The formats of recorded Magic Eden responses that `mercat import` can read.
 
 import type { RecordedField, RecordedFields, RecordedFormat } from '../recorded-format.ts';
 import { CHAIN, CONTRACT_ADDRESS, listUnder, throwUsage, toArrayRows } from '../recorded-format.ts';

@@ -77,7 +77,8 @@ export async function restore(
 }
 
 /**
- * Every row of every table, and the value of every sequence. Each row is its text in hex, so that no layer in between alters it.
+ * Every row of every table, and the value of every sequence. Each row is returned as its text in hex, so that no layer between the
+ * database and the test alters the row.
  */
 export async function readEverything({ main, indexer }: Pick<Databases, 'main' | 'indexer'>) {
   const found: Record<string, unknown> = {};
@@ -102,7 +103,7 @@ export function assertSame(actual: Record<string, unknown>, expected: Record<str
   for (const [name, rows] of Object.entries(expected)) assert.deepEqual(actual[name], rows, `${what}: ${name}`);
 }
 
-/** SQL expressions for texts that a careless reader or writer loses or alters. */
+/** SQL expressions for texts that a faulty backup or restore could lose or alter. */
 const TEXTS = [
   `''`,
   `chr(65279) || 'begins with a byte order mark'`,

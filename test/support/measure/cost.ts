@@ -22,7 +22,7 @@ export function heapUsed(): number {
 
 /** Bytes in use after a garbage collection, on the heap and in buffers outside the heap. */
 export function memoryHeld(): number {
-  // Buffers that the first collection finds unreachable are freed in the background. The second collection waits until they are.
+  // Buffers that the first collection finds unreachable are freed in the background. The second collection waits until they are freed.
   collectGarbage();
   collectGarbage();
   const { heapUsed, arrayBuffers } = process.memoryUsage();

@@ -38,11 +38,11 @@ export type TestMarket = TestService & {
   now(): number;
   /** Moves the clock forward. The clock never goes back, because the tests of a file share it. */
   advance(ms: number): void;
-  /** The time this long before now, in ISO 8601. */
+  /** The time `ms` milliseconds before now, in ISO 8601. */
   ago(ms: number): string;
   /** The primary of the service. */
   main(): Database;
-  /** The indexer database of the service. It may be another one than the primary. */
+  /** The indexer database of the service. It may be a different database from the primary. */
   indexer(): Database;
   /** Stores the traits of tokens, by asset, as the readers of metadata do. Responses that are cached already are not dropped. */
   describe(subject: TestCollection, traits: Readonly<Record<string, TraitValues>>): Promise<void>;

@@ -1,10 +1,11 @@
-// Steps of the depth of listings: how many tokens cost up to a price, and what they cost together.
+// The steps of the listing depth. Each step says how many of the cheapest tokens it includes, the highest of their prices, and the sum of
+// their prices.
 
 import type { Amount } from '../../format/amount.ts';
 
 export type DepthStep = { upTo: Amount; tokens: number; sum: Amount };
 
-/** The sizes at which the depth is stated, besides that of all listings. */
+/** Each step includes one of these numbers of tokens. One more step includes all listings. */
 const SIZES = [1, 5, 10, 25, 50, 100, 200];
 
 /** `prices` are the asks, lowest first. */
@@ -16,7 +17,7 @@ export function toDepthSteps(prices: readonly Amount[]): DepthStep[] {
   });
 }
 
-/** The dollars are unknown if those of one price are. */
+/** The sum in dollars is null if the dollar value of any price is unknown. */
 function sumOf(prices: readonly Amount[], currency: string): Amount {
   let sum: Amount = { raw: 0n, decimal: 0, currency, usd: 0 };
   for (const { raw, decimal, usd } of prices) {
