@@ -1,6 +1,6 @@
-// Measures webhook deliveries a second, for one webhook and for twenty, and the CPU time of the worker without the receiver, which is a process of
-// its own. All events are recorded first. The time runs from the start of the worker until the receiver has responded to all deliveries and the worker
-// has stopped.
+// Measures webhook deliveries a second, for one webhook and for twenty, and the CPU time of the worker. The receiver is a process of its own, so
+// its CPU time is not included. All events are recorded first. The time runs from the start of the worker until the receiver has responded to
+// all deliveries and the worker has stopped.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ import { judge } from './verdict.ts';
 
 const ROUNDS = 3;
 const DELIVERIES = 2_000;
-/** The least deliveries a second to one receiver. */
+/** The aim is at least this many deliveries a second to one receiver. */
 const ONE_RECEIVER_AIM = 3_000;
 
 export function benchDeliveries(): Promise<void> {

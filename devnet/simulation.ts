@@ -131,7 +131,7 @@ export class Simulation {
   #height: number;
   /** The state after each of the newest blocks. */
   readonly #stateAt: Map<number, ChainState>;
-  /** The last change of the chain that was begun. Changes are made one after the other. */
+  /** Resolves when the change of the chain that was requested last has ended. Changes are made one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: SimulationOptions, height: number) {

@@ -10,7 +10,7 @@ import { after, test } from 'node:test';
 import { defineDevnet } from '../../src/cli/devnet.ts';
 import { runCommand } from '../cli/run-command.ts';
 
-/** On a busy machine, a read takes long and does not fail. Otherwise a response could lack collections. */
+/** A read may take long on a busy machine. With this setting it does not fail, so no response lacks collections. */
 const PATIENT = { SOURCE_TIMEOUT_MS: '60000' };
 
 const run = (args: string[], onStdout?: (text: string) => void) =>

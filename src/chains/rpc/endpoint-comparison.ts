@@ -80,7 +80,7 @@ export class EndpointComparison {
     this.#disputes = new Disputes(options.clock);
   }
 
-  /** Whether such reads are compared. False with a single endpoint. */
+  /** Whether reads of this kind are compared. False with a single endpoint. */
   compares(kind: ReadKind): boolean {
     const { pool, compared } = this.#options;
     return pool.endpoints.length > 1 && (compared === 'all' || (compared === 'new' && kind !== 'past'));
@@ -97,8 +97,9 @@ export class EndpointComparison {
   }
 
   /**
-   * Calls `fetch` at the endpoint that will probably be compared with the first one, so that the two respond at the same time. The returned
-   * function returns this response for that endpoint, and calls `fetch` for the others. Sends nothing if such reads are not compared.
+   * Calls `fetch` now for the second endpoint, whose response will probably be compared with the response of the first endpoint. The two
+   * endpoints then respond at the same time. The returned function returns the early response for the second endpoint, and calls `fetch`
+   * for every other endpoint. If reads of this kind are not compared, nothing is called now.
    */
   fetchAhead<R>(kind: ReadKind, fetch: (endpoint: Endpoint) => Promise<R>): (endpoint: Endpoint) => Promise<R> {
     const [, second] = this.compares(kind) ? this.#options.pool.inOrder() : [];
@@ -112,7 +113,7 @@ export class EndpointComparison {
   /**
    * Whether the response `first` may be stored. An endpoint that two other endpoints contradict counts as failed. If no other endpoint can
    * be called, or all others fail or stand still for WAIT_MS, the response is accepted without a comparison, and counted. A response is
-   * also accepted and counted if such reads are not compared.
+   * also accepted and counted if reads of this kind are not compared.
    */
   async judge<R extends { endpoint: Endpoint }>(read: ComparedRead<R>, first: R): Promise<Verdict> {
     if (!this.compares(read.kind)) return this.acceptUncompared(read);

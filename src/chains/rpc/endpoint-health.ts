@@ -17,7 +17,7 @@ export type EndpointHealthOptions = {
  * after a request that times out and the longest pause of the chain's task.
  */
 const OPEN_MS_MAX = 20_000;
-/** An endpoint that serves another chain, or other data than two other endpoints, is not called for this long. */
+/** An endpoint is not called for this long after it served another chain, or data that two other endpoints contradict. */
 const WRONG_DATA_MS = 60_000;
 const RETRY_AFTER_MS_MAX = 60_000;
 

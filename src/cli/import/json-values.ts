@@ -32,7 +32,7 @@ export async function* splitValues(
   yield* splitter.end();
 }
 
-/** The reason, and the lines that were not read if there are several. */
+/** Returns the reason. If the part has several lines, the text also says which lines were not read. */
 export function describeMalformed({ line, lines, reason }: MalformedPart): string {
   return lines > 1 ? `${reason}; lines ${line} to ${line + lines - 1} were not read` : reason;
 }

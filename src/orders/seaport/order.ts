@@ -33,12 +33,12 @@ export type SeaportOrder = {
   counter: bigint;
 };
 
-/** These values are part of the EIP-712 domain for which orders of the deployment are signed. */
+/** A deployment of Seaport. All three values are part of the EIP-712 domain of the orders that are signed for this deployment. */
 export type Protocol = { address: Address; version: string; chainId: number };
 
 export type ParsedSeaportOrder = { order: SeaportOrder } | { order: null; path: string; reason: string };
 
-/** In an offer, and in a consideration. */
+/** The most items of an offer, and the most items of a consideration. */
 export const ITEMS_MAX = 32;
 const ORDER_TYPE_MAX = 4n;
 const ITEM_TYPE_MAX = 5n;

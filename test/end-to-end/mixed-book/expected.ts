@@ -17,7 +17,7 @@ export type Book = {
   chain: string;
   contract: string;
   own: readonly OwnOrder[];
-  /** The states on the chain of the own orders and of the orders that marketplaces list. */
+  /** For each own order, and for each order that a marketplace lists: its state on the chain. */
   states: ReadonlyMap<Hex, ExpectedOrder>;
   holderOf: (tokenId: string) => string | null;
   accepted: readonly MarketplaceView[];
@@ -59,7 +59,7 @@ export type BookCounts = {
   mirroredEndedOwn: number;
   /** Tokens with several orders. */
   severalOrders: number;
-  /** Served listings whose price an earlier listing already has. */
+  /** Served listings that have the same price as an earlier served listing. */
   equalPrices: number;
   dormant: number;
   notStarted: number;

@@ -1,4 +1,4 @@
-// A body of a few hundred kilobytes that decompresses to a quarter of a gigabyte.
+// Makes a body of a few hundred kilobytes that decompresses to a quarter of a gigabyte.
 
 import { gzipSync } from 'node:zlib';
 
@@ -8,7 +8,8 @@ const PARTS = 256;
 let bytes: Buffer | null = null;
 
 /**
- * The body consists of many equal gzip members. Making it is therefore fast and needs little of the memory that a test measures.
+ * The body consists of many equal gzip members, of which only one is compressed. The body is therefore made fast, and
+ * hardly adds to the memory that a test measures.
  */
 export function gzipBomb(): Buffer {
   if (bytes) return bytes;
