@@ -1,4 +1,4 @@
-// Parts of all failovers: a primary with a replica, and the promotion of the replica.
+// The steps that all faults with a failover share: starting a primary with a replica, and promoting the replica.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient } from '../test/support/engines/postgres-locks.ts';
@@ -10,7 +10,7 @@ import { until } from '../test/support/until.ts';
 import type { FaultContext } from './fault.ts';
 import type { Platform } from './platform.ts';
 
-/** The time limit for a replica, also on a slow machine. */
+/** The longest wait for a replica. It is long enough for a slow machine. */
 const LIMIT_MS = 600_000;
 /** The address leads to the replica this long before its promotion. Meanwhile the service reaches a read-only server. */
 const READ_ONLY_MS = 3_000;
@@ -30,7 +30,7 @@ export async function startReplicated(context: FaultContext, isSynchronous: bool
   return { platform, primary, replica, proxy };
 }
 
-/** Replaces a lost primary by its replica. The replica is read-only at first, as it is until someone decides to promote it. */
+/** Replaces a lost primary by its replica. The replica stays read-only for a while, because in practice someone must first decide to promote it. */
 export async function replacePrimary({ replica, proxy }: Replicated): Promise<string> {
   proxy.retarget(replica.url);
   proxy.cut();

@@ -1,4 +1,4 @@
-// Medusa 2 with a secret key of its administration interface.
+// Starts Medusa 2 with seeded products. The requests use its administration interface, with a secret key.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// The primary is restarted three times in a row, as by an update of its package.
+// The primary is restarted three times in a row. An update of its package restarts it in the same way.
 
 import type { Fault } from '../fault.ts';
 

@@ -6,7 +6,7 @@ import { insertMarketChanges } from './queries/market-changes.ts';
 import type { MarketRow } from './state-change.ts';
 import { toRowChange } from './state-change.ts';
 
-/** `listRows` reads the stored rows among those with the given keys, by key. `now` in milliseconds. */
+/** `listRows` reads stored rows and returns them by key. A key without a stored row is not in the map. `now` is in milliseconds. */
 export type RecordedWrite = {
   origin: ChangeOrigin;
   keys: readonly string[];

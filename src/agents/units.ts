@@ -5,13 +5,13 @@ import { parseCollectionId } from '../core/collection.ts';
 import type { Json, JsonObject } from './json.ts';
 import { hasMembers } from './json.ts';
 
-/** Names of members that may hold an inline image. It would fill the context of an agent with its encoding. */
+/** Names of members that may hold an inline image. The encoding of such an image would fill the context of an agent. */
 const IMAGES = new Set(['image', 'banner']);
 
 /**
  * A copy of `value` without inline images. Each price also has `rawUnit`, the unit of `raw`, such as `10^-18 ETH`. Each all-time volume
- * also has `volumeCurrency`. The chain of an amount is that of the nearest enclosing object that has a chain or a collection id, itself or
- * in its listing.
+ * also has `volumeCurrency`. The chain of an amount is the chain of the nearest enclosing object that states one. An object states its chain
+ * by a chain or a collection id, in the object itself or in its listing.
  */
 export function withUnits(value: Json, chains: Chains, enclosing: Chain | null = null): Json {
   if (Array.isArray(value)) return value.map((one) => withUnits(one, chains, enclosing));

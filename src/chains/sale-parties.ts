@@ -38,7 +38,7 @@ function withUnnamedParty(sale: FillSale, transfers: readonly Transfer[]): FillS
 }
 
 /**
- * The account that holds the token after the buyer and its receivers sent it on. The search ends at the account that signed the
+ * Follows the token from the buyer through later transfers, and returns its last holder. The search ends at the account that signed the
  * transaction, at an account that sold the token in the same transaction, and before a burn. If the fill does not name the signer, the
  * result is the buyer.
  */

@@ -29,7 +29,7 @@ export type MetadataClientOptions = Gateways & {
   resolve?: Resolve;
   timeoutMs?: number;
   bytesMax?: number;
-  /** How long no request is sent to a host after it went down. The time doubles with each failed trial. */
+  /** After a host went down, no request is sent to it for this long. The time doubles with each failed trial. */
   openMs?: number;
 };
 

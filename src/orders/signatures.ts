@@ -28,8 +28,8 @@ export type ChainChecks = {
 export type UnverifiedSignature = { offerer: Address; orderHash: Hex; signature: Hex };
 
 /**
- * The deployment for which the offerer's own key signed. Without one, `closest` says why. `mismatch`: for at least one deployment, another
- * account's key made the signature. `malformed`: no key can have made it.
+ * The deployment for which the offerer's own key signed. If there is no such deployment, `closest` says why. `mismatch`: for at least one
+ * deployment, another account's key made the signature. `malformed`: no key can have made it.
  */
 export type SigningProtocol = { protocol: Protocol } | { protocol: null; closest: Exclude<SignatureCheck, 'ok'> };
 

@@ -1,5 +1,5 @@
 // Runs tasks when they are due. The schedule is in the primary database and is shared by all processes. A driver reads the schedule, starts
-// the tasks that are due, and waits for the next. To nudge a task is to make it due before its time.
+// the tasks that are due, and waits until the next task is due. To nudge a task is to make it due before its time.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../database/port.ts';

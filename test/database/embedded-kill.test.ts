@@ -15,7 +15,7 @@ test(`${ROUNDS} kills in a row lose no acknowledged row and do not block the nex
   const ackFile = path.join(root, 'acks');
   await copyDatabase(dir, 'empty');
   for (let round = 1; round <= ROUNDS; round++) {
-    // The writer has a cycle of single rows, batches, checkpoints and vacuums. The kills are spread over this cycle.
+    // The writer repeats a cycle of single rows, batches, checkpoints and vacuums. The kills are spread over this cycle.
     const writer = await startWriter(dir, ackFile, (round * 37) % 101);
     await kill(writer);
     await assertAcknowledged(dir, ackFile, `after kill ${round}`);

@@ -1,5 +1,5 @@
 // Processes that import or undo are killed with SIGKILL at varying moments. Then the undo leaves the rows from before the import, and the
-// same import leaves the rows of one import. CRASHES sets the number of kills of each.
+// same import leaves the rows of one import. CRASHES sets how many imports, and how many undos, are killed.
 
 import assert from 'node:assert/strict';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
@@ -46,7 +46,10 @@ function toRecords(version: 'first' | 'second'): object[] {
   ];
 }
 
-/** The second version. The second of every 500 lines is rejected: the import prints this line when it has stored the batch. */
+/**
+ * The second version. The second of every 500 lines is invalid. The import prints the number of this line when it has stored the batch, which
+ * shows a test how far the import is.
+ */
 const SECOND = toNdjson(
   toRecords('second').flatMap((record, index) => (index % (LINES - 1) === 0 ? [record, 'x'] : [record])),
 );
@@ -113,7 +116,7 @@ const contextOf = (db: Database) => {
   return toContext(patient, { copyCatalog: () => Promise.resolve() });
 };
 
-/** The rows, after the work that a running service does in the background. All figures must agree with the rows. */
+/** Does the work that a running service does in the background, and returns the rows. All figures must agree with the rows. */
 async function dump(db: Database): Promise<Record<string, unknown[]>> {
   await copyCatalog(contextOf(db), { timeoutMs: LIMIT_MS, batchesMax: 100 });
   const differences = await recountFigures(
@@ -137,7 +140,7 @@ async function undoAll(db: Database): Promise<void> {
   }
 }
 
-/** Who is killed beside a server: the command, or the server that works for it. */
+/** Which process is killed while a server runs: the command, or the server that does the work of the command. */
 type Victim = 'command' | 'server';
 
 forEachEngine('killed imports', (engine) => {
@@ -157,7 +160,7 @@ forEachEngine('killed imports', (engine) => {
     });
   });
 
-  /** Runs `round` with a server, or without one. */
+  /** Runs `round` while a server runs, or without a server if `victim` is null. */
   const beside = async (victim: Victim | null, round: (server: Command | null) => Promise<void>) => {
     const server = victim === null ? null : new Command(settings, ['serve', '--no-sample', '--no-workers']);
     try {
@@ -168,7 +171,7 @@ forEachEngine('killed imports', (engine) => {
     }
   };
 
-  /** Kills an import after some of its batches, then an undo of it after some time, and undoes what is left. */
+  /** Kills an import after some of its batches. Then kills an undo of this import after some time. Finally undoes what is left. */
   const killOnce = async (victim: Victim | null, round: number) => {
     await beside(victim, async (server) => {
       const command = new Command(settings, ['import', '-', '--replace'], SECOND);

@@ -9,7 +9,7 @@ export const OPENSEA = 'opensea';
 
 export type OpenSeaContract = { chain: Chain; contractAddress: Address };
 
-/** One contract of the slug's collection, which may have several contracts. */
+/** A slug, and one contract of its collection. The collection may have several contracts. */
 export type OpenSeaCollection = OpenSeaContract & { slug: string };
 
 export const NO_ADDRESS = '0x0000000000000000000000000000000000000000';

@@ -69,7 +69,7 @@ export class ScriptedChain {
     this.#blocks.push({ header: { number, hash, parentHash, time: blockTime }, events });
   }
 
-  /** Makes the times of all later blocks later by `ms`. */
+  /** Adds `ms` to the times of all blocks that are mined from now on. */
   skip(ms: number): void {
     this.#startedAt += ms;
   }

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { gzipBomb } from './gzip-bomb.ts';
 
-/** Where the responses of a route come from, the most reliable origin first. */
+/** Where the responses of a route come from. The most reliable origin is the first in this list. */
 export type Origin =
   | 'recorded'
   /** Recorded rows, in pages that are made from the schema of the vendor's document. */
@@ -46,7 +46,8 @@ export type Route = {
   /** Text is sent as it is. Any other value is sent as JSON. */
   answer: (request: ReplayRequest) => unknown;
   /**
-   * For a list: the parameter with the cursor or offset of a page. If responses have a field with the next cursor, also this field.
+   * Present for a list. `parameter` has the cursor or offset of a page. `nextField` is the field of a response with the next cursor, if
+   * responses have such a field.
    */
   paging?: { parameter: string; nextField?: string };
 };
@@ -81,7 +82,7 @@ export type ReplayFault = (typeof REPLAY_FAULTS)[number];
 export type FaultOptions = {
   /** How many requests are served correctly before the fault. Default: 0. */
   skip?: number;
-  /** How many requests have the fault after that. Default: all requests until `heal`. */
+  /** How many requests have the fault after the skipped requests. Default: all requests until `heal`. */
   times?: number;
   /** Only requests whose path matches have the fault. Other requests do not count for `skip` and `times`. */
   path?: RegExp;
