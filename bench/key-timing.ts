@@ -16,7 +16,7 @@ import { judge } from './verdict.ts';
 const SERVICE = 'mercat';
 const STORED_KEYS = 200;
 const LOOK_UPS = 20_000;
-/** A key with such a hash is found after 65,536 attempts on average. */
+/** How many first bytes two hashes have in common. A key with such a hash is found after 65,536 attempts on average. */
 const SAME_HASH_BYTES = 2;
 const SAME_CHARACTERS = 29;
 const KEYS_OF_KIND = 8;
@@ -55,7 +55,7 @@ export function benchKeyTiming(): Promise<void> {
   });
 }
 
-/** Longer than a key or an unknown secret is cached, so that each look-up reads the database. */
+/** The clock advances by this time whenever it is read. Results of look-ups are cached for a shorter time, so each look-up reads the database. */
 const BETWEEN_LOOK_UPS_MS = 5_000;
 let now = systemClock();
 

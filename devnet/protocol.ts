@@ -42,7 +42,8 @@ const SETUP_CHAIN_ID = 999_999;
 
 /** Installs the contracts on an empty chain. */
 export async function installProtocol(chain: LocalChain): Promise<Protocol> {
-  // While the chain id is changed, transactions are sent by impersonation, because the accounts sign for the chain id of anvil's start.
+  // The accounts sign for the chain id with which anvil was started. While the chain has SETUP_CHAIN_ID, such signatures are not valid, so
+  // transactions are sent by impersonation, which needs no signature.
   await chain.rpc.call('anvil_autoImpersonateAccount', true);
   await chain.rpc.call('anvil_setChainId', SETUP_CHAIN_ID);
   const { conduitController, conduitCodeHash } = await installConduitController(chain);
@@ -90,7 +91,7 @@ async function installSeaport(chain: LocalChain, controller: Address): Promise<C
   return { address: SEAPORT_ADDRESS, abi: artifact.abi };
 }
 
-/** Creates the conduit as the owner of its key. Copies its code to the address that the controller now derives from the key. */
+/** Creates the conduit as the owner of CONDUIT_KEY. Copies the conduit's code to the address that the patched controller derives from this key. */
 async function installConduit(chain: LocalChain, controller: Contract, codeHash: Hex): Promise<void> {
   const owner = CONDUIT_KEY.slice(0, 42) as Address;
   await chain.rpc.call('anvil_setBalance', owner, CONDUIT_OWNER_BALANCE);

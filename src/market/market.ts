@@ -1,4 +1,4 @@
-// What all reads of the marketplace interface share: the sources, the chains, and the settings that are part of a rule. This class must not
+// What all reads of the marketplace interface share: the sources, the chains, and settings such as the platform fee. This class must not
 // depend on HTTP. It writes only the last buyer floors and the recent views.
 
 import type { Address } from '../core/address.ts';

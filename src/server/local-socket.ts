@@ -19,9 +19,9 @@ const OTHERS_MODE = 0o077;
 const EVERYONE_WRITES_MODE = 0o002;
 
 /**
- * The path of the socket in the data directory. If it would be too long, the socket is in a directory of the data directory's owner inside
- * the system's temporary directory. Every user may create files there, so `isServerListening` and `prepareSocketDirectory` check that
- * directory.
+ * The path of the socket in the data directory. If this path would be too long, the socket is in a subdirectory of the system's temporary
+ * directory. The name of the subdirectory contains the user id of the data directory's owner. Every user may write to the temporary
+ * directory, so `isServerListening` and `prepareSocketDirectory` check who may use the subdirectory.
  */
 export function socketPathOf(dataDir: string): string {
   const inside = path.join(dataDir, 'mercat.sock');
@@ -39,7 +39,8 @@ export function prepareSocketDirectory(socketPath: string): void {
 
 /**
  * Whether a server listens on the socket. Throws OperatorError if another user may have created the socket, because commands would send
- * their input to that user. Also throws if this cannot be found out, for example without permission to open the socket.
+ * their input to that user. Throws the error of the connection if this error does not show whether a server listens, for example if this
+ * process may not open the socket.
  */
 export async function isServerListening(socketPath: string): Promise<boolean> {
   requirePrivateDirectory(socketPath);

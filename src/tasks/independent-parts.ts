@@ -1,8 +1,8 @@
-// The parts of a task that do not depend on each other: a part that fails does not keep the parts after it from being done.
+// Runs the parts of a task that do not depend on each other. If one part fails, the parts after it still run.
 
 /**
- * Does the parts one after the other, also after one has failed, and returns the sum of their results. Throws the first error after the
- * last part, or the reason of `signal` before the next part.
+ * Runs the parts one after the other, and returns the sum of their results. If parts fail, the other parts still run, and the first error is
+ * thrown after the last part. If `signal` is aborted, no further part begins, and the reason of `signal` is thrown.
  */
 export async function sumParts(parts: readonly (() => Promise<number>)[], signal?: AbortSignal): Promise<number> {
   let total = 0;

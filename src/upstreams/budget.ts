@@ -29,9 +29,10 @@ const BURST_SHARE = 0.1;
 /** The share of a full bucket that bulk requests leave to urgent requests. */
 const BULK_LEAVES_SHARE = 0.5;
 /**
- * The most bulk requests that are taken in one hour and sent in the next hour, whose budget must include them. Callers send bulk requests
- * one after another, so at most one waits. A bucket that is too small to keep a part for urgent requests needs no such allowance: a bulk
- * request then waits only while the bucket is empty, and the negative content already counts the request.
+ * The most bulk requests that wait at one time. A waiting request may be taken in one hour and sent in the next hour, so the budget of an
+ * hour must have room for it. Callers send bulk requests one after another, so at most one waits. A bucket that is too small to keep a part
+ * for urgent requests needs no such room: a bulk request then waits only while the bucket is empty, and is already counted by the negative
+ * content of the bucket.
  */
 const BULK_WAITING_MAX = 1;
 /** Requests that are added in an hour to the smallest bucket: fewer than one, so that two requests are more than an hour apart. */

@@ -1,4 +1,4 @@
-// The systemd units in deploy/. systemd accepts them. It rates the sandbox of each unit as docs/deploying.md states.
+// Tests that systemd accepts the units in deploy/systemd, and that it rates the sandbox of each unit as docs/deploying.md states.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,10 @@
-// A serving process for tests of the supervisor. The argument says what it does after it has joined: `serves` until it is stopped, `crashes` after its
-// start, with exit code 7, `hangs` after its start, or `fails`, and reports why it cannot start. With `waits`, only the first process serves, and the others
-// create the file that the next argument names. With `crashes-once`, each process crashes only at its first start.
+// A serving process for tests of the supervisor. The first argument is what the process does after it has joined:
+// - `serves`: it runs until it is stopped.
+// - `crashes`: it starts, and ends with exit code 7.
+// - `crashes-once`: it does the same at its first start, and serves at each later start.
+// - `hangs`: it starts, and then blocks its event loop.
+// - `fails`: it reports why it cannot start, and ends.
+// - `waits`: the first process serves. Each other process creates the file that the second argument names, and never starts.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { Membership } from '../../src/processes/membership.ts';

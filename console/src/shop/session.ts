@@ -1,5 +1,5 @@
-// The key with which the reader has signed in to the shop. The key stays in the session storage of this tab: it ends with the tab, and is
-// sent in the header of requests only.
+// The session of the user who has signed in to the shop with an API key. The browser stores the key only in the session storage of this
+// tab, and deletes the key when the tab is closed. The key is sent only in a request header.
 
 import type { StoreClient } from '../../../client/src/store.ts';
 import { MercatError, createStoreClient } from '../../../client/src/store.ts';
@@ -29,7 +29,7 @@ type StoredSession = { key: string; scopes: readonly Scope[] };
 const STORAGE_KEY = 'shop';
 /** The characters of a key that are displayed. */
 const HINT_CHARACTERS = 4;
-/** All that this tab has read from the shop is stored under this key. */
+/** The first part of the query key of every read of the shop. `signOut` removes the cached results of these reads. */
 export const SHOP = 'shop';
 
 export const shopSession = new Store<ShopSession | null>(restore());
@@ -82,7 +82,8 @@ async function readScopes(client: StoreClient): Promise<Scope[]> {
     'webhooks:read': () => client.listWebhooks(),
     'webhooks:write': () => client.createWebhook({ url: '' }),
   };
-  // The first request fails if the key is not valid. Invalid keys are limited for each address, so the others are not sent then.
+  // If the key is not valid, the first request fails and the other requests are not sent. The service limits how many requests with an
+  // invalid key one address may send.
   const isFirstAllowed = await isAllowed(tries['products:read']);
   const others = SCOPES.slice(1);
   const areAllowed = await Promise.all(others.map((scope) => isAllowed(tries[scope])));

@@ -136,8 +136,8 @@ function readTime(name: string, text: string | undefined): number | null {
 const NO_RATES = new Map<string, never>();
 
 /**
- * The points as JSON, each as HistoryPointSchema says. A history has thousands of points of the same shape, most floors occur several times,
- * and each time occurs twice, so writing the text takes a third of the time of making objects for `JSON.stringify`.
+ * Writes the points as JSON text in the form of HistoryPointSchema. This takes a third of the time of `JSON.stringify` with objects: a
+ * history has thousands of points, and the text of a floor or a time that occurs several times is made only once.
  */
 function toPointsJson(points: readonly HistoryPoint[], chain: Chain): SerialisedJson {
   const floors = new Map<bigint, string>();

@@ -4,7 +4,7 @@
 const DIGITS = 16;
 const OFFSET = /^\d{16}$/;
 
-/** The offset that stands for the oldest kept event in a request. It names no event, because the first position is 1. */
+/** A request with this offset begins with the oldest kept event. No event has this offset, because the first position is 1. */
 export const OLDEST_OFFSET = '0';
 
 /** All offsets have the same length, so the order of their texts is the order of the events. */

@@ -80,7 +80,7 @@ export function parseRecord(context: RecordContext, values: Readonly<Record<stri
   }
 }
 
-/** Returns the price in a line as the literal text of its JSON number, which a double could round. */
+/** Returns the price in a line as it is written there. JSON.parse alone would return a double, which may be a rounded price. */
 function readPriceLiteral(line: string): unknown {
   const toLiteral = (key: string, value: unknown, context?: { source?: string }) =>
     key === 'price' && typeof value === 'number' ? context?.source : value;

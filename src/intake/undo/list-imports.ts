@@ -1,4 +1,4 @@
-// The list of imports for the operator, with what can still be undone of each.
+// Lists the imports for the operator. For each import, the list has the number of rows that can still be undone.
 
 import type { Queryable } from '../../database/port.ts';
 import { listRecordedRows } from '../queries/import-changes.ts';
@@ -39,7 +39,7 @@ export async function readImports(
   return stored.map((one) => toListed(one, undoable.get(one.id) ?? {}));
 }
 
-/** The rows that can be undone, by import. An import without such rows has no entry. Coverage is not counted. */
+/** Counts the rows that can be undone, by import and kind. An import without such rows has no entry. Rows of the kind `coverage` are not counted. */
 export async function readUndoableRows(
   { main, indexer }: { main: Queryable; indexer: Queryable },
   importIds: readonly string[],

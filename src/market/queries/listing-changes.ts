@@ -61,7 +61,7 @@ const decodeRow = rowDecoder('listing', {
 });
 const decodeKey = rowDecoder('listing', { key: text });
 
-/** The stored listings among those with the given keys. A key is the id of the collection, a line feed, and the uuid of the listing. */
+/** The stored listings with the given keys, by key. A key is the id of the collection, a line feed, and the uuid of the listing. */
 export async function listListingRows(tx: Queryable, keys: readonly string[]): Promise<Map<string, MarketRow>> {
   if (keys.length === 0) return new Map();
   const rows = await tx.query(

@@ -1,8 +1,8 @@
 // Files of sales as other programs export them, with made-up values.
 
 /**
- * `edit`: the field that the person must give, because the file does not contain it. `sale`: the first row as `--explain` prints it.
- * `notes`: a pattern of what `--explain` prints to check, and the number of rows that are no sales.
+ * `edit`: a field that the user must supply, because the file does not contain it. `sale`: the first row as `--explain` prints it.
+ * `notes.matching`: a pattern that the notes of `--explain` must match. `notes.refused`: how many rows are refused because they are not sales.
  */
 export type ForeignSales = {
   title: string;

@@ -1,5 +1,5 @@
-// Two marketplaces on the replay server that list one collection. OpenSea has listings that contain the order. Magic Eden has asks
-// in the current and in the older shape. Each row is the row of a fixture with the terms of a given order.
+// Two marketplaces on the replay server that list one collection. The rows of OpenSea contain the parameters of the order. The rows of
+// Magic Eden are asks, alternately in the current and in the older format. Each row is made from a fixture and the terms of a given order.
 
 import type { Address, Hex } from 'viem';
 import { getAddress, zeroAddress } from 'viem';

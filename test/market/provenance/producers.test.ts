@@ -1,5 +1,5 @@
-// Proves each row of the table in docs/provenance.md, which has the producers of each figure. The producer runs alone on each of
-// its chains. The figure is read over HTTP, and read again around its maximum age.
+// Tests each row of the table in docs/provenance.md, which names the producers of each figure. The producer runs alone on each of
+// its chains. The figure is read over HTTP soon afterwards, a minute before its maximum age, and at its maximum age.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -8,10 +8,10 @@ import type { TestContext } from 'node:test';
 export type CallResponse = { result?: unknown; error?: { code: number; message: string } };
 type Call = { id: number; params: [{ data?: string; topics?: unknown; address?: unknown }?, ...unknown[]] };
 
-/** The key in `changes` for requests for logs that name no contract. */
+/** The key in `changes` for log requests without a contract address. */
 export const LOGS_OF_ALL = 'logs of all contracts';
 
-/** `changes`: how a response is changed, by the call data without `0x` or by LOGS_OF_ALL. Returns the URL. */
+/** `changes`: functions that change a response. The key of a function is the call data without `0x`, or LOGS_OF_ALL. Returns the URL. */
 export async function startAlteredCalls(
   t: TestContext,
   targetUrl: string,

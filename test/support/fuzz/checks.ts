@@ -10,7 +10,7 @@ export type ResponseChecks = {
   documented(operation: Operation, target: string, response: FuzzResponse): void;
   /** The response is a success, or an error in the error envelope. Use it for a path that may match another operation or none. */
   successOrEnvelope(target: string, response: FuzzResponse): void;
-  /** The status is 400. The status 404 would mean that the request is valid. */
+  /** The status is 400. A 404 fails this check, because it would mean that the service has accepted the parameters as valid. */
   rejected(target: string, response: FuzzResponse): void;
   /** The status is 400 or above. */
   notAccepted(target: string, response: FuzzResponse): void;

@@ -1,4 +1,4 @@
-// The numbers of the chart of sales.
+// Computes the data that the chart of sales draws.
 
 import { toEdge } from './chart-edge.ts';
 
@@ -12,7 +12,10 @@ export type SalesData = {
   edge: number;
   /** How many prices are greater than the edge. */
   clipped: number;
-  /** Equal periods from the first to the last sale, with the sum of the prices in each. */
+  /**
+   * The time from the first to the last sale is divided into periods of equal length. `starts` has the middle of each period that has a
+   * sale, and `volumes` has the sum of the prices in that period.
+   */
   periods: { starts: number[]; volumes: number[] };
 };
 

@@ -54,8 +54,8 @@ export function registerStreamPagesRoute(app: FastifyInstance, context: ExploreC
       const { entries, end, isFull } = await feed.readPage(position);
       return createCachedResponse({
         cacheTag: NO_COLLECTION,
-        // The oldest kept event changes, so the page that begins with it is not the same for ever. The removal of a collection deletes its
-        // events from every page. Copies in caches keep them: an operation this rare does not justify short lifetimes.
+        // The page for OLDEST_OFFSET changes, because the oldest kept event changes. The removal of a collection also changes pages, because
+        // it deletes the events of the collection. Cached pages still have these events: removals are too rare to justify short lifetimes.
         policy: isFull && offset !== OLDEST_OFFSET ? 'immutable' : SHORT_POLICY,
         body: {
           data: entries.map(({ json }): unknown => JSON.parse(json)),
