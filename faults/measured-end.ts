@@ -1,4 +1,4 @@
-// Measures how long a process takes to end after SIGTERM, without the time for which the machine gave it no processor.
+// Measures how long a process takes to end after SIGTERM. The time in which the process waited for a processor is subtracted.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ export async function endInTime(program: Program): Promise<string> {
   const startedAt = performance.now();
   const waitedBefore = readWaitedMs(pid) ?? 0;
   let waitedMs = 0;
-  // The time without these waits, up to the last sample before the end.
+  // The time from SIGTERM to the last sample, without the time in which the process waited for a processor.
   let ownMs = 0;
   const ended = program.end('SIGTERM');
   while (program.isRunning) {

@@ -1,5 +1,5 @@
 // How a command reaches the service: through the running server or, if none runs, by opening the databases in this process. Only one
-// process can open the embedded database, so a running server must be used for it.
+// process can open the embedded database, so a command cannot open the embedded database while a server runs.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';

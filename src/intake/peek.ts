@@ -1,8 +1,8 @@
 // Reads the beginning of a source of bytes before the source is processed.
 
 /**
- * Reads until `isEnough` or until the end. Returns the bytes that were read, and a source that yields all bytes from the beginning. The
- * caller must read or close this source, because it closes the original source.
+ * Reads until `isEnough` returns true, or until the end. Returns the bytes that were read, and a new source that yields all bytes from the
+ * beginning. The original source is closed only when the caller reads the new source to its end or closes it.
  */
 export async function peek(
   source: AsyncIterable<Uint8Array>,

@@ -21,7 +21,7 @@ const COUNTED_TABLES = {
 } as const satisfies Record<keyof RemovedRows, string>;
 
 /**
- * Removes collections and everything that is stored of them. With two databases, a later transaction may fail after the primary has
+ * Removes collections and everything that is stored about them. With two databases, a later transaction may fail after the primary has
  * committed. The removal can then be repeated.
  */
 export async function removeCollections(
@@ -46,7 +46,8 @@ export async function removeCollections(
   });
   if (indexer !== main) {
     removed.push(...(await indexer.transaction(removeObservations)));
-    // Until the indexer had committed, a merge could read changes of the collections there and append them to the log.
+    // Before the indexer committed, a merge could still read changes of the removed collections from the indexer, and append them to the
+    // activity log. So these changes are deleted from the log again.
     await main.transaction((tx) => deleteActivityOf(tx, ids));
   }
   onChanged({ collectionIds: new Set(ids), kinds: new Set(['collection', 'order', 'listing', 'sale', 'token']) });

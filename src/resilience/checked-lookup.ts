@@ -1,4 +1,5 @@
-// The lookup function of connections to hosts that others choose. Only checked addresses are connected to.
+// The DNS lookup function for connections to hosts that come from outside, such as the URLs of webhooks and of token metadata. The
+// connections use only addresses that have been checked.
 
 import dns from 'node:dns';
 import type { LookupFunction } from 'node:net';

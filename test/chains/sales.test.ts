@@ -1,4 +1,4 @@
-// From fills to sales: asks, bids, sweeps, bundles, matched orders and currencies.
+// Tests which sales are derived from fills: asks, bids, bundles, matched orders and currencies.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The bar of a form with unsaved changes, and the question before the reader leaves such a form.
+// The bar that is displayed while a form has unsaved changes, and the dialog that asks for a confirmation before the user leaves the form.
 
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
@@ -8,7 +8,7 @@ import { texts } from '../texts.ts';
 
 type UnsavedBarProps = { isSaving: boolean; saveText: string; onSave: () => void; onDiscard: () => void };
 
-/** The keys of the console leave the page alone while an element with `data-unsaved` is on it. */
+/** While an element with `data-unsaved` is on the page, the keyboard shortcuts of the console do not open another page. */
 export function UnsavedBar({ isSaving, saveText, onSave, onDiscard }: UnsavedBarProps) {
   return (
     <>

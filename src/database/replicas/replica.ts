@@ -1,4 +1,4 @@
-// One streaming replica: its connections, and whether it may be read. It is checked on a connection of its own.
+// One streaming replica: its connections, and whether it may be read. Checks of the replica have a connection of their own.
 
 import type { Log } from '../../core/log.ts';
 import type { Random } from '../../core/random.ts';
@@ -31,7 +31,7 @@ export type ReplicaOptions = {
   /** Such as `main-replica-1`. */
   name: string;
   server: CheckedServer;
-  /** Its new connections are verified by `server`. */
+  /** The database for reads. `server` verifies each of its new connections. */
   reads: Database;
   checks: Database;
   primary: PrimaryProgress;
@@ -46,13 +46,13 @@ const PERIOD_MS = 200;
 /** The period while a reader waits for the replica to replay a change. */
 const WAITED_PERIOD_MS = 20;
 const TIMEOUT_MS = 500;
-/** A replica whose replay has cancelled a statement is not read for this long. */
+/** If the replay of the log on a replica has cancelled a statement, the replica is not read for this long. */
 const CONFLICT_MS = 1_000;
 /** The first pause of a replica that is too slow, and the longest one. */
 const SLOW_MS = 1_000;
 const SLOW_MAX_MS = 30_000;
 
-/** A receiver hides its timeline from roles that are not members of `pg_read_all_stats`. */
+/** PostgreSQL returns the timeline of the receiver as null to roles that are not members of `pg_read_all_stats`. */
 const CHECK = `
   select pg_is_in_recovery() as in_recovery,
     pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::text as position,
@@ -80,19 +80,22 @@ export class Replica {
   readonly #options: ReplicaOptions;
   readonly #rounds = new Rounds(() => this.#round());
   readonly #lanes = new WeakMap<ConnectionLane, ConnectionLane>();
-  /** What the latest check has found. Null if it failed, or if a statement has failed since. */
+  /** The result of the latest check. Null if the check failed, or if a statement has failed since the check. */
   #found: Check | null = null;
   #coveredUntil = Number.NEGATIVE_INFINITY;
   #conflictUntil = Number.NEGATIVE_INFINITY;
   #failedAt = Number.NEGATIVE_INFINITY;
-  /** A reader waits until this time is covered. */
+  /** The latest time that was passed to `request`. Checks are more frequent until `#coveredUntil` is later than this time. */
   #requested = Number.NEGATIVE_INFINITY;
   #isLoggedLeftOut = false;
   #isLoggedOtherServer = false;
   #isFirstCheck = true;
-  /** Of statements that the primary completes in time and the replica does not. Checks are cheap, so they do not show this. */
+  /**
+   * This breaker opens after several statements that the replica did not complete in time and that the primary completed. Checks do not
+   * show that a replica is slow, because they are cheap.
+   */
   readonly #slowness: CircuitBreaker;
-  /** Of the latest check. Null if it failed. */
+  /** The duration of the latest check. Null if the check failed. */
   #latencyMs: number | null = null;
   /** The statements that were sent to the replica, and those of them that the primary has repeated. */
   readonly counts = { reads: 0, repeated: 0 };
@@ -122,7 +125,10 @@ export class Replica {
     return this.#latencyMs;
   }
 
-  /** How far the replica is behind the primary at most. Null if this is unknown. If the primary is lost, at the time of the loss. */
+  /**
+   * The longest time by which the replica may be behind the primary. Null if this is unknown. If the primary is lost, the replica is compared
+   * with the state of the primary at the time of the loss.
+   */
   get lagMs(): number | null {
     const lag = this.#lag();
     return Number.isFinite(lag) ? Math.max(0, lag) : null;
@@ -149,8 +155,8 @@ export class Replica {
   }
 
   /**
-   * Must be called before a statement is sent to the replica. After a pause because it was too slow, this statement is the only one until its
-   * result is reported, by `noteSuccess`, `noteFailure` or `noteMissedDeadline`.
+   * Must be called before a statement is sent to the replica. The first statement after a pause of a slow replica is a trial: no other
+   * statement is sent until the result of the trial is reported with `noteSuccess`, `noteFailure` or `noteMissedDeadline`.
    */
   begin(): void {
     this.#slowness.enter();
@@ -165,7 +171,10 @@ export class Replica {
     return this.#options.reads.within(timeoutMs, own);
   }
 
-  /** Whether the role may not see the timeline, so that a replica that has not followed a failover is not recognised. */
+  /**
+   * Whether PostgreSQL hides the timeline from the role of the checks. The checks then cannot detect that the replica has not followed
+   * a failover.
+   */
   get isTimelineHidden(): boolean {
     return this.#found !== null && this.#found.receives && this.#found.timeline === null;
   }
@@ -185,8 +194,8 @@ export class Replica {
   }
 
   /**
-   * A statement has missed its deadline on the replica. If the primary has completed it since, and this has happened several times in a row, the
-   * replica is left out for a pause.
+   * Must be called when a statement has missed its deadline on the replica. `isCompletedByPrimary`: the primary has then completed the
+   * statement. After several such statements in a row, the replica is left out for a pause.
    */
   noteMissedDeadline({ isCompletedByPrimary }: { isCompletedByPrimary: boolean }): void {
     if (isCompletedByPrimary) this.#slowness.failed();
@@ -194,13 +203,14 @@ export class Replica {
   }
 
   /**
-   * Leaves the replica out if a statement has failed because of it, until a check succeeds. After a missed deadline the check decides, and
-   * `noteMissedDeadline` must follow.
+   * Must be called when a statement has failed on the replica. If the replica cannot be reached, it is left out until a check succeeds. If
+   * the replay of the log has cancelled the statement, the replica is left out for CONFLICT_MS. After a missed deadline, the replica is
+   * checked at once, and the caller must also call `noteMissedDeadline`.
    */
   noteFailure(error: unknown): void {
     if (error instanceof DeadlineExceeded) return this.#rounds.wake();
     this.#slowness.abandoned();
-    // The server reports a cancelled statement like an aborted transaction.
+    // If the replay of the log has cancelled the statement, the server reports the same error codes as for an aborted transaction.
     if (isAborted(error)) this.#conflictUntil = performance.now() + CONFLICT_MS;
     else if (error instanceof OtherServerError) this.#logOtherServer();
     else if (isOutOfReach(error)) {
@@ -244,7 +254,7 @@ export class Replica {
       }
       // A check that began before a statement failed does not show that the replica works again.
       this.#found = startedAt > this.#failedAt ? check : null;
-      // After a crash a replica begins at an earlier position, so that this time can also become earlier.
+      // After a crash, a replica replays the log from an earlier position. So `#coveredUntil` can also become an earlier time.
       this.#coveredUntil = this.#options.primary.coveredBy(BigInt(check.position ?? 0));
     } catch (error) {
       cause = error;
@@ -260,7 +270,7 @@ export class Replica {
     const { in_recovery: isInRecovery, is_clustered: isClustered, system, database, receives, timeline } = check;
     const { primary, withoutPrimaryMaxMs } = this.#options;
     const { identity } = primary;
-    // The rows are on the workers, whose logs are not compared.
+    // The rows of a Citus cluster are on its worker nodes. The positions of their logs are not compared.
     if (isClustered) return 'of a Citus cluster';
     if (!identity) return 'not compared with its primary';
     if (system !== identity.system) return 'of another system';

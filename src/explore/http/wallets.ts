@@ -83,7 +83,7 @@ type WalletList = {
   respond(page: WalletPage<unknown>, options: { data: unknown[]; validUntil: number | null }): ExploreContent;
 };
 
-/** Parses the request, and returns the query with the function that makes the response from its page. */
+/** Parses the request. Returns the query, and a function that makes the response from the page which the query has found. */
 function toList(
   { market, cursorSecret }: ExploreContext,
   { kind, address, query }: { kind: string; address: string; query: Query },

@@ -9,8 +9,8 @@ import { rowDecoder, text } from '../../database/rows.ts';
 import type { Sale } from '../../market/queries/sales.ts';
 
 /**
- * What the rows concern. All conditions that are not null must hold. `kinds` is not empty. `chain` is only for the rows of an account in any
- * collection: no index serves it otherwise.
+ * Which rows are read. All conditions that are not null must hold. `kinds` must not be empty. Set `chain` only together with `account` and
+ * without `collectionId`: no index supports other conditions on the chain.
  */
 export type ActivityFilter = {
   chain: string | null;
@@ -36,7 +36,8 @@ export async function listActivity(
     limit,
   ];
   const use = (value: string) => `$${params.push(value)}`;
-  // No condition always holds, because such a condition misleads the planner about the number of rows.
+  // Filters that are null are left out of the statement. A condition such as `$5 is null or chain = $5` would mislead the planner about the
+  // number of rows.
   const subject = [
     ...(chain === null ? [] : [`chain = ${use(chain)}`]),
     ...(collectionId === null ? [] : [`collection_id = ${use(collectionId)}`]),
@@ -56,7 +57,7 @@ export async function listActivity(
   return rows.map(decodeActivity);
 }
 
-/** The sides on which the account may be. A row that has it on both sides meets only the first condition. */
+/** Conditions for rows with the account as sender, and for rows with the account as recipient. A row with both meets only the first condition. */
 const partiesSql = (account: string) => [
   `from_account = ${account}`,
   `to_account = ${account} and from_account is distinct from ${account}`,

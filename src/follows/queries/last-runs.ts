@@ -3,7 +3,7 @@
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** In milliseconds. `doneAt` is the last success, null before the first. */
+/** Times in milliseconds. `triedAt`: when the task last ran. `doneAt`: when the task last succeeded, or null if it never has. */
 export type LastRun = { triedAt: number; doneAt: number | null };
 
 const decodeLastRun = rowDecoder('follow_run', {

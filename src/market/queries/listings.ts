@@ -37,7 +37,7 @@ export type MirroredListing = {
 export const LISTING_COLUMNS = `key, id, source, collection_id, chain, asset, price_raw, seller, order_hash, listed_at, expires_at, tx`;
 const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
 
-/** For every row that has the LISTING_COLUMNS, also from a statement of another module. */
+/** Decodes a row that has the LISTING_COLUMNS. Other modules use this function for rows of their own statements. */
 export const decodeMirroredListing: (row: Row) => MirroredListing = rowDecoder('listing', {
   key: text,
   orderId: column('id', text),
@@ -77,8 +77,8 @@ const decodeAsk = rowDecoder('listing', {
 });
 
 /**
- * The cheapest active listing of each given collection. Listings of the assets in `except` are ignored. Without such assets the statement
- * has no condition on them: PostgreSQL would expect the condition to remove most rows, and read all listings of a collection.
+ * The cheapest active listing of each given collection. Listings of the assets in `except` are ignored. If `except` is empty, the
+ * statement has no condition for it: PostgreSQL would expect such a condition to remove most rows, and would read all listings of a collection.
  */
 export async function listCheapestMirrored(
   db: Queryable,
@@ -172,9 +172,9 @@ export async function listCheapestFills(
 const decodeCount = rowDecoder('listing', { id: text, count: safeInteger });
 
 /**
- * By collection id: how many assets are listed in the mirror, without the assets that the own order book lists. The maintained numbers are
- * corrected by the listings and own orders that have expired since the last sweep. `started`: assets whose own orders have started since
- * that sweep, which the maintained numbers still count.
+ * Counts the assets of each collection that are listed in the mirror and not in the own order book. Returns the counts by collection id. The
+ * maintained counts do not yet reflect what has happened since the last sweep, so they are corrected here. The query finds the listings and
+ * own orders that have expired since then. `started`: the assets whose own orders have started since then.
  */
 export async function countMirroredAssets(
   db: Queryable,

@@ -171,7 +171,7 @@ const LOG_FAULTS: Partial<Record<RpcFault, (input: FaultInput) => Log[] | null>>
   },
 };
 
-/** The log with another last digit in its data, and in its last topic if that is not the kind of event. */
+/** Changes the last digit of the data and of the last topic. The first topic is never changed, because it is the kind of event. */
 export function alterLog<L extends Record<string, unknown>>(log: L): L {
   const [kind, ...topics] = log['topics'] as string[];
   return {
@@ -185,7 +185,7 @@ export function alterLastDigit(hex: string): string {
   return hex.length > 2 ? `${hex.slice(0, -1)}${hex.endsWith('1') ? '2' : '1'}` : hex;
 }
 
-/** Bytes of the same length. As the result of a call they mean 0, false or no account. */
+/** Zero bytes of the same length. As the result of a call, zero bytes mean 0, false or no account. */
 export function toZeros(hex: string): string {
   return `0x${'0'.repeat(Math.max(0, hex.length - 2))}`;
 }
