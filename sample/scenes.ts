@@ -1,4 +1,5 @@
-// Picture styles that show a scene or a pattern. Most fill a banner with one scene. The others repeat a figure in it.
+// Picture styles that show a scene or a pattern. Most styles fill a banner with one scene. The other styles repeat one figure across the
+// banner.
 
 import type { Random } from './random.ts';
 import { at } from './random.ts';

@@ -1,4 +1,4 @@
-// The tools, one entry each. All definitions together have fewer than 3,000 tokens, which a test counts.
+// The tools, one entry for each. A test checks that all definitions together take fewer than 3,000 tokens of a language model.
 
 import { ACTIVITY_KINDS } from '../activity/market-change.ts';
 import type { Chains } from '../core/chains.ts';

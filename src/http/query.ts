@@ -11,7 +11,7 @@ export type RawQuery = Record<string, (string | null)[]>;
 
 type ParameterSchema = {
   type?: string;
-  /** For a parameter that is an object: the most names in brackets. */
+  /** For a parameter that is an object: the largest number of names in brackets. */
   maxProperties?: number;
   enum?: string[];
   minimum?: number;
@@ -65,7 +65,7 @@ export function createQueryValidator(chains: Chains): FastifySchemaCompiler<Quer
 /** The values of a parameter that is an object, by the name in brackets. Sorted, so that the order in a query makes no difference. */
 export type ObjectParameter = ReadonlyMap<string, readonly string[]>;
 
-/** The most values of a parameter that is an object. */
+/** The largest number of values of a parameter that is an object, counted over all its names. */
 const OBJECT_VALUES_MAX = 50;
 
 /** Parses `name[x]=a&name[x]=b&name[y]=c`. Undefined if there is no such parameter. */

@@ -12,7 +12,7 @@ import { STOPPED_TRAILER, toRequestTarget } from './import-protocol.ts';
 import type { ImportSummary } from './import-summary.ts';
 import { ImportCounter } from './import-summary.ts';
 
-/** The longest part of an error response that is read, in characters. */
+/** The client stops reading an error response after this many characters. */
 const ERROR_BODY_MAX = 64 * 1024;
 /** After a stop, the client waits this long for the server to report what was stored. */
 const STOP_PATIENCE_MS = 15_000;
@@ -54,7 +54,8 @@ class SocketImport {
         trailer: STOPPED_TRAILER,
       },
     });
-    // Without a listener the error would end the process. #awaitResponse or #readEvents handles the error.
+    // An error event without a listener would end the process. This listener does nothing, because #awaitResponse or #readEvents handles
+    // the error.
     this.#request.on('error', () => undefined);
     this.#signal = options.signal;
     this.#onEvent = onEvent;

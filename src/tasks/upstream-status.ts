@@ -1,4 +1,5 @@
-// The state of an upstream that tasks read. Some fields are in the public status, so no field may contain the upstream's URL or a key.
+// The state of an upstream from which tasks read. Some fields are in the public status, so no field may contain the upstream's URL or a
+// key.
 
 import type { BreakerState } from '../resilience/breaker.ts';
 

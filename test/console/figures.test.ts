@@ -1,4 +1,4 @@
-// The texts and numbers of the web console that need no browser.
+// Functions of the web console that compute texts and numbers. Their tests need no browser.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The warnings of an import about its records: repeated slugs, doubtful times and tiny prices. The slugs use limited memory.
+// The warnings of an import about its records: repeated slugs, doubtful times and tiny prices. The memory that the slugs use is limited.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The wallet that the reader has connected, and whether it is on the chain of a token.
+// The wallet that the user of the console has connected, and whether this wallet is on the chain of a token.
 
 import { queryOptions } from '@tanstack/preact-query';
 import type { Address } from 'viem';
@@ -12,18 +12,18 @@ export type Connection = { wallet: Wallet; account: Address };
 /** `other-network`: a chain with the same id, but with another first block. */
 export type Network = 'right' | 'other-chain' | 'other-network';
 
-/** The first element of the keys of everything that was read through a wallet. */
+/** The first element of the query key of everything that is read through a wallet. */
 export const WALLET = 'wallet';
 
 export const connection = new Store<Connection | null>(null);
 const followed = new WeakSet<WalletProvider>();
 
-/** Asks the reader in the wallet. Rejects if the reader refuses. */
+/** Connects to a wallet. The wallet asks the user for permission. Rejects if the user refuses. */
 export async function connect(wallet: Wallet): Promise<void> {
   follow(wallet, (await wallet.provider.request({ method: 'eth_requestAccounts' })) as Address[]);
 }
 
-/** Connects with the first wallet that the reader has already allowed to do so, without a question. */
+/** Connects to the first wallet in which the user has already allowed the console, without asking the user again. */
 export async function connectAgain(wallets: readonly Wallet[]): Promise<void> {
   for (const wallet of wallets) {
     const accounts = (await wallet.provider.request({ method: 'eth_accounts' }).catch(() => [])) as Address[];
@@ -62,7 +62,7 @@ export async function readNetwork(provider: WalletProvider, chain: TradingChain)
   return (block as { hash?: string } | null)?.hash === chain.firstBlock ? 'right' : 'other-network';
 }
 
-/** Asks the reader in the wallet to switch to the chain. */
+/** Asks the wallet to switch to the chain. The wallet asks the user for permission. */
 export async function switchChain({ wallet }: Connection, { chainId }: TradingChain): Promise<void> {
   const params = [{ chainId: `0x${chainId.toString(16)}` }];
   await wallet.provider.request({ method: 'wallet_switchEthereumChain', params });

@@ -12,7 +12,7 @@ export class Rounds {
     this.#run = run;
   }
 
-  /** Begins a round now, or after the round that runs. */
+  /** Begins a round now. If a round is running, the next round begins immediately after it. */
   wake(): void {
     if (this.#isClosed) return;
     if (this.#running) this.#isWoken = true;
@@ -27,7 +27,7 @@ export class Rounds {
     await this.#running;
   }
 
-  /** Resolves after the round that runs. */
+  /** Begins no further round. Resolves when no round is running. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);

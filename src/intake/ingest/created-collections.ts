@@ -7,10 +7,13 @@ import type { NumberedRecord } from '../records/parse.ts';
 import { collectionIdOf } from '../records/parse.ts';
 import type { TrackChanges } from '../undo/change-log.ts';
 
-/** The collection of a record, with the address as the record has it. */
+/** The collection that a record names, with the contract address from the record. */
 export type RecordLocation = { collectionId: string; chain: string; contractAddress: Address };
 
-/** The collections of all records that are not collection records. The address of a collection is that in its first record. */
+/**
+ * The collections that the records name. Collection records are skipped. If several records name the same collection, its address is taken
+ * from the first of them.
+ */
 export function listLocations(records: readonly NumberedRecord[]): RecordLocation[] {
   const located = new Map<string, RecordLocation>();
   for (const { record } of records) {

@@ -16,7 +16,7 @@ export type RecordedOrderChange = {
   reason?: string | null;
 };
 
-/** The SQL subquery for the block of an event of the seller. It is for one kind, because each kind has an index of its own. */
+/** The SQL subquery for the block of an event of the seller. It searches for one kind of event, because each kind has its own index. */
 const blockOf = (
   kind: 'counter-incremented' | 'nonce-cancelled',
 ) => `(select max(block_number) from main.chain_event as event
@@ -24,8 +24,8 @@ const blockOf = (
             and kind = '${kind}' and event.tx = changed.tx)`;
 
 /**
- * Price, seller and token are those of the stored order. The block of a fill or cancel is found in the chain log by its transaction: among
- * the events of the order, otherwise among the counter increments and cancelled nonces of its seller.
+ * Records the changes with the price, seller and token of the stored orders. The block of a fill or cancel is found in the chain log by its
+ * transaction: among the events of the order, otherwise among the counter increments and cancelled nonces of its seller.
  */
 export async function insertOrderChanges(tx: Queryable, changes: readonly RecordedOrderChange[]): Promise<void> {
   if (changes.length === 0) return;

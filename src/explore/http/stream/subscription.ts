@@ -1,4 +1,5 @@
-// One connection to the stream. It sends the events after its position that pass its filter, and no more than its client reads.
+// One connection to the stream. It sends the events after its position that pass its filter. It sends the next events only after its client
+// has read the earlier bytes.
 
 import type { ServerResponse } from 'node:http';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
@@ -51,7 +52,7 @@ export class Subscription {
     return this.#options.response.writableLength;
   }
 
-  /** Whether bytes have waited for the client for this long. */
+  /** Whether the client has left bytes unread for at least `afterMs`. */
   isSlow(now: number, afterMs: number): boolean {
     return this.#unreadSince !== null && now - this.#unreadSince >= afterMs;
   }
@@ -63,14 +64,14 @@ export class Subscription {
   }
 
   /**
-   * A comment, so that proxies and clients see that the connection is alive. If the filter left events out, the comment has the offset of the
-   * last one, so that the client resumes after it.
+   * Sends a comment, so that proxies and clients see that the connection is alive. If the filter has left out the latest events, the
+   * comment contains the offset of the last event that was left out. A client that connects again then resumes after that event.
    */
   sendComment(): void {
     if (this.#isEnded || this.#unreadSince !== null) return;
     const position = this.#position > this.#namedPosition ? this.#position : null;
     this.#namedPosition = this.#position;
-    // After the write, `send` is called. So if reading the log failed before, it is read again.
+    // #write calls `send` when the comment is written. If an earlier read of the log failed, `send` repeats the read.
     this.#write(toComment(position));
   }
 
@@ -92,8 +93,8 @@ export class Subscription {
         if (await this.#sendChunk()) this.#isDue = true;
       }
     } catch (error) {
-      // The client learns the reason from the response to its next request. After any other failure the connection stays open, and the next
-      // event or comment causes the next attempt.
+      // If the error is `gone`, the stream ends, and the client learns the reason from the response to its next request. After any other
+      // failure the connection stays open, and the next event or comment causes the next attempt.
       if (error instanceof ServiceError && error.code === 'gone') this.end('gone');
     } finally {
       this.#isSending = false;
