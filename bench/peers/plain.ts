@@ -1,4 +1,5 @@
-// json-server, which keeps the products in memory and in one file, without keys. Prism, which sends examples of our OpenAPI document.
+// Two simple peers. json-server keeps the products in memory and in one file, and checks no API keys. Prism responds with the examples of
+// our OpenAPI document.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 // Caches the responses of the marketplace interface, which are fresh for a second. Concurrent requests for one key share one computation. A
-// response is out of date if a collection of its cache tag has changed since. It is then served only while the primary database cannot be
-// reached.
+// response is out of date if a collection of its cache tag has changed since the computation of the response began. Such a response is
+// served only while the primary database cannot be reached.
 
 import { LRUCache } from 'lru-cache';
 import type { CollectionVersions } from '../core/collection-versions.ts';
@@ -38,7 +38,7 @@ type Entry = {
 };
 type Computation = { version: number; promise: Promise<CachedResponse> };
 
-/** The size of the cache in bytes of each of `processes` on a machine or in a container with so much memory. */
+/** The size in bytes of the cache of one process, if `processes` processes share a machine or container with this much memory. */
 export function cacheBytesFor(memoryBytes: number, processes: number): number {
   return Math.floor(Math.min(BYTES_MAX, (memoryBytes * MEMORY_SHARE) / processes));
 }
@@ -54,7 +54,7 @@ export class ResponseCache {
   readonly #entries: LRUCache<string, Entry>;
   readonly #computations = new Map<string, Computation>();
 
-  /** `bytesMax`: of all responses. Default: BYTES_MAX. */
+  /** `bytesMax`: the largest size of all responses together. Default: BYTES_MAX. */
   constructor(changes: CollectionVersions, clock: Clock, { bytesMax = BYTES_MAX }: { bytesMax?: number } = {}) {
     this.#changes = changes;
     this.#clock = clock;
@@ -107,8 +107,8 @@ export class ResponseCache {
     const version = this.#changes.latest();
     const createdAt = this.#clock();
     const beganAt = performance.now();
-    // The stored response may contain all that was committed before its computation ended, and a computation that still runs all that was
-    // committed until now. A replica must have as much.
+    // The stored response may contain every change that was committed before its computation ended. A computation that is still running may
+    // contain every change that was committed until now. A replica is read only if it has these changes too.
     const seenUntil = this.#entries.peek(key)?.endedAt ?? Number.NEGATIVE_INFINITY;
     const notBefore = this.#computations.has(key) ? beganAt : seenUntil;
     const promise = readFromReplicas(notBefore, compute).then((response) => {

@@ -77,7 +77,7 @@ export type ServerOptions = {
   limits: RateLimits;
   /** How rate limits are counted with other nodes. Null: this node counts alone. */
   sharedCounting: SharedCounting | null;
-  /** Creates the limiters of this node, which may have several processes. Default: they count in this process. */
+  /** Creates the limiters of this node, which may have several processes. Default: the limiters count in this process alone. */
   createNodeLimiter?: CreateLimiter;
   clock: Clock;
   /** A clock that is never set back. */
@@ -185,7 +185,7 @@ function createRouter(
   });
 }
 
-/** Notes each request that was served from a database. Responses of `/v1` may come from memory. */
+/** Notes each request that was served from a database. Responses of `/v1` are not noted, because they may come from memory. */
 function noteServed(app: FastifyInstance, outages: OutageLog): void {
   app.addHook('onResponse', (request, reply, done) => {
     const isKeyed = isBelow(request.url, STORE_PREFIX) || isBelow(request.url, INTAKE_PREFIX);

@@ -1,5 +1,6 @@
-// Two nodes with two replicas and Redis, while replicas are paused and killed: writes go to one node, and every response of both nodes is
-// compared with them. Then one node is killed behind a balancer. Runs with REPLICA_WRITES, the number of writes of each writer.
+// Two nodes with two replicas and Redis. Replicas are paused and killed while each writer sends its writes to the two nodes in turn. Every
+// response of both nodes is compared with the writes. Then one node is killed behind a balancer. Runs only if REPLICA_WRITES is set to the
+// number of writes of each writer.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -58,7 +59,7 @@ describe('two nodes with replicas and Redis', { skip: WRITES > 0 ? false : 'run 
         DATABASE_REPLICA_URLS: replicas.map(({ url }) => url).join(','),
         REDIS_URL: redis.url,
         STORE_RATE_LIMIT: '100000000',
-        // The client sends the header as a proxy would, and the balancer is a second proxy.
+        // The client sends X-Forwarded-For like a proxy, and the balancer is a second proxy.
         TRUST_PROXY: '2',
         SOURCE_TIMEOUT_MS: '10000',
       });

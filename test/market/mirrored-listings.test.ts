@@ -1,4 +1,4 @@
-// When an order that marketplaces have listed is added to the own book, its mirrored listings are retired immediately.
+// When an order that marketplaces have listed is added to the order book of this service, its mirrored listings are retired immediately.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

@@ -1,8 +1,9 @@
 // The order of the tokens of a collection that have given traits. Each query returns keys; the tokens themselves are read afterwards.
 // Indexer database.
-// A list is read in one of two ways. A walk visits the next rows in the order of the list, and checks the traits of each: it is short if
+//
+// A list is read in one of two ways. A walk visits the next rows in the order of the list, and checks the traits of each row: it is short if
 // many tokens have the traits. A search finds all tokens that have the traits through the index by traits, and sorts them: it is short if
-// few tokens have the traits. The numbers of tokens of the traits show which way to try first. Each way stops at a limit, and then the
+// few tokens have the traits. How many tokens have the traits decides which way is tried first. Each way stops at a limit, and then the
 // other way is tried.
 
 import type { AssetId } from '../../core/address.ts';
@@ -14,8 +15,8 @@ import type { RankedAsset } from './token-keys.ts';
 import { isListedSql } from './token-keys.ts';
 
 /**
- * A group of traits. A token has the group if it has one of these traits. `tokens` and `listed` count the tokens of all traits of the
- * group. `share`: `tokens` as a share of all tokens with known traits.
+ * A group of traits. A token has the group if it has one of these traits. `tokens` and `listed` are sums over the traits of the group.
+ * `share`: `tokens` as a share of all tokens with known traits.
  */
 export type TraitGroup = { ids: readonly number[]; tokens: number; listed: number; share: number };
 
@@ -26,19 +27,22 @@ export type TraitGroup = { ids: readonly number[]; tokens: number; listed: numbe
 export type TraitFilter = { rarest: TraitGroup; others: readonly TraitGroup[]; share: number };
 
 /**
- * A walk visits at most twice as many rows as it is expected to need, at least `WALK_MIN` and at most `visitsMax`. `visitsPerMatch`: how many
- * visits take as long as a search needs for each token that has the traits.
+ * A walk stops after twice the number of visits that it is expected to need. This limit is at least `WALK_MIN` and at most `visitsMax`.
+ * `visitsPerMatch`: the number of visits of a walk that take as long as a search takes for one token with the traits.
  */
 const WALK_MIN = 1_000;
 const WALK = { visitsMax: 4_000, visitsPerMatch: 1 };
 /** A walk by id visits rows of one index, and reads no table. */
 const INDEX_WALK = { visitsMax: 20_000, visitsPerMatch: 8 };
-/** A walk by rank looks the traits of each row up in that index, and reads no table either. Rare tokens, which come first, have few common traits. */
+/**
+ * A walk by rank looks up the traits of each row in the same index, and reads no table either. Rare tokens, which come first, have few
+ * common traits.
+ */
 const RANK_WALK = { visitsMax: 10_000, visitsPerMatch: 5 };
 const WALKS = { sets: INDEX_WALK, ranks: RANK_WALK, tokens: WALK };
 /** If more tokens than this have the traits, a walk is tried before these tokens are sorted. */
 const SEARCH_MAX = 20_000;
-/** If the rarest group has at most this many tokens, they are searched first. */
+/** If the rarest group has at most this many tokens, the search is tried before the walk. */
 const FEW_TOKENS = 1_000;
 
 const decodeTrait = rowDecoder('trait', { id: integer, name: text, tokens: safeInteger, listed: safeInteger });
@@ -99,7 +103,7 @@ class Parameters {
 const hasGroups = (parameters: Parameters, row: string, groups: readonly TraitGroup[]) =>
   groups.map(({ ids }) => `${row}.trait_ids && ${parameters.use(ids, 'integer[]')}`).join(' and ') || 'true';
 
-/** Rows of the table by the primary key. With `limit 1`, PostgreSQL searches the index once for each row. */
+/** A subquery that reads the traits of a listed asset by the primary key. `limit 1` makes PostgreSQL search the index once for each row. */
 const listedSetOf = (parameters: Parameters, collectionId: string, row: string) =>
   `(select trait_ids from indexer.trait_listing
     where collection_id = ${parameters.use(collectionId, 'text')} and asset = ${row}.asset limit 1)`;
@@ -278,7 +282,10 @@ function walkTokens(
   );
 }
 
-/** The same order, of a subquery that has the length of the asset as `size`. With it PostgreSQL does not sort the rows of the subquery again. */
+/**
+ * The same order, written for a subquery whose column `size` is the length of the asset. PostgreSQL then sees that the rows of the subquery
+ * are already sorted, and does not sort them again.
+ */
 const bySize = (columns: string) => columns.replace('length(asset)', 'size');
 
 const decodeMatched = rowDecoder('search', { matched: integer, found: boolean });

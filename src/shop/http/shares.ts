@@ -25,11 +25,14 @@ const WAITING_MAX = 1_000;
 /** Changes of one product wait for each other in the database, so two at a time keep the row busy. */
 const PRODUCT_LIMITS = { runningMax: 2, waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
 /**
- * The connections of the store that one shop leaves. If all requests of a shop hang, other shops still have these. Fewer connections for one shop
+ * One shop leaves this many connections of the store to the other shops, even if all its own requests hang. Fewer connections for one shop
  * would cost CPU time in each of its requests: with fewer responses at a time, the event loop sleeps and wakes more often.
  */
 const CONNECTIONS_LEFT = 2;
-/** The embedded engine has one connection, for which statements wait in their own order. */
+/**
+ * How many requests of one shop may have their turn at the same time on the embedded engine. This engine has one connection, and its
+ * statements wait for this connection in an order of their own (database/connection-order.ts).
+ */
 const SHOP_RUNNING_EMBEDDED = 8;
 const SHOP_LIMITS = { waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
 

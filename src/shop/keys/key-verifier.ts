@@ -15,7 +15,7 @@ const CACHED_MS = 3_000;
 const CACHED_KEYS_MAX = 10_000;
 /** A secret that no key has is not looked up again for this long. */
 const UNKNOWN_MS = 1_000;
-/** The most keys of one look-up. */
+/** The largest number of keys in one look-up. */
 const LOOKUP_SIZE_MAX = 100;
 /** A look-up begins at most this long after its request. With the time limit of its statement, it ends within the time of the request. */
 const LOOKUP_WAIT_MAX_MS = 2_000;
@@ -85,7 +85,7 @@ export class KeyVerifier {
     if (isBefore(this.#unknown.get(hash), now, UNKNOWN_MS)) return null;
     const key = await this.#lookups.read(hash, performance.now() + LOOKUP_WAIT_MAX_MS);
     if (!key) {
-      // From the end of the look-up: one that takes longer than this time would otherwise be repeated at once.
+      // The time counts from the end of the look-up. Otherwise a look-up that takes longer than UNKNOWN_MS would be repeated at once.
       this.#unknown.set(hash, this.#context.clock() + UNKNOWN_MS);
       return null;
     }

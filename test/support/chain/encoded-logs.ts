@@ -1,4 +1,5 @@
-// Logs of settlement protocols that viem encodes by the published interfaces, at the addresses of their contracts on Ethereum.
+// Makes logs of settlement protocols. viem encodes each log by the published interface of its protocol. The addresses of the logs are those
+// of the contracts on Ethereum, except that the pools of Sudoswap have invented addresses.
 
 import type { AbiEvent } from 'viem';
 import { encodeAbiParameters, encodeEventTopics, parseAbi } from 'viem';
@@ -21,7 +22,7 @@ const X2Y2_DETAIL =
 const SWEEP = 'address indexed marketplace, address indexed tokenAddress, address indexed paymentCoin, address buyer';
 const TRADE = 'address indexed tokenAddress, address beneficiary, address paymentCoin, uint256 tokenId';
 
-/** The events by protocol, with the names of the topics. */
+/** The events of each protocol, as signatures that viem parses. */
 export const EVENTS = {
   blurV1: {
     ordersMatched: `event OrdersMatched(address indexed maker, address indexed taker, ${BLUR_ORDER} sell, bytes32 sellHash, ${BLUR_ORDER} buy, bytes32 buyHash)`,

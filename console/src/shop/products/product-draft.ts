@@ -1,8 +1,11 @@
-// What the form of a product holds while it is edited, and what is sent of it.
+// The values in the form of a product while a user edits them, and the requests that are made from these values.
 
 import type { Product, ProductCreate, ProductUpdate } from '../../../../client/src/store.ts';
 
-/** Texts as they stand in the fields. `collections` is separated by commas, `moreImages` by lines. */
+/**
+ * The values as they stand in the fields of the form. `collections` has its entries separated by commas, and `moreImages` has one entry on
+ * each line.
+ */
 export type ProductDraft = {
   name: string;
   price: string;
@@ -69,7 +72,7 @@ export function toCreate(draft: ProductDraft): ProductCreate {
   return { ...fields, ...(draft.slug.trim() !== '' && { slug }), inventory: Number(draft.inventory) };
 }
 
-/** Only the given fields. Stock is changed on its own page, with a reason. */
+/** The update contains only the changed fields. Stock is changed on its own page, with a reason. */
 export function toUpdate(draft: ProductDraft, changed: readonly DraftField[]): ProductUpdate {
   const isChanged = new Set<string>(changed);
   return Object.fromEntries(Object.entries(toFields(draft)).filter(([field]) => isChanged.has(field)));
