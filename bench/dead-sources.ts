@@ -1,6 +1,6 @@
 // Measures how much unavailable sources slow `/v1`, and how soon recovered sources are used again. Two real services with the same records
 // get the same requests alternately. The sources of one service work. The sources of the other refuse connections, fail or hang, and later
-// recover. Their servers count the requests. All periods, pauses and deadlines have production values.
+// recover. The servers of the sources count the requests. All periods, pauses and deadlines have production values.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';

@@ -11,7 +11,7 @@ import { until } from '../test/support/until.ts';
 export const CURRENT = fileURLToPath(new URL('..', import.meta.url));
 const LINES_MAX = 10_000;
 
-/** The processes that run. They do not survive this process. */
+/** The running processes. They are killed when this process exits. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -20,11 +20,11 @@ process.once('exit', () => {
 export class Program {
   readonly #args: readonly string[];
   readonly #settings: Record<string, string>;
-  /** The folder of the version for the next launch. */
+  /** The folder of the version of Mercat that the next launch starts. */
   root: string;
   #child: ChildProcess | null = null;
   #closed: Promise<unknown> = Promise.resolve();
-  /** The lines that the process wrote, also before its restarts, at most LINES_MAX. */
+  /** The newest LINES_MAX lines that the process wrote. Lines from before a restart are kept. */
   readonly lines: string[] = [];
 
   constructor(args: readonly string[], settings: Record<string, string>, root: string = CURRENT) {

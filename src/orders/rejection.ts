@@ -4,8 +4,9 @@
 import type { ListingRejection } from './seaport/listing.ts';
 
 /**
- * Three codes belong to checks that are made twice: `already_filled`, `already_cancelled` and `wrong_counter`. They are checked by calls to
- * the chain before `duplicate`, and from the chain log after `collection_not_followed`. Only a cancel is rejected with `not_signed`.
+ * Two checks of a submitted order can reject it with `already_filled`, `already_cancelled` or `wrong_counter`. The first one calls the chain,
+ * before the check for `duplicate`. The second one reads the chain log, after the check for `collection_not_followed`. `not_signed` rejects
+ * only the cancel of an order.
  */
 export type OrderRejectionCode =
   | 'malformed_order'

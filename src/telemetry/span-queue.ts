@@ -12,7 +12,7 @@ export class SpanQueue {
   readonly #send: (batch: readonly Span[]) => Promise<PostResult>;
   #sending: Promise<void> | null = null;
   #dropped = 0;
-  /** Whether the receiver was unavailable for the latest batch. Then `add` sends nothing, and the next call of `flush` tries again. */
+  /** Whether the receiver was unavailable for the latest batch. While this is true, `add` starts no batch; only a call of `flush` tries again. */
   #isUnavailable = false;
 
   constructor(send: (batch: readonly Span[]) => Promise<PostResult>) {

@@ -141,7 +141,7 @@ forEachEngine('figures of followed collections', (engine) => {
   });
 });
 
-/** A chain of random transactions that agree with each other. An account transfers or sells only what it holds. */
+/** A chain of random, valid transactions: an account transfers or sells only tokens that it holds. */
 class RandomWorld {
   readonly chain = new ScriptedChain(ethereum, NOW - 100 * SECOND);
   readonly #random: Random;
@@ -156,7 +156,7 @@ class RandomWorld {
   }
 
   /**
-   * Adds a block. No two transactions of a block concern the same token, so that each transaction agrees with the state before the
+   * Adds a block. No two transactions of a block concern the same token. So each transaction is valid in the state before the
    * block.
    */
   mine(): void {

@@ -15,7 +15,7 @@ export const readStock = async (shop: TestShop, id: string) => (await shop.ok('G
 export const listLowEvents = async (shop: TestShop) =>
   (await shop.events()).filter(({ type }) => type === 'inventory.low');
 
-/** Declares the tests. Sums, the adjustment log and the events are correct under concurrent changes. */
+/** Declares the tests that the stock, the adjustment log and the events are correct after concurrent changes. */
 export function describeStockConcurrency(store: TestStore): void {
   describe('under concurrency', () => {
     test('200 adjustments result in exactly their sum', async () => {

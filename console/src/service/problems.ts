@@ -5,19 +5,19 @@ import { formatElapsed } from '../format/time.ts';
 import { texts } from '../texts.ts';
 
 export type Problem = {
-  /** `bad`: something fails now. `warn`: the service works with less than it was set up for. */
+  /** `bad`: something fails now. `warn`: the service works, but a part of it is limited or late. */
   severity: 'bad' | 'warn';
   title: string;
   meaning: string;
   action: string;
-  /** Since when, as ISO 8601, if the state says so. */
+  /** The time at which the problem began (ISO 8601). Null if the state of the service does not contain it. */
   since: string | null;
 };
 
 type Words = Pick<Problem, 'title' | 'meaning' | 'action'>;
 
 const t = texts.service.problem;
-/** A chain that is read normally is a few blocks behind its head. */
+/** The service normally reads a chain up to a few blocks behind the head of the chain. */
 const BLOCKS_BEHIND_MAX = 50;
 /** A worker that keeps up sends a delivery within seconds after it is due. */
 const LATE_DELIVERY_S = 60;
@@ -46,7 +46,7 @@ export function listSources(tasks: readonly TaskState[]): SourceState[] {
   return [...new Map(tasks.flatMap(({ upstreams }) => upstreams.map((source) => [source.name, source]))).values()];
 }
 
-/** If both are one database, only the primary is named. */
+/** If the primary and the indexer are one database, only the primary is reported. */
 function findDatabaseProblems({ databases }: ServiceState): Problem[] {
   if (databases?.['main']?.answers === false) return [bad(t.main)];
   return databases?.['indexer']?.answers === false ? [bad(t.indexer)] : [];
@@ -71,7 +71,7 @@ function findChainProblems(state: ChainState, name: string): Problem[] {
   return problems;
 }
 
-/** Many tasks that fail have one cause, so they are one problem. */
+/** Tasks that fail at the same time probably have one cause. From `FAILING_TOGETHER` tasks on, they are reported as one problem. */
 function findTaskProblems(tasks: readonly TaskState[]): Problem[] {
   const failing = tasks.filter(({ state }) => state === 'failing');
   if (failing.length < FAILING_TOGETHER) return tasks.flatMap(findProblemOfTask);

@@ -1,4 +1,4 @@
-// Listing, buying and cancelling. Each action reports its steps, and throws what `toTradeFailure` puts into words.
+// Listing, buying and cancelling. Each action reports its steps. `toTradeFailure` turns the errors that an action throws into messages.
 
 import type { Address, Hex } from 'viem';
 import { encodeFunctionData } from 'viem';
@@ -23,7 +23,7 @@ export type Holding = { isErc1155: boolean; units: bigint };
 export type Royalty = { recipient: Address; amount: bigint };
 
 const ERC1155_INTERFACE = '0xd9b67a26';
-/** Rejections that end by themselves: the service has not yet read the newest blocks, for example the block with the approval. */
+/** Rejections that are temporary: the service has not yet read the newest blocks, for example the block with the approval. */
 const TEMPORARY_CODES = new Set(['not_approved', 'not_the_owner', 'wrong_counter', 'chain_unavailable']);
 const PATIENCE_MS = 30_000;
 const POLL_MS = 500;
@@ -98,7 +98,7 @@ export async function listToken(
   await submit({ chain: chain.chain, protocolAddress: seaport, order: { parameters, signature } });
 }
 
-/** Waits until the service has read the block, for a while. It would reject an order whose approval it does not know yet. */
+/** Waits until the service has read the block, at most `PATIENCE_MS`. The service rejects an order whose approval it has not read. */
 async function untilRead(chain: string, block: number): Promise<void> {
   for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await pause(POLL_MS)) {
     const state = await queries.fetchQuery({ ...statusQuery, staleTime: 0 }).catch(() => null);
@@ -176,7 +176,7 @@ async function requireCurrency(access: ChainAccess, payment: Payment): Promise<v
   onApproved();
 }
 
-/** Waits until the service serves the order as ended. False if it still does not after a while. */
+/** Waits until the service serves the order as ended, at most `PATIENCE_MS`. Returns whether the service does so. */
 async function hasEnded(orderId: string): Promise<boolean> {
   for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await pause(POLL_MS)) {
     const order = await client.getOrder({ orderId }).catch(() => null);

@@ -49,8 +49,8 @@ function recoverSigner({ protocol, orderHash, signature }: OrderSignature): Addr
 }
 
 /**
- * Checks whether the account's own key signed the digest, which may be of any message. A signature with another length than 64 or 65 bytes
- * is `malformed`.
+ * Checks whether the account's own key signed the digest. The digest can be that of any message. A signature with another length than 64 or
+ * 65 bytes is `malformed`.
  */
 export function checkDigestSignature(digest: Hex, signature: Hex, account: Address): SignatureCheck {
   const signer = recoverAccount(digest, signature.slice(2));

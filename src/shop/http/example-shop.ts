@@ -14,7 +14,7 @@ export function toExampleEventId(at: string): string {
 
 export const EXAMPLE_SECRET = 'whsec_bWVyY2F0IGV4YW1wbGUgd2ViaG9vayBzZWNyZXQ=';
 
-/** The example of a change of stock, which sends `inventory.low`. */
+/** The example of a change of stock. The change causes the event `inventory.low`. */
 export const EXAMPLE_STOCK = { previous: 12, adjustment: -3, inventory: 9 };
 
 export const EXAMPLE_CHANGE_TIME = '2026-06-01T08:30:00.000Z';

@@ -7,7 +7,7 @@ import { alterLastDigit, alterLog, toZeros } from './faulty-responses.ts';
 
 const LIES = [
   'none',
-  /** Every block has no logs, but its true bloom. */
+  /** Every list of logs is empty. The blooms of the blocks stay true. */
   'omits-logs',
   /** Every response with logs lacks its first log. */
   'omits-a-log',
@@ -53,7 +53,7 @@ const NO_BLOOM = `0x${'0'.repeat(512)}`;
 export async function startLyingEndpoint(targetUrl: string): Promise<LyingEndpoint> {
   let current: Lie = 'none';
   let forkedAt = 0;
-  /** The true hash of each block that a lie served with a false hash, by the false hash. */
+  /** Maps each false hash that was served to the true hash of its block. */
   const renamed = new Map<string, string>();
   const told = Object.fromEntries(LIES.map((lie) => [lie, 0])) as Record<Lie, number>;
   const newest = async () => Number((await forward(targetUrl, [BLOCK_NUMBER]))[0]?.result);
