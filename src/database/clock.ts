@@ -46,8 +46,8 @@ export class DatabaseClock {
   readonly now: Clock = () => Math.floor(this.#monotonic() + this.#offsetMs);
 
   /**
-   * Reads the time of the database, and adjusts the clock by the least amount that agrees with the reading. A slow reading is inexact, so
-   * it agrees with a wide range of times. Rejects if the database does not respond.
+   * Reads the time of the database. If the clock disagrees with this reading, adjusts the clock by the smallest amount that makes it agree.
+   * A slow reading is inexact, so it agrees with a wide range of times. Rejects if the database does not respond.
    */
   async adjust(): Promise<void> {
     const { earliest, latest } = await this.#measure();

@@ -16,7 +16,7 @@ export type MetricFamily = {
 
 type MetricAttributes = Record<string, string | number>;
 
-/** `bucketCounts` has one count more than `bounds`: that of the values above the last bound. */
+/** `bucketCounts` has one count more than `bounds`. The last count is the number of values above the last bound. */
 type HistogramPoint = {
   attributes: MetricAttributes;
   count: number;
@@ -91,7 +91,7 @@ const ATTRIBUTE_NAMES: Readonly<Record<string, string>> = {
   db_client_connection_state: 'db.client.connection.state',
 };
 
-/** The metrics of the registries that have values. The description of the process is left out, because it is a resource in OpenTelemetry. */
+/** Converts the metrics that have values. `target_info`, the description of the process, is left out, because it is a resource in OpenTelemetry. */
 export async function toMetricFamilies(registries: readonly Registry[]): Promise<MetricFamily[]> {
   const metrics = await Promise.all(registries.map((registry) => registry.getMetricsAsJSON()));
   const conventions: Readonly<Record<string, Convention>> = METRIC_CONVENTIONS;
@@ -99,7 +99,8 @@ export async function toMetricFamilies(registries: readonly Registry[]): Promise
     const convention = conventions[prometheusName];
     if (!convention || values.length === 0) return [];
     const { name, unit, isSum } = convention;
-    // By the library's types, `type` is a number, and the values of a histogram have no `metricName`. At run time `type` is a text.
+    // The library declares `type` as a number, and the values of a histogram without `metricName`. At run time `type` is a string, and
+    // `metricName` is set.
     if (String(type) === 'histogram') {
       return [{ name, help, unit, data: { type: 'histogram', points: toHistogramPoints(values) } }];
     }
@@ -113,7 +114,7 @@ export async function toMetricFamilies(registries: readonly Registry[]): Promise
 type PrometheusValue = { value: number; labels: Labels; metricName?: string };
 type Labels = Readonly<Record<string, string | number | undefined>>;
 
-/** Prometheus counts the values up to each bound, and OpenTelemetry the values between two bounds. */
+/** A bucket of Prometheus counts all values up to its bound. A bucket of OpenTelemetry counts the values between two bounds. */
 function toHistogramPoints(values: readonly PrometheusValue[]): HistogramPoint[] {
   const points = new Map<string, HistogramPoint & { counted: number }>();
   for (const { value, labels, metricName = '' } of values) {

@@ -11,14 +11,14 @@ import { Channel } from './channel.ts';
 import type { ProcessCalls, ProcessReport, ProcessStart, StartedProcess, SupervisorChannel } from './calls.ts';
 import { GrantedRateLimiter } from './granted-rate-limiter.ts';
 
-/** What this process reports about itself, and does for others. Set by the service when it starts. */
+/** The functions of this process that other processes call through the supervisor. The service sets them when it starts. */
 export type OwnParts = {
   streamCounts: () => StreamCounts;
   nudgeWebhooks: () => void;
   readMetrics: ((isComplete: boolean) => Promise<ProcessMetrics>) | null;
 };
 
-/** What the handlers of this process's calls use. */
+/** The state of this process that the handlers of incoming calls use. */
 type OwnState = { limiters: GrantedRateLimiter<string>[]; parts: { current: OwnParts | null } };
 
 export class Membership {
@@ -75,7 +75,7 @@ export class Membership {
     await this.#channel.call('failed', failure);
   }
 
-  /** A limiter that counts with the other processes. Bucket names must differ between limiters. */
+  /** Creates a limiter that counts requests together with the other processes. Bucket names must differ between limiters. */
   createLimiter<B extends string>(limits: Record<B, number>, clocks: RateLimitClocks): RateLimiter<B> {
     const limiter = new GrantedRateLimiter(limits, clocks, (request) => this.#channel.call('takeWindowPart', request));
     this.#limiters.push(limiter);
@@ -95,7 +95,7 @@ export class Membership {
     else this.#channel.call('nudgeWebhooks', null).catch(ignoreEnd);
   }
 
-  /** What the connections to the stream of all processes have in common. */
+  /** The figures of the connections to the stream, for all processes together. */
   async readStreamCounts(): Promise<StreamCounts> {
     const reports = await this.#channel.call('readProcesses', null);
     return sumStreamCounts(reports.flatMap(({ stream }) => stream ?? []));
@@ -109,5 +109,5 @@ export class Membership {
   };
 }
 
-/** Without a supervisor there is nobody to tell. This process ends too. */
+/** Ignores the failure of a call after the supervisor has ended. Then this process ends too, and nobody needs the call. */
 function ignoreEnd(): void {}

@@ -78,7 +78,7 @@ forEachEngine('notices of changes', (engine) => {
     const { main, close } = await openDatabases(options, log);
     t.after(close);
     const { promise: mayArrive, resolve: letArrive } = Promise.withResolvers<void>();
-    // Until then the notification is lost, as behind a pooler in transaction mode.
+    // Before `letArrive` is called, no notification arrives, as behind a pooler in transaction mode.
     const within: Database['within'] = (timeoutMs) => {
       const statements = main.within(timeoutMs);
       return { ...statements, query: (sql, params) => mayArrive.then(() => statements.query(sql, params)) };

@@ -1,5 +1,5 @@
-// Walks over the lists of marketplaces store which part of a list they have covered. A sum or a count is served as a total only if
-// all its rows are covered.
+// A walk reads a list of a marketplace page by page, and stores which part of the list it has covered. A sum or a count is served as a
+// total only if all its rows are covered.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';

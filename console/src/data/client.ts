@@ -1,4 +1,4 @@
-// The one client of the market in the console, and the store of what it has read.
+// The only client of `/v1` and `/explore/v1` in the console, and the cache of the data that it has read.
 
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/preact-query';
 import { MercatError, createMarketClient } from '../../../client/src/market.ts';
@@ -6,15 +6,15 @@ import { basePath } from '../shell/base-path.ts';
 import { noteLost } from '../shell/connection.tsx';
 
 const CALL_TIMEOUT_MS = 15_000;
-/** The client repeats a failed request once. Longer outages are the connection's matter (shell/connection.tsx). */
+/** The client repeats a failed request once. shell/connection.tsx handles longer outages. */
 const RETRIES_MAX = 1;
-/** What was read within this time is displayed without being read again. */
+/** Data that was read less than this time ago is displayed without another request. */
 const FRESH_MS = 5_000;
-/** What no page displays is kept for this long, so that the way back is immediate. */
+/** Data that no page displays is kept for this time, so that a page is displayed immediately when the user returns to it. */
 const KEPT_MS = 300_000;
 const UNAVAILABLE = 503;
 const BAD_GATEWAY = 502;
-/** What the service could not read from one of its sources is requested again after this time. */
+/** If the service could not read one of its sources (502), the request is repeated after this time. */
 const FAILED_AGAIN_MS = 5_000;
 
 export const CALL_OPTIONS = {
@@ -38,7 +38,7 @@ function noteError(error: unknown): void {
 
 let isReadAgainDue = false;
 
-/** Reads again what has failed and is still displayed. If it fails again, `noteError` continues. */
+/** Repeats the failed requests whose data a page needs now. If such a request fails again, `noteError` calls this function again. */
 function readFailedAgain(): void {
   if (isReadAgainDue) return;
   isReadAgainDue = true;
@@ -48,7 +48,7 @@ function readFailedAgain(): void {
   }, FAILED_AGAIN_MS);
 }
 
-/** Whether the service gave no response of its own. */
+/** Whether the service could not be reached, did not respond in time, or is unavailable (503). */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof MercatError)) return false;
   return error.code === 'network_error' || error.code === 'timeout' || error.status === UNAVAILABLE;

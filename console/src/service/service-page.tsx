@@ -1,4 +1,4 @@
-// The workplace of who runs the service: what is wrong first, then the state of each part. Everything here is public.
+// The page for the operator of the service. It displays the problems first, then the state of each part. All of its data is public.
 
 import { useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';

@@ -1,4 +1,4 @@
-// The wallets in the reader's browser (EIP-1193), and what they are connected to. This file is small, because every token page loads it.
+// Finds the wallets in the visitor's browser (EIP-1193). This file is small, because every token page loads it.
 
 import { useEffect } from 'preact/hooks';
 import { Store, useStore } from '../shell/store.ts';
@@ -38,7 +38,7 @@ function findWallets(): void {
   });
   window.dispatchEvent(new Event(REQUEST));
   const { ethereum } = window as { ethereum?: WalletProvider };
-  // A wallet that announces itself sets the older property too.
+  // A wallet that announces itself may also set the older property `window.ethereum`. Such a wallet must not be added twice.
   if (ethereum && wallets.get().length === 0) add({ id: INJECTED_ID, name: '', provider: ethereum });
 }
 

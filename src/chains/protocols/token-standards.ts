@@ -18,7 +18,7 @@ import {
 import type { EventDecoder, EventDecoders, VerifiedLog } from './event-decoder.ts';
 import { decodeLog } from './event-decoder.ts';
 
-/** ERC-20 has the same first topics for `transfer` and `approval`, but only three topics in all. */
+/** The ERC-20 events Transfer and Approval have the same first topics as `transfer` and `approval` here, but only three topics in all. */
 export const TOKEN_TOPICS = {
   transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
   transferSingle: '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62',
@@ -105,7 +105,7 @@ const contractUriUpdated: EventDecoder = ({ address }, position, events) => {
   events.push({ ...position, kind: 'collection-metadata-updated', contract: address });
 };
 
-/** Announcements of changed metadata. Past announcements are not read, because the metadata is read anyway when a token becomes known. */
+/** Announcements of changed metadata. A backfill does not read them, because the metadata is read anyway when a token becomes known. */
 export const ANNOUNCEMENT_TOPICS: ReadonlySet<Hex> = new Set([
   TOKEN_TOPICS.metadataUpdate,
   TOKEN_TOPICS.batchMetadataUpdate,

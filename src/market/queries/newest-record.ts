@@ -18,7 +18,7 @@ export type ObservedRecord = { collectionId: string; at: number; atReported: boo
 
 /**
  * A record replaces all columns of the stored record of its collection, unless the stored record is newer. A record without a time whose
- * columns equal the stored columns counts as unchanged. The stored `at` then moves forward to the import.
+ * columns equal the stored columns counts as unchanged. The stored `at` then moves forward to the time of the import.
  */
 export function upsertNewest<R extends ObservedRecord>(
   tx: Queryable,
@@ -72,7 +72,7 @@ const decodeFloor = rowDecoder('floor of a record', {
   at: timestamp,
 });
 
-/** By collection id. Records without a floor are left out. */
+/** Returns the floors by collection id. Records without a floor are left out. */
 export async function listRecordFloors(
   db: Queryable,
   table: RecordTable,

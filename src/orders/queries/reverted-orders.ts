@@ -1,5 +1,5 @@
-// Chain, collection and asset of stored orders, and whether they are signed, for an undo that deletes or restores the orders. Primary
-// database.
+// Reads the chain, collection and asset of stored orders, and whether each order is signed. An undo that deletes or restores orders needs
+// these values. Primary database.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, rowDecoder, text } from '../../database/rows.ts';
@@ -14,7 +14,7 @@ const decodeLocation = rowDecoder('book_order', {
 
 type OrderLocation = ReturnType<typeof decodeLocation>;
 
-/** The given orders that are stored. */
+/** Ids of orders that are not stored are left out. */
 export async function listOrderLocations(db: Queryable, ids: readonly string[]): Promise<OrderLocation[]> {
   const rows = await db.query(
     `select id, chain, collection_id, token_id, order_hash is not null as is_signed from main.book_order where id = any($1)`,

@@ -2,7 +2,7 @@
 
 import type { Queryable } from '../../database/port.ts';
 
-/** The events of one type that one change has caused, in their order. `data` is JSON text. The database assigns the sequences. */
+/** Inserts the events of one type that one change has caused. `data` is JSON text. The database assigns sequence numbers in the given order. */
 export async function insertEvents(
   tx: Queryable,
   { shopId, type, createdAt }: { shopId: string; type: string; createdAt: number },

@@ -34,7 +34,7 @@ export type SaleWalkOptions = {
   signal?: AbortSignal | undefined;
 };
 
-/** The newest first, a page at a time. */
+/** Reads the sales from the newest to the oldest, and yields one page at a time. */
 export function walkOpenSeaSales(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,

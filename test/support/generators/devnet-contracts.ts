@@ -18,7 +18,8 @@ type Output = {
 type Contract = { abi: object[]; evm: Record<'bytecode' | 'deployedBytecode', { object: string }> };
 
 /**
- * Compiles all contracts. A file whose name does not begin with `Devnet` is a library of the contracts. Returns pairs of a path and the artifact's JSON text. The path is relative to the root of the repository.
+ * Compiles all contracts. Returns pairs of a path and the artifact's JSON text. The path is relative to the root of the repository. A file
+ * whose name does not begin with `Devnet` has no artifact: the contracts import it.
  */
 export function compileDevnetContracts(): [file: string, artifact: string][] {
   const require = createRequire(import.meta.url);

@@ -24,7 +24,7 @@ export const recordContext = { chains: createChains(), serviceName: SERVICE, sea
 
 /**
  * Makes a service context with the function that the program itself uses. Both databases of the context are `db`. `overrides`
- * replaces parts of the context, which may be the databases.
+ * replaces parts of the context, also the databases.
  */
 export function toContext(
   db: Database,
@@ -194,7 +194,7 @@ export async function dumpTables(db: Database): Promise<Record<string, unknown[]
 }
 
 function dumpSql(table: TableName): string {
-  // `to_time` is left out. It is the time of an import or of a read, which no record has.
+  // `to_time` is left out. It is the time of an import or of a read, and does not come from a record.
   if (table === 'indexer.coverage') {
     return `select (collection_id, subject, source, kind, from_time)::text as row from ${table} order by 1`;
   }

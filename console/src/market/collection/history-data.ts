@@ -3,14 +3,14 @@
 import type { HistoryPoint } from '../../../../client/src/market.ts';
 import { toEdge } from './chart-edge.ts';
 
-/** `null` is a gap: the value was not known. `undefined`: the series has no value of its own at this point. */
+/** `null` is a gap: the value was not known. `undefined`: the series draws nothing at this point. */
 type Values = (number | null | undefined)[];
 
 export type HistoryData = {
-  /** When each point begins, and until when the last one is drawn, in seconds since the epoch. */
+  /** The start of each point, and then the time up to which the last point is drawn, in seconds since the epoch. */
   times: number[];
   floors: Values;
-  /** The edge, where a floor is greater than the edge and drawn there. */
+  /** `floorEdge` at each point whose floor is greater than `floorEdge`, and null at the other points. Such a floor is drawn at the edge. */
   clippedFloors: Values;
   /** The volumes of groups of points, each at the point in the middle of its group. */
   volumes: Values;
@@ -27,14 +27,14 @@ export type HistoryData = {
   floorRange: [number, number];
 };
 
-/** The most bars of a chart. More of them would be too thin. */
+/** The largest number of bars in a chart. If there were more, they would be too thin. */
 const BARS_MAX = 62;
 const GROUP_SIZES = [1, 2, 3, 6, 12, 24, 48];
-/** The room below the floors for the bars of the volume, and above them, as shares of their span. */
+/** The room below the floors, where the bars of the volume are drawn, and the room above the floors. Both are shares of the span of the floors. */
 const ROOM_BELOW = 0.5;
 const ROOM_ABOVE = 0.1;
 
-/** The points without those before anything was known. */
+/** Drops the points before the first point that has a floor or a sale. */
 export function trimHistory(points: readonly HistoryPoint[]): readonly HistoryPoint[] {
   const first = points.findIndex(({ floor, sales }) => floor.close !== null || floor.high !== null || sales > 0);
   return first < 0 ? [] : points.slice(first);

@@ -1,4 +1,4 @@
-// All connections to the stream of a process: how many there may be, what is sent to all of them, and their end at a shutdown.
+// All connections of a process to the stream: takes places for them, sends events to all of them, and ends them at a shutdown.
 
 import type { ServerResponse } from 'node:http';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
@@ -32,7 +32,7 @@ const SLICE_SIZE = 200;
 const RETRY_SPREAD_MS = 2_000;
 /** The `Retry-After` of a rejected connection, in seconds. */
 export const RETRY_AFTER_S = 10;
-/** The share of the grace period of a shutdown after which connections are ended, so that balancers have noticed the shutdown. */
+/** Connections are ended after this share of the grace period of a shutdown. By then load balancers have noticed the shutdown. */
 const DRAIN_FROM = 0.5;
 const DRAIN_STEPS = 10;
 /** The maximum of the lag is kept for one to two of these periods. */
@@ -47,7 +47,7 @@ export type SubscriptionsOptions = {
   random: Random;
   rejections: RejectionCounts;
   limits: PlaceLimits & Partial<SubscriptionLimits>;
-  /** Counts the connections. Default: those of this process. */
+  /** Counts the connections against the limits. By default only the connections of this process are counted. */
   places?: StreamPlaces;
 };
 
@@ -96,7 +96,7 @@ export class Subscriptions {
     };
   }
 
-  /** Takes a place for a client. Rejects with `rate_limited` if the client has too many, and with `unavailable` if all places are taken. */
+  /** Takes a place for a client. Rejects with `rate_limited` if the client has too many places, and with `unavailable` if all places are taken. */
   async enter(client: string): Promise<Place> {
     const { rejections } = this.#options;
     const result = await this.#places.enter(client);
