@@ -18,11 +18,11 @@ export type ClientOptions = {
   /** How often a failed request is repeated at most. Default: 3. */
   retriesMax?: number;
   /**
-   * The characters of the responses that are kept to be reused while they are unchanged. 0 keeps none. Default: 4 million, and 0 in
-   * a page of a browser, whose own cache does the same.
+   * The most characters of responses that are kept. A kept response is used again if the service reports that it is unchanged. 0 keeps
+   * none. Default: 4 million. In a page of a browser the default is 0, because the cache of the browser does the same.
    */
   cacheCharactersMax?: number;
-  /** From 0 up to 1, for the waits between attempts. Default: `Math.random`. */
+  /** Returns numbers of at least 0 and less than 1, which spread the waits between attempts. Default: `Math.random`. */
   random?: () => number;
 };
 
@@ -70,7 +70,7 @@ export class Transport {
     this.baseUrl = options.baseUrl.replace(/\/+$/, '');
     if (this.baseUrl !== '' && !URL.canParse(this.baseUrl)) throw new TypeError(`Not a URL: ${this.baseUrl}`);
     this.#options = options;
-    // Browsers require that `fetch` is called without another `this`.
+    // Browsers reject a call of `fetch` as a method of another object than the global one.
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.#responses = new EtagCache(options.cacheCharactersMax ?? (isPage() ? 0 : CACHE_CHARACTERS_MAX));
   }
@@ -105,7 +105,10 @@ export class Transport {
     throw await toServiceError(response);
   }
 
-  /** The time before the attempt after `retries` others. A random part keeps clients from returning all at once. */
+  /**
+   * How long to wait before the request is repeated. `retries`: how often it was repeated before. A random part prevents that all clients
+   * return at the same time.
+   */
   toWaitMs(retries: number, retryAfterMs: number | null): number {
     const random = (this.#options.random ?? Math.random)();
     if (retryAfterMs !== null) return retryAfterMs + random * FIRST_WAIT_MS;
@@ -239,7 +242,7 @@ function metaOf({ status, headers }: Response): {
   return { status, requestId: headers.get('x-request-id'), retryAfterMs: parseRetryAfter(headers.get('retry-after')) };
 }
 
-/** In seconds, or, from a proxy, as a date (RFC 9110, section 10.2.3). */
+/** Returns milliseconds. The service sends `Retry-After` in seconds. A proxy may send a date (RFC 9110, section 10.2.3). */
 function parseRetryAfter(text: string | null): number | null {
   if (text === null) return null;
   const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();

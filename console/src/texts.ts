@@ -1,4 +1,4 @@
-// All texts of the console, by page. Texts speak of what the service knows, and name the reason where it does not.
+// All texts of the console, by page. A text says what the service knows. If the service does not know a value, the text gives the reason.
 
 export const texts = {
   name: 'Mercat',
@@ -26,13 +26,13 @@ export const texts = {
     { keys: ['?'], meaning: 'This list' },
   ],
   connection: {
-    lost: (since: string) => `The service does not respond since ${since}.`,
+    lost: (since: string) => `The service has not responded since ${since}.`,
     kept: 'Figures on this page are the last ones that arrived.',
     retry: 'The page tries again every few seconds and continues by itself.',
   },
   unknown: {
     price: 'No price is known.',
-    floor: 'No floor is known: no listing is known.',
+    floor: 'No floor is known, because no listing is known.',
     buyerFloor: 'The total for the buyer is unknown: nothing is listed, or a fee is unknown.',
     figure: 'This figure is not known at present.',
     change: 'The change is not known: one of the two values is not known.',

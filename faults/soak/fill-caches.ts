@@ -4,7 +4,7 @@ import type { Answer, Client, Sent } from '../client.ts';
 import { times } from '../load.ts';
 import { toNdjson } from '../records.ts';
 
-/** More products than the caches of the store hold, because the image URL of each product is nearly as long as allowed. */
+/** More products than the caches of the store can hold. The long image URL of each product makes the caches full earlier. */
 const PRODUCTS = 9_000;
 const PRODUCTS_PER_IMPORT = 1_000;
 const IMAGE_LENGTH = 2_000;

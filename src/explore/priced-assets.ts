@@ -9,7 +9,7 @@ import { readTokens } from '../market/token.ts';
 import type { PricedAsset, TraitFilter } from './queries/trait-keys.ts';
 import { listExpiredAssets, listTraitAssetsByPrice, toGroups } from './queries/trait-keys.ts';
 
-/** Of the tokens whose listing has expired since the last sweep, the most that one page reads again. */
+/** The most tokens whose listings one page reads again, because their stored listing has expired since the last sweep. */
 const EXPIRED_MAX = 500;
 
 export type PricedQuery = {
@@ -22,8 +22,8 @@ export type PricedQuery = {
 };
 
 /**
- * Cheapest first. The prices are those that the indexer has of both books. Tokens whose listing has expired since the last sweep may have
- * another listing, so their listings are read again.
+ * Returns the cheapest tokens first. The indexer has the prices of both books. A token whose listing has expired since the last sweep may
+ * have another listing, so the listings of this token are read again.
  */
 export async function listPricedAssets(
   market: Market,

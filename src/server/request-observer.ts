@@ -30,7 +30,7 @@ export type RequestTracer = {
 
 const KNOWN_METHODS = new Set(METHODS);
 
-/** Null for a method that no specification names. Otherwise clients could create any number of labels. */
+/** Null for a method that Node.js does not know. Otherwise clients could create any number of metric labels with invented methods. */
 export function knownMethodOf({ method = '' }: IncomingMessage): string | null {
   return KNOWN_METHODS.has(method) ? method : null;
 }

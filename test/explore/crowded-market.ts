@@ -1,4 +1,5 @@
-// Rows beside the explore set of the benchmarks, so that every table that a list reads has thousands of rows, many of them of one wallet.
+// Adds rows to the explore data set of the benchmarks. Every table that a list reads then has thousands of rows. Many of these rows belong
+// to one wallet.
 
 import type { Database } from '../../src/database/port.ts';
 
@@ -6,7 +7,7 @@ import type { Database } from '../../src/database/port.ts';
 export const BUSY_WALLET = `0x${'b'.repeat(40)}`;
 export const QUIET_WALLET = `0x${'c'.repeat(40)}`;
 
-/** The statements of the rows. `id` is a collection with more than 5,000 tokens. `now` in milliseconds. */
+/** Inserts the rows. `id` is a collection with more than 5,000 tokens. `now` is in milliseconds. */
 export async function crowd(db: Database, { id, now }: { id: string; now: number }): Promise<void> {
   const at = new Date(now).toISOString();
   const hour = `timestamptz '${at}' - n * interval '1 minute'`;
@@ -14,7 +15,7 @@ export async function crowd(db: Database, { id, now }: { id: string; now: number
   const wallet = `case when n % 3 = 0 then '${BUSY_WALLET}' else '0x' || lpad((n % 500)::text, 40, '0') end`;
   const statements = [
     `update indexer.token set owner = '${BUSY_WALLET}' where collection_id = '${id}' and length(asset) = 4`,
-    // The service has other collections. A table with few rows is read sequentially.
+    // Other collections. Without them the table would be small, and PostgreSQL would read it sequentially instead of by an index.
     `insert into main.collection (id, chain, contract_address, slug, name, created_at)
      select 'base_0x' || md5(n::text) || lpad(n::text, 8, '0'), 'base', '0x' || md5(n::text) || lpad(n::text, 8, '0'), 'pier-' || n,
        (array['Harbour', 'Pier', 'Lantern', 'Anchor'])[1 + n % 4] || ' of ' || (array['Foxes', 'Lamps', 'Storms'])[1 + n % 3] || ' ' || n, '${at}'

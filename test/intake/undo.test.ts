@@ -38,10 +38,13 @@ import { dumpUndoable, OTHER_CONTRACT, rate, UNDOABLE_RECORDS } from '../support
 
 const ID = `ethereum_${EVM}`;
 
-/** The process was killed before this transaction began. */
+/** The error of every transaction and statement after the simulated end of the process. */
 class Killed extends Error {}
 
-/** The database, whose transactions fail after the first `limit` ones, as if the process had been killed. */
+/**
+ * Returns a database for an import that is killed when it begins its next transaction after the first `limit` ones. From then on, all
+ * transactions and statements fail.
+ */
 function killedAfter(db: Database, limit: number): Database {
   let transactions = 0;
   const killed: Database = {
@@ -61,8 +64,8 @@ forEachEngine('the undo of an import', (engine) => {
   let context: ServiceContext;
   before(async () => {
     db = await engine.open();
-    // On a slow machine, a copy of the catalog after a commit gives up. The tests therefore make this copy themselves. For the same
-    // reason, statements have no deadlines.
+    // On a slow machine, the copy of the catalog after a commit would exceed its time limit. The tests therefore make this copy
+    // themselves. For the same reason, statements have no deadlines.
     const patient: Database = { ...db, within: () => patient };
     context = toContext(patient, { copyCatalog: () => Promise.resolve() });
     await createShop(context, 's');
@@ -155,7 +158,7 @@ forEachEngine('the undo of an import', (engine) => {
     assert.deepEqual(preview.rows, rows);
   });
 
-  /** Records of all kinds. The 500 tokens before them put them into a second batch. */
+  /** Records of all kinds, after 500 tokens. The tokens fill the first batch, so that the other records are in a second batch. */
   const everyKind = (side: 'first' | 'second', tokens = 0) => [
     ...Array.from({ length: tokens }, (_, index) => token({ tokenId: String(index + 10), name: `${side} ${index}` })),
     ...Object.values(UNDOABLE_RECORDS).flatMap((records) => records[side]),

@@ -69,7 +69,7 @@ async function digestAt(sides: Sides, { chain, number, hash, time }: ChainCursor
   return { chain, block: number, hash, digest: digest.digest('hex'), rows };
 }
 
-/** The dormancies, at the time of the block, of orders that were marked as expired later. */
+/** Returns the orders that were marked as expired after the block, each with its dormancy at the time of the block. */
 async function deriveOrdersExpiredSince(main: Queryable, chain: string, blockTime: number): Promise<DerivedDormancy[]> {
   const ids = await listExpiredSince(main, chain, blockTime);
   const orders = ids.length > 0 ? await listOrdersWithEvidence(main, ids) : [];
@@ -80,7 +80,7 @@ async function deriveOrdersExpiredSince(main: Queryable, chain: string, blockTim
 }
 
 /**
- * The same for mirrored listings. Their stored states are not used, because services may differ in whether they judged a listing again
+ * Does the same for mirrored listings. Their stored states are not used, because services may differ in whether they judged a listing again
  * after it expired.
  */
 async function deriveListingsExpiredSince(

@@ -16,8 +16,8 @@ export class DirectoryInUse extends OperatorError {}
 /** Takes the lock of the database directory, or throws an OperatorError that names the process with the lock. */
 export function takeLock(dir: string): Lock {
   const file = `${dir}.lock`;
-  // Only the owner may access the file. If it exists it is not opened here: closing it would release a lock that this process already
-  // holds.
+  // Only the owner may access the file. An existing file is not opened here. This process may already have locked it through SQLite, and
+  // the operating system would release this lock when a second file descriptor of the process is closed.
   if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600, flag: 'a' });
   const database = new DatabaseSync(file);
   try {

@@ -33,7 +33,7 @@ export function toAskFloorFigure(facts: FloorFacts, now: number): Figure<bigint 
   const [first] = listed;
   if (first !== undefined) {
     const value = listed.reduce((lowest, price) => (price < lowest ? price : lowest), first);
-    // The figure is of the present time and does not become too old: it is the floor of exactly the listings that are served.
+    // The figure has the present time and no maximum age, because it is the floor of exactly the listings that are served.
     return toFigure({ ...BOOKS, at: now, complete: own !== undefined && mirror !== undefined, value }, now);
   }
   const empty = own === null && mirror ? chooseFigure(toEmpty(mirror.coverage), now) : null;

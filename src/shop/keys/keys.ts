@@ -32,7 +32,7 @@ export async function issueKey(
 
 /**
  * Issues a replacement for the key `id`, with the same shop, name, scopes and expiry. The old key stays valid for `overlapMs`, so that
- * callers can switch to the new key. An earlier end of the old key's validity is not postponed.
+ * callers can switch to the new key. If the old key ends earlier anyway, its end does not change.
  */
 export function rotateKey(
   context: ShopContext,

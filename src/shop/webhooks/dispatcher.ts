@@ -92,7 +92,10 @@ export class DeliveryDispatcher {
   #dispatching: Promise<unknown> = Promise.resolve();
   #isClosing = false;
   #deleteAt = 0;
-  /** The time of the latest dispatch. Infinity at first, as if the clock had been set back: this may have happened while no process ran. */
+  /**
+   * The time of the latest dispatch. It is infinity at first, so that the first dispatch treats the clock as set back. The clock may have
+   * been set back while no process ran.
+   */
   #lastAt = Number.POSITIVE_INFINITY;
 
   constructor(options: DispatcherOptions) {
@@ -145,13 +148,14 @@ export class DeliveryDispatcher {
     }
     for (const webhookId of new Set(claimed.map((delivery) => delivery.webhookId))) {
       const started = this.#startSends(webhookId);
-      // The receiver became slow during the claim. No request was started whose end would release the deliveries.
+      // The receiver became slow during the claim, and no send to it was started. The end of a send would release the waiting deliveries.
+      // Without a send, they are released here.
       if (started === 0 && !this.#leased.isFast(webhookId)) this.#release(this.#leased.slow(webhookId));
     }
     return claimed.length;
   }
 
-  /** If the clock was set back, makes the deliveries due that the earlier clock has scheduled. */
+  /** If the clock was set back, makes the deliveries due that were scheduled before by the clock that was ahead. */
   async #noteClock(now: number): Promise<void> {
     if (now < this.#lastAt - CLOCK_TOLERANCE_MS) {
       const statements = this.#options.main.within(WEBHOOK_STATEMENT_TIMEOUT_MS);
