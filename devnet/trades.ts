@@ -196,7 +196,7 @@ export const matchOrders: Planner = async (context) => {
   };
 };
 
-/** A purchase of several tokens at one price, which the seller listed at another marketplace. */
+/** A purchase of a bundle: several tokens at one price. The seller has listed the bundle at another marketplace. */
 export const buyBundle: Planner = async (context) => {
   const [first, ...others] = context.random.shuffle(listableTokens(context).filter(({ token }) => token.units === 1n));
   const buyer = first && pickOther(context, [first.person.address]);

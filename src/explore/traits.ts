@@ -15,10 +15,10 @@ import { findTraitCoverage, listTraitValues } from './queries/traits.ts';
 
 /** The most values of a trait. */
 export const VALUES_MAX = 250;
-/** Of the tokens whose listing has expired since the last sweep, the most that one response reads again. */
+/** The most tokens whose listings one response reads again, because their stored listing has expired since the last sweep. */
 const EXPIRED_MAX = 500;
 
-/** A number is null if it may lack a token. `floorRaw` is also null if no token is listed. */
+/** A number is null if the data for it may lack tokens. `floorRaw` is also null if no token with the value is listed. */
 export type TraitFigures = {
   value: string;
   count: number | null;
@@ -33,7 +33,7 @@ export type TraitPage = {
   traits: CollectionTrait[];
   /** The last name; null on the last page. */
   next: string | null;
-  /** When the page is out of date even if no row changes. */
+  /** The time at which the page becomes out of date, even if no row changes. Null if there is no such time. */
   validUntil: number | null;
 };
 

@@ -9,7 +9,7 @@ const FAILURES = {
   'no-uri': { isLasting: true },
   /** No endpoint can execute the call, or the endpoints disagree about its result. */
   unreadable: { isLasting: false },
-  /** Neither data, http, https, ipfs nor ar; or the operator has configured no gateway for it. */
+  /** The scheme of the URI is not data, http, https, ipfs or ar, or the operator has configured no gateway for the scheme. */
   'unsupported-uri': { isLasting: true },
   'private-address': { isLasting: true },
   unreachable: { isLasting: false, isOfHost: true },

@@ -49,7 +49,7 @@ export async function evaluateAffectedOrders(
   return evaluateOrders(tx, await listAffectedOrderIds(tx, changes), now);
 }
 
-/** Must be called when the backfill of the collection is complete, and when its follow is removed. */
+/** Evaluates every signed order of the collection. Must be called when its backfill is complete, and when its follow is removed. */
 export async function evaluateCollectionOrders(
   tx: Queryable,
   collectionId: string,
@@ -58,7 +58,7 @@ export async function evaluateCollectionOrders(
   return evaluateOrders(tx, await listSignedOrderIds(tx, collectionId), now);
 }
 
-/** What the activity log records of a new state: nothing if only the filled quantity or the transaction has changed. */
+/** Returns what the activity log records of a new state. It records nothing if only the filled quantity or the transaction has changed. */
 function toRecorded({ orderId, from, to }: OrderChange, evidence: OrderEvidence, now: number): RecordedOrderChange[] {
   const isByCounter = to.status === 'cancelled' && isEndedByCounter(evidence);
   const change = toStateChange({ ...from, hidden: from.dormant }, { ...to, hidden: to.dormant });

@@ -1,5 +1,5 @@
 // Checks every recorded response. The replay server must serve it unchanged at the path where its vendor serves it. Then each
-// function that reads from this vendor gets it as the response to every request, even to requests for something else. The function
+// function that reads from this vendor gets the recorded response to every request, even to a request of another kind. The function
 // must give correct records, reject the rows, or fail with a reason.
 
 import assert from 'node:assert/strict';

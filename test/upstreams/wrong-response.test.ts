@@ -1,5 +1,5 @@
 // Gives every reading function of a vendor the response of another operation, or of a collection that was not requested. No
-// function may make an incorrect record from it, or report a complete list.
+// function may make an incorrect record from this response, or report the response as a complete list.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -4,7 +4,7 @@ import { MercatError } from '../../../client/src/store.ts';
 import { describeError } from '../data/errors.ts';
 
 export type FormFailure = {
-  /** By the name of the field. */
+  /** The error messages, by the name of the field. */
   fields: Readonly<Record<string, string>>;
   /** Null if the errors of the fields say everything. */
   message: string | null;

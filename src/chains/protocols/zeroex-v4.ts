@@ -23,8 +23,9 @@ const BUY = 1;
 const NATIVE = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee' as Address;
 
 /**
- * The words are direction, maker, taker, nonce, currency, amount, contract, token id, for ERC-1155 the quantity, and the account that
- * matched two orders. Matched orders are reported as two fills. Their recipient is left out, so that one sale is derived from both fills.
+ * The words of the event are direction, maker, taker, nonce, currency, amount, contract, token id, for ERC-1155 the quantity, and the account
+ * that matched two orders. Two matched orders are reported as two fills. The taker of each of these fills is left out, so that one sale is
+ * derived from both fills.
  */
 function filled(hasQuantity: boolean): EventDecoder {
   return ({ address, data }, position, events) => {

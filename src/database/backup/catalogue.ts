@@ -72,8 +72,8 @@ export async function listTables(db: Queryable, schema: Schema): Promise<TableSh
 }
 
 /**
- * Reads the present state of the sequences, which is not part of a database snapshot. It must be read after a snapshot began. Every number
- * in the snapshot has then been issued already.
+ * Reads the present state of the sequences. A database snapshot does not freeze this state, so it must be read after the snapshot began.
+ * Then the sequences have already issued every number that is in the snapshot.
  */
 export async function listSequences(db: Queryable, schema: Schema): Promise<SequenceState[]> {
   const names = await listSequenceNames(db, schema);

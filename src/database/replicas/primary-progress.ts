@@ -1,5 +1,5 @@
-// Notes how far the log of a primary has come, each time with the time before the note. A replica that has replayed a noted position has
-// everything that was committed before this time.
+// Reads the end of the log of a primary again and again. Each note has this position, and the time at which its read began. A replica that
+// has replayed the log up to the position of a note has everything that was committed before the time of the note.
 
 import { DeadlineExceeded } from '../../resilience/deadline.ts';
 import type { Database } from '../port.ts';
@@ -7,7 +7,7 @@ import { isOutOfReach } from '../port.ts';
 import { integer, rowDecoder, text } from '../rows.ts';
 import { Rounds } from './rounds.ts';
 
-/** What identifies a primary: its replicas have the same. */
+/** The values that identify a primary. Its replicas have the same values. */
 export type PrimaryIdentity = { system: string; database: string; timeline: number };
 
 /** `at`: a time by `performance.now()`. `position`: bytes of the log. */
@@ -16,18 +16,18 @@ type Note = { at: number; position: bigint };
 const PERIOD_MS = 200;
 const PERIOD_AFTER_FAILURE_MS = 50;
 const TIMEOUT_MS = 2_000;
-/** A note that fails later than this after its time limit was held up by this process, not by the primary. */
+/** If a note fails more than this time after its time limit, this process was delayed. The failure then says nothing about the primary. */
 const STALL_MS = 250;
-/** After this number of failed notes in a row, the primary cannot be reached, unless it only does not respond in time. */
+/** After this number of failed notes in a row, the primary counts as lost, unless the last note failed because of its time limit. */
 const FAILURES_OF_LOSS = 2;
-/** A primary that has not responded for this long cannot be reached. */
+/** A primary whose last note failed because of its time limit counts as lost if it has not responded for this long. */
 const SILENCE_OF_LOSS_MS = 5_000;
-/** Above this number, every second one of the older half is dropped. */
+/** When there are more notes than this, every second note of the older half is dropped. */
 const NOTES_MAX = 200;
 
 /**
- * With `synchronous_commit` off, a commit is acknowledged before the log is flushed, so the position of the last record counts. It may
- * belong to transactions that still run.
+ * With `synchronous_commit` off, a commit is acknowledged before the log is flushed. The note then has the position of the last inserted
+ * record, which may belong to a transaction that still runs.
  */
 const NOTE = `
   select pg_wal_lsn_diff(
@@ -86,7 +86,7 @@ export class PrimaryProgress {
     return this.isLost ? (this.#notes.at(-1)?.at ?? Number.NEGATIVE_INFINITY) : performance.now();
   }
 
-  /** The time whose commits a server has that has replayed its log up to `position`. */
+  /** For a server that has replayed the log up to `position`: returns the time before which it has all commits. */
   coveredBy(position: bigint): number {
     return this.#notes.findLast((note) => note.position <= position)?.at ?? Number.NEGATIVE_INFINITY;
   }
@@ -101,7 +101,7 @@ export class PrimaryProgress {
     await this.#rounds.next();
   }
 
-  /** Whether the primary cannot be reached. Attempts as many notes as that takes. */
+  /** Whether the primary cannot be reached. Attempts up to `FAILURES_OF_LOSS` notes, until one succeeds or the primary counts as lost. */
   async confirmLoss(): Promise<boolean> {
     for (let attempt = 0; attempt < FAILURES_OF_LOSS && !this.isLost; attempt += 1) {
       await this.next();
@@ -136,7 +136,7 @@ export class PrimaryProgress {
 
   #add(note: Note): void {
     const last = this.#notes.at(-1);
-    // The log is shorter than before: a replica that was behind has become the primary. Earlier positions do not belong to its log.
+    // The log is shorter than before, so a replica that was behind has become the primary. The earlier notes do not belong to its log.
     if (last && last.position > note.position) this.#notes = [];
     this.#notes.push(note);
     const oldest = this.#notes.findIndex(({ at }) => at >= note.at - this.#keptMs);

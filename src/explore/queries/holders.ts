@@ -16,7 +16,7 @@ export async function listLargestHolders(db: Queryable, collectionId: string, li
   return rows.map(decodeHolder);
 }
 
-/** The holders of `from` to `to` tokens. `to` null: without an upper limit. */
+/** `holders`: the number of holders that have at least `from` and at most `to` tokens. `to` is null if there is no upper limit. */
 export type HolderRange = { from: number; to: number | null; holders: number };
 
 const decodeRange = rowDecoder('holder range', {

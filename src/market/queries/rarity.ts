@@ -99,7 +99,7 @@ const toScope = ({ collectionId, onChain }: RankedScope) => [collectionId, !onCh
 
 const decodeUnread = rowDecoder('token', { unread: safeInteger });
 
-/** How many tokens have metadata that was never read. Counts to `limit` at most. */
+/** The number of tokens whose metadata was never read. Counts at most `limit` tokens. */
 export async function countUnreadTokens(db: Queryable, scope: RankedScope, limit: number): Promise<number> {
   const [row] = await db.query(
     `select count(*) as unread from (select from indexer.token where ${inScope} and not ${hasMetadata} limit $3) as unread`,
@@ -173,7 +173,7 @@ export type RankingResult = {
   state: RarityState;
   revision: number;
   tokens: number | null;
-  /** Null leaves the served ranks as they are, except in the states `untraited` and `too-large`, in which no ranks are served. */
+  /** If null, the served ranks do not change. In the states `untraited` and `too-large` no ranks are served, whatever this field says. */
   ranks: { generation: number; kind: string; source: string | null; at: number } | null;
   dueAt: number;
 };

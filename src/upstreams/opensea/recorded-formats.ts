@@ -1,4 +1,4 @@
-// OpenSea's recorded responses that `mercat import` reads.
+// The kinds of recorded OpenSea responses that `mercat import` can read.
 
 import type { RecordedFields, RecordedFormat } from '../recorded-format.ts';
 import { CHAIN, CONTRACT_ADDRESS, listUnder, throwUsage } from '../recorded-format.ts';

@@ -19,7 +19,7 @@ import type { FaultyEndpoint, FaultyOptions } from '../../support/chain/faulty-e
 /** Faults whose response never ends. Only the timeout ends the request. */
 const SLOW_FAULTS: ReadonlySet<string> = new Set(['stall', 'drip', 'endless']);
 const STALL_TIMEOUT_MS = 400;
-/** Faults that can affect the response to any method. The endpoint must therefore have failures. */
+/** Faults that can affect the response to any method. */
 const FAULTS_OF_ANY_METHOD: ReadonlySet<string> = new Set(RPC_FAULTS.slice(0, RPC_FAULTS.indexOf('lagging')));
 
 suite('a chain is read through faulty endpoints', () => {
@@ -78,7 +78,8 @@ suite('a chain is read through faulty endpoints', () => {
       assert.ok((faultyOne.counts[fault] ?? 0) > 0, 'the fault did not occur');
       if (!FAULTS_OF_ANY_METHOD.has(fault)) return;
       const [first, second] = reader.endpoints();
-      // The rejection of a batch is not a failure: the endpoint then gets single requests.
+      // The fault has affected a response, so the endpoint has failures. Only a rejected batch is no failure, because the endpoint then
+      // gets single requests.
       if (fault !== 'no-batch') assert.ok((first?.failures ?? 0) > 0);
       if (!SLOW_FAULTS.has(fault)) assert.equal(second?.failures, 0);
     });
@@ -86,7 +87,7 @@ suite('a chain is read through faulty endpoints', () => {
 
   for (const seed of [1, 2, 3]) {
     test(`reads through a single endpoint with random faults succeed after enough attempts (seed ${seed})`, async (t) => {
-      // After `wrong-chain` an endpoint is not called for a minute, for which the test would have to wait.
+      // After the fault `wrong-chain`, an endpoint is not called for a minute. The test would have to wait for this minute.
       const faults = RPC_FAULTS.filter((fault) => fault !== 'lagging' && fault !== 'wrong-chain');
       const endpoint = await faulty(t, { seed, faults, faultShare: 0.3, retryAfterS: 0 });
       const reader = readerOf(t, [endpoint.url], { timeoutMs: STALL_TIMEOUT_MS });
