@@ -1,4 +1,4 @@
-// Many simple reads on kept connections, for faults that need more requests than the writers of the load send.
+// Sends many simple reads over kept-alive connections, for faults that need more requests than the load's writers send.
 
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -51,7 +51,7 @@ export class Readers {
   #get(path: string, index: number): Promise<{ status: number | 'no response'; headers: Headers; text: string }> {
     return new Promise((resolve) => {
       const fail = ({ message }: Error) => resolve({ status: 'no response', headers: new Headers(), text: message });
-      // Each request has another client address, so that no limit for addresses applies.
+      // Each request has a different client address, so that no limit for addresses applies.
       const headers = { 'x-forwarded-for': `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}` };
       http
         .get(`${this.#url}${path}`, { agent: this.#agent, headers }, (response) => {

@@ -22,7 +22,7 @@ const SELECTOR = {
 const NATIVE = 0;
 const ERC20 = 1;
 
-/** An ABI-encoded value. A `dynamic` value stands at the end of its tuple, and is replaced by its offset. */
+/** An ABI-encoded value. In a tuple, the content of a `dynamic` value follows the other values, and an offset points to this content. */
 type Part = { words: string; dynamic: boolean };
 
 /** The call with which the sender buys a fraction of an order for itself. */
@@ -48,7 +48,7 @@ export const encodeApprovedForAll = (owner: string, operator: string): Hex =>
   call('isApprovedForAll', tuple([word(owner), word(operator)]));
 export const encodeApproved = (tokenId: bigint): Hex => call('getApproved', word(tokenId));
 
-/** The largest native amount that a buyer may have to send. Seaport returns what it does not need. */
+/** The native amount that pays for the complete order at any time while the order is valid. Seaport returns the excess to the buyer. */
 export function nativePriceOf(parameters: SeaportTerms['parameters']): bigint {
   return sumOf(paymentsOf(parameters).filter((item) => Number(item['itemType']) === NATIVE));
 }

@@ -9,7 +9,7 @@ import { PATIENT, assertNoneFailed } from '../none-failed.ts';
 /** The requests of the load while the upstreams flood. */
 const REQUESTS = 600;
 const SAMPLE_PERIOD_MS = 200;
-/** Several upstreams are read at the same time, and a page of each may have 32 MiB, as text and as objects. */
+/** Several upstreams are read at the same time, and a page of each may have 32 MiB. A page is in memory twice: as text and as objects. */
 const GROWTH_MAX_MIB = 400;
 const UPSTREAMS = ['FEED_URL', 'OPENSEA_URL', 'MAGICEDEN_EVM_URL', 'RPC_URL_POLYGON'];
 const FOLLOWED = {

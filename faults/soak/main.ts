@@ -21,11 +21,11 @@ const USAGE = `npm run soak -- [--minutes NUMBER] [--engine embedded|postgresql]
 
 const SAMPLES_A_MINUTE = 4;
 const MS_PER_MINUTE = 60_000;
-/** The last part of the run, whose trend is judged. If the run is shorter than 20 minutes, it is the last three quarters of the run. */
+/** The trend is judged over the last 15 minutes of the run. If the run is shorter than 20 minutes, it is judged over the last three quarters. */
 const WINDOW_MINUTES = 15;
 const WINDOW_SHARE = 0.75;
 
-/** A quantity is level if its fitted line rises over the window by at most this. */
+/** How far the line that is fitted to a quantity may rise over the window, so that the quantity still counts as level. */
 const TOLERANCES: Readonly<Record<keyof Holding, Tolerance>> = {
   heap: { share: 0.03, amount: 2 },
   resident: { share: 0.05, amount: 8 },

@@ -121,8 +121,8 @@ export function toStaleResponse(response: CachedResponse, ageMs: number): Cached
 }
 
 /**
- * Writes a 200, or a 304 if `If-None-Match` matches. `HEAD` gets only the headers. `now` is the time of the response. `extraHeaders`: names
- * and values in turn.
+ * Writes a 200, or a 304 if `If-None-Match` matches. `HEAD` gets only the headers. `now` is the time of the response. `extraHeaders`
+ * contains each header name, followed by its value.
  */
 export function writeCachedResponse(
   request: IncomingMessage,

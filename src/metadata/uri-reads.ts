@@ -7,7 +7,8 @@ import type { AssetId } from '../core/address.ts';
 import type { ReadCollection } from './context.ts';
 
 /**
- * Failures that the content of a batch may have caused. Some count towards the breaker of an endpoint, so the read is not repeated at once.
+ * Failures that the content of a batch may have caused. Some of these failures count towards the breaker of an endpoint. The batch is
+ * therefore not read again at once: the next read of the collection uses a smaller batch.
  */
 const MAY_BE_THE_BATCH: ReadonlySet<RpcFailureKind> = new Set(['timeout', 'too-large', 'call-failed']);
 
@@ -26,7 +27,7 @@ export class UriReads {
     return this.#sizes.get(collectionId) ?? this.#sizeMax;
   }
 
-  /** In the order of `assets`. Null when the chain cannot be read now. */
+  /** Returns the URIs in the order of `assets`, or null if the batch could not be read. Adds the reason of a failure to `problems`. */
   read(
     collection: ReadCollection,
     assets: readonly AssetId[],
@@ -71,7 +72,8 @@ async function readEach(collection: ReadCollection, assets: readonly AssetId[]):
   try {
     const uris = await contracts.tokenUris(contractAddress, standard, assets);
     if (isOne) return uris;
-    // A call may fail because of earlier calls of its batch: an endpoint limits the time and the size of a complete batch.
+    // An endpoint limits the time and the size of a complete batch, so a call may fail only because of the earlier calls in its batch. Each
+    // token with an unreadable URI is therefore read again by itself.
     const each: ContractUri[] = [];
     for (const [index, uri] of uris.entries()) {
       const asset = assets[index];

@@ -1,6 +1,6 @@
 // A simulated power cut. A writer process is stopped with SIGSTOP, and the image of its file system is copied. The copy has the
-// data that was flushed to the disk, but not the data that the kernel held in memory. It must have every acknowledged row. CRASHES
-// sets the number of power cuts.
+// data that was flushed to the disk, but not the data that the kernel held in memory. The test checks that the copy has every
+// acknowledged row. The environment variable CRASHES sets the number of power cuts.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

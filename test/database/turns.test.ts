@@ -1,4 +1,5 @@
-// Turns: how many pieces of work with one key run and wait, and in which order they run. Also when waiting work is rejected.
+// Tests turns: how many pieces of work with the same key may run or wait at once, in which order they run, and when
+// waiting work is rejected.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

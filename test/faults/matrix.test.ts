@@ -1,4 +1,4 @@
-// One fault of the fault matrix. `npm run test:faults` runs all of them.
+// Runs one fault of the fault matrix. `npm run test:faults` runs all faults.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

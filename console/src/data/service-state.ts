@@ -1,4 +1,4 @@
-// The shape of the public state of the service. GET /status is for monitors and has no OpenAPI document.
+// The types of the response of GET /status. They are written by hand, because GET /status has no OpenAPI document.
 
 export type DatabaseState = { engine: string; answers: boolean; latencyMs: number | null };
 
@@ -49,7 +49,10 @@ export type TradingChain = {
   chainId: number;
   currency: string;
   decimals: number;
-  /** The hash of the first block, by which a wallet on another chain with the same id is found out. */
+  /**
+   * The hash of the chain's first block. The console compares it with the first block of the wallet's chain, because different chains may
+   * have the same id.
+   */
   firstBlock: string;
   seaport: { address: string; version: string };
 };

@@ -35,7 +35,7 @@ const decodeCursor = rowDecoder('chain_cursor', {
   updatedAt: column('updated_at', timestamp),
 });
 
-/** The cursor of a chain, or null before the chain's first step. With `lock`, the cursor stays locked until the transaction ends. */
+/** The cursor of a chain, or null if the chain has never been followed. With `lock`, the cursor stays locked until the transaction ends. */
 export async function findChainCursor(
   db: Queryable,
   chain: string,
@@ -133,8 +133,8 @@ export async function deleteChainBlocksAfter(tx: Queryable, chain: string, numbe
 }
 
 /**
- * Deletes old blocks among the stored blocks below `number`. Blocks older than `since` are all deleted. Of the other blocks older than
- * `denseSince`, the lowest in each interval of `interval` numbers is kept. Times in milliseconds.
+ * Deletes old stored blocks whose number is below `number`. All blocks from before `since` are deleted. Blocks between `since` and
+ * `denseSince` are thinned out: of each `interval` block numbers, only the lowest stored block is kept. Times in milliseconds.
  */
 export async function deleteOldChainBlocks(
   tx: Queryable,

@@ -180,8 +180,8 @@ async function toInsert(tx: Queryable, expected: TableShape): Promise<string> {
 }
 
 /**
- * Ends the leases of the processes that ran during the backup. Their ends were set by the clock of another machine. Deliveries that were
- * being sent become due, and are sent again.
+ * Ends the leases of the processes that ran during the backup. The clock of another machine determined when these leases end.
+ * Deliveries that were being sent become due, and are sent again.
  */
 async function endLeases(main: Queryable): Promise<void> {
   await main.query(

@@ -35,7 +35,7 @@ export const MAX_AGE_MS = {
   total: 24 * HOUR_MS,
 } as const;
 
-/** Whether the figure was counted from stored rows. Of any other figure, some of the rows that it counts may not be stored. */
+/** Whether the figure was counted from stored rows. A figure of another kind may count rows that are not stored. */
 export function isCounted<T>(figure: Figure<T> | null): figure is Figure<T> {
   return figure !== null && figure.kind !== 'reported' && figure.kind !== 'snapshot';
 }

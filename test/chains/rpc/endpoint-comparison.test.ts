@@ -16,10 +16,10 @@ import { createTestReader, readBlockEvents } from '../../support/chain/reader.ts
 import type { SeaportHistory } from '../../support/chain/seaport-history.ts';
 import { startSeaportHistory } from '../../support/chain/seaport-history.ts';
 
-/** The status of a reader that has compared everything, without a difference. */
+/** The comparison status of a reader that has compared everything and found no difference. */
 const AGREED = { compared: 'all', uncompared: 0, uncomparedCalls: 0, disputed: null };
 
-/** Lies about a range of past blocks. */
+/** The kinds of lies that concern a range of past blocks. */
 const RANGE_LIES: readonly Lie[] = ['omits-a-log', 'added-logs', 'altered-logs', 'altered-times', 'other-hashes'];
 
 suite('what one endpoint serves is compared with a second endpoint', () => {

@@ -50,7 +50,7 @@ forEachEngine('the stream', (engine) => {
       await until(async () => (await readStatus()).subscribers === 0, LIMIT_MS, 'connections are still open');
     };
     const readStatus = async () => (await service.operate('status', {})).body.result.stream;
-    /** An empty log has no head. */
+    /** The position of the newest event in the log, or 0 if the log is empty. */
     const newest = async () =>
       (await databases.main.query('select position from main.activity_head'))[0]?.['position'] ?? 0;
     /** Waits until the service has read the log to its end. */
@@ -141,7 +141,8 @@ forEachEngine('the stream', (engine) => {
         [22, { collectionId: OTHER_COLLECTION, kind: 'cancel' }],
         [23, { kind: 'cancel' }],
       );
-      // A change of the kind `reorg` is only logged if it takes something back, so an event without a collection is written directly.
+      // Events of the kind `reorg` have no collection, but the service logs them only if the reorganisation takes something back. So the test
+      // removes the collection of another event.
       await databases.main.query('update main.activity set collection_id = null where order_id = $1', ['23']);
       await settled();
       const idsOf = async (query: string, count: number) => {

@@ -1,4 +1,4 @@
-// The terms of a listing, read from a Seaport order, and the orders that are not listings.
+// Tests which terms of a listing are read from a Seaport order, and which orders are rejected because they are not listings.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -36,8 +36,8 @@ export function toExpectedHistory(rows: readonly ActivityRow[], from: number, to
 }
 
 /**
- * The listed assets at the end of each hour, from counts that were taken while the time passed. A reorganisation takes back the counts since its
- * first orphaned block was applied.
+ * The expected number of listed assets at the end of each hour. A test adds a count after each change. For a reorganisation, the test takes
+ * back the counts since the first orphaned block was applied.
  */
 export class ExpectedListed {
   #counts: { at: number; listed: number }[] = [];
@@ -63,7 +63,10 @@ export class ExpectedListed {
 /** After a change of these kinds, an order can be bought. */
 const BUYABLE: ReadonlySet<string> = new Set(['list', 'reprice', 'revalidate']);
 
-/** The assets that are listed now: each has an order whose last change leaves it buyable. `rows`: all rows of the collection, in their order. */
+/**
+ * Counts the assets that have at least one order that can be bought after its last change. `rows`: all rows of the collection, in the
+ * order of the log.
+ */
 export function countListedNow(rows: readonly ActivityRow[]): number {
   const last = new Map(rows.flatMap((row) => (row.orderId === null ? [] : [[row.orderId, row] as const])));
   return new Set([...last.values()].filter(({ kind }) => BUYABLE.has(kind)).map(({ asset }) => asset)).size;
