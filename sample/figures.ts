@@ -202,7 +202,7 @@ export function arcade(rng: Random, width: number): string {
       else body += pixel;
     }
   }
-  // Columns 0 to 4 of nine: the mirror image covers the middle column and fills columns 5 to 8.
+  // `half` has columns 0 to 4 of the nine columns. Its mirror image fills columns 4 to 8, so both have the middle column.
   const half = `<path d='${body}' stroke='${first}'/><path d='${detail}' stroke='${second}'/>`;
   const eyes = `<path d='M2,3h2m1,0h2' stroke='#fff'/><path d='M${rng.pick([2, 3])},3h1m2,0h1' stroke='${screen}'/>`;
   const sprite = `<g transform='translate(14,18)scale(8)' shape-rendering='crispEdges'><g id='h'>${half}</g><use href='#h' transform='matrix(-1,0,0,1,9,0)'/>${eyes}</g>`;

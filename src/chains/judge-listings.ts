@@ -48,9 +48,9 @@ export type JudgeContext = {
 const BATCH_SIZE = 500;
 
 /**
- * Does one step, the first that is due. Collections that join or leave are stored first. Then listings that were inserted or changed are
- * judged. Then a leaving collection's hidden listings are made visible, or a joining collection's stored listings are judged. Returns the
- * ids of the collections that changed, or null when no step is due.
+ * Does the first of these steps that is due: store which collections join or leave; judge listings that were inserted or changed; make the
+ * hidden listings of a leaving collection visible; judge the stored listings of a joining collection. Returns the ids of the collections
+ * that changed, or null when no step is due.
  */
 export async function judgeNext(context: JudgeContext): Promise<Set<string> | null> {
   const { main, indexer, chain } = context;
@@ -89,8 +89,8 @@ function toTransitions(
 }
 
 /**
- * Judges the next listings of a collection that joins. When no listing is left and the indexer has the log up to `joinedSeq`, the
- * collection has joined. Returns null while only the log is missing.
+ * Judges the next listings of a collection that joins. When all its listings are judged and the indexer has the log up to `joinedSeq`, the
+ * collection has joined. Returns null if all listings are judged, but the indexer does not have the log up to `joinedSeq` yet.
  */
 async function judgeStored(
   context: JudgeContext,

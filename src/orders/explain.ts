@@ -36,7 +36,7 @@ export type Explanation = {
   /** Transfers and approvals of the token, and the offerer's approvals for all tokens. At most `TOKEN_EVENTS_MAX`, newest first. */
   tokenEvents: ChainEvent[];
   cancel: OrderCancel | null;
-  /** The last block of the chain that was read. Null before the first. */
+  /** The last block of the chain that was read. Null if no block of the chain was read. */
   readTo: { number: number; hash: string; time: number } | null;
 };
 

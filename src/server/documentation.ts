@@ -17,7 +17,7 @@ import type { StaticAsset } from './static-asset.ts';
 import { sendAsset, toAsset } from './static-asset.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Each page is served under its path in the repository, so that links between pages hold. */
+/** Each page is served under its path in the repository, so that links between pages work. */
 const PAGES = ['SECURITY.md', 'CHANGELOG.md', 'docs/*.md', 'docs/decisions/*.md'];
 const ROUTES = ['/llms.txt', '/SECURITY.md', '/CHANGELOG.md', '/docs/:page', '/docs/decisions/:page'];
 

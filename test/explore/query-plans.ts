@@ -1,10 +1,12 @@
-// How the statements of a read are executed: how many rows each of them reads and sorts.
+// Checks the execution plans of the statements of a read: how many rows each statement reads and sorts.
 
 import assert from 'node:assert/strict';
 import type { Database, Queryable } from '../../src/database/port.ts';
 import { explainStatement } from '../support/engines/query-plans.ts';
 
-/** The most rows that a statement may read from a table: a walk, or the tokens of the rarest traits. */
+/**
+ * The most rows that a statement may read from a table. A walk, or a read of the tokens with the rarest traits, reads at most this many rows.
+ */
 const ROWS_MAX = 1_100;
 
 /** A table with so few rows has one page, which is read sequentially. */
@@ -12,7 +14,7 @@ const SMALL_TABLE_ROWS = 2;
 
 /**
  * Explains every statement that `read` runs. Fails on a sequential scan of more than a page, and on a sort or a read of more than `rowsMax` rows.
- * Of the tables `indexOnly`, rows may be read from an index alone.
+ * Also fails if a table in `indexOnly` is read in another way than by an index-only scan.
  */
 export async function assertPlans(
   db: Database,

@@ -12,7 +12,7 @@ export function collectionPath({ id, slug }: { id: string; slug: string | null }
   return `/c/${encodeURIComponent(slug ?? id)}`;
 }
 
-/** Some rows, all of Solana, have no contract address. The id of the collection stands in its place. */
+/** Rows on Solana, and some other rows, have no contract address. Their path contains the id of the collection instead. */
 export function tokenPath({ chain, collectionId, contractAddress, tokenId, mint }: Asset): string {
   return ['/t', chain, contractAddress ?? collectionId, mint ?? tokenId ?? ''].map(encodePart).join('/');
 }

@@ -1,4 +1,5 @@
-// A price: the native amount first, dollars muted beside or below it. The exact amount is in the tooltip and is what is copied.
+// Displays a price: first the native amount, and beside or below it the amount in dollars, in a muted colour. The tooltip shows the exact
+// native amount, and a user who copies the price gets the exact native amount.
 
 import type { Amount } from '../format/amount.ts';
 import { exactAmount, formatAmount, formatUsd } from '../format/amount.ts';

@@ -1,4 +1,4 @@
-/** The end of an id, such as `…94e36`: ids of one kind begin alike. */
+/** Shortens an id to its last six characters, such as `…f94e36`, because ids of one kind have the same first characters. */
 export function shortId(id: string): string {
   return id.length <= 12 ? id : `…${id.slice(-6)}`;
 }

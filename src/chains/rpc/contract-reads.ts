@@ -41,7 +41,10 @@ const WORD_LENGTH = '0x'.length + 2 * WORD_BYTES;
 /** An ERC-1271 contract returns this for a valid signature: four bytes, padded with zeros to a word. */
 const VALID_SIGNATURE = '0x1626ba7e'.padEnd(WORD_LENGTH, '0');
 const NAME_LENGTH_MAX = 200;
-/** The most attempts of one read, while an endpoint that should confirm the result does not have the block yet. */
+/**
+ * The most attempts of one read. A read is repeated if its result was outvoted, or if an endpoint that could confirm the result lacks the
+ * block.
+ */
 const ATTEMPTS_MAX = 3;
 /** The longest ABI-encoded name that is decoded, in bytes: offset, length and text. */
 const NAME_BYTES_MAX = 4_096;
@@ -169,8 +172,8 @@ export class ContractReads {
   }
 
   /**
-   * The URI of the collection's metadata (ERC-7572), and the royalty of a token in basis points (ERC-2981). The royalty is null when the
-   * contract reports none, or one above the price.
+   * The URI of the collection's metadata (ERC-7572), the royalty of a token in basis points (ERC-2981), and the total supply. The royalty is
+   * null when the contract reports no royalty, or a royalty above the price.
    */
   async collectionFacts(
     contract: Address,
@@ -241,7 +244,7 @@ export class ContractReads {
         const bytes = readBytes(result, 'the result of a call');
         return bytes === '0x' ? null : bytes;
       } catch (error) {
-        // A revert is a result too: an endpoint that reports one is compared like any other.
+        // A revert is a result too, which is compared with the result of another endpoint.
         if (error instanceof RpcFailure && error.kind === 'reverted') return null;
         throw error;
       }
@@ -249,8 +252,9 @@ export class ContractReads {
   }
 
   /**
-   * `topic` is the same for every attempt to read the same state. `isEvidence` false: a different result is no evidence against an
-   * endpoint. If the first result is then outvoted, a result that two endpoints returned is used.
+   * Reads state at a block, and has the result compared with the results of other endpoints. `topic` is the same for every attempt to read
+   * the same state. If `isEvidence` is false, an endpoint with a different result does not count as failed, and if the first result is
+   * outvoted, the result that two endpoints returned is used without another attempt.
    */
   async #readAgreed<T>(
     at: AtBlock,
@@ -324,7 +328,10 @@ function toTag(at: AtBlock): string {
   return at === 'latest' ? at : toQuantity(at);
 }
 
-/** The first block for which `isTrue` holds. Assumes that it holds for all later blocks. Null if it does not hold for `head`. */
+/**
+ * The first block for which `isTrue` holds. Assumes that `isTrue` also holds for all later blocks. Null if `isTrue` does not hold for
+ * `head`.
+ */
 async function firstBlockWhere(head: number, isTrue: (block: number) => Promise<boolean>): Promise<number | null> {
   if (!(await isTrue(head))) return null;
   let [low, high] = [0, head];

@@ -37,8 +37,8 @@ export type ExplainRequest = {
 };
 
 /**
- * What an import of the file would do. `records`: the first records in words. `notes`: what the person should check. `reason`: why the first
- * refused row is refused. `map` has the form of a map file.
+ * What an import of the file would do. `records`: texts that describe the first records. `notes`: what the user should check.
+ * `reason`: why the first refused row is refused. `map` has the form of a map file.
  */
 type Explanation = {
   file: string;
@@ -211,7 +211,10 @@ function writeMap({ map, mapFile }: Explanation): void {
   }
 }
 
-/** Writes a column without conversions as its name, and a single conversion without a list. */
+/**
+ * Returns the short form of `from` for the map file. A column without conversions becomes its name. A list of one conversion becomes this
+ * conversion.
+ */
 function shorten(from: FieldSource): unknown {
   if ('value' in from) return from;
   const { column, as, ...rest } = from;

@@ -3,7 +3,7 @@
 import type { Queryable } from '../../database/port.ts';
 import { amount, column, integer, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
 
-/** `floorRaw`: the cheapest listing of its tokens. */
+/** `floorRaw`: the price of the cheapest listing among the tokens with this trait. */
 export type TraitValue = {
   id: number;
   name: string;
@@ -25,14 +25,15 @@ const decodeValue = rowDecoder('trait', {
 export type TraitQuery = {
   /** The last name of the previous page. */
   after: string | null;
-  /** The most names, and the most values of each name. */
+  /** The maximum number of names. */
   limit: number;
+  /** The maximum number of values for each name. */
   valuesMax: number;
   /** Assets that do not count for floors. */
   except: readonly string[];
 };
 
-/** By name, and within a name the values of the most tokens first. */
+/** Lists trait values, sorted by name. Within a name, the values that most tokens have come first. */
 export async function listTraitValues(
   db: Queryable,
   collectionId: string,
@@ -61,8 +62,9 @@ export async function listTraitValues(
 }
 
 /**
- * `tokens`: the number of all tokens. `traitSets`: of the tokens with known traits. `listedAssets`: of the listed tokens. `traitListings`:
- * of the listed tokens with known traits. `nextExpiry`: when the first of these last listings expires, in milliseconds; null if none does.
+ * `tokens`: the number of all tokens. `traitSets`: the number of tokens with known traits. `listedAssets`: the number of listed tokens.
+ * `traitListings`: the number of listed tokens with known traits. `nextExpiry`: when the first listing of a token with known traits expires,
+ * in milliseconds; null if none of these listings expires.
  */
 export type TraitCoverage = {
   tokens: number;

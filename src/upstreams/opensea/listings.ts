@@ -38,7 +38,9 @@ const LISTINGS_MAX = 100_000;
 
 export type ListingWalkOptions = Begun & { pagesMax?: number; signal?: AbortSignal | undefined };
 
-/** Orders that begin later, in ms since the epoch, are skipped, because they cannot be filled yet. Default: no limit. */
+/**
+ * Orders that start after `begunBy`, in ms since the epoch, are skipped, because they cannot be filled yet. By default no order is skipped.
+ */
 type Begun = { begunBy?: number };
 
 /** `onOffer` is called with the offered token of each row of the collection, even if the row is rejected later. */
@@ -66,8 +68,8 @@ export type CheapestEnd = WalkEnd & { below: bigint | null };
 /**
  * Reads the cheapest listings of a collection, up to a number of pages. OpenSea sorts them by price; if they are not sorted, the walk has
  * the gap `out of order`. OpenSea does not document whether an order of several units is sorted by the price of one unit or of all units.
- * So with an ERC-1155 token among the listings the sort order is not checked. `below` is then zero, so that no listing is retired. If the
- * walk read all listings, `below` is null even then.
+ * So if an ERC-1155 token is among the listings, the sort order is not checked, and `below` is zero, so that no listing is retired. If the
+ * walk read all listings, `below` is null in every case.
  */
 export async function* walkOpenSeaCheapest(
   upstream: UpstreamClient,
@@ -111,7 +113,7 @@ export async function* walkOpenSeaCheapest(
   }
 }
 
-/** Listings of API v2, or orders of the older API. */
+/** Converts rows of a response. The rows are listings of API v2, or orders of the older API. */
 export function parseOpenSeaListings(
   rows: readonly unknown[],
   contract: OpenSeaContract,

@@ -31,7 +31,7 @@ const SCOPES = [
   'webhooks:write',
 ];
 const WAIT_MS = 60_000;
-/** The backup begins after more stock changes than this. */
+/** The backup begins when more than this number of stock changes have been made. */
 const CHANGES_FIRST = 5;
 const PATHS = [
   '/v1/collections?limit=100',
@@ -100,7 +100,8 @@ forEachEngine('backups of a service', (engine) => {
       }
     };
     const changing = change();
-    // A failure is thrown below, where `changing` is awaited. Without this handler, it would be an unhandled rejection before that.
+    // A failure is thrown below, where `changing` is awaited. Without this handler, a failure before that line would be an unhandled
+    // rejection.
     changing.catch(() => undefined);
     await until(() => changes > CHANGES_FIRST, WAIT_MS, 'nothing was changed');
     const { code, stdout, stderr } = await mercat(settings, 'backup', file);

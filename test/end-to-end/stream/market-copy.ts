@@ -1,4 +1,5 @@
-// A copy of the market that a consumer makes from one snapshot and the events of the stream, and its comparison with what the interfaces serve.
+// Makes a copy of the market from one snapshot and the events of the stream, as a consumer does. Compares this copy with the rows that the
+// interfaces serve.
 
 import type { Activity, FloorResponse, MarketItem, MarketReads, Token } from '../../../client/src/market.ts';
 
@@ -9,7 +10,7 @@ export type Snapshot = {
   floors: FloorResponse[];
 };
 
-/** `standard`: the owner of a token of an ERC-1155 contract is not known, because several wallets may hold units of it. */
+/** The owners of ERC-1155 tokens are not compared, because several wallets may hold units of such a token. */
 export type CopiedCollection = { id: string; standard: 'erc721' | 'erc1155' };
 
 const LIMIT = 100;
@@ -36,7 +37,7 @@ export class MarketCopy {
   readonly #snapshot: Snapshot;
   readonly #orders = new Map<string, Order>();
   readonly #floors = new Map<string, bigint | null>();
-  /** For each offset that was taken back, the event that takes it back. */
+  /** Maps the offset of each event that was taken back to the offset of the event that took it back. */
   readonly #voidedBy = new Map<string, string>();
   readonly #offsets = new Set<string>();
   /** What a consumer cannot explain: an offset that arrives twice or out of order, and a void of an event that was not received. */
@@ -94,7 +95,7 @@ export class MarketCopy {
       this.#orders.values(),
       (order) => `${order.seller} ${order.collectionId} ${order.tokenId}`,
     );
-    // `/v1` leaves out sales without a price, and sales of several tokens, which have no token.
+    // `/v1` leaves out sales without a price. It also leaves out sales of several tokens, which have no token id.
     const sold = this.#validEvents().filter(({ kind, price, tokenId }) => kind === 'sale' && price && tokenId !== null);
     return {
       owners: owned.map(({ token, owner }) => `${token} ${owner}`),
@@ -160,7 +161,10 @@ const activityRow = ({ offset, kind, voidedBy }: { offset: string | null; kind: 
 const itemRow = ({ collectionId, tokenId, orderId, price, seller }: MarketItem) =>
   [collectionId, tokenId, orderId, price.raw, seller].join(' ');
 
-/** What the interfaces serve, in the rows of the copy. Activity after `offset`. */
+/**
+ * Reads what the interfaces serve, and returns it in the form of the rows of the copy. Of the activity, only events after `offset` are
+ * returned.
+ */
 export async function readRows(
   reads: MarketReads,
   {
@@ -181,7 +185,7 @@ export async function readRows(
       if (single.has(collectionId)) rows.wallets.push(`${address} ${collectionId} ${tokenId}`);
     for await (const row of reads.listWalletListings({ address, limit: LIMIT })) rows.sellers.push(itemRow(row));
   }
-  // The list is in the order of times, which is not that of offsets. An event of the past has no offset.
+  // The list is sorted by time and not by offset, so the complete list is read. A past sale, which is not in the log, has no offset.
   for await (const event of reads.listActivity({ limit: LIMIT }))
     if (event.offset !== null && event.offset > offset) rows.activity.push(activityRow(event));
   return {

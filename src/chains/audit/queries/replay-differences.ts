@@ -21,8 +21,8 @@ const SERVED: Schemas = { main: 'served', indexer: 'served' };
 const REPLAYED: Schemas = { main: 'main', indexer: 'indexer' };
 
 /**
- * Selects the rows that are compared; `$1` is the chain. The scratch database has only follows whose backfill is complete, so the log has
- * all their events.
+ * The condition for the rows that are compared; `$1` is the chain. The scratch database has only follows whose backfill is complete, so the
+ * log has all events of the selected collections.
  */
 const FOLLOWED = `collection_id in (select collection_id from main.follow where chain = $1)`;
 

@@ -17,12 +17,15 @@ export const STREAM_HEADERS = {
 /** Clients connect again after this time at the earliest. */
 export const RETRY_MS = 1_000;
 
-/** The beginning of a stream. The `id` is for a client that is disconnected before its first event. It then resumes at the position. */
+/** The beginning of a stream. A client that is disconnected before its first event sends the `id` back, and resumes at `position`. */
 export function toPreamble(position: number, retryMs: number): string {
   return `retry: ${retryMs}\nid: ${toOffset(position)}\n\n`;
 }
 
-/** A comment. If `position` is not null, the client resumes after this position. An `id` without data is no event. */
+/**
+ * A comment. If `position` is not null, a client that connects again resumes after this position. An `id` without data causes no event at
+ * the client.
+ */
 export function toComment(position: number | null): string {
   return position === null ? ':\n\n' : `:\nid: ${toOffset(position)}\n\n`;
 }
