@@ -1,9 +1,10 @@
-// What the market displays before its scripts have run: the header and the title of the page. The components of these parts
-// (shell/header.tsx, market/collections-page.tsx) take over the elements, so their classes and their order must be the same.
+// The static HTML of the market page: its header and its title. The browser displays them before the scripts have run. The scripts then
+// render shell/header.tsx and market/collections-page.tsx into the same elements. So the HTML here must have the same elements, classes
+// and order as these components.
 
 import { texts } from './src/texts.ts';
 
-/** The service leaves out what stands between these comments on all other pages (src/server/console.ts). */
+/** The comments before and after the first paint. On pages other than the market, the service removes them and all between them (src/server/console.ts). */
 const START = '<!--first paint of the market-->';
 const END = '<!--end of the first paint-->';
 

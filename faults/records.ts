@@ -1,4 +1,4 @@
-// The marketplace records of the load: one collection, and its listings and tokens.
+// Makes the marketplace records that the fault tests import: one collection, and its listings and tokens.
 
 const ADDRESS = '0x00000000000000000000000000000000000fa017';
 const PLACE = { chain: 'ethereum', contractAddress: ADDRESS };

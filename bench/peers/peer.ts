@@ -1,4 +1,5 @@
-// A program that is measured beside the store: how it is installed, filled and started, and the requests that do the same work.
+// A peer is another program that is measured for comparison with the store. This file says how a peer is installed, filled with products and
+// started, and which of its requests do the same work as those of the store.
 
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
@@ -24,16 +25,16 @@ export type RunningPeer = { pid: number; loads: Record<Row, Load>; stop: () => P
 
 export type Peer = {
   name: string;
-  /** The ratio of Mercat's rate to the rate of the peer that is aimed at. Null if the peer is only shown. */
+  /** The goal for Mercat's request rate divided by the peer's request rate. Null if the rates are only displayed, without a goal. */
   aim: number | null;
   /** Fills the peer and starts it. `databaseUrl` is an empty database of a PostgreSQL server with durable commits. */
   start: (options: { databaseUrl: string; dir: string }) => Promise<RunningPeer>;
 };
 
-/** The longest installation, creation of the products, or start of a peer. */
+/** The time limit for the installation of a peer, for the creation of its products, and for its start. */
 const SETUP_MS_MAX = 20 * 60_000;
 
-/** Peers report their use to their makers unless these variables are set. */
+/** The environment of the peers. Peers send usage data to their makers unless the telemetry variables are set. */
 const QUIET = {
   MEDUSA_DISABLE_TELEMETRY: 'true',
   VENDURE_DISABLE_TELEMETRY: 'true',
@@ -42,8 +43,8 @@ const QUIET = {
 };
 
 /**
- * Copies the folder of a peer out of the project and installs its packages there, without their install scripts. The installation is
- * kept: PEERS_DIR names its folder.
+ * Copies the folder of a peer out of the project and installs its packages there, without their install scripts. A later call
+ * uses the same installation again. The variable PEERS_DIR names the folder of all installations.
  */
 export async function installPeer(name: 'medusa' | 'vendure' | 'plain' | 'ponder'): Promise<string> {
   const dir = path.join(process.env['PEERS_DIR'] ?? path.join(os.tmpdir(), 'mercat-peers'), name);

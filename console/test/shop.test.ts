@@ -49,7 +49,7 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
   });
 
   let shops = 0;
-  /** A new shop, the secret of a key with these scopes, and a client that may do everything. */
+  /** Creates a shop. Returns the secret of a key with the given scopes, and a client whose key has all scopes. */
   const newShop = async (scopes: readonly string[] = ALL_SCOPES) => {
     shops += 1;
     const name = `Corner shop ${shops}`;
@@ -67,7 +67,7 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.click('text=Sign in >> nth=-1');
     await page.waitForSelector('.session');
     await waitUntilLoaded(page);
-    // The scopes of a key are found by requests that the service rejects.
+    // To learn the scopes of the key, the page sends requests that the service rejects. The browser logs each of them as an error.
     errors.length = 0;
   };
 

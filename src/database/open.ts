@@ -25,11 +25,14 @@ export type ReplicaSettings = {
   replicaMaxLagMs: number;
 };
 
-/** The replicas of each database. Null: it has none. If the indexer is a schema in the primary's database, both are the same set. */
+/**
+ * The replicas of each database. Null: the database has no replicas. If the indexer is a schema in the primary's database, `main` and `indexer`
+ * are the same set.
+ */
 export type DatabaseReplicas = {
   main: ReplicaSet | null;
   indexer: ReplicaSet | null;
-  /** Each set once. */
+  /** The different sets: a set that both databases use is listed once. */
   sets: readonly ReplicaSet[];
 };
 
@@ -44,7 +47,7 @@ export type Databases = {
   close(): Promise<void>;
 };
 
-/** Of how many serving processes of the service this process is one. They share the connections of the pools. Default: 1. */
+/** `processes`: the number of serving processes, this process included. They share the connections of the pools. Default: 1. */
 export type OpenOptions = { processes?: number };
 
 /** Opens the databases. Throws if the primary cannot be used. The indexer is not checked, so that the service starts while it is down. */
@@ -73,7 +76,7 @@ export async function openDatabases(config: DatabaseSettings, log: Log, options:
 
 /**
  * Opens the replicas that the settings name, and checks each of them once. Throws an OperatorError if a server is not a replica of its
- * database. Must be called after the migrations, because a replica may have the schema later.
+ * database. Must be called after the migrations of the primary and the indexer: a replica receives their changes only afterwards.
  */
 export async function openReplicas(
   config: DatabaseSettings & ReplicaSettings,

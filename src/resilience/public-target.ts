@@ -1,5 +1,6 @@
-// The allowed URLs of requests to hosts that others choose: webhooks of shops, and metadata of tokens. The requests are sent from inside the
-// operator's network. By default only public addresses are therefore allowed. `createCheckedLookup` checks the addresses of host names.
+// Checks URLs that somebody other than the operator has chosen, before the service sends requests to them: webhooks of shops, and metadata of
+// tokens. The requests are sent from inside the operator's network, so by default only public addresses are allowed. `createCheckedLookup`
+// checks the addresses to which a host name resolves.
 
 import ipaddr from 'ipaddr.js';
 
@@ -7,7 +8,7 @@ export const TARGET_LENGTH_MAX = 2_048;
 
 /** 2000::/3. Other IPv6 addresses are not on the public internet. */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
-/** Names of the machine itself (RFC 6761), whatever a name server returns. */
+/** Host names that always mean the local machine (RFC 6761). The address that a name server returns for them does not matter. */
 const LOCAL_NAME = /(?:^|\.)localhost\.?$/;
 /** Addresses of cloud metadata services that look public (Azure). */
 const METADATA_ADDRESSES = new Set(['168.63.129.16']);

@@ -40,7 +40,7 @@ export class StockWriter {
    * `latest`, a time of `performance.now()`.
    */
   async change(shopId: string, request: StockRequest, options: ChangeOptions): Promise<OnceResponse> {
-    // Text that is not a product id is not sent to the database, which does not accept every text.
+    // Only a well-formed product id is sent to the database, because PostgreSQL rejects some texts, such as those with NUL.
     if (!isId('prod', request.productId)) throw missing();
     return this.#changes.change(shopId, request, options);
   }

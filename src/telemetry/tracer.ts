@@ -1,4 +1,5 @@
-// Makes spans of requests and of traced operations. The span of the current work is found by the asynchronous context.
+// Makes spans of requests and of traced operations. An AsyncLocalStorage holds the trace context of the current work. This context gives a new
+// span its trace and its parent.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
@@ -100,8 +101,8 @@ export class Tracer implements RequestTracer {
   }
 
   /**
-   * The context in which the operation runs. In a trace that is not exported, it is the context of the parent. Undefined if the operation
-   * needs a parent and has none.
+   * Returns the context in which the operation runs. If the trace of the parent is not exported, the operation runs in the context of the
+   * parent. Returns undefined if the operation needs a parent and has none.
    */
   #begin(operation: TracedOperation): TraceContext | undefined {
     const stored = this.#current.getStore();

@@ -75,7 +75,7 @@ const message = (data: string, id: string | null = null) => ({ id, event: 'messa
 
 /**
  * The parsing rules of the HTML standard, section 9.2.6, in the cases that the tests of web-platform-tests (eventsource/format-*.any.js)
- * cover. By name: the stream, its events, and the reconnection time if the stream sets one.
+ * cover. Each key names a case. `text` is the stream, `events` are its events, and `retryMs` is the reconnection time if the stream sets one.
  */
 const FORMATS: Record<string, { text: string; events: ServerSentEvent[]; retryMs?: number }> = {
   'one byte order mark at the start': { text: `${BOM}data: 1\n\n`, events: [message('1')] },

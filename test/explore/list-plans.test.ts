@@ -1,4 +1,4 @@
-// The statements of the lists read few rows, whatever the size of the market, the filters and the wallet.
+// Tests that the SQL statements of the lists read few rows, whatever the size of the market, the filters and the wallet.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -44,7 +44,7 @@ const NOW = Date.UTC(2026, 6, 1);
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const ANY = { chain: null, collectionId: null, asset: null, kinds: ACTIVITY_KINDS };
-/** 20,000 tokens: more than a walk visits. */
+/** At this scale the set has 20,000 tokens. */
 const SCALE = 0.02;
 
 forEachEngine('lists', (engine) => {
@@ -61,7 +61,7 @@ function declareTests(engine: TestEngine): void {
     const databases = await openDatabases(readConfig(await engine.settings('empty')), createLog('warn'));
     db = databases.main;
     ({ largestId: id } = await createExploreSet(db, { scale: SCALE, now: NOW, report: () => undefined }));
-    // The traits and figures of other collections: of a small table PostgreSQL would read all rows.
+    // Adds traits and figures of other collections, because PostgreSQL reads all rows of a table that is small.
     await db.query(
       `insert into indexer.trait (collection_id, name, value) select 'other ' || n % 500, 'Name ' || n % 7, n::text from generate_series(1, 20000) as n`,
     );
@@ -295,7 +295,7 @@ function declareTests(engine: TestEngine): void {
   });
 }
 
-/** The same list from all rows. */
+/** Finds the list of `listTraitAssetsByPrice` by reading all rows. */
 function listPricedByReading(db: Database, collectionId: string, filter: TraitFilter): Promise<string[]> {
   return listAll(db, filter, {
     collectionId,
@@ -304,7 +304,7 @@ function listPricedByReading(db: Database, collectionId: string, filter: TraitFi
   });
 }
 
-/** The same list from all rows. */
+/** Finds the list of `listTraitAssetsById` by reading all rows. */
 function listByReading(
   db: Database,
   collectionId: string,

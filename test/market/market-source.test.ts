@@ -8,7 +8,7 @@ import type { Statements } from '../../src/database/port.ts';
 import { MarketSource } from '../../src/market/market-source.ts';
 
 /**
- * A source without a database, on a monotonic clock that the test moves. `limits` are the times that the reads were given, in
+ * Creates a source without a database, on a monotonic clock that the test moves. `limits` collects the time limit of each read, in
  * milliseconds.
  */
 function createSource(t: TestContext, timeoutMs: number) {

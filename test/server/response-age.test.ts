@@ -1,5 +1,5 @@
-// A response that is served from memory after it has become stale. It carries its age, and shared caches may keep it for only a
-// second.
+// Tests the headers of stale responses that the response cache serves from memory. A stale response carries its age, and shared caches may
+// keep it for only a second.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Texts of amounts and counts. An amount has at most four significant digits; the exact amount is a text of its own.
+// Formats amounts and counts. Amounts are rounded to at most four significant digits. Only `exactAmount` returns an amount without rounding.
 
 /** A price as the client returns it: `raw` is the exact amount in base units. */
 export type Amount = { raw: bigint; decimal: number; currency: string; usd: number | null };
@@ -39,7 +39,7 @@ export function formatCount(value: number | bigint): string {
   return integer.format(value);
 }
 
-/** A share from 0 to 1. */
+/** Formats a share from 0 to 1 as a percentage. */
 export function formatShare(share: number): string {
   return percent.format(share);
 }
@@ -63,7 +63,10 @@ export function exactAmount({ raw, decimal, currency }: Amount): string {
   return `${units}${fraction && `.${fraction}`} ${currency}`;
 }
 
-/** How many base units one native unit has, as a power of ten. A price states the amount in both units. */
+/**
+ * Returns the number of decimals of the currency: one native unit is 10 to the power of this number in base units. The number follows from
+ * the price, which states the amount in both units.
+ */
 function decimalsOf(raw: bigint, decimal: number): number {
   return decimal > 0 ? Math.max(0, Math.round(Math.log10(Number(raw) / decimal))) : 0;
 }

@@ -1,5 +1,5 @@
-// The merged activity log, `main.activity`. Primary database. A row gets its position under the lock on `main.activity_head`, which lasts
-// until the commit: so a reader that has read a position never finds a smaller one later.
+// The merged activity log, `main.activity`. Primary database. A transaction locks `main.activity_head` before it assigns positions, and holds
+// the lock until it commits. So a reader that has read a position never finds a smaller position later.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, list, rowDecoder, safeInteger, timestamp } from '../../database/rows.ts';
@@ -9,9 +9,9 @@ import type { ChangeBatch } from './market-changes.ts';
 import { changesFrom } from './market-changes.ts';
 
 /**
- * `position`: the last assigned position; 0 before the first. `oldest`: the oldest position that is kept. `revision` and `merged` concern
- * an indexer in a database of its own. `revision` counts the merges of its changes, and the removals of collections. `merged` has the changes
- * of the last merge, until they are deleted in the indexer.
+ * `position`: the last assigned position; 0 if no position has been assigned. `oldest`: the oldest position that is kept. `revision` and
+ * `merged` are used only if the indexer has a database of its own. `revision` counts the merges of the indexer's changes and the removals of
+ * collections. `merged` lists the sequence numbers of the changes that the last merge has read, until these changes are deleted in the indexer.
  */
 export type ActivityHead = { position: number; oldest: number; revision: number; merged: number[] };
 
@@ -50,7 +50,9 @@ export async function updateActivityHead(
   );
 }
 
-/** Forgets the changes that were merged last, because they are deleted. Does nothing if changes were merged since. */
+/**
+ * Empties `merged`. Must be called after the indexer has deleted these changes. Does nothing if the stored revision is no longer `revision`.
+ */
 export async function clearMerged(db: Queryable, revision: number): Promise<void> {
   await db.query(`update main.activity_head set merged = '{}' where revision = $1`, [revision]);
 }
@@ -158,8 +160,8 @@ export async function insertReorgActivity(
 }
 
 /**
- * Deletes the changes of collections from the log. A merge that has read changes of an indexer in a database of its own before, and has
- * not written them, reads them again.
+ * Deletes the changes of collections from the log, and increments `revision`. A merge may already have read changes of these collections from
+ * an indexer in a database of its own. When such a merge finds the new revision, it writes nothing and reads the changes again.
  */
 export async function deleteActivityOf(tx: Queryable, collectionIds: readonly string[]): Promise<void> {
   await lockActivityHead(tx);

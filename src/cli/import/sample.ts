@@ -12,7 +12,7 @@ import type { SampledColumn } from './column-guess.ts';
 import { toJsonLines } from './json-records.ts';
 
 const SAMPLE_ROWS_MAX = 200;
-/** Members of nested objects are columns down to this depth. */
+/** Members of nested objects become columns down to this depth. Deeper members are left out. */
 const DEPTH_MAX = 5;
 
 export type FileSample = {
@@ -62,7 +62,7 @@ export async function sampleObjects(chunks: AsyncIterable<Uint8Array>): Promise<
   return objects.slice(0, SAMPLE_ROWS_MAX);
 }
 
-/** Returns as columns the paths to texts, numbers and booleans in the objects. */
+/** Returns a sample with one column for each path in the objects that leads to a text, a number or a boolean. */
 export function toObjectSample(objects: readonly Record<string, unknown>[]): FileSample {
   const samples = new Map<string, string[]>();
   for (const object of objects) collectMembers(object, '', samples);

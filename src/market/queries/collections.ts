@@ -66,7 +66,10 @@ function decodeCollection(row: Row): Collection {
   return { ...decodeRecord(row), snapshot: decodeSnapshot(row) };
 }
 
-/** At most one collection by id, at most one by slug, and at most one of each chain by address. */
+/**
+ * Returns the collections that have one of these names, as they are served: at most one collection with the id, at most one with the slug, and
+ * at most one with the address on each chain.
+ */
 export async function listCollectionsByName(
   db: Queryable,
   names: { id: string; slug: string; address: string },
@@ -78,13 +81,16 @@ export async function listCollectionsByName(
   return rows.map(decodeCollection);
 }
 
-/** As they are served. A value that is written back to a record must come from `listRecordedCollections`. */
+/**
+ * Returns collections as they are served, with metadata from contracts. Before a record is changed, read it by `listRecordedCollections`, so that
+ * this metadata is not written to the record.
+ */
 export async function listCollectionsByIds(db: Queryable, ids: readonly string[]): Promise<Collection[]> {
   const rows = await db.query(`select ${SERVED_COLUMNS} from ${SERVED} where id = any($1)`, [ids]);
   return rows.map(decodeCollection);
 }
 
-/** As they were recorded, without metadata from contracts. */
+/** Returns collections as they are recorded, without metadata from contracts. */
 export async function listRecordedCollections(db: Queryable, ids: readonly string[]): Promise<Collection[]> {
   const rows = await db.query(`select ${COLUMNS} from main.collection where id = any($1)`, [ids]);
   return rows.map(decodeCollection);
@@ -92,7 +98,7 @@ export async function listRecordedCollections(db: Queryable, ids: readonly strin
 
 const decodeContractAddress = rowDecoder('collection', { id: text, contractAddress: column('contract_address', text) });
 
-/** By collection id, with letter case preserved. Collections without an address are left out. */
+/** Returns the contract addresses by collection id, in their original letter case. Collections without an address are left out. */
 export async function listContractAddresses(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await db.query(
     `select id, contract_address from main.collection where id = any($1) and contract_address is not null`,

@@ -20,9 +20,9 @@ export async function lockFigures(tx: Queryable, collectionIds: Iterable<string>
 }
 
 /**
- * Joins the figures of a collection as `home`. `collectionId` is an SQL expression for its id, `home` the name. Subqueries that compare with `home.collection_id` are possible
- * on a Citus cluster, because the figures are on the same node as the other rows of the collection. The figures must be stored. `group by`
- * makes PostgreSQL use the primary key.
+ * Returns SQL that joins the stored figures of a collection under the alias `home`. `collectionId` is an SQL expression for the id of the
+ * collection. A Citus cluster can run subqueries that compare with `home.collection_id`, because the figures are on the same node as the other
+ * rows of the collection. If the collection has no stored figures, the join has no row. `group by` makes PostgreSQL use the primary key.
  */
 export const homeSql = (collectionId: string, home = 'home') => `cross join lateral (
     select collection_id from indexer.collection_figures where collection_id = ${collectionId} group by collection_id) as ${home}`;
@@ -31,8 +31,8 @@ export const homeSql = (collectionId: string, home = 'home') => `cross join late
  * Finds the cheapest listed row of each given asset again, and updates the number of listed assets and the floor of the mirror. Must be
  * called after the last write to the listings of these assets. `now` in milliseconds.
  * `offset 0` hides the condition LISTED from the planner when it chooses an index. Without table statistics the planner would otherwise
- * choose a partial index by collection, and read all listings of the collection for each asset. `order by price_raw` makes it prefer the
- * index by asset to the primary key for the same reason.
+ * choose a partial index by collection, and read all listings of the collection for each asset. Without table statistics, `order by price_raw`
+ * also makes the planner choose the index by asset instead of the primary key.
  */
 export async function refreshListedAssets(
   tx: Queryable,
@@ -104,7 +104,8 @@ async function refreshMirrorFloors(tx: Queryable, collectionIds: readonly string
 
 /**
  * Common table expressions that update the numbers of tokens and holders. `removed` and `added` name two expressions of the same statement
- * with the columns collection_id, owner, burned and owner_block. They have the token rows before the change and after it.
+ * with the columns collection_id, owner, burned and owner_block. `removed` has the token rows before the change, and
+ * `added` has the token rows after it.
  */
 export function tokenFiguresSql({ removed, added }: { removed: string; added: string }): string {
   return `token_changes as (
@@ -151,8 +152,8 @@ export function tokenFiguresSql({ removed, added }: { removed: string; added: st
 const decodeMark = rowDecoder('collection_figures', { collectionId: column('collection_id', text), mark: text });
 
 /**
- * The mark of each given collection, by id: a text that changes when one of its numbers of listed assets or one of its floors changes. A
- * collection without figures is missing.
+ * Returns a mark of each given collection, by collection id. The mark is a text that changes when a number of listed assets or a floor of the
+ * collection changes. A collection without figures has no mark.
  */
 export async function listListingMarks(db: Queryable, collectionIds: readonly string[]): Promise<Map<string, string>> {
   const rows = await db.query(

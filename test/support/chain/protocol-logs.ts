@@ -20,9 +20,9 @@ export type TransactionOnChain = {
   sender?: Address | null;
   callData?: Hex;
   chain?: string;
-  /** The contracts among the logs that are pools. */
+  /** The pools among the contracts that emitted the logs. */
   pools?: readonly (Pool & { address: string })[];
-  /** In the order of the transaction. `encoded` marks a log that is not recorded, but encoded from the facts of the transaction. */
+  /** In the order of the transaction. `encoded`: the log was not recorded from the chain, but encoded from known facts of the transaction. */
   logs: { address: string; topics: readonly Hex[]; data: Hex; encoded?: boolean }[];
 };
 
@@ -66,7 +66,7 @@ export function decodeTransaction({
   });
 }
 
-/** Each sale with its fill and with the facts that are served. */
+/** Returns the sales of the transaction: for each sale, its fill and the facts that the service serves. */
 export function salesOfTransaction(transaction: TransactionOnChain) {
   const events = decodeTransaction(transaction);
   const wrappedNative = createChains().get(transaction.chain ?? 'ethereum')?.wrappedNative ?? null;
