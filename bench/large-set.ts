@@ -1,7 +1,7 @@
 // A large, skewed set of rows for benchmarks. At share 1 it has 20,000 collections, 20 million sales, 5 million listings and 10 million
 // tokens. SQL makes the rows from their numbers and a seed, so every run has the same rows. The rows of the large tables are inserted
 // before their indexes are built, and their figures are computed from all rows at once. The result is the state that an import of the same
-// records leaves, apart from the activity log and the history of floors, which begin with the set (test/market/large-set.test.ts).
+// records leaves (test/bench/large-set.test.ts). Only the activity log and the history of floors differ: they begin when the set is made.
 
 import { createChains } from '../src/core/chains.ts';
 import { SCHEMAS, migrate } from '../src/database/migrate.ts';
@@ -21,7 +21,7 @@ const ROWS = { collections: 20_000, sales: 20_000_000, listings: 5_000_000, toke
 
 export type LargeSize = typeof ROWS;
 
-/** `share`: above 0, at most 1. `sales`: the number of sales, if it is not to be the share of 20 million. */
+/** `share`: above 0, at most 1. `sales`: the number of sales. Default: the share of 20 million. */
 export function sizeOf(share: number, { sales }: { sales?: number } = {}): LargeSize {
   const part = (rows: number) => Math.max(1, Math.round(rows * share));
   return {
@@ -71,7 +71,8 @@ async function runAll(database: Database, statements: readonly string[]): Promis
 
 /**
  * Inserts the rows of an empty table of the indexer. Its keys and indexes are dropped first and built last, because building an index takes
- * less time than changing it with every row. A table that is truncated in the transaction needs no log with `wal_level=minimal`.
+ * less time than changing it with every row. With `wal_level=minimal`, PostgreSQL writes no log
+ * for rows of a table that the same transaction has truncated.
  */
 async function fillTable(database: Database, table: string, insert: string): Promise<void> {
   await inOneTransaction(database, async (tx) => {
@@ -113,7 +114,7 @@ async function dropIndexes(tx: Queryable, table: string): Promise<string[]> {
 
 const TOKENS_AT_A_TIME = 2_000;
 
-/** Copies the imported traits of tokens by the function of an import. */
+/** Copies the traits of the token rows to the tables of traits, with the function that imports use. */
 async function deriveTraits(database: Database): Promise<void> {
   const rows = await database.query(
     `select collection_id, asset from indexer.token where traits is not null order by collection_id, asset`,

@@ -1,4 +1,5 @@
-// Measurement for the benchmarks. Rounds alternate, so that a change of the machine's speed affects both sides of a ratio.
+// Measures times, CPU times and memory for the benchmarks. `compare` runs its two sides alternately, so that a change of the machine's speed
+// affects both sides of a ratio.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import type { Database } from '../src/database/port.ts';
@@ -55,8 +56,8 @@ export function cpuMs(pid: number): number {
 }
 
 /**
- * The CPU time of the processes of a PostgreSQL server on this machine in milliseconds, with those that have ended. 0 for the embedded
- * engine, whose CPU time is that of this process.
+ * Returns the CPU time of a PostgreSQL server on this machine in milliseconds. It includes all processes of the server, also ended ones.
+ * Returns 0 for the embedded engine, which runs in this process and is counted with it.
  */
 export async function databaseCpuMs(database: Database): Promise<number> {
   if (database.engine === 'embedded') return 0;
@@ -75,8 +76,8 @@ function readStat(pid: number): string[] {
 }
 
 /**
- * Like `cpuMs`, with the children of the process and with exact times, for work of a few milliseconds. Threads that have ended are missing, so
- * this does not serve for long work.
+ * Returns the CPU time of a process and its children in milliseconds, more exactly than `cpuMs`, for work of a few milliseconds. The time of ended
+ * threads is missing, so this function must not be used for long work.
  */
 export function exactCpuMs(pid: number): number {
   try {
@@ -106,8 +107,8 @@ export function residentMiB(pid: number): number {
 }
 
 /**
- * The memory of a process in MiB, with its part of each page that it shares with others. The sum over several processes counts a page once. 0 for
- * a process that has ended.
+ * Returns the memory of a process in MiB. A page that n processes share counts as one nth of a page for each of them, so a sum over these
+ * processes counts the page once. Returns 0 for a process that has ended.
  */
 export function proportionalMiB(pid: number): number {
   try {

@@ -4,7 +4,7 @@
 
 import { texts } from './src/texts.ts';
 
-/** The comments before and after the first paint. On pages other than the market, the service removes them and all between them (src/server/console.ts). */
+/** These comments enclose the first paint. On all pages but the market, the service removes both and the HTML between them (src/server/console.ts). */
 const START = '<!--first paint of the market-->';
 const END = '<!--end of the first paint-->';
 

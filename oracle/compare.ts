@@ -18,11 +18,11 @@ export type Finding = { kind: (typeof FINDING_KINDS)[number]; collectionId: stri
 
 export type Compared = {
   findings: Finding[];
-  /** The served rows that were compared with the chain. */
+  /** The number of served rows that were compared with the chain. */
   listings: number;
-  /** The orders that the chain cannot fill and that are not served. */
+  /** The number of orders that the chain cannot fill and that are not served. */
   rightlyAbsent: number;
-  /** Orders about which too little is known, or that are about to expire. */
+  /** The number of orders about which too little is known, or that expire at about the time of the read. */
   undecided: number;
 };
 
@@ -99,7 +99,7 @@ function cheapest(orders: readonly SignedOrder[]): SignedOrder | null {
   return found;
 }
 
-/** Whether either of two orders may be served for an asset, because they have the same book and price. */
+/** Whether the service may serve either of the two orders of an asset: they are the same order, or have the same book and price. */
 function isEqual(a: SignedOrder, b: SignedOrder): boolean {
   return a.key === b.key || (a.book === b.book && a.price === b.price);
 }

@@ -1,4 +1,4 @@
-// What the pages of the market do with the change stream.
+// Tests that the pages of the market display the changes of the change stream.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -42,7 +42,7 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
       subject.sale(tokenId, price, { timestamp: new Date().toISOString(), tx: `0x${tokenId.padStart(64, '0')}` }),
     ]);
 
-  /** The URLs of the streams that are open, and of all that were opened. */
+  /** Returns `open`, the requests of the streams that are open now, and `opened`, the URLs of all streams that the page has opened. */
   const watchStreams = (page: Page) => {
     const opened: URL[] = [];
     const open = new Set<object>();
@@ -112,7 +112,7 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
   test('a row without a floor has the total for the buyer after its first listing', async () => {
     const { page, context } = await openPage(browser, DESKTOP);
     const { open } = watchStreams(page);
-    // The total is not stored yet.
+    // Changes the response, so that the collection seems to have no stored buyer floor yet.
     await page.route(`**/collections/${other.id}`, async (route) => {
       const response = await route.fetch();
       const { data, meta } = await response.json();

@@ -1,5 +1,5 @@
-// The primary is replaced on purpose: it becomes read-only, its replica is promoted, and the address leads to the replica. The connections
-// to the old primary stay open.
+// The operator replaces the primary: the old primary becomes read-only, its replica is promoted, and new connections to the same address reach
+// the replica. Connections to the old primary stay open.
 
 import type { Fault } from '../fault.ts';
 import { promote, startReplicated } from '../failover.ts';

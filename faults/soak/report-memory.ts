@@ -3,7 +3,7 @@
 import v8 from 'node:v8';
 import vm from 'node:vm';
 
-/** The beginning of the line, after which the result of `process.memoryUsage()` follows as JSON. */
+/** The line begins with this text. The result of `process.memoryUsage()` follows as JSON. */
 export const MEMORY_LINE = 'memory after collection: ';
 
 v8.setFlagsFromString('--expose-gc');

@@ -3,11 +3,11 @@
 
 import type { Engine } from '../database/port.ts';
 
-/** The number of records in the first transaction. While nothing waits, no later transaction has fewer. */
+/** The number of records in the first transaction. A smaller number is chosen later only if other work waits for the transactions. */
 export const BATCH_ROWS_FIRST = 500;
 /**
- * The largest number of records in one transaction. On PostgreSQL each commit waits for the disk, and rows that are sorted by their key write
- * fewer pages of an index when there are more of them.
+ * The largest number of records in one transaction. The number is larger on PostgreSQL, for two reasons: each commit waits for the disk, and
+ * the more sorted rows a transaction inserts, the fewer index pages it writes for each row.
  */
 const BATCH_ROWS_MAX: Record<Engine, number> = { embedded: 2_000, postgresql: 8_000 };
 /**
@@ -23,7 +23,7 @@ const BATCH_ROWS_MIN = 100;
  * would make imports on a busy machine much slower, because some statements of a transaction take as long for few records as for many.
  */
 const TRANSACTION_AIM_MS: Record<Engine, number> = { embedded: 150, postgresql: 500 };
-/** Without waiting work, the batches grow by this factor. */
+/** While no other work waits, each batch may be larger than the previous batch by this factor. */
 const GROWTH = 1.5;
 /** A batch of at least BATCH_ROWS_FIRST records is not filled for longer than this, so that the records of a slow source are stored soon. */
 const FILL_MAX_MS = 1_000;

@@ -40,8 +40,8 @@ export const IMPORT_FORMATS = ['ndjson', 'csv'] as const;
 export type ImportFormat = (typeof IMPORT_FORMATS)[number];
 
 /**
- * `refused`: a rejected record. `conflict`: a sale that is stored already with other facts; it changed nothing. `progress`: the counts so
- * far, after each batch.
+ * `refused`: a rejected record. `conflict`: a sale that is already stored with other facts; the stored sale is not changed. `progress`:
+ * the counts so far, after each batch.
  */
 export type ImportEvent =
   | { event: 'refused' | 'conflict'; line: number; reason: string }
@@ -120,7 +120,7 @@ export async function importRecords(
       ingesting.catch((error: unknown) => failed.abort(error));
     }
     await ingesting;
-    // All records are stored at this point, so an error here does not fail the import: the summary then says nothing about collections.
+    // All records are stored at this point, so an error here does not fail the import. `unknownCollections` is then null.
     const unknownCollections = await notes
       .findUnknownCollections(context.main, counter.createdCollections)
       .catch(() => null);
@@ -149,8 +149,8 @@ function toNoted({ warnings, collections }: RecordNotes): Pick<ImportSummary, 'w
 }
 
 /**
- * A line or CSV row of the source. `line` is the line of the file on which it begins. `lines` is the number of its lines. `size` is its
- * length in characters. `parsed` is the record, or the reason why it was rejected.
+ * A line or CSV row of the source. `line` is the line of the file on which the row begins. `lines` is the number of lines of the row.
+ * `size` is the length of the row in characters. `parsed` is the record, or the reason why it was rejected.
  */
 type ParsedRow = { line: number; lines: number; size: number; parsed: ParsedRecord };
 

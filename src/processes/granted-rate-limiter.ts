@@ -1,10 +1,14 @@
-// A rate limiter in a serving process, which counts the parts of windows that the supervisor gives to this process.
+// The rate limiter of a serving process. The supervisor gives the process a part of the requests of a rate limit window. The rate limiter counts
+// requests against this part, and asks the supervisor for another part when nothing is left.
 
 import type { RateLimitClocks, RateLimitExceeded, RateLimiter } from '../http/rate-limit.ts';
 import { WindowTable } from '../http/window-table.ts';
 import type { WindowPart, WindowRequest } from './granted-windows.ts';
 
-/** What is left of the part of this process. `endsAt` is not later than the end of the window in the supervisor. */
+/**
+ * The part of a window that this process has. `left`: how many more requests the process may let pass. `endsAt` is not later than the end of
+ * the window in the supervisor.
+ */
 type OwnPart = { window: number; left: number; isUsedUp: boolean; endsAt: number; resetAt: number };
 
 export class GrantedRateLimiter<B extends string> implements RateLimiter<B> {
@@ -12,7 +16,7 @@ export class GrantedRateLimiter<B extends string> implements RateLimiter<B> {
   readonly #clocks: RateLimitClocks;
   readonly #take: (request: WindowRequest) => Promise<WindowPart>;
   readonly #parts: WindowTable<OwnPart>;
-  /** The requests for a part that are not answered, by key. Concurrent requests of a client share one. */
+  /** By key: the request to the supervisor for a part that has no response yet. Concurrent requests of a client wait for the same response. */
   readonly #taking = new Map<string, Promise<void>>();
 
   constructor(
@@ -33,7 +37,7 @@ export class GrantedRateLimiter<B extends string> implements RateLimiter<B> {
     return counted === undefined ? this.#countNextPart(key, limit) : counted;
   }
 
-  /** Returns the requests of the window that this process has not counted. They belong to the supervisor again. */
+  /** Gives the uncounted requests of the window back to the supervisor. Returns their number. */
   giveBack(key: string, window: number): number {
     const part = this.#parts.find(key, this.#clocks.monotonic());
     if (part?.window !== window) return 0;
@@ -42,7 +46,7 @@ export class GrantedRateLimiter<B extends string> implements RateLimiter<B> {
     return left;
   }
 
-  /** Undefined if the process has nothing left, and the window may not be used up. */
+  /** Counts a request. Returns undefined if nothing is left in this process, but other processes or the supervisor may have something left. */
   #countPart(key: string, limit: number): RateLimitExceeded | null | undefined {
     const now = this.#clocks.monotonic();
     const part = this.#parts.find(key, now);

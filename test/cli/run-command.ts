@@ -60,7 +60,10 @@ export async function collectOutput(
   return { code, ...texts };
 }
 
-/** Wraps `connection` for `mercat import`, which closes what it was given. Closing the wrapper calls `onClose` and leaves `connection` open. */
+/**
+ * Wraps `connection` for `mercat import`, because this command closes its connection at the end. Closing the wrapper calls `onClose` and leaves
+ * `connection` open.
+ */
 export function disposable(
   connection: IntakeConnection,
   onClose: () => void = () => undefined,

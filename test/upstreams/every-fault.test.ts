@@ -24,9 +24,9 @@ const PACE = { timeoutMs: 800, retryMs: 1, breakerOpenMs: 0, breakerOpenMaxMs: 0
  */
 const PAUSE_MS = 60_000;
 const ROWS = 210;
-/** Requests that each server still answers correctly before the fault begins. */
+/** How many requests each server answers correctly before the fault begins. */
 const SKIPPED = { embedded: 0, postgresql: 2 };
-/** The most memory that all faults together may add. One gzip bomb, decompressed, has 256 MiB, which is more. */
+/** The limit for the growth of memory over all faults. It is less than the 256 MiB of one decompressed gzip bomb. */
 const GROWTH_MAX = 250 * 2 ** 20;
 
 forEachEngine('every fault at every source', (engine) => {
@@ -61,7 +61,8 @@ forEachEngine('every fault at every source', (engine) => {
       }
     };
     /**
-     * Repeats the run until every task ends without a problem. On a busy machine a correct response may come after its deadline.
+     * Repeats the run until every task ends without a problem. One run may not be enough: on a busy machine a correct response may come after its
+     * deadline.
      */
     const runUntilComplete = () =>
       until(

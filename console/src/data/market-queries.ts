@@ -1,4 +1,4 @@
-// What the pages of the market read, and how often. A page that is not visible reads nothing.
+// The queries of the market pages, and how often each query is repeated. A page that is not visible sends no requests.
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/preact-query';
 import type { ListMarketCollectionsResult } from '../../../client/src/market.ts';
@@ -18,7 +18,7 @@ const TRAITS_PER_PAGE = 50;
 const ACTIVITY_PER_PAGE = 50;
 const SEARCH_RESULTS = 8;
 const LATEST_SALES = 24;
-/** The listing window of a collection has 250 rows, so this many pages read all of it. */
+/** The listing window of a collection has at most 250 rows, so three pages of this size contain all of it. */
 const LISTINGS_PER_PAGE = 100;
 
 type Page = { pagination: { nextCursor: string | null } };
@@ -47,7 +47,7 @@ export const collectionsQuery = (chain: string | null, sort: CollectionSort) =>
     placeholderData: keepPreviousData,
   });
 
-/** Keeps the rows of a list for the pages of the collections, which then open without a request. */
+/** Stores each row of the list as the result of `collectionQuery`. The page of a collection in the list then opens without a request. */
 export function keepCollections(pages: readonly ListMarketCollectionsResult[]): void {
   for (const { data, meta } of pages) {
     for (const collection of data) {
@@ -67,7 +67,10 @@ export const collectionQuery = (id: string) =>
     refetchInterval: OFTEN_MS,
   });
 
-/** How the chart of a collection reads its history: by hour or by day, back to this time. A response has at most 1,000 points. */
+/**
+ * The ranges of the chart of a collection. `interval`: the time between two points. `hours`: how far the range goes back. A response has at most
+ * 1,000 points.
+ */
 export const HISTORY_RANGES = {
   day: { interval: 'hour', hours: 24 },
   week: { interval: 'hour', hours: 7 * 24 },
@@ -83,7 +86,7 @@ export const historyQuery = (id: string, range: HistoryRange) =>
     queryKey: ['history', id, range],
     queryFn: ({ signal }) => {
       const { interval, hours } = HISTORY_RANGES[range];
-      // The begin of an hour, so that all readers of this hour share one response.
+      // The range begins at a full hour. So all requests within one hour have the same URL and share one cached response.
       const from = new Date((Math.floor(Date.now() / HOUR_MS) - hours) * HOUR_MS).toISOString();
       return client.getHistory({ id, interval, from }, { signal });
     },
@@ -141,7 +144,7 @@ export const salesQuery = (id: string) =>
     refetchInterval: SELDOM_MS,
   });
 
-/** All listings of the window, cheapest first, and whether those of other marketplaces are missing. */
+/** Reads all listings of the window, cheapest first. `isComplete` is false if the listings of other marketplaces are missing. */
 export const listingsQuery = (id: string) =>
   queryOptions({
     queryKey: ['listings', id],
@@ -188,7 +191,10 @@ export const holdersQuery = (id: string) =>
     staleTime: SELDOM_MS,
   });
 
-/** `address` may be the id of the collection, because rows of Solana name their collection by its id only. The token is null if it does not exist. */
+/**
+ * `address` is the address or the id of the collection. The id is allowed because rows of Solana have no address of their collection. The result
+ * is null if the token does not exist.
+ */
 export const tokenQuery = (chain: string, address: string, tokenId: string) =>
   queryOptions({
     queryKey: ['token', chain, address, tokenId],
@@ -196,7 +202,10 @@ export const tokenQuery = (chain: string, address: string, tokenId: string) =>
     refetchInterval: OFTEN_MS,
   });
 
-/** The id of a collection contains the address of its contract. An address of Solana loses its letter case there. */
+/**
+ * Returns the contract address. The id of a collection contains this address, but the id does not preserve the letter case of a Solana address.
+ * A Solana address is therefore read from the collection record.
+ */
 async function contractOf(chain: string, addressOrId: string): Promise<string> {
   if (!addressOrId.startsWith(`${chain}_`)) return addressOrId;
   const address = addressOrId.slice(chain.length + 1);

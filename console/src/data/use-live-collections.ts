@@ -53,7 +53,7 @@ async function refreshRow(id: string): Promise<void> {
   } catch {}
 }
 
-/** Only the page of the row and the row are new objects, so that only this row is drawn again. */
+/** Replaces the row and copies its page. All other rows and pages stay the same objects, so only this row is rendered again. */
 function replaceRow(list: Pages, row: MarketCollection): Pages {
   const pages = list.pages.map((page) =>
     page.data.some(({ id }) => id === row.id)

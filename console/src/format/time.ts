@@ -1,4 +1,4 @@
-// Texts of times. Pages display local time and ages; the exact time in UTC is a text of its own.
+// Formats times and durations. Pages display local times and ages. Only `formatUtc` returns a time in UTC.
 
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400 * SECOND_MS;
@@ -22,7 +22,10 @@ const monthTick = new Intl.DateTimeFormat('en', { month: 'short', year: 'numeric
 const dayTick = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' });
 const clockTick = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
-/** A time on an axis whose ticks are `stepMs` apart: the day, or the time of the day between two midnights. */
+/**
+ * Formats a tick of an axis whose ticks are `stepMs` apart: as a month, as a day, or as a time of day. Among times of day, a tick at midnight is
+ * formatted as a day, unless the ticks are less than a minute apart.
+ */
 export function formatTick(ms: number, stepMs: number): string {
   if (stepMs >= 28 * DAY_MS) return monthTick.format(ms);
   const date = new Date(ms);
@@ -45,7 +48,7 @@ export function formatRemaining(at: string, now: number): string {
   return unit ? `${Math.floor(remaining / unit.ms)} ${unit.name}` : '<1 min';
 }
 
-/** A period in the largest unit of which it is a whole number, or else in seconds, such as `2 min` and `75 s`. */
+/** Formats a period exactly, such as `2 min` and `75 s`: in hours or minutes if the period is a whole number of them, otherwise in seconds. */
 export function formatPeriod(seconds: number): string {
   if (seconds % 3_600 === 0) return `${seconds / 3_600} h`;
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
@@ -65,7 +68,7 @@ export function formatLocal(at: string): string {
   return localTime.format(new Date(at));
 }
 
-/** Such as `2026-11-22 18:39:39 UTC`. */
+/** Formats a time in UTC, such as `2026-11-22 18:39:39 UTC`. */
 export function formatUtc(at: string): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

@@ -33,7 +33,7 @@ import { collectionPath } from './paths.ts';
 const SORTS: readonly [CollectionSort, ...CollectionSort[]] = ['volume', 'floor', 'recent'];
 const SKELETONS = 12;
 const ALL_CHAINS = 'all';
-/** A client address has 300 requests a minute. */
+/** The buyer floor of a row is read at most once in this time, because a client address may send at most 300 requests a minute. */
 const ROW_MS = 120_000;
 const WIDER_THAN_A_PHONE = '(min-width: 720px)';
 
@@ -247,7 +247,10 @@ function hasLine(values: readonly (number | null)[]): boolean {
   return values.filter((value) => value !== null).length > 1;
 }
 
-/** The stored floor, or else the present one, which is a request for each row, and so is read only for rows that the reader looks at. */
+/**
+ * Displays the stored buyer floor. If none is stored, requests the present buyer floor. That takes one request for each row, so only rows that
+ * stay in the window for a moment send it.
+ */
 function BuyerFloor({ collection: { id, stats } }: { collection: MarketCollection }) {
   const { buyerFloor, floor } = stats;
   const [hasDwelt, ref] = useDwelt<HTMLSpanElement>();

@@ -41,8 +41,9 @@ function accepted(isBid: boolean): EventDecoder {
 }
 
 /**
- * The event names an auction and not its token, which the market holds during the auction and sends to the bidder. The transfer precedes
- * the event. If the transaction has finalised another auction earlier, the transfer follows the event of that auction.
+ * The event names the auction but not its token. The market holds the token during the auction, and sends it to the highest bidder before it
+ * emits the event. So the token is that of the last earlier transfer from the market to the buyer. Transfers before an earlier event of this kind
+ * in the transaction belong to other auctions.
  */
 const reserveAuctionFinalized: EventDecoder = ({ address, topics, data, logIndex }, position, events, logsOf) => {
   const [seller, buyer] = [topicAddress(topics, 2), topicAddress(topics, 3)];

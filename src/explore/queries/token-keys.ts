@@ -10,7 +10,7 @@ import { computedRankSql, hasReportedRanks } from '../../market/queries/rarity.t
 /** `listed` null: listed or not. `assets` null: all assets. `now` in milliseconds. */
 export type TokenFilter = { listed: boolean | null; assets: readonly string[] | null; now: number };
 
-/** Own orders have no key. This key sorts before those of mirrored listings with the same price and id. */
+/** Stands for the key of an own order, which has none. It sorts before the key of every mirrored listing with the same price and id. */
 export const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
 
 /**
@@ -25,7 +25,7 @@ export const isListedSql = ({ collectionId, now }: { collectionId: string; now: 
 
 const decodeSizes = rowDecoder('collection_figures', { tokens: safeInteger, listed: safeInteger });
 
-/** The condition on a row of `indexer.token` for the filter, whose parameters are $2 to $4. */
+/** Returns the SQL condition that a row of `indexer.token` passes the filter. The condition uses the parameters $2 to $4 (`toParameters`). */
 async function toCondition(
   db: Queryable,
   collectionId: string,
@@ -38,8 +38,8 @@ async function toCondition(
           [collectionId],
         )
       : [];
-  // Either the listed assets are found first and then sorted, or the tokens are read in their order until enough of them are listed, which are
-  // about `limit * tokens / listed` tokens.
+  // There are two ways to find listed tokens. One way finds all listed assets first, and sorts them. The other way reads tokens in their order
+  // until enough of them are listed: about `limit * tokens / listed` tokens. The condition makes PostgreSQL use the way that reads fewer rows.
   const sizes = figures && decodeSizes(figures);
   const among =
     sizes && sizes.listed ** 2 <= limit * sizes.tokens
@@ -79,7 +79,7 @@ export type RankedAsset = { rank: number; asset: AssetId };
 
 const decodeRanked = rowDecoder('token', { rank: column('rarity_rank', safeInteger), asset: assetId });
 
-/** Rarest first. Tokens without a rarity rank are missing. Computed ranks count while no source reports ranks of the collection. */
+/** Rarest first. Tokens without a rarity rank are missing. Computed ranks are used only while no source reports ranks of the collection. */
 export async function listAssetsByRank(
   db: Queryable,
   collectionId: string,

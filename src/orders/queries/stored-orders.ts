@@ -103,7 +103,7 @@ export async function insertSignedOrder(tx: Queryable, order: SignedOrder): Prom
   return rows.length > 0;
 }
 
-/** The ids of the stored orders by the `toOrderKeyText` of their key. Keys of orders that are not stored are left out. */
+/** Returns a map from the key of each stored order, as `toOrderKeyText` writes it, to the id of the order. Keys without a stored order are left out. */
 export async function listOrderIdsByHash(db: Queryable, keys: readonly OrderKey[]): Promise<Map<string, string>> {
   if (keys.length === 0) return new Map();
   const rows = await db.query(

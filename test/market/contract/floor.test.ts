@@ -278,7 +278,7 @@ forEachMarket('floor', { settings }, (market) => {
       await floors.settled();
     };
     await note();
-    // Another process found no listing.
+    // Deletes the stored floor, as another process does when it finds no listing.
     await market.main().query(`delete from main.last_buyer_floor where collection_id = $1`, [subject.id]);
     now -= HOUR_MS;
     await note();

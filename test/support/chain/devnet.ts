@@ -21,7 +21,7 @@ export async function startTestDevnet(options: Partial<DevnetOptions> = {}): Pro
   return { ...devnet, ...time };
 }
 
-/** OpenSea's library as its users set it up. It signs as the account with this index. Call `end` when the test is done. */
+/** Sets up OpenSea's library as its users do. The library signs as the account number `index` of the chain. Call `end` when the test is done. */
 export function createSeaportJs(chain: LocalChain, index: number): { seaport: Seaport; address: Address; end(): void } {
   const provider = new JsonRpcProvider(chain.url, undefined, { cacheTimeout: -1, pollingInterval: POLLING_MS });
   const wallet = HDNodeWallet.fromPhrase(MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`).connect(provider);
