@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
+import { lockFigures } from '../../src/market/queries/figures.ts';
 import { deleteSalesAfter, upsertSales } from '../../src/market/queries/sales.ts';
 import { listTradeFacts } from '../../src/market/queries/analytics.ts';
 import { parseRecord } from '../../src/intake/records/parse.ts';
@@ -46,7 +47,10 @@ forEachEngine('volume', (engine) => {
       if (record?.kind !== 'sale') throw new Error('not a sale');
       return { ...record.row, ...(block !== null && { blockNumber: block }) };
     });
-    await db.transaction((tx) => upsertSales(tx, rows));
+    await db.transaction(async (tx) => {
+      await lockFigures(tx, [COLLECTION_ID]);
+      return upsertSales(tx, rows);
+    });
   };
   const windows = async (now: number) => {
     const { sums } = (await listTradeFacts(db, [COLLECTION_ID], now)).get(COLLECTION_ID) ?? assert.fail();
