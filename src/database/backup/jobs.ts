@@ -2,35 +2,28 @@
 // when its command no longer reads its state.
 
 import path from 'node:path';
-import { OperatorError, describeError } from '../../core/errors.ts';
-import { isDoneWithin } from '../../resilience/deadline.ts';
+import { OperatorError } from '../../core/errors.ts';
+import type { Database } from '../port.ts';
+import type { JobState } from '../watched-job.ts';
+import { WatchedJob } from '../watched-job.ts';
 import type { BackupProgress, BackupResult } from './write.ts';
 import { writeBackup } from './write.ts';
-import type { Database } from '../port.ts';
 
-/** `result` and `failure` are both null while the backup is being written. `failure` is a message for the operator. */
-export type BackupState = BackupProgress & { result: BackupResult | null; failure: string | null };
+export type BackupState = JobState<BackupProgress, BackupResult>;
 
 type Input = Readonly<Record<string, unknown>>;
-
-/** `backup.read` waits at most this long for the end of the backup before it returns the state. */
-const READ_WAIT_MS = 200;
-/**
- * A backup whose state was not read for this long is stopped, because its command was probably killed. On the embedded engine, all other
- * statements wait for a backup.
- */
-const UNREAD_MS_MAX = 30_000;
 
 export type BackupJobsOptions = {
   databases: { main: Database; indexer: Database };
   /** The version of the program. */
   service: string;
+  /** After this many milliseconds without a read of its state, a backup is stopped. On the embedded engine, all other statements wait for a backup. */
   unreadMsMax?: number;
 };
 
 export class BackupJobs {
   readonly #options: BackupJobsOptions;
-  #latest: BackupJob | null = null;
+  #latest: WatchedJob<BackupProgress, BackupResult> | null = null;
 
   /** The operations of the local socket. The input of `backup.start` has `file` and `force`. */
   readonly operations: Readonly<Record<string, (input: Input) => Promise<unknown>>> = {
@@ -53,7 +46,15 @@ export class BackupJobs {
       throw new OperatorError('the file of a backup has to be an absolute path', { exitCode: 2 });
     }
     if (this.#latest?.isRunning()) throw new OperatorError('another backup is being written: wait for its end');
-    this.#latest = new BackupJob(this.#options, { file, force: force === true });
+    const { databases, service, unreadMsMax } = this.#options;
+    const target = { file, force: force === true };
+    this.#latest = new WatchedJob<BackupProgress, BackupResult>({
+      initial: { table: '', rows: 0, bytes: 0 },
+      run: (control) => writeBackup(databases, target, { service, ...control }),
+      describeStop: 'stopped: no backup was written',
+      describeFailure: (reason) => `no backup was written: ${reason}`,
+      unreadMsMax,
+    });
     return this.#latest.state;
   }
 
@@ -66,52 +67,5 @@ export class BackupJobs {
   async #stop(): Promise<null> {
     await this.#latest?.stop();
     return null;
-  }
-}
-
-class BackupJob {
-  readonly state: BackupState = { table: '', rows: 0, bytes: 0, result: null, failure: null };
-  readonly #unreadMsMax: number;
-  readonly #stopping = new AbortController();
-  #readAt = performance.now();
-  readonly #ended: Promise<void>;
-
-  constructor(
-    { unreadMsMax = UNREAD_MS_MAX, ...options }: BackupJobsOptions,
-    target: { file: string; force: boolean },
-  ) {
-    this.#unreadMsMax = unreadMsMax;
-    this.#ended = this.#run(options, target);
-  }
-
-  isRunning(): boolean {
-    return this.state.result === null && this.state.failure === null;
-  }
-
-  /** Waits up to READ_WAIT_MS for the end of the backup, then returns its state. */
-  async read(): Promise<BackupState> {
-    this.#readAt = performance.now();
-    await isDoneWithin(this.#ended, READ_WAIT_MS);
-    return this.state;
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#ended;
-  }
-
-  async #run({ databases, service }: BackupJobsOptions, target: { file: string; force: boolean }): Promise<void> {
-    const { signal } = this.#stopping;
-    const onProgress = (progress: BackupProgress) => {
-      Object.assign(this.state, progress);
-      if (performance.now() - this.#readAt > this.#unreadMsMax) this.#stopping.abort();
-    };
-    try {
-      this.state.result = await writeBackup(databases, target, { service, signal, onProgress });
-    } catch (error) {
-      if (signal.aborted) this.state.failure = 'stopped: no backup was written';
-      else if (error instanceof OperatorError) this.state.failure = error.message;
-      else this.state.failure = `no backup was written: ${describeError(error)}`;
-    }
   }
 }

@@ -1,12 +1,13 @@
 // Moves of the index for commands, in a running server or in the command's own process. A process runs one move at a time. A move is stopped
 // when its command no longer reads its state, and continues when the command is repeated.
 
-import { OperatorError, describeError } from '../../core/errors.ts';
+import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { isDoneWithin } from '../../resilience/deadline.ts';
 import type { DatabaseSettings } from '../open.ts';
 import { openMoveTarget } from '../open.ts';
 import type { Database } from '../port.ts';
+import type { JobState } from '../watched-job.ts';
+import { WatchedJob } from '../watched-job.ts';
 import type { Abandoned, MoveSides } from './begin.ts';
 import { abandonMove, checkMove } from './begin.ts';
 import { countRowsOfTables } from './copy.ts';
@@ -16,8 +17,8 @@ import { listMovedTables } from './tables.ts';
 import type { TargetCheck } from './target.ts';
 import { checkTarget } from './target.ts';
 
-/** `result` and `failure` are both null while the index is being moved. `failure` is a message for the operator. */
-export type MoveJobState = MoveProgress & { target: string; result: MoveResult | null; failure: string | null };
+type JobProgress = MoveProgress & { target: string };
+export type MoveJobState = JobState<JobProgress, MoveResult>;
 
 /** What a move would do. `rows`: estimates on PostgreSQL. */
 export type MovePlan = {
@@ -30,20 +31,17 @@ export type MovePlan = {
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** `move.read` waits at most this long for the end of the move before it returns the state. */
-const READ_WAIT_MS = 200;
-const UNREAD_MS_MAX = 30_000;
-
 export type MoveJobsOptions = {
   databases: { main: Database; indexer: Database };
   config: DatabaseSettings;
   log: Log;
+  /** A move is stopped after this many milliseconds without a read of its state. */
   unreadMsMax?: number;
 };
 
 export class MoveJobs {
   readonly #options: MoveJobsOptions;
-  #latest: MoveJob | null = null;
+  #latest: WatchedJob<JobProgress, MoveResult> | null = null;
 
   /** The operations of the local socket. Their inputs have `to`, the URL of the target; for `move.abandon` it may be null. */
   readonly operations: Readonly<Record<string, (input: Input) => Promise<unknown>>> = {
@@ -66,7 +64,21 @@ export class MoveJobs {
   async #start(input: Input): Promise<MoveJobState> {
     if (this.#latest?.isRunning())
       throw new OperatorError('the index is being moved by another command: wait for its end');
-    this.#latest = new MoveJob(this.#openSides(input), this.#options.unreadMsMax);
+    const sides = this.#openSides(input);
+    const target = sides.names.target;
+    this.#latest = new WatchedJob<JobProgress, MoveResult>({
+      initial: { stage: 'preparing', detail: '', rows: 0, total: null, target },
+      run: async ({ signal, onProgress }) => {
+        try {
+          return await moveIndex(sides, { signal, onProgress: (progress) => onProgress({ ...progress, target }) });
+        } finally {
+          await sides.target.close();
+        }
+      },
+      describeStop: `the move was stopped: ${CONTINUE}`,
+      describeFailure: (reason) => `the move failed: ${reason}; ${CONTINUE}`,
+      unreadMsMax: this.#options.unreadMsMax,
+    });
     return this.#latest.state;
   }
 
@@ -118,54 +130,6 @@ async function planMove(sides: MoveSides): Promise<MovePlan> {
   const step = await checkMove(sides);
   const rows = await countRowsOfTables(sides.source, await listMovedTables(sides.source));
   return { ...sides.names, step, check, rows };
-}
-
-class MoveJob {
-  readonly state: MoveJobState;
-  readonly #unreadMsMax: number;
-  readonly #stopping = new AbortController();
-  #readAt = performance.now();
-  readonly #ended: Promise<void>;
-
-  constructor(sides: MoveSides, unreadMsMax = UNREAD_MS_MAX) {
-    this.#unreadMsMax = unreadMsMax;
-    const progress: MoveProgress = { stage: 'preparing', detail: '', rows: 0, total: null };
-    this.state = { ...progress, target: sides.names.target, result: null, failure: null };
-    this.#ended = this.#run(sides);
-  }
-
-  isRunning(): boolean {
-    return this.state.result === null && this.state.failure === null;
-  }
-
-  /** Waits up to READ_WAIT_MS for the end of the move, then returns its state. */
-  async read(): Promise<MoveJobState> {
-    this.#readAt = performance.now();
-    await isDoneWithin(this.#ended, READ_WAIT_MS);
-    return this.state;
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#ended;
-  }
-
-  async #run(sides: MoveSides): Promise<void> {
-    const { signal } = this.#stopping;
-    const onProgress = (progress: MoveProgress) => {
-      Object.assign(this.state, progress);
-      if (performance.now() - this.#readAt > this.#unreadMsMax) this.#stopping.abort();
-    };
-    try {
-      this.state.result = await moveIndex(sides, { signal, onProgress });
-    } catch (error) {
-      if (signal.aborted) this.state.failure = `the move was stopped: ${CONTINUE}`;
-      else if (error instanceof OperatorError) this.state.failure = error.message;
-      else this.state.failure = `the move failed: ${describeError(error)}; ${CONTINUE}`;
-    } finally {
-      await sides.target.close();
-    }
-  }
 }
 
 const CONTINUE = 'the service uses its present index; repeat the command to continue, or add --abandon to give up';
