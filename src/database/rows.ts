@@ -147,6 +147,23 @@ export function list<T>(element: Decoder<T>): Decoder<T[]> {
   });
 }
 
+/**
+ * The text of `textListSql`. `element` decodes each value from its text. For lists of thousands of numbers: driver and parser need less time
+ * for one text than for an array.
+ */
+export function textList<T>(element: Decoder<T>): Decoder<T[]> {
+  const elements = list(element);
+  return scalar(`text list of ${element.expected}`, (value) => {
+    if (typeof value !== 'string') return undefined;
+    if (value === '') return [];
+    return elements.decode(value.split(',').map((one) => (one === 'null' ? null : one)));
+  });
+}
+
+/** SQL: the values of an aggregated expression as one text. The values must be numbers or null. */
+export const textListSql = (expression: string) =>
+  `coalesce(array_to_string(array_agg(${expression}), ',', 'null'), '')`;
+
 /** A JSON object, for example from `json_build_object`. Its members are decoded like columns. A time in JSON is text: decode it with `text`. */
 export function object<const C extends Columns>(fields: C): Decoder<Decoded<C>> {
   const entries = Object.entries(fields).map(([field, decoder]) => ({ field, key: decoder.column ?? field, decoder }));

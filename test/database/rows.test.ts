@@ -23,6 +23,8 @@ import {
   rowDecoder,
   safeInteger,
   text,
+  textList,
+  textListSql,
   timestamp,
 } from '../../src/database/rows.ts';
 import type { Decoder } from '../../src/database/rows.ts';
@@ -88,6 +90,10 @@ describe('each decoder accepts its own type only', () => {
     ['list', list(text), ['a', 'b'], ['a', 'b']],
     ['list', list(text), ['a', 1], none],
     ['list', list(text), { length: 0 }, none],
+    ['textList', textList(nullable(amount)), '1,null,-3', [1n, null, -3n]],
+    ['textList', textList(amount), '', []],
+    ['textList', textList(amount), '1,null', none],
+    ['textList', textList(amount), ['1'], none],
     ['object', object({ at: integer, hash: column('tx', hex) }), { at: 1, tx: '0x1' }, { at: 1, hash: '0x1' }],
     ['object', object({ at: integer }), { at: '1' }, none],
     ['object', object({ at: integer }), [1], none],
@@ -113,6 +119,8 @@ const decodeTypes = rowDecoder('types', {
   timestamp,
   bytes,
   texts: list(text),
+  amounts: textList(nullable(amount)),
+  noAmounts: column('no_amounts', textList(amount)),
   object: object({ id: integer, none: nullable(text) }),
   null: nullable(text),
 });
@@ -124,7 +132,8 @@ forEachEngine('decoders of rows', (engine) => {
       await db.query(`select 'a' as text, true as boolean, 7 as integer, 9007199254740991::bigint as bigint,
       (select count(*) from pg_class where false) as counted, 1606938044258990275541962092341162602522202993782792835301376::numeric as numeric,
       1.5::double precision as double, 2.25::numeric as fraction, to_timestamp(5) as timestamp, '\\x01'::bytea as bytes,
-      array['a', 'b'] as texts, json_build_object('id', 1, 'none', null) as object, null::text as null`);
+      array['a', 'b'] as texts, (select ${textListSql('value')} from unnest(array[1180591620717411303424::numeric, null, -1]) as value) as amounts,
+      (select ${textListSql('value')} from unnest(array[]::numeric[]) as value) as no_amounts, json_build_object('id', 1, 'none', null) as object, null::text as null`);
     assert.ok(found);
     assert.deepEqual(decodeTypes(found), {
       text: 'a',
@@ -138,6 +147,8 @@ forEachEngine('decoders of rows', (engine) => {
       timestamp: 5_000,
       bytes: Buffer.from([1]),
       texts: ['a', 'b'],
+      amounts: [2n ** 70n, null, -1n],
+      noAmounts: [],
       object: { id: 1, none: null },
       null: null,
     });

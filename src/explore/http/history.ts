@@ -153,9 +153,13 @@ function toPointsJson(points: readonly HistoryPoint[], chain: Chain): Serialised
   for (const { to, floor, volumeRaw, sales, listed } of points) {
     const end = toTime(to);
     const { openRaw, highRaw, lowRaw, closeRaw } = floor;
+    const open = toFloor(openRaw);
+    const close = closeRaw === openRaw ? open : toFloor(closeRaw);
+    // The highest and the lowest floor are usually the first or the last one.
+    const toExtreme = (raw: bigint | null) => (raw === openRaw ? open : raw === closeRaw ? close : toFloor(raw));
     text +=
-      `${text === '' ? '' : ','}{"from":"${begin}","to":"${end}","floor":{"open":${toFloor(openRaw)},"high":${toFloor(highRaw)},` +
-      `"low":${toFloor(lowRaw)},"close":${toFloor(closeRaw)}},"volume":${toNativeNumber(volumeRaw, chain.decimals)},` +
+      `${text === '' ? '' : ','}{"from":"${begin}","to":"${end}","floor":{"open":${open},"high":${toExtreme(highRaw)},` +
+      `"low":${toExtreme(lowRaw)},"close":${close}},"volume":${toNativeNumber(volumeRaw, chain.decimals)},` +
       `"sales":${sales},"listed":${listed}}`;
     // A point ends when the next one begins.
     begin = end;

@@ -3,7 +3,17 @@
 
 import type { Queryable } from '../../database/port.ts';
 import { homeSql } from '../../market/queries/figures.ts';
-import { amount, column, list, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
+import {
+  amount,
+  column,
+  list,
+  nullable,
+  rowDecoder,
+  safeInteger,
+  text,
+  textList,
+  textListSql,
+} from '../../database/rows.ts';
 
 export const INTERVALS = ['hour', 'day'] as const;
 export type Interval = (typeof INTERVALS)[number];
@@ -74,17 +84,17 @@ const INTERVAL_SQL = {
   },
 } as const satisfies Record<Interval, unknown>;
 
-const amounts = list(nullable(amount));
-const integers = list(safeInteger);
+const amounts = textList(nullable(amount));
+const integers = textList(safeInteger);
 
 const decodeRange = rowDecoder('market_hour', {
   changedAt: column('changed_at', integers),
   highs: amounts,
   lows: amounts,
   closes: amounts,
-  listed: list(nullable(safeInteger)),
+  listed: textList(nullable(safeInteger)),
   soldAt: column('sold_at', integers),
-  volumes: list(amount),
+  volumes: textList(amount),
   sales: integers,
   closeBefore: column('close_before', nullable(amount)),
   listedBefore: column('listed_before', nullable(safeInteger)),
@@ -92,7 +102,7 @@ const decodeRange = rowDecoder('market_hour', {
 
 /**
  * The figures of the intervals from `from` to before `to`. Both are beginnings of intervals, in milliseconds. Each column is read as one
- * list, because driver and decoders need several times as long for thousands of rows.
+ * list, because driver and decoders need several times as long for thousands of rows. All lists have the values in the same order of rows.
  */
 export async function readRangeFigures(
   db: Queryable,
@@ -103,12 +113,12 @@ export async function readRangeFigures(
   const ofRange = 'where collection_id = $1 and hour >= $2 and hour < $3';
   const [row = {}] = await db.query(
     `select * from (
-       select ${listSql('extract(epoch from at)::bigint')} as changed_at, ${listSql('high_raw::text')} as highs,
-         ${listSql('low_raw::text')} as lows, ${listSql('close_raw::text')} as closes, ${listSql('listed')} as listed
+       select ${textListSql('extract(epoch from at)::bigint')} as changed_at, ${textListSql('high_raw')} as highs,
+         ${textListSql('low_raw')} as lows, ${textListSql('close_raw')} as closes, ${textListSql('listed')} as listed
        from (select ${changed.columns} from indexer.market_hour ${ofRange} ${changed.groups}) as intervals
      ) as changed cross join (
-       select ${listSql('extract(epoch from at)::bigint')} as sold_at, ${listSql('volume_raw::text')} as volumes,
-         ${listSql('sales')} as sales
+       select ${textListSql('extract(epoch from at)::bigint')} as sold_at, ${textListSql('volume_raw')} as volumes,
+         ${textListSql('sales')} as sales
        from (select ${sold.columns} from indexer.sale_hour ${ofRange} ${sold.groups}) as intervals
      ) as sold left join (
        select floor_close_raw as close_before, listed as listed_before from indexer.market_hour
@@ -132,6 +142,3 @@ export async function readRangeFigures(
   }
   return { before: { closeRaw: before.closeBefore, listed: before.listedBefore }, market, sold: soldByTime };
 }
-
-/** All lists of one query have the values in the same order of rows. */
-const listSql = (expression: string) => `coalesce(json_agg(${expression}), '[]')`;
