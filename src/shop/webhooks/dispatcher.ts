@@ -35,7 +35,7 @@ export type DispatcherOptions = {
   /** Returns numbers of at least 0 and less than 1, which spread the retries. */
   random: Random;
   limits?: DispatchLimits;
-  /** Called when more deliveries can be leased. */
+  /** Called when another dispatch has work: more deliveries can be leased, or new events have no deliveries yet. */
   onFree?: () => void;
 };
 
@@ -53,11 +53,11 @@ export type DispatchLimits = {
 };
 
 export const DISPATCH_LIMITS: DispatchLimits = {
-  sendsMax: 256,
+  sendsMax: 512,
   failingSendsMax: 128,
   perWebhookMax: 8,
-  fastLeasesMax: 64,
-  fastSendMs: 250,
+  fastLeasesMax: 128,
+  fastSendMs: 100,
   closeWaitMs: 2_500,
 };
 
@@ -70,8 +70,8 @@ const CLOCK_TOLERANCE_MS = 1_000;
 export const DELIVERY_LEASE_MS = 60_000;
 /** The most events for which one statement creates deliveries. */
 const FAN_OUT_SIZE = 200;
-/** The limit of batches of events in one dispatch. The next dispatch with `fanOut` continues. */
-const FAN_OUT_BATCHES_MAX = 50;
+/** The limit of batches of events in one dispatch, so that deliveries are sent meanwhile. The next dispatch continues. */
+const FAN_OUT_BATCHES_MAX = 2;
 export const EVENTS_KEPT_MS = 30 * 24 * 3_600_000;
 /** Once in this period, events older than `EVENTS_KEPT_MS` are deleted, in at most `DELETE_BATCHES_MAX` batches of `DELETE_SIZE`. */
 const DELETE_PERIOD_MS = 3_600_000;
@@ -90,6 +90,10 @@ export class DeliveryDispatcher {
   readonly #stopping = new AbortController();
   /** The last dispatch in the queue. Dispatches run one after the other. */
   #dispatching: Promise<unknown> = Promise.resolve();
+  /** The webhooks whose sends ended during the current claim. Null while no claim runs. */
+  #freed: Set<string> | null = null;
+  /** Whether the latest fan-out ended before all new events had their deliveries. */
+  #hasMoreEvents = false;
   #isClosing = false;
   #deleteAt = 0;
   /**
@@ -101,7 +105,7 @@ export class DeliveryDispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#limits = options.limits ?? DISPATCH_LIMITS;
-    this.#leased = new LeasedDeliveries(this.#limits.perWebhookMax);
+    this.#leased = new LeasedDeliveries(this.#limits.perWebhookMax, this.#limits.fastLeasesMax);
     this.#recorder = new AttemptRecorder(options);
   }
 
@@ -136,12 +140,16 @@ export class DeliveryDispatcher {
     if (this.#isClosing) return 0;
     const { main, clock } = this.#options;
     await this.#noteClock(clock());
-    if (fanOut) await fanOutEvents(main, clock());
+    if (fanOut || this.#hasMoreEvents) this.#hasMoreEvents = await fanOutEvents(main, clock());
     if (clock() >= this.#deleteAt) {
       this.#deleteAt = clock() + DELETE_PERIOD_MS;
       await deleteEvents(main, clock());
     }
-    const claimed = await this.#claim(clock());
+    const freed = new Set<string>();
+    this.#freed = freed;
+    const claimed = await this.#claim(clock()).finally(() => {
+      this.#freed = null;
+    });
     for (const delivery of claimed) {
       this.#held.add(delivery);
       this.#leased.add(delivery);
@@ -152,6 +160,8 @@ export class DeliveryDispatcher {
       // Without a send, they are released here.
       if (started === 0 && !this.#leased.isFast(webhookId)) this.#release(this.#leased.slow(webhookId));
     }
+    for (const webhookId of freed) this.#noteFree(webhookId);
+    if (this.#hasMoreEvents) this.#options.onFree?.();
     return claimed.length;
   }
 
@@ -221,14 +231,20 @@ export class DeliveryDispatcher {
       clearTimeout(slow);
       this.#held.delete(delivery);
       end(false);
-      if (this.#leased.isLow(delivery.webhookId)) this.#options.onFree?.();
+      this.#noteFree(delivery.webhookId);
     }
   }
 
   #endSend({ webhookId }: ClaimedDelivery, isFast: boolean): void {
     this.#release(this.#leased.end(webhookId, isFast));
     this.#startSends(webhookId);
-    if (this.#leased.isLow(webhookId)) this.#options.onFree?.();
+    this.#noteFree(webhookId);
+  }
+
+  /** Reports that more deliveries can be leased. During a claim this is reported after it, unless the claim has filled the places. */
+  #noteFree(webhookId: string): void {
+    if (this.#freed) this.#freed.add(webhookId);
+    else if (this.#leased.isLow(webhookId)) this.#options.onFree?.();
   }
 
   /** Ends the leases of deliveries that were not sent. If this fails, they are due again when their leases end. */
@@ -266,11 +282,13 @@ function tracedSend(send: () => Promise<AttemptResult>): Promise<AttemptResult> 
   });
 }
 
-async function fanOutEvents(main: Database, now: number): Promise<void> {
+/** Creates the deliveries of new events. Returns whether there may be more events. */
+async function fanOutEvents(main: Database, now: number): Promise<boolean> {
   for (let batches = 0; batches < FAN_OUT_BATCHES_MAX; batches += 1) {
     const events = await insertDeliveries(main.within(WEBHOOK_STATEMENT_TIMEOUT_MS), now, FAN_OUT_SIZE);
-    if (events < FAN_OUT_SIZE) return;
+    if (events < FAN_OUT_SIZE) return false;
   }
+  return true;
 }
 
 async function deleteEvents(main: Database, now: number): Promise<void> {

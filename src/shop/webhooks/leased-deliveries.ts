@@ -3,19 +3,25 @@
 
 import type { ClaimedDelivery } from '../queries/deliveries.ts';
 
-type WebhookQueue = { waiting: ClaimedDelivery[]; sending: number; isFast: boolean };
+/** `endedAt`: when the latest send ended, in milliseconds of `performance.now()`. */
+type WebhookQueue = { waiting: ClaimedDelivery[]; sending: number; isFast: boolean; endedAt: number };
+
+/** A receiver without deliveries counts as fast for this long after its latest response. */
+const FAST_KEPT_MS = 10_000;
 
 export class LeasedDeliveries {
   readonly #sendingMax: number;
+  readonly #fastMax: number;
   readonly #queues = new Map<string, WebhookQueue>();
 
-  /** `sendingMax`: the most requests to one webhook at a time. */
-  constructor(sendingMax: number) {
+  /** `sendingMax`: the most requests to one webhook at a time. `fastMax`: the most leases of a webhook whose receiver is fast. */
+  constructor(sendingMax: number, fastMax: number) {
     this.#sendingMax = sendingMax;
+    this.#fastMax = fastMax;
   }
 
   add(delivery: ClaimedDelivery): void {
-    const queue = this.#queues.get(delivery.webhookId) ?? { waiting: [], sending: 0, isFast: false };
+    const queue = this.#queues.get(delivery.webhookId) ?? { waiting: [], sending: 0, isFast: false, endedAt: 0 };
     this.#queues.set(delivery.webhookId, queue);
     queue.waiting.push(delivery);
   }
@@ -38,8 +44,9 @@ export class LeasedDeliveries {
     if (!queue) return [];
     queue.sending -= 1;
     queue.isFast = isFast;
+    queue.endedAt = performance.now();
     const released = isFast ? [] : queue.waiting.splice(0);
-    if (queue.sending === 0 && queue.waiting.length === 0) this.#queues.delete(webhookId);
+    if (!isFast && queue.sending === 0) this.#queues.delete(webhookId);
     return released;
   }
 
@@ -51,7 +58,7 @@ export class LeasedDeliveries {
     return queue.waiting.splice(0);
   }
 
-  /** Whether the latest response of the receiver was fast, and no request to it has become slow since. */
+  /** Whether the latest response of the receiver was fast and recent, and no request to it has become slow since. */
   isFast(webhookId: string): boolean {
     return this.#queues.get(webhookId)?.isFast ?? false;
   }
@@ -61,13 +68,19 @@ export class LeasedDeliveries {
     return [...this.#queues.values()].flatMap(({ waiting }) => waiting.splice(0));
   }
 
-  /** Whether fewer deliveries wait for the webhook than may be sent to it at a time. */
+  /** Whether more deliveries should be leased now, so that some still wait when the new leases arrive. */
   isLow(webhookId: string): boolean {
-    return (this.#queues.get(webhookId)?.waiting.length ?? 0) < this.#sendingMax;
+    const queue = this.#queues.get(webhookId);
+    const waiting = queue?.waiting.length ?? 0;
+    return waiting < (queue?.isFast ? Math.max(this.#sendingMax, this.#fastMax / 2) : this.#sendingMax);
   }
 
-  /** The webhooks for which `isFast` returns true. */
+  /** The webhooks for which `isFast` returns true. Forgets the receivers whose latest response is too old. */
   fastWebhooks(): string[] {
+    const keptAfter = performance.now() - FAST_KEPT_MS;
+    for (const [id, { waiting, sending, endedAt }] of this.#queues) {
+      if (waiting.length + sending === 0 && endedAt < keptAfter) this.#queues.delete(id);
+    }
     return [...this.#queues].flatMap(([id, { isFast }]) => (isFast ? [id] : []));
   }
 

@@ -12,6 +12,8 @@ import { DISPATCH_LIMITS } from '../../../src/shop/webhooks/dispatcher.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { until } from '../../support/until.ts';
 import type { Receiver } from './fixtures.ts';
+import { createId } from '../../../src/core/time-ordered-id.ts';
+import { insertEvents } from '../../../src/shop/queries/events.ts';
 import { NOW, respondWith, makeShop, makeDispatcher, quiet, record, startReceiver, subscribe } from './fixtures.ts';
 import { SecretKeys } from '../../../src/core/secret-keys.ts';
 
@@ -167,6 +169,32 @@ forEachEngine('webhook isolation', (engine) => {
     good.respond = respondWith(204);
     assert.equal(await dispatcher.run(), 20 - 1 - LIMITS.fastLeasesMax);
     assert.equal(new Set(good.received.map(({ headers }) => headers['webhook-id'])).size, good.received.length);
+    await dispatcher.close();
+  });
+
+  test('a receiver still counts as fast after all its deliveries have ended', async () => {
+    await subscribe(db, { shopId, url: good.url });
+    for (let n = 0; n < 20; n += 1) await record(db, shopId);
+    const dispatcher = makeDispatcher(db, { limits: LIMITS });
+    assert.equal(await dispatcher.dispatch(), LIMITS.perWebhookMax);
+    await dispatcher.settled();
+    assert.equal(await dispatcher.dispatch(), LIMITS.fastLeasesMax);
+    await dispatcher.close();
+  });
+
+  test('deliveries are sent while the deliveries of many new events are created', async () => {
+    await subscribe(db, { shopId, url: good.url });
+    const events = Array.from({ length: 1_000 }, () => ({ id: createId('evt', NOW), data: '{}' }));
+    await insertEvents(db, { shopId, type: 'product.created', createdAt: NOW }, events);
+    const countNew = async () => (await db.query('select id from main.event where not fanned_out')).length;
+    let frees = 0;
+    const dispatcher = makeDispatcher(db, { limits: LIMITS, onFree: () => (frees += 1) });
+    assert.equal(await dispatcher.dispatch({ fanOut: true }), LIMITS.perWebhookMax);
+    const afterFirst = await countNew();
+    assert.ok(afterFirst > 0 && afterFirst < 1_000, `${afterFirst} events were left`);
+    assert.ok(frees > 0, 'the dispatcher did not ask for another dispatch');
+    await dispatcher.dispatch({ fanOut: false });
+    assert.ok((await countNew()) < afterFirst, 'the next dispatch did not continue');
     await dispatcher.close();
   });
 
