@@ -1,6 +1,7 @@
-// Measures `/v1` on the embedded engine during a large import: the times of reads, their failures, and how much longer the import takes
-// than alone. `BENCH_ROWS` (default 1,000,000) is the number of imported rows. The load is moderate: one reader of lists and one of details,
-// at most ten uncached requests a second together. Under constant requests, the import takes up to three times as long, because reads go first.
+// Measures `/v1` on the embedded engine during a large import: the times of the reads, the number of failed reads, and how much the reads
+// slow the import. `BENCH_ROWS` (default 1,000,000) is the number of imported rows. The load is moderate: one reader requests lists, another
+// reader requests details, and together they send at most ten uncached requests a second. If readers send requests without a pause, the import
+// takes up to three times as long, because the database runs reads first.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -13,9 +14,9 @@ import { importRows, listedCollection, toChunks } from './records.ts';
 import { judge } from './verdict.ts';
 
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 1_000_000);
-/** Each of the two readers begins a request this often. If a request takes longer, the next one begins when it has ended. */
+/** The time between the starts of two requests of one reader. After a request that takes longer, the next request starts at once. */
 const INTERVAL_MS = 200;
-/** The aims: the median of the reads, and the time of the import as a multiple of the import alone. */
+/** The aims: the median time of a read, and the duration of the import with reads, divided by its duration without reads. */
 const MEDIAN_AIM_MS = 150;
 const RATIO_AIM = 1.5;
 const LIMIT_MAX = 100;
@@ -98,7 +99,7 @@ async function readUntil(signal: AbortSignal, urlOf: (number: number) => string)
   return reads;
 }
 
-/** The text with its letters in upper case at the set bits of `number`. */
+/** Returns another spelling of the text for each number: the n-th letter `a` is in upper case if bit n of `number` is set. */
 function spell(text: string, number: number): string {
   let bit = 0;
   return text.replaceAll('a', (letter) => ((number >> bit++) & 1 ? letter.toUpperCase() : letter));

@@ -1,4 +1,4 @@
-// HAProxy before several nodes, with the configuration in deploy/haproxy.
+// Starts HAProxy as the load balancer of several nodes, with the configuration in deploy/haproxy.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,12 +11,12 @@ import { temporaryDirectory } from '../test/support/temporary-directory.ts';
 import { until } from '../test/support/until.ts';
 
 const CONFIGURATION = new URL('../deploy/haproxy/haproxy.cfg', import.meta.url);
-/** The time limit for a start, and for the requests that a node has in progress, also on a slow machine. */
+/** The longest wait for the balancer to choose a node, and for a drained node to end its requests. Long enough for a slow machine. */
 const LIMIT_MS = 120_000;
 
 export type Balancer = {
   url: string;
-  /** Sends no more requests to this node, and waits until it has none in progress. */
+  /** Sends no more requests to this node, and waits until the node has no requests in progress. */
   drain(index: number): Promise<void>;
   /** Sends requests to the node again after its health check succeeds. */
   resume(index: number): Promise<void>;
@@ -27,7 +27,7 @@ export type Balancer = {
 
 export const canStartBalancer = (): boolean => spawnSync('haproxy', ['-v']).status === 0;
 
-/** `repeats`: whether the balancer repeats requests at another node. Otherwise a client sees each request that a node fails. */
+/** `repeats`: whether the balancer sends a failed request again, to another node. Without repeats the client receives the failure. */
 export async function startBalancer(nodeUrls: readonly string[], { repeats }: { repeats: boolean }): Promise<Balancer> {
   const directory = temporaryDirectory();
   const socketPath = path.join(directory, 'admin.sock');

@@ -1,6 +1,6 @@
 // JSON as the service writes it. `raw`, the base units of a price, becomes a bigint, and bigints become decimal text.
 
-/** Throws a SyntaxError. `npm run generate` checks that the documents use the name `raw` only for base units. */
+/** Throws a SyntaxError for text that is not JSON. `npm run generate` checks that the OpenAPI documents use the name `raw` only for base units. */
 export function parseJson(text: string): unknown {
   return JSON.parse(text, (key, value: unknown) =>
     key === 'raw' && typeof value === 'string' ? BigInt(value) : value,

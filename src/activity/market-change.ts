@@ -41,7 +41,7 @@ export type MarketChange = {
   reason?: string | null;
   /** The block from which the change was read. For a reorganisation: the last block that is still part of the chain. */
   blockNumber?: number | null;
-  /** Identifies the stored fact, so that a later change of the kind `reorg` can take this change back. */
+  /** Identifies what this change records, such as a transfer. A later change of the kind `reorg` can take this change back by this text. */
   fact?: string | null;
   /**
    * For the kind `reorg`: the facts that are taken back. A `reorg` with a block number has no facts: it takes back the changes of all later

@@ -60,8 +60,8 @@ export type NonceCancelled = EventPosition & {
   nonce: bigint;
 };
 /**
- * A bid for a token. It replaces all earlier bids for this token. Bids are stored if the protocol's event of an accepted bid lacks the
- * price.
+ * A bid for a token. It replaces all earlier bids for this token. Bids are stored only for protocols whose event of an accepted bid does
+ * not contain the price.
  */
 export type TokenBid = EventPosition & {
   kind: 'token-bid';
@@ -95,7 +95,7 @@ export type TokenApproval = EventPosition & {
   operator: Address | null;
 };
 
-/** The contract has announced that the metadata of the tokens from `fromId` to `toId` has changed. Both are included. */
+/** The contract has announced that the metadata of the tokens from `fromId` to `toId`, inclusive, has changed. */
 export type MetadataUpdated = EventPosition & {
   kind: 'metadata-updated';
   contract: Address;
@@ -119,7 +119,7 @@ export type LoggedEvent =
   | ApprovalForAll
   | TokenApproval;
 
-/** An event that makes metadata due and is not stored. */
+/** An event that the chain log does not store. After the event, the service reads the metadata from the contract again. */
 type Announcement = MetadataUpdated | CollectionMetadataUpdated;
 
 export type ChainEvent = LoggedEvent | Announcement;

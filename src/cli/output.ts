@@ -36,7 +36,7 @@ export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The text as one argument in a command line of a POSIX shell. Text of harmless characters is not quoted. */
+/** Quotes the text as one argument for a POSIX shell. Text without characters that are special to the shell is returned without quotes. */
 export function quoteForShell(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,9 +1,9 @@
 // Sends many rows as parameters of one statement: one array for each column, in PostgreSQL's binary format. Reading these arrays takes the
-// database less than half of the time that it needs to read the same rows as JSON. This file must not know what the rows mean.
+// database less than half of the time that it needs to read the same rows as JSON.
 
 /**
- * The value of a column in a row, under the SQL type of the column. `uuid`: 32 hexadecimal digits, hyphens allowed. `timestamptz`:
- * milliseconds since the epoch. `jsonb`: a value for `JSON.stringify`.
+ * The key is the SQL type of a column. The function returns the value of the column for a row. `uuid`: 32 hexadecimal digits, hyphens
+ * allowed. `timestamptz`: milliseconds since the epoch. `jsonb`: a value for `JSON.stringify`.
  */
 export type RowColumn<R> =
   | { text: (row: R) => string | null }
@@ -71,7 +71,7 @@ const OIDS = {
 function toArray<R>(rows: readonly R[], one: RowColumn<R>): ColumnArray {
   if ('text' in one) return encode('text', 'text', rows, one.text, writeText);
   if ('uuid' in one) return encode('uuid', 'uuid', rows, one.uuid, writeUuid);
-  // The binary formats of the next two types are not simpler than their text.
+  // Values of these two types are sent as text, because their binary formats are not simpler than their text.
   if ('numeric' in one) return encode('numeric', 'text', rows, one.numeric, writeAmount);
   if ('jsonb' in one) return encode('jsonb', 'text', rows, one.jsonb, writeJson);
   if ('bigint' in one) return encode('bigint', 'bigint', rows, one.bigint, writeInt64);
@@ -209,7 +209,7 @@ function writeDouble(bytes: ArrayBytes, value: number): void {
   bytes.addDouble(value);
 }
 
-/** PostgreSQL counts microseconds from 2000 on. */
+/** PostgreSQL's binary format of a time is the number of microseconds since the beginning of the year 2000. */
 const POSTGRES_EPOCH_MS = Date.UTC(2000, 0, 1);
 
 function writeTime(bytes: ArrayBytes, value: number): void {

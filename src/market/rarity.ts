@@ -3,26 +3,29 @@
 /** The name of the method, which is served as the provenance of the ranks. */
 export const RARITY_METHOD = 'information-content';
 
-/** The bounds of the memory of one ranking. A collection beyond them is not ranked. */
+/** These limits bound the memory of one ranking. A larger collection is not ranked. */
 const TOKENS_MAX = 200_000;
 const VALUES_MAX = 300_000;
 
-/** Without duplicates. A trait may have several values. */
+/** The traits of one token, without duplicates. A token can have several values of one trait. */
 export type RankedTraits = readonly { name: string; value: string }[];
 
 /** 1 is the rarest. */
 export type TokenRank = { asset: string; rank: number };
 
-/** Scores that differ by less are equal: the sum of the same logarithms in another order differs by a rounding error. In bits. */
+/**
+ * In bits. Scores that differ by less than this count as equal, because sums of the same logarithms in different orders differ by rounding
+ * errors.
+ */
 const SCORE_TOLERANCE = 1e-9;
 /** The number of traits of a token counts as a trait with this name. No other trait has an empty name. */
 const TRAIT_COUNT = '';
 
 /**
- * The score of a token is the sum of -log2(share) over the traits of the collection, where `share` is the share of the tokens with the same
- * value. The share of a token without a trait is that of all tokens without this trait. Each value of a trait with several values counts.
- * The number of traits counts as a trait. This is the method of OpenRarity (https://github.com/ProjectOpenSea/open-rarity), except that
- * OpenRarity puts tokens with unique values first.
+ * The score of a token is the sum of -log2(share) over the traits of the collection. `share` is the share of the collection's tokens that
+ * have the same value of the trait. If the token does not have the trait, `share` is the share of the tokens without the trait. If the token
+ * has several values of one trait, each value adds its own -log2(share). The number of traits of a token counts as one more trait. This is
+ * the method of OpenRarity (https://github.com/ProjectOpenSea/open-rarity), except that OpenRarity puts tokens with unique values first.
  */
 export class RarityRanking {
   readonly #max: { tokens: number; values: number };
@@ -32,7 +35,7 @@ export class RarityRanking {
   /** By name and value. */
   readonly #valueNumbers = new Map<string, number>();
   readonly #tokensWithValue: number[] = [];
-  /** By the number of a value: the number of its trait. */
+  /** The number of the trait to which each value belongs. The index is the number of the value. */
   readonly #traitOf: number[] = [];
   readonly #traitNumbers = new Map<string, number>();
   readonly #tokensWithTrait: number[] = [];
@@ -42,12 +45,12 @@ export class RarityRanking {
     this.#max = max;
   }
 
-  /** Whether a token has a trait. Without traits, all tokens have the same rank. */
+  /** Whether any token has a trait. Without traits, all tokens have the same rank. */
   get hasTraits(): boolean {
     return this.#traitNumbers.size > 1;
   }
 
-  /** False if the collection is too large to be ranked. Then the ranking must not be used. */
+  /** Adds a token. Returns false if the collection is too large to be ranked. After false, the ranking must not be used. */
   add(asset: string, traits: RankedTraits): boolean {
     const counted = [...traits, { name: TRAIT_COUNT, value: String(traits.length) }];
     const values = Uint32Array.from(counted, ({ name, value }) => this.#numberOf(name, value));
@@ -59,8 +62,8 @@ export class RarityRanking {
   }
 
   /**
-   * The rarest first, and tokens of the same rank by id. Tokens with the same score have the same rank, and the next rank is then skipped:
-   * 1, 2, 2, 4.
+   * The ranks of all tokens, the rarest token first. Tokens with the same score have the same rank, and the ranks after it are skipped:
+   * 1, 2, 2, 4. Tokens of the same rank are sorted by id.
    */
   ranks(): TokenRank[] {
     const scores = Float64Array.from(this.#valuesOf, (values) => this.#score(values));
@@ -81,8 +84,8 @@ export class RarityRanking {
   }
 
   /**
-   * The score, less the score of a token without any trait. That is the same for all tokens, so the order does not change, and only the
-   * traits that the token has need to be summed.
+   * The score of a token, minus the score that a token without any trait would have. The subtracted score is the same for all tokens, so
+   * the order of the tokens does not change. The difference needs only the sum over the traits that the token has.
    */
   #score(values: Uint32Array): number {
     let score = 0;
@@ -119,7 +122,7 @@ function increment(counts: number[], index: number): void {
   counts[index] = (counts[index] ?? 0) + 1;
 }
 
-/** As numbers for token ids, which have no leading zeros. */
+/** Sorts token ids in the order of their numbers: token ids have no leading zeros, so a longer id is a larger number. */
 function compareIds(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : a === b ? 0 : 1);
 }

@@ -1,5 +1,5 @@
-// A simulation on a local chain, and a follower that brings a database up to date step by step. Listed orders are stored directly,
-// without the checks of the intake.
+// Runs a simulation on a local chain, and follows this chain into a database when a test asks for it. The orders of the simulation are
+// stored directly, without the checks of the intake.
 
 import { toContext } from '../support/service/intake.ts';
 import { zeroAddress } from 'viem';
@@ -128,7 +128,7 @@ export async function startFollowedLife(open: () => Promise<Database>, seed: num
   }
 }
 
-/** Raises the counter of one person, because the simulation may raise none. */
+/** Raises the counter of one person. The simulation chooses its actions at random, and raises no counter with some seeds. */
 async function raiseCounter({ chain, people, protocol }: World, state: ChainState): Promise<void> {
   const [person] = people;
   if (!person) throw new Error('there are no people');

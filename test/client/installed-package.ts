@@ -1,4 +1,4 @@
-// Builds the npm package of the client, and installs it in a project of its own, as its users do.
+// Builds the npm package of the client, and installs the package in a separate project, as a user of the client does.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

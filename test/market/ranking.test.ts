@@ -1,5 +1,5 @@
-// The list of collections by its stored ranking keys. Together the pages are a full sort. A page reads a number of rows that is
-// limited by the size of the page.
+// Collections are listed by their stored ranking keys. All pages together are the complete sorted list. The page size limits how many
+// rows the statement for a page reads.
 
 import assert from 'node:assert/strict';
 import { afterEach, before, beforeEach, test } from 'node:test';
@@ -36,7 +36,7 @@ type Made = {
   floor: bigint | null;
 };
 
-/** Collections with many equal values on one chain and across chains, with unknown values, and on chains without a rate. */
+/** Makes collections: many have equal values, on one chain and on several chains. Some values are unknown, and some chains have no rate. */
 function makeCollections(random: Random): { made: Made[]; records: object[] } {
   const made: Made[] = [];
   const records: object[] = [];
@@ -157,7 +157,7 @@ forEachEngine('the ranking of collections', (engine) => {
     }
   });
 
-  test('volumes are compared in dollars, by a rate of any age', async () => {
+  test('volumes are compared in dollars, even if the dollar rates are old', async () => {
     const on = (chain: string, volumeAllTime: number, n: number) => ({
       kind: 'collection',
       chain,
@@ -187,7 +187,7 @@ forEachEngine('the ranking of collections', (engine) => {
     ]);
   });
 
-  test('a statement for a page or a detail reads few rows, however many collections, tokens and listings there are', async () => {
+  test('a statement for a page of collections or for one collection reads few rows, however many collections, tokens and listings there are', async () => {
     const chainOf = `(array['ethereum', 'base', 'polygon'])[1 + n % 3]`;
     const made = `${chainOf} || '_0x' || lpad(n::text, 40, '0')`;
     await db.query(

@@ -8,7 +8,7 @@ import { forEachStore } from '../support/service/shop.ts';
 import { assertUnauthorized } from './key-requests.ts';
 
 forEachStore('rate limits of keys', (store) => {
-  test('a key may send 600 requests in a minute, successful or not', async () => {
+  test('a key is limited to 600 requests in a minute, and failed requests count too', async () => {
     const shop = await store.shop();
     const start = store.now();
     const { secret } = await shop.newKey(['products:read']);
@@ -37,7 +37,7 @@ forEachStore('rate limits of keys', (store) => {
     assert.equal((await get('/products')).status, 200);
   });
 
-  test('after 60 failed authentications in a minute, only requests with valid keys succeed from the address', async () => {
+  test('after 60 failed authentications from one address in a minute, only requests with a valid key are accepted from this address', async () => {
     const shop = await store.shop();
     const headers = { 'x-forwarded-for': '192.0.2.7' };
     const { secret } = shop.key;

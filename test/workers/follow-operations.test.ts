@@ -1,4 +1,4 @@
-// The input of the operation that adds a collection: it is checked before the chain is read and before anything is stored.
+// The operation that adds a collection checks its input before it reads the chain or stores anything.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

@@ -1,4 +1,4 @@
-// What an error means for the reader.
+// Gives each error the text that the console shows for it.
 
 import { MercatError } from '../../../client/src/market.ts';
 import { texts } from '../texts.ts';

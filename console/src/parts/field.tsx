@@ -1,4 +1,4 @@
-// The fields of forms: the label above, help below, and the error of the field in the place of the help.
+// The fields of forms. The label is above the input, and the hint is below it. An error of the field replaces the hint.
 
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
@@ -96,7 +96,7 @@ type ChoiceProps<Value extends string> = {
   isDisabled?: boolean;
 };
 
-/** One of a few values, all visible. */
+/** A group of radio buttons. */
 export function Choice<Value extends string>({
   label,
   name,

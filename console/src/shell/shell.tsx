@@ -1,4 +1,4 @@
-// What surrounds every page.
+// The shell around every page: the header, the banner about the connection, the help and the tooltips.
 
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
@@ -29,7 +29,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** A page that was opened by a link begins at its top. When the reader goes back, the browser restores the position. */
+/** Scrolls to the top of a page that a link opens. When the user goes back, the browser restores the scroll position. */
 function useScrollToTop(): void {
   useEffect(() => {
     let path = location.pathname;

@@ -1,5 +1,6 @@
 // Converts a file of recorded responses to lines for the intake. Each row of a response becomes any number of records, one on each line. A
-// rejected line is reported by its page and row. One response is in memory at a time, with the positions of its unconfirmed lines.
+// rejected line is reported by its page and row. Only one response is in memory at a time, and the positions of the lines that the intake
+// has not confirmed yet.
 
 import { NOT_UTF8 } from '../../intake/lines.ts';
 import { parseExactJson } from '../../upstreams/exact-json.ts';
@@ -7,7 +8,7 @@ import type { RecordedReader } from '../../upstreams/recorded-format.ts';
 import type { ParsedPage } from '../../upstreams/response-rows.ts';
 import { describeMalformed, splitValues } from './json-values.ts';
 
-/** The number of a page, and of a row in this page, both from 1. Without `row`, the position is the page itself. */
+/** The number of a page, and the number of a row in this page. Both start at 1. A position without `row` is that of the page as a whole. */
 export type RowPosition = { page: number; row?: number };
 
 /** Counts over all files of an import. A page is one response. */
@@ -35,7 +36,7 @@ export class RecordedLines {
   readonly #reader: RecordedReader;
   readonly #tally: ResponseTally;
   readonly #onRejected: Options['onRejected'];
-  /** The positions of the rows from which lines were made, by line. Only of lines that the intake has not confirmed yet. */
+  /** For each line that the intake has not confirmed yet: the position of the row from which the line was made. */
   readonly #positions = new Map<number, RowPosition>();
   #lines = 0;
   #forgotten = 0;

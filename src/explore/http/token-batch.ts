@@ -25,7 +25,7 @@ const TOKENS_MAX = 100;
 export const TokenBatchSchema = Type.Object(
   {
     tokens: Type.Array(
-      Type.Object(tokenNames, { description: 'The names of a token, as in `/v1/tokens`.', ...closed }),
+      Type.Object(tokenNames, { description: 'The token: the three parts of its path below `/v1/tokens`.', ...closed }),
       {
         minItems: 1,
         maxItems: TOKENS_MAX,
@@ -61,7 +61,7 @@ export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreCo
       schema: {
         operationId: 'readTokens',
         summary: 'Read several tokens',
-        description: `Up to ${TOKENS_MAX} tokens of any collections. The rows are in the order of the request; a token that does not exist, or was burned, is null.`,
+        description: `Reads up to ${TOKENS_MAX} tokens of any collections. \`data\` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned.`,
         tags: ['Tokens'],
         body: { $ref: 'TokenBatch#' },
         response: marketResponses(

@@ -1,5 +1,5 @@
-// The metadata and traits of tokens that were read from their contracts or from a DAS endpoint. Indexer database. Reported names and
-// pictures stand in indexer.token. A transaction that writes must have locked the figures of the collection.
+// Writes the metadata and traits of tokens that the service has read from contracts or from a DAS endpoint. Indexer database. Names and
+// pictures from other sources are in indexer.token. The transaction must have locked the figures of the collection.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, rowDecoder, text } from '../../database/rows.ts';
@@ -9,10 +9,10 @@ import { refreshTraits } from './traits.ts';
 export const TRAIT_KINDS = ['text', 'number', 'date'] as const;
 export type TraitKind = (typeof TRAIT_KINDS)[number];
 
-/** The value of a number or a date is its text as the metadata has it. */
+/** `value` is the text in the metadata, also for a number or a date. */
 export type Trait = { name: string; value: string; kind: TraitKind };
 
-/** A null `uriDigest` means that the metadata has no URI of its own, as at a DAS endpoint. */
+/** `uriDigest` is null if the metadata was not read from a URI, for example if a DAS endpoint has stated it. */
 export type NewTokenMetadata = {
   asset: string;
   name: string | null;
@@ -34,8 +34,8 @@ const decodeWritten = rowDecoder('token_metadata', {
 });
 
 /**
- * Replaces the metadata and the traits of tokens of one collection. Each token must be given once. A token that is not stored is left out.
- * Returns the tokens whose fields or traits changed.
+ * Replaces the metadata and the traits of tokens of one collection. `tokens` must not contain a token twice. A token that is not stored in
+ * indexer.token is skipped. Returns the tokens whose fields or traits changed.
  */
 export async function upsertTokenMetadata(
   tx: Queryable,

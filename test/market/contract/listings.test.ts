@@ -28,7 +28,7 @@ forEachMarket('listings', { prepare }, (market) => {
   describeMarketItems(market);
 
   describe('the merge', () => {
-    test('has one row per asset: the own EVM row, else the cheapest external row', async () => {
+    test('has one row for each asset: on EVM chains the own order, or the cheapest external listing if there is no own order', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -60,7 +60,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(rawsOf((await market.ok(`${subject.path}/listings`)).data), ['20']);
     });
 
-    test('on Solana has the cheapest row of an asset, own or external', async () => {
+    test('has the cheapest listing of an asset on Solana, whether it is an own or an external listing', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
@@ -79,7 +79,7 @@ forEachMarket('listings', { prepare }, (market) => {
       );
     });
 
-    test('does not replace an external row by an own order that has ended', async () => {
+    test('has the external listing of an asset whose own order has ended', async () => {
       const subject = newCollection();
       const ended = ['filled', 'cancelled', 'expired'].map((status, index) =>
         subject.order(`${index}`, 10, { status, createdAt: market.ago(HOUR_MS) }),
@@ -132,7 +132,7 @@ forEachMarket('listings', { prepare }, (market) => {
       );
     });
 
-    test('equals a naive implementation of the rules on a book of many rows', async () => {
+    test('has the same rows as a naive implementation of the rules, for hundreds of orders and listings', async () => {
       const subject = newCollection();
       const draw = (seed: number, bound: number) => (seed * 7_919 + 104_729 * (seed % 97)) % bound;
       const orders = range(120).map((n) => ({ asset: `${draw(n, 200)}`, raw: 50 + draw(n * 3, 90), n }));
@@ -174,7 +174,7 @@ forEachMarket('listings', { prepare }, (market) => {
       );
     });
 
-    test('has 250 assets even when the 900 cheapest rows are all of three assets', async () => {
+    test('has 250 assets even when the 900 cheapest rows belong to only three assets', async () => {
       const subject = newCollection();
       const doubles = range(900).map((n) => subject.listing(`${n % 3}`, 1 + n, { id: `d${n}` }));
       const singles = range(260).map((n) => subject.listing(`${100 + n}`, 10_000 + n));
@@ -252,8 +252,8 @@ forEachMarket('listings', { prepare }, (market) => {
     });
   });
 
-  describe('a bad request', () => {
-    test('names a limit that is not an integer from 1 to 100 in plain digits', async () => {
+  describe('a request', () => {
+    test('with a limit that is not an integer from 1 to 100 in plain digits is rejected, and the message names the limit', async () => {
       const subject = newCollection();
       await market.load([subject.collection()]);
       const limits = ['0', '101', '-1', '1.5', '1e1', '0x10', '%2B5', '%205', '05', '', 'ten', '9007199254740993', '٣'];
@@ -266,7 +266,7 @@ forEachMarket('listings', { prepare }, (market) => {
       for (const limit of ['1', '100']) await market.ok(`${subject.path}/listings?limit=${limit}`);
     });
 
-    test('is the response to a cursor that was not issued for these listings', async () => {
+    test('with a cursor that was not issued for these listings is rejected, and the message names the cursor', async () => {
       const [one, two] = [newCollection(), newCollection()];
       const rows = (subject: typeof one) => range(5).map((n) => subject.order(`${n}`, 1 + n));
       await market.load([
@@ -295,7 +295,7 @@ forEachMarket('listings', { prepare }, (market) => {
       await market.ok(`${one.path}/listings?cursor=${own}`);
     });
 
-    test('is the response to an offset beyond the window', async () => {
+    test('with a cursor to an offset beyond the window is rejected', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), ...range(260).map((n) => subject.order(`${n}`, 1 + n))]);
       const at = (offset: string) => {
@@ -308,7 +308,7 @@ forEachMarket('listings', { prepare }, (market) => {
       }
     });
 
-    test('is not the response to an unknown parameter', async () => {
+    test('with an unknown parameter gets the same response as the request without this parameter', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), ...range(3).map((n) => subject.order(`${n}`, 1 + n))]);
       const plain = await market.get(`${subject.path}/listings?limit=2`);

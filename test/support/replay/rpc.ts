@@ -1,5 +1,5 @@
-// A JSON-RPC endpoint of a chain without events, for the replay server. The chain has a block every two seconds of the clock. Tests
-// of events use test/support/chain instead.
+// The routes of a JSON-RPC endpoint, for the replay server. The chain of the endpoint has no events, and gets a new block every two seconds.
+// Tests that need events use test/support/chain instead.
 
 import type { Route } from './replay.ts';
 

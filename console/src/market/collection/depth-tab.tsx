@@ -1,4 +1,4 @@
-// How many tokens are listed up to each price, among the cheapest listings.
+// The tab that shows, among the cheapest listings of a collection, how many tokens are listed at each price or below.
 
 import { useQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
@@ -13,7 +13,7 @@ import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { texts } from '../../texts.ts';
 import { toDepthSteps } from './depth-steps.ts';
 
-/** The course of fewer listings is plain from the table. */
+/** Fewer listings have no chart. The table alone shows them well enough. */
 const CHARTED_MIN = 3;
 
 export function DepthTab({ collection }: { collection: MarketCollection }) {
