@@ -3,7 +3,7 @@
 import type { SeaportTerms } from './seaport-calls.ts';
 
 export type SignedOrder = {
-  /** Identifies the order among the orders that a service may serve. */
+  /** Identifies the order among all orders that the oracle compares. */
   key: string;
   book: 'own' | 'mirror';
   collectionId: string;

@@ -12,7 +12,7 @@ const FULL_MS = 15_000;
 export const fault: Fault = {
   name: 'disk-full-postgresql',
   promise:
-    'reads succeed while PostgreSQL runs, and writes are 503 with Retry-After; with free space everything succeeds again',
+    'while the disk is full, reads succeed if PostgreSQL still runs, and writes get 503 with Retry-After; when the disk has free space, all requests succeed again',
   engines: ['postgresql'],
   needs: ['root'],
   run: async (context) => {
@@ -27,6 +27,6 @@ export const fault: Fault = {
       hasEnded = !postgres.isRunning();
       if (hasEnded) await postgres.start();
     });
-    return [`full for ${FULL_MS / 1_000} s`, hasEnded ? 'the server had stopped' : 'the server went on'];
+    return [`full for ${FULL_MS / 1_000} s`, hasEnded ? 'PostgreSQL had stopped' : 'PostgreSQL kept running'];
   },
 };

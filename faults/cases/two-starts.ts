@@ -13,7 +13,7 @@ const START_LIMIT_MS = 240_000;
 export const fault: Fault = {
   name: 'two-starts',
   promise:
-    'on PostgreSQL both start and the schema is made once; on the embedded engine one starts, and the other ends with a message that names the directory',
+    'on PostgreSQL both processes start, and only one of them creates the schema; on the embedded engine one process starts, and the other process ends with a message that names the data directory',
   engines: ['embedded', 'postgresql'],
   run: async (context) => (context.engine === 'embedded' ? startTwoEmbedded(context) : startTwoOnPostgres(context)),
 };

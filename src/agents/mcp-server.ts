@@ -12,7 +12,7 @@ import { createTools, instructionsFor } from './tools.ts';
 
 export type McpOptions = { name: string; version: string; chains: Chains; log: Log };
 
-/** Responds to one HTTP request. `read` reads on behalf of its client. */
+/** Responds to one HTTP request. `read` reads the public interfaces on behalf of the client that sent the request. */
 export type McpResponder = (request: Request, read: PublicRead) => Promise<Response>;
 
 const READ_ONLY = { readOnlyHint: true };

@@ -1,4 +1,4 @@
-// A read of the public interfaces inside the process, and the errors of tools.
+// The type of the function with which tools read the public interfaces inside the process, and the error of a failed tool call.
 
 import type { Json } from './json.ts';
 import { memberOf, textMemberOf } from './json.ts';
@@ -20,7 +20,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   unavailable: 'Try again in a few seconds',
 };
 
-/** The error of a tool for an error response of the public interfaces: its message with advice. */
+/** Makes a ToolError of an error response of the public interfaces. Its message is the message of the response, followed by advice. */
 export function toToolError(body: Json): ToolError {
   const error = memberOf(body, 'error');
   const message = (textMemberOf(error, 'message') ?? 'The read failed').replace(/^(Query|Path) parameter/, 'Argument');

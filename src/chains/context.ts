@@ -1,4 +1,4 @@
-// The dependencies of following and auditing chains.
+// The context that the functions which follow and audit chains depend on.
 
 import type { OnChanged } from '../core/collection-versions.ts';
 import type { Chains } from '../core/chains.ts';

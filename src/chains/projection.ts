@@ -1,6 +1,6 @@
 // Writes the chain log into the indexer: sales with their marketplace, holders of tokens and of collections, and the states of mirrored
-// listings. The log is read in the order of its sequence numbers. The last number is written in the same transaction as the rows, so the
-// projection continues there after an outage of the indexer. An empty indexer is rebuilt from the start of the log.
+// listings. The log is read in the order of its sequence numbers. The sequence number of the last entry is written in the same transaction
+// as the rows. After an outage of the indexer, the projection continues at this number. An empty indexer is rebuilt from the start of the log.
 
 import { insertMarketChanges } from '../activity/queries/market-changes.ts';
 import type { OrderFulfilled, Transfer } from '../chain-log/chain-event.ts';
@@ -88,7 +88,7 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
   const sales = await toNewSales(context, effects, follows);
   if (rewindTo !== null) {
     await addRewound(context, moved, rewindTo);
-    // The indexer may still have own orders in the state that the orphaned blocks gave them. Floors must not be computed from such a state.
+    // In the indexer, own orders can still have the states that orphaned blocks gave them. No floor must be computed from such a state.
     await copyCatalog(context, COPY_LIMITS);
   }
   const holders = await readHolders(context, moved, follows);
@@ -103,7 +103,7 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
   const reverted = await findReverted(context, { entries, orphaned });
   const isWritten = await transactAt(indexer, async (tx) => {
     if (!(await updateProjectedPosition(tx, chain, { from, to }))) return false;
-    // A rewind may delete sales of every followed collection.
+    // A rewind can delete sales of any followed collection, so the figures of all of them are locked.
     await lockFigures(
       tx,
       rewindTo === null ? changed : changed.union(new Set(follows.map(({ collectionId }) => collectionId))),
@@ -142,7 +142,7 @@ async function judgeAffected(context: ProjectionContext, changes: EvidenceChange
   return judge(context, await listAffectedListings(context.indexer, changes));
 }
 
-/** The collections that the orphaned events concern. A batch can also have new events of other collections. */
+/** The collections that the orphaned events of the batch concern. Collections that have only new events in the batch are not among them. */
 async function findReverted(
   { indexer, chain }: ProjectionContext,
   { entries, orphaned }: { entries: readonly LogEntry[]; orphaned: LogEffects['orphaned'] },
@@ -153,7 +153,7 @@ async function findReverted(
   return new Set([...orphaned.collectionIds, ...listings.map(({ collectionId }) => collectionId)]);
 }
 
-/** Adds the tokens whose last transfer in the indexer is in an orphaned block. Tokens that the batch moves again are left as they are. */
+/** Adds the tokens whose last transfer in the indexer is in an orphaned block. A token that is already in `moved` keeps its block. */
 async function addRewound({ indexer, chain }: ProjectionContext, moved: MovedTokens, rewindTo: number): Promise<void> {
   for (const { collectionId, asset } of await listTokensMovedAfter(indexer, chain.id, rewindTo)) {
     if (!moved.get(collectionId)?.has(asset)) addMoved(moved, collectionId, asset, rewindTo);
@@ -192,7 +192,7 @@ async function toNewSales(
   return withDistinctKeys(rows);
 }
 
-/** One log can have several sales of the same token: a buyer can buy units from several sellers at once. */
+/** Makes the keys distinct. One EVM log can have several sales of one token, because a buyer can buy units from several sellers at once. */
 function withDistinctKeys(sales: readonly NewSale[]): NewSale[] {
   const seen = new Map<string, number>();
   return sales.map((sale) => {
@@ -238,7 +238,7 @@ function toNewSale(
     tx,
     logIndex,
   };
-  // A sale in a block that the backfill has read is in the past, however late it reaches the indexer.
+  // A sale in a block that the backfill has read is a past sale, even if the sale is written to the indexer much later.
   return { key: toSaleKey(row), ...row, blockNumber, isPast: readToBlock !== null && blockNumber <= readToBlock };
 }
 
@@ -261,8 +261,8 @@ function findListingId(
 type TokenChanges = { held: NewTokenHolder[]; unminted: { collectionId: string; asset: string }[] };
 
 /**
- * Reads the current holders from the primary database, with the block of the last transfer or token approval of each token. They may be newer than this
- * batch. A later batch then finds them written.
+ * Reads the current holders from the primary database, with the block of the last transfer or token approval of each token. The holders
+ * can be newer than this batch. The later batch that contains their transfers then changes nothing.
  */
 async function readHolders(
   { main, chain }: ProjectionContext,

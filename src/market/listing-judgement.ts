@@ -1,5 +1,5 @@
-// The state of a mirrored listing on a followed chain: the rule of own orders (orders/status.ts), applied to the terms that the marketplace
-// gave. No I/O.
+// Derives the state of a mirrored listing on a followed chain. The rule is the rule of own orders (orders/status.ts), applied to the terms
+// that the marketplace reported. No I/O.
 
 import type { EvidenceKey } from '../orders/queries/order-evidence.ts';
 import type { ListingStatus } from '../orders/order-id.ts';
@@ -14,7 +14,7 @@ export type ListingState = {
   status: ListingStatus;
   /** Why an active listing is hidden. Null if it is not hidden, or not active. */
   undeliverable: HiddenReason | null;
-  /** When a block ended the listing, in milliseconds; null when no block has. */
+  /** The time of the block that ended the listing, in milliseconds. Null when no block has ended it. */
   endedAt: number | null;
   tx: string | null;
 };

@@ -1,5 +1,5 @@
 // The operator's operations on followed collections: add a collection and estimate its backfill, list all followed collections with their
-// progress, and remove a collection. Only the tasks read from marketplaces.
+// progress, and remove a collection. None of the operations reads from a marketplace. The background tasks do that.
 
 import { deleteContractEvents } from '../chain-log/queries/chain-events.ts';
 import { findChainCursor, listChainCursors, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
@@ -26,7 +26,7 @@ import type { WorkerContext } from './context.ts';
 import type { TokenStandard } from '../core/evm.ts';
 
 export type FollowOperations = WorkerContext & {
-  /** Makes every task due that reads the followed collections. */
+  /** Makes due all tasks that read the followed collections. */
   onFollowed: () => Promise<void>;
 };
 
@@ -46,7 +46,7 @@ export type Added = {
   dryRun: boolean;
 };
 
-/** The operations by name. Inputs and results are JSON. Input that the operator must correct throws OperatorError. */
+/** The operations by name. Inputs and results are JSON. An operation throws OperatorError for input that the operator must correct. */
 export function createCollectionOperations(context: FollowOperations) {
   return {
     'collections.add': (input: Input) => add(context, input),
@@ -237,14 +237,14 @@ async function unfollow(
   onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['order']) });
 }
 
-/** The chain id of a collection whose id names no chain. No cursor has this chain id, so none is locked. */
+/** The chain id for a collection whose id names no chain. No cursor has this chain id, so no cursor is locked. */
 const NO_CHAIN = '';
 
 export type Purged = { collectionId: string; removed: true; rows: RemovedRows };
 
 /**
- * Deletes everything that is stored about a collection, followed or not. A followed collection is unfollowed first. A task that is reading
- * a page of the collection may store that page after the purge. The operation can then be repeated.
+ * Deletes everything that is stored about a collection, whether it is followed or not. A followed collection is unfollowed first. A task
+ * that is reading a page of the collection at that time can store the page after the purge. The operator can then purge the collection again.
  */
 async function purge(context: FollowOperations, input: Input): Promise<Purged> {
   const id = readTextOrNull(input, 'id') ?? rejectInput('id is missing');
@@ -282,7 +282,7 @@ function readContract({ chains }: FollowOperations, input: Input): { chain: Chai
   return { chain, address: parseAddress(chain.family, text) ?? rejectInput(`${JSON.stringify(text)} is not ${form}`) };
 }
 
-/** If the input does not say whether the collection is launched, the stored value is kept. */
+/** Returns no field if the input does not say whether the collection is launched. The stored value is then kept. */
 function readLaunched(input: Input): { launched?: boolean } {
   const value = input['launched'] ?? null;
   if (value === null) return {};
@@ -305,7 +305,7 @@ function readNames(vendors: Vendors, input: Input): Map<string, string> {
   return names;
 }
 
-/** One field for each vendor that has its own names of collections. Null when no name of the collection at the vendor is stored. */
+/** One field for each vendor that names collections in its own way. The field is null when the collection's name at the vendor is not stored. */
 function toListedNames(vendors: Vendors, names: ReadonlyMap<string, string>): Record<string, string | null> {
   return Object.fromEntries(
     vendors.flatMap(({ name: vendor, collectionName }) =>

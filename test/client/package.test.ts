@@ -1,4 +1,4 @@
-// The npm package of the client, as its users install it.
+// Tests the npm package of the client in a project in which the package is installed.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -89,7 +89,7 @@ test('a program that uses an amount as a number does not compile', () => {
   assert.match(output, /Type 'bigint' is not assignable to type 'number'/);
 });
 
-/** The bundle of what the line exports, minified and compressed. */
+/** Bundles and minifies what `line` exports. `bytes` is the size of the compressed bundle. */
 function bundle(line: string): { bytes: number; text: string } {
   project.write('entry.js', line);
   const { status, output } = project.run('rolldown', 'entry.js', '--minify', '--format', 'esm', '--file', 'bundle.js');
@@ -98,13 +98,13 @@ function bundle(line: string): { bytes: number; text: string } {
   return { bytes: gzipSync(text, { level: 9 }).length, text };
 }
 
-test('the complete market part has at most 12 kB compressed', () => {
+test('all exports of the market client together have at most 12 kB after compression', () => {
   const { bytes, text } = bundle(`export * from 'mercat-client';`);
   assert.match(text, /explore\/v1/);
   assert.equal(bytes <= MARKET_BYTES_MAX, true, `${bytes} bytes`);
 });
 
-test('a bundle has only the code that it uses', () => {
+test('a bundle of one function contains only the code that this function uses', () => {
   const { bytes, text } = bundle(`export { formatAmount } from 'mercat-client';`);
   assert.doesNotMatch(text, /fetch/);
   assert.equal(bytes <= AMOUNT_BYTES_MAX, true, `${bytes} bytes`);

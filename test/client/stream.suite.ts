@@ -1,4 +1,4 @@
-// The client against the change stream of a service. market.test.ts runs this suite.
+// Tests how the client follows the change stream of a running service. market.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import type { TestService } from '../support/service/service.ts';
 
 const EVENTS = 20;
 
-/** A `fetch` that ends each response after this many chunks, and counts the requests. */
+/** A `fetch` that counts the requests. It breaks each response in the middle of a chunk, after `chunksMax` complete chunks. */
 function createBreakingFetch(chunksMax: number): { fetch: typeof globalThis.fetch; requests(): number } {
   let requests = 0;
   return {
@@ -61,7 +61,7 @@ export function describeStream(service: TestService): void {
     assert.equal(breaking.requests() > 1, true);
   });
 
-  test('the example floor-ticker yields the price at the start and after it changes', async () => {
+  test('the example floor-ticker yields the price of the cheapest listing when it starts and after each change', async () => {
     const subject = newCollection();
     await service.load([subject.collection(), subject.listing('1', 3n * 10n ** 18n)]);
     const market = createMarketClient({ baseUrl: service.url });
@@ -76,12 +76,12 @@ export function describeStream(service: TestService): void {
     await third;
   });
 
-  test('an offset that the log does not have is an error that asks for a new snapshot', async () => {
+  test('to follow from an offset that the log does not have fails with the code offset_expired', async () => {
     const changes = createMarketClient({ baseUrl: service.url }).follow({ from: '0999999999999999' });
     await assert.rejects(changes.next(), (error) => error instanceof MercatError && error.code === 'offset_expired');
   });
 
-  test('without an offset, the stream begins with the next event', async () => {
+  test('to follow without an offset yields only events after the connection', async () => {
     const subject = newCollection();
     await service.load([subject.collection(), subject.listing('1', 1)]);
     const opened = Promise.withResolvers<void>();

@@ -16,7 +16,7 @@ export type Scene = {
   world: World;
   nft: Contract;
   editions: Contract;
-  /** A contract that signs by its owner's key (ERC-1271). */
+  /** A contract wallet. Its signatures are made with the key of its owner (ERC-1271). */
   wallet: Contract;
   seller: Party;
   buyer: Party;

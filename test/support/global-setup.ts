@@ -10,7 +10,7 @@ import { checkRecordings, expectRecordings } from './recordings/every-recording.
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/mercat/', import.meta.url));
 
-/** Linux's directory in memory. */
+/** The directory whose files Linux keeps in memory. */
 const MEMORY = '/dev/shm';
 /** The free space that a run needs. Each running test file has databases of up to some hundred megabytes. */
 const SPACE_MIN_BYTES = 4 * 1024 ** 3;
@@ -19,9 +19,9 @@ let server: PostgresServer | null = null;
 
 export async function globalSetup(): Promise<void> {
   expectRecordings();
-  // Temporary files in memory, because tests would otherwise wait for the disk in thousands of fsyncs.
+  // Temporary files are kept in memory. On a disk, the tests would wait for thousands of fsyncs.
   if (hasSpaceInMemory()) process.env['TMPDIR'] ??= MEMORY;
-  // Each test file is a process that loads the same modules.
+  // Each test file runs in its own process. These processes load the same modules, so they share the compiled code.
   process.env['NODE_COMPILE_CACHE'] ??= path.join(CACHE, 'compiled');
   // All test files share this server, except files whose tests stop or freeze a server.
   if (!process.env['TEST_DATABASE_URL'] && canStartPostgres()) {

@@ -1,4 +1,4 @@
-// The client of HTTP upstreams, against a server that fails on demand.
+// Tests the client of HTTP upstreams with a local server that fails on demand.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -74,14 +74,14 @@ async function failureOf(promise: Promise<unknown>): Promise<UpstreamFailure> {
 
 const things = (upstream: UpstreamClient, options = {}) => upstream.getJson('/v1/things/one', {}, options);
 
-test('numbers keep every digit that was sent', async (t) => {
+test('a number in a response keeps every digit', async (t) => {
   const { upstream } = await start(t);
   const response = (await upstream.getJson('/v1/amounts')) as Record<string, JsonNumber>;
   assert.equal(response['raw']?.text, '12345678901234567890');
   assert.equal(response['price']?.text, '0.21618999999999997');
 });
 
-test('query parameters and keys are sent, also repeated parameters and parameters of the base URL', async (t) => {
+test('query parameters and keys are sent, including repeated parameters and parameters of the base URL', async (t) => {
   const { upstream, replay } = await start(t);
   const response = (await upstream.getJson('/v1/query', {
     'a[]': ['x y', 'z'],
@@ -154,7 +154,7 @@ test('no call is sent before the time in Retry-After', async (t) => {
   assert.equal(upstream.status().refused, 1);
 });
 
-test('a date in Retry-After is understood', async (t) => {
+test('after a date in Retry-After, no call is sent before this date', async (t) => {
   const { upstream, replay, now, pass } = await start(t);
   const date = new Date(now() + 5 * 60_000).toUTCString();
   replay.fail('too-many-requests', { times: 1, retryAfter: date });

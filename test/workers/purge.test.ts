@@ -1,4 +1,4 @@
-// `mercat collections remove --purge`: nothing of the collection is left in any table. Nothing else has changed.
+// `mercat collections remove --purge` deletes the rows of the collection from every table, and changes no other row.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -16,7 +16,7 @@ import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-/** Tables of background tasks, and tables of the imports that loaded the records of the test. */
+/** The tables that the test does not compare: those of background tasks, and those of the imports that loaded the records of the test. */
 const OTHER_TABLES = ['main.sync_task', 'main.request_budget', 'main.recent_view', ...LOG_TABLES, ...IMPORT_TABLES];
 
 forEachEngine('purging a collection', (engine) => {
@@ -44,7 +44,7 @@ forEachEngine('purging a collection', (engine) => {
     one.sale('3', 11),
   ];
 
-  test('a purge through a running server leaves every table as before the collection was loaded and followed', async () => {
+  test('after a purge through a running server, every table is as it was before the collection was loaded and followed', async () => {
     const [kept, purged] = [newCollection(), newCollection()];
     await service.load(rowsOf(kept));
     const rows = await dump();

@@ -1,4 +1,4 @@
-// Copies a text to the clipboard and says so for a moment.
+// A button that copies a text to the clipboard, and shows a confirmation for a moment.
 
 import { useState } from 'preact/hooks';
 import { texts } from '../texts.ts';

@@ -1,6 +1,6 @@
 // A PGlite engine that does not lose committed changes. It flushes to disk and has PostgreSQL's durable settings. After a panic of
-// PostgreSQL or a trap of WebAssembly it runs nothing. PGlite alone would loop for ever after a panic. After a trap it would report success
-// for statements that did not run.
+// PostgreSQL or a trap of WebAssembly it runs no more statements. PGlite alone would loop for ever after a panic, and after a trap it would
+// report success for statements that did not run.
 
 import { existsSync, statfsSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
@@ -40,7 +40,7 @@ const START_PARAMS = [
   ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
 ];
 
-/** A log line after which PostgreSQL ends. Further lines of a message are indented, so data in a message cannot look like this. */
+/** A log line after which PostgreSQL ends. Only the first line of a message is not indented, so data in a message cannot look like this. */
 const FATAL_LINE = /^(?:PANIC|FATAL): /;
 
 /** Emscripten's number of ENOSPC. */
@@ -59,7 +59,7 @@ const STATEMENT_CALLS = [
   '_pgl_pq_flush',
 ] as const;
 
-/** The functions that PGlite calls to shut down. A broken engine would write its memory to disk as if it had ended cleanly. */
+/** The functions that PGlite calls to shut down. On a broken engine they would write its memory to disk as if it had ended cleanly. */
 const SHUTDOWN_CALLS = ['_pgl_run_atexit_funcs', '_emscripten_force_exit'] as const;
 
 /**
@@ -119,8 +119,8 @@ function describeStop(dir: string, reason: string, started: boolean): string {
 }
 
 /**
- * Makes these functions throw at once if the engine is broken. PGlite catches every exception and calls the engine again until its input is
- * consumed. After a panic this would never end. After a trap the statement would count as done.
+ * Makes the functions of both lists throw at once if the engine is broken. PGlite catches every exception, and calls the engine again until
+ * the input of the engine is consumed. After a panic these calls would never end. After a trap the statement would count as done.
  */
 function guardCalls(module: PostgresModule, stop: (reason: string) => void, throwIfBroken: () => void): void {
   const functions = module as unknown as Record<string, (...args: unknown[]) => unknown>;

@@ -44,7 +44,7 @@ const buyerFloor = Type.Unsafe<{ price: WirePrice; stale: boolean } | null>({
     Type.Object(
       {
         price: ref<WirePrice>('Price'),
-        stale: Type.Boolean({ description: 'True if it was stored more than half an hour ago.' }),
+        stale: Type.Boolean({ description: 'True if the price was stored more than half an hour ago.' }),
       },
       closed,
     ),
@@ -58,7 +58,7 @@ const sparkline = Type.Array(Type.Unsafe<number | null>({ type: ['number', 'null
   minItems: SPARKLINE_LENGTH,
   maxItems: SPARKLINE_LENGTH,
   description:
-    'The floors of the last seven days in native units, one for every six hours, the earliest first. Null where none is known.',
+    'The floors of the last seven days in native units, one for every six hours, the earliest first. An element is null if no floor of its six hours is known.',
 });
 
 const EXAMPLE_SPARKLINE = Array.from({ length: SPARKLINE_LENGTH }, (_, index) => (index < 14 ? 0.44 : 0.42));
@@ -70,8 +70,8 @@ export const MarketCollectionSchema = Type.Object(
       {
         ...detailStats,
         buyerFloor,
-        floorChange: changesOf('The change of the floor', 'the floor then'),
-        volumeChange: changesOf('The change of the volume', 'the volume of the period before'),
+        floorChange: changesOf('The change of the floor', 'the floor at the beginning of the period'),
+        volumeChange: changesOf('The change of the volume', 'the volume of the preceding period'),
       },
       { description: statsDescription, ...closed },
     ),

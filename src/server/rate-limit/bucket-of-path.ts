@@ -1,4 +1,4 @@
-// Which rate limit bucket a request to a public path counts in.
+// Chooses the rate limit bucket that counts a request to a public path.
 
 import type { RateLimitBucket } from '../../http/rate-limit.ts';
 import { MCP_PATH } from '../../agents/http/mcp.ts';
@@ -9,9 +9,9 @@ const LIST =
 const COUNTED = /^\/(v1|explore\/v1|docs|status|console|llms\.txt|SECURITY\.md|CHANGELOG\.md)(\/|$)/;
 
 /**
- * The bucket of a path. Null for paths that are not counted by client address, such as those of the store and the intake, which count by
- * API key. The reference page counts because its script is the largest response. The files of the web console count too,
- * but not its page, which is small. The status counts because it queries the databases.
+ * The bucket of a path. Null for a path whose requests are not counted by client address: the store and the intake count requests by API
+ * key. Requests for the reference page are counted because its script is the largest response, and requests for the status because it
+ * queries the databases. Of the web console, the files are counted. Its page is not counted, because it is small.
  */
 export function bucketOf(path: string): RateLimitBucket | null {
   const plain = withoutTrailingSlash(path);

@@ -25,7 +25,7 @@ export function registerDeliveryRoutes(app: FastifyInstance, context: StoreRoute
       schema: {
         operationId: 'listDeliveries',
         summary: 'Read the delivery log',
-        description: 'Newest first. Scope `webhooks:read`.',
+        description: 'Lists the deliveries of a webhook, the newest first. Scope `webhooks:read`.',
         tags,
         params: webhookParams,
         querystring: Type.Object({

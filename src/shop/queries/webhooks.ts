@@ -1,5 +1,5 @@
 // Statements on webhooks. Every statement for a caller is limited to the caller's shop, so that webhooks of other shops are not found. No
-// statement here returns a secret. Only the claim of deliveries (deliveries.ts) reads secrets.
+// statement in this file returns a secret.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, integer, list, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
@@ -31,7 +31,7 @@ const COLUMNS = `id, shop_id, url, events, description, enabled, disabled_reason
   previous_secret_until, version, created_at, updated_at`;
 
 export type NewWebhook = Pick<Webhook, 'id' | 'shopId' | 'url' | 'events' | 'description'> & {
-  /** The stored form: encrypted, or in clear if the settings have no key. */
+  /** The form in which the database stores the secret: encrypted, or as plain text if the settings have no key for secrets. */
   secret: string;
 };
 
@@ -138,8 +138,8 @@ const decodeHealth = rowDecoder('webhook', {
 });
 
 /**
- * The health of these webhooks, locked until the transaction ends. They are locked in the order of their ids, so that two workers cannot
- * deadlock.
+ * Returns the health of the webhooks, and locks the webhooks until the transaction ends. Webhooks are locked in the order of their ids, so
+ * that two workers cannot deadlock.
  */
 export async function listWebhookHealthForUpdate(
   tx: Queryable,
@@ -178,8 +178,8 @@ export async function updateWebhookHealth(
 }
 
 /**
- * SQL expression: the new value of `disabled_sequence`, where `isEnabled` is the new value of `enabled`. It records where in the sequence
- * of events the webhook was disabled. Events before this position are still delivered.
+ * SQL expression: the new value of `disabled_sequence`, where `isEnabled` is the new value of `enabled`. `disabled_sequence` is the position
+ * in the sequence of events at which the webhook was disabled. Events before this position are still delivered.
  */
 function toDisabledSequence(isEnabled: string): string {
   return `case when ${isEnabled} then null when webhook.enabled then nextval('main.event_sequence_seq')

@@ -1,5 +1,5 @@
-// Sales on Ethereum as a public data set reports them (test/fixtures/protocols/reported-sales.json): transaction, position of the log, parties,
-// token, price and fees. The logs are encoded from these facts, and the decoded sale must have the reported price and sides.
+// Sales on Ethereum that a public data set reports (test/fixtures/protocols/reported-sales.json), each with its transaction, parties, token,
+// price and fees. The test encodes logs from these values. The sale that is decoded from the logs must have the reported price and parties.
 // Source: https://github.com/duneanalytics/spellbook, foundation_ethereum_base_trades_seed.csv, zora_v3_ethereum_base_trades_seed.csv,
 // cryptopunks_ethereum_base_trades_seed.csv and zeroex_ethereum_nft_fills_sample.csv.
 
@@ -33,7 +33,7 @@ const sharesOf = ({ price, platformFee, royalty }: ReportedSale) => ({
   sellerRev: BigInt(price) - BigInt(platformFee) - BigInt(royalty),
 });
 
-/** The events of each sale. An order of 0x for native currency is a listing, because its maker cannot offer native currency. */
+/** The events of each sale. An order of the protocol 0x for native currency is a listing, because its maker cannot offer native currency. */
 const ENCODERS = {
   BuyPriceAccepted: (sale) => [
     logOf('foundation', 'buyPriceAccepted', {

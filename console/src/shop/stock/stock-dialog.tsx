@@ -1,5 +1,5 @@
-// A change of the stock of one product: by a number, or to a number. A count (`set`) must not overwrite a change that the reader has not
-// seen, so it is sent with the stock that the reader has seen.
+// The dialog that changes the stock of one product: by a number (`adjustment`), or to a number (`set`). A `set` must not overwrite a change
+// that the user has not seen. So the request has the stock that the dialog showed, and the service rejects it if the stock has changed.
 
 import { useState } from 'preact/hooks';
 import type { InventoryItem } from '../../../../client/src/store.ts';
@@ -24,7 +24,7 @@ export function StockDialog({ session: { client }, item, onClose }: StockDialogP
   const [mode, setMode] = useState<Mode>('adjustment');
   const [amount, setAmount] = useState('');
   const [reason, setReason] = useState('');
-  /** The stock that the reader has seen. */
+  /** The stock that the dialog shows. */
   const [seen, setSeen] = useState(item.inventory);
   const [conflict, setConflict] = useState<{ before: number } | null>(null);
   const [failure, setFailure] = useState(NO_FAILURE);
@@ -132,7 +132,7 @@ function isConflict(error: unknown): boolean {
   return error instanceof MercatError && error.code === 'conflict';
 }
 
-/** Null unless the text is a whole number: with a sign for a change, without one for a count. */
+/** Null unless the text is a whole number. The number of an adjustment can have a sign. */
 function parseWhole(text: string, mode: Mode): number | null {
   const trimmed = text.trim().replace('−', '-');
   const isWhole = (mode === 'set' ? /^\d+$/ : /^[+-]?\d+$/).test(trimmed);
