@@ -1,5 +1,5 @@
-// Measures how many rows a second an import commits on each engine, with durable commits: first into empty tables, then into tables with ten
-// times as many rows. The time includes parsing the NDJSON bytes.
+// Measures how many rows a second an import commits on each engine, with durable commits: first into empty tables, then into tables that
+// already have ten times as many rows as the first measurement imported. The time includes parsing the NDJSON bytes.
 
 import { readConfig } from '../src/config.ts';
 import { createContext } from '../src/context.ts';
@@ -20,7 +20,7 @@ const MEASURED_ROWS = (ROUNDS + 1) * ROWS;
 const FILLED_ROWS = 10 * MEASURED_ROWS;
 
 export const RATE_AIM: Record<Engine, number> = { postgresql: 60_000, embedded: 15_000 };
-/** The rate into the larger tables, as a share of the rate into the empty ones. */
+/** The rate into the larger tables, as a share of the rate into the empty tables. */
 const SHARE_AIM = 0.8;
 const MEMORY_AIM_MIB = 400;
 
@@ -80,7 +80,7 @@ async function measure(context: ImportContext, kind: ImportedKind, from: number)
   };
 }
 
-/** All times in milliseconds, without the making of the bytes. `memory`: the largest resident memory of this process in bytes. */
+/** All times in milliseconds. They do not include generating the bytes. `memory`: the largest resident memory of this process in bytes. */
 type ImportedRound = { ms: number; cpuMs: number; databaseCpuMs: number; memory: number };
 
 async function importRound(

@@ -1,7 +1,7 @@
 // A separate process that simulates an EVM node. Usage: synthetic-chain.ts BLOCKS FILLS TRANSFERS LATENCY OTHERS MOVES. Each of the BLOCKS
 // blocks has FILLS Seaport fills and TRANSFERS transfers of one collection, and OTHERS sales on Blur of another collection. The logs of a
-// block are generated on request. If MOVES is 0, all transfers are mints, otherwise every second one moves the token of the one before. Each
-// response is delayed by LATENCY ms. The port is printed to standard output. A GET returns the number of calls.
+// block are generated on request. If MOVES is 0, all transfers are mints. Otherwise every second transfer moves the token that the preceding
+// transfer has minted. Each response is delayed by LATENCY ms. The port is printed to standard output. A GET returns the number of calls.
 
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -29,7 +29,7 @@ const TRANSFER = encodeEventTopics({ abi: NFT, args: { from: ZERO, to: ZERO, tok
 /** The first topic of `Execution721Packed` of Blur's second exchange. */
 const EXECUTED = '0x1d5e12b51dee5e4d34434576c3fb99714a85f57b0fd546ada4b0bddd736d12b2';
 
-/** The marks in the data of a fill, in place of the order hash and of the token id. */
+/** The placeholders of the order hash and of the token id in the data of a fill. */
 const HASH_MARK = 'a5'.repeat(32);
 const TOKEN_MARK = 0x5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5an;
 const FILL_DATA = encodeAbiParameters(
@@ -58,7 +58,7 @@ const headerOf = (number: number) => ({
 
 const txOf = (number: number, index: number) => `0x${word(number * 10_000 + index)}`;
 
-/** The fields of a block that only other programs read, with one transaction for each log of the collection and of Seaport. */
+/** A block with the fields that only other programs read, and with one transaction for each log of the collection and of Seaport. */
 const completeBlockOf = (number: number) => ({
   ...headerOf(number),
   miner: ZERO,
@@ -145,7 +145,7 @@ function respond({ id, method, params }: Request): string {
       return `{"jsonrpc":"2.0","id":${id},"error":{"code":-32005,"message":"query exceeds max block range ${RANGE_MAX}"}}`;
     }
     const logs: string[] = [];
-    // Logs of all contracts are requested for the swaps of pools, of which there are none.
+    // A request for the logs of all contracts looks for swaps of pools. This chain has no pools.
     if (!address) return wrap('[]');
     for (let number = from; number <= to; number += 1) logs.push(...logsOf(number, address));
     return wrap(`[${logs.join(',')}]`);

@@ -1,5 +1,5 @@
 // `npm run package:client [DIRECTORY]`: writes the npm package of the client, dist/mercat-client-VERSION.tgz. The package contains
-// JavaScript and declarations, because Node.js strips types only outside node_modules, and TypeScript checks no sources of packages.
+// JavaScript and declarations instead of the TypeScript sources, because Node.js does not strip types in node_modules.
 
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
-/** A relative path of a TypeScript file in quotes. The compiler rewrites these paths in JavaScript, and leaves them in declarations. */
+/** A quoted relative path of a TypeScript file. The compiler rewrites these paths in JavaScript, but not in declarations. */
 const TYPESCRIPT_PATH = /(['"])(\.{1,2}\/[^'"\n]+)\.ts\1/g;
 
 type Manifest = { exports: Record<string, string> };

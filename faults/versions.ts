@@ -1,4 +1,5 @@
-// Other versions of Mercat: the version before the newest migration, from the history of the repository, and a version after this one.
+// Provides two other versions of Mercat: from the history of the repository the version before the newest migration, and a newer version that
+// this file makes by additional migrations.
 
 import { spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
@@ -21,7 +22,7 @@ export function extractOldVersion(): Version {
   return extract(commit);
 }
 
-/** The committed state of this version, with one more migration in each schema, which only adds. */
+/** The committed state of this version, with one additional migration for each schema. These migrations only add tables, columns and indexes. */
 export function makeNewerVersion(): Version {
   const version = extract('HEAD');
   for (const [schema, sql] of Object.entries(EXPANSIONS)) {

@@ -21,7 +21,10 @@ export function formatAmount(raw: bigint, decimals: number): string {
   return `${raw < 0n ? '-' : ''}${units}${fraction && `.${fraction}`}`;
 }
 
-/** The base units of decimal text: `parseAmount('1.5', 18)`. Throws a RangeError if the text is no amount, or has too many digits. */
+/**
+ * The base units of decimal text: `parseAmount('1.5', 18)`. Throws a RangeError if the text is not an amount, or has more than `decimals`
+ * digits after the point.
+ */
 export function parseAmount(text: string, decimals: number): bigint {
   const [, units, fraction = ''] = DECIMAL.exec(text) ?? [];
   if (units === undefined) throw new RangeError(`Not a decimal amount: ${text}`);

@@ -28,7 +28,9 @@ export const defineShops: DefineCommand = (shops, io) => {
 
 async function createShop(name: string, { json }: Options, { stdout }: CommandIo): Promise<void> {
   const shop = (await callService('shops.create', { name }, { create: true })) as Shop;
-  stdout.write(json ? `${JSON.stringify(shop)}\n` : `shop ${printable(shop.name)} is ${shop.id}\n`);
+  stdout.write(
+    json ? `${JSON.stringify(shop)}\n` : `created the shop ${printable(shop.name)} with the id ${shop.id}\n`,
+  );
 }
 
 async function listShops({ json }: Options, { stdout }: CommandIo): Promise<void> {

@@ -3,7 +3,7 @@
 
 import { raceDeadline } from '../resilience/deadline.ts';
 
-/** The share of a pool's connections that one lane may use. If two lanes hang, a fifth of the connections is free. */
+/** The share of a pool's connections that one lane can use. If two lanes hang, a fifth of the connections is still free. */
 const LANE_SHARE = 0.4;
 /** The embedded engine has one connection. Its statements wait for the connection in their own order, and not in the lane. */
 const LANE_CONNECTIONS_EMBEDDED = 4;

@@ -1,4 +1,4 @@
-// One order: its status, why it has this status, and what a buyer needs to fill it.
+// Reads one order: its status, why it has this status, and what a buyer needs to fill it.
 
 import type { AssetId } from '../core/address.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -27,7 +27,7 @@ export type OrderEvent = { kind: string; at: number; block: number | null; tx: s
 
 export type Order = {
   listing: Listing;
-  /** Null if the collection record, which has the royalty, cannot be read, or if the stated total is less than the ask. */
+  /** Null if the royalty is needed and the collection record cannot be read, or if the stated total is less than the ask. */
   buyerPrice: BuyerPrice | null;
   location: TokenLocation;
   status: ListingStatus;
@@ -119,7 +119,7 @@ async function toBuyerPrice(
   return collection ? toOwnBuyerPrice(market, collection, raw) : null;
 }
 
-/** The stored status is `active` until the next sweep after the expiry. */
+/** Returns `expired` for an active order whose expiry time has come. The stored status changes only with the next sweep. */
 function toStatusAt(status: ListingStatus, expiresAt: number | null, now: number): ListingStatus {
   return status === 'active' && expiresAt !== null && expiresAt <= now ? 'expired' : status;
 }

@@ -25,7 +25,7 @@ import { refreshFigures } from './ranks.ts';
 export type CatalogContext = { main: Database; indexer: Database; chains: Chains; clock: Clock };
 
 const BATCH_SIZE = 1_000;
-/** The most transactions of a copy that follows a commit. The task `catalog` copies what is left. */
+/** The limit of transactions in a copy after a commit. The task `catalog` copies the changes that then remain. */
 const BATCHES_AFTER_COMMIT = 4;
 /** How long a caller waits for the copy after its commit. */
 const PATIENCE_MS = 1_000;
@@ -56,8 +56,8 @@ type BatchContext = Omit<CatalogContext, 'main' | 'indexer'> & { main: Statement
 
 /**
  * If both schemas are in one database, `indexer` is null, and one transaction reads and writes. Otherwise the copy is committed in the
- * indexer database before the copied changes are deleted in the primary. The lock in the primary lasts until they are deleted, so an older
- * state never replaces a newer state.
+ * indexer database before the copied changes are deleted in the primary. The lock in the primary lasts until the changes are deleted, so an
+ * older state never replaces a newer state.
  */
 async function copyBatch({ main, indexer, chains, clock }: BatchContext): Promise<number> {
   return main.transaction(async (tx) => {

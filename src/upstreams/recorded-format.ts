@@ -14,7 +14,7 @@ export type RecordedFormat = {
   name: string;
   /** The fields of --set by name, required fields first. */
   fields: Readonly<Record<string, RecordedField>>;
-  /** May throw OperatorError for a field whose value is wrong. */
+  /** Throws OperatorError for a field whose value is wrong. */
   createReader: (fields: RecordedFields) => RecordedReader;
 };
 
@@ -22,7 +22,7 @@ export type RecordedFormat = {
 export type RecordedField = { placeholder: string; isOptional?: boolean };
 
 export type RecordedReader = {
-  /** The rows of a response, or the reason why it has none. Null for a value that is a single row. */
+  /** The rows of a response, or the reason why the response has no rows. Null for a value that is itself a row. */
   toRows: (response: unknown) => RecordedRows | null;
   parse: (row: unknown) => ParsedPage;
   /** How the summary describes rows that give no record, for example `disabled`. */
@@ -63,7 +63,7 @@ export class RecordedFields {
     return this.#values.get(name) ?? null;
   }
 
-  /** Formats for Solana may omit the chain, because there is only one Solana chain. */
+  /** Without a field `chain`, the chain is `solana`. So a format for Solana does not need this field. */
   chain(family: ChainFamily): Chain {
     const id = this.text('chain') ?? 'solana';
     const allowed = [...this.#chains.values()].filter((chain) =>
@@ -92,7 +92,7 @@ export function throwUsage(why: string): never {
   throw new OperatorError(`${why}; see mercat import --help`, { exitCode: 2 });
 }
 
-/** The first of the fields `names` whose value is a list, or a reason when none has a list. */
+/** Returns the list in the first of the fields `names` that has a list. Returns a reason if none of these fields has a list. */
 export function listUnder(response: unknown, names: readonly string[]): RecordedRows {
   const lists = isRow(response) ? names.map((name) => response[name]) : [];
   const list = lists.find((value): value is unknown[] => Array.isArray(value));

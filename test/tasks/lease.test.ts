@@ -1,4 +1,4 @@
-// The lease of a running task, in a process whose database does not respond.
+// Tests what happens to a running task when the database does not respond to the renewal of its lease.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -30,7 +30,7 @@ function hangingRenewals(main: Database, renewalMs: number, hanging: Promise<voi
 }
 
 forEachEngine('the lease of a task', (engine) => {
-  test('a run whose renewal hangs ends when its lease has run out, before the renewal ends', async () => {
+  test('a run whose lease renewal hangs is aborted when the lease ends, without a wait for the renewal', async () => {
     const leaseMs = 300;
     const { promise: hanging, resolve: release } = Promise.withResolvers<void>();
     const main = hangingRenewals(await engine.open(), leaseMs / 3, hanging);

@@ -1,11 +1,11 @@
-// Marks a value that has changed while it was displayed, by a background that fades once.
+// Highlights a displayed value when it changes: its background is coloured, and fades once.
 
 import type { ComponentChildren } from 'preact';
 import { Component, createRef } from 'preact';
 
 type FlashProps = { value: string | number | bigint | null; children: ComponentChildren };
 
-/** A class, because a table has thousands of them, and hooks would run an effect for each when it is drawn. */
+/** A class component, because a table can have thousands of these components. With hooks, each of them would run an effect when it is drawn. */
 export class Flash extends Component<FlashProps> {
   readonly #element = createRef<HTMLSpanElement>();
 

@@ -1,4 +1,4 @@
-// The rows of the activity log as values.
+// Decodes the rows of the activity log.
 
 import {
   amount,
@@ -39,7 +39,8 @@ export const decodeActivity = rowDecoder('activity', {
 });
 
 /**
- * `position`: the public offset. `asset` null: the change concerns no single token. `marketplace` is null for an own order, whose `origin` is
- * `main`. `voids`: the positions that a `reorg` takes back. `voidedBy`: the position of the change that took this one back.
+ * `position`: published as the offset. `asset` is null if the change does not concern a single token. For a change of an own order,
+ * `marketplace` is null and `origin` is `main`. `voids`: the positions that a `reorg` takes back. `voidedBy`: the position of the `reorg`
+ * that took this change back.
  */
 export type ActivityRow = ReturnType<typeof decodeActivity>;

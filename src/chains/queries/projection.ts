@@ -1,5 +1,5 @@
 // Stores up to which sequence number each chain's log has been written into the indexer. Indexer database. Every transaction that writes
-// the log, or what is derived from it, moves the position, so that two processes cannot write from the same reads.
+// data from the log moves the position. If two processes have read the same position, only one of them can write.
 
 import type { Queryable } from '../../database/port.ts';
 import { rowDecoder, safeInteger } from '../../database/rows.ts';

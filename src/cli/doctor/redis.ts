@@ -9,7 +9,7 @@ import { fail, ok, warn } from './findings.ts';
 
 const NAME = 'redis';
 const TIMEOUT_MS = 5_000;
-/** How many counts are timed. The fastest is judged, because the first may have to load the script. */
+/** The number of counts that are timed. Only the fastest count is judged, because the first count can include loading the script. */
 const COUNTS = 5;
 /** A count may take this share of its deadline. A slower Redis would sometimes exceed the deadline. */
 const SLOW_SHARE = 0.4;
@@ -26,12 +26,12 @@ export async function checkRedis({ redisUrl, serviceName }: Config): Promise<Doc
     connection = await RedisConnection.connect(redisUrl, { connectTimeoutMs: TIMEOUT_MS, timeoutMs: TIMEOUT_MS });
     const probe = { key: `${redisKeyPrefix(serviceName)}:${PROBE.name}`, windowMs: PROBE.windowMs };
     const { ms, window } = await timeCount(connection, probe);
-    // The Redis user may be allowed to count, but not to call INFO.
+    // Some Redis users have the permission to count, but not to call INFO.
     const info = await connection.info().catch(() => new Map<string, string>());
     return [judgeSpeed(ms, COUNT_DEADLINE_MS, info), ...judgeMemory(info), ...judgeClock(window)];
   } catch (error) {
-    const message = `it cannot count requests: ${describeError(error)}; each process counts rate limits alone`;
-    return [fail(NAME, message, 'start it, or see REDIS_URL')];
+    const message = `Redis cannot count requests: ${describeError(error)}; each process counts rate limits alone`;
+    return [fail(NAME, message, 'start Redis, or correct REDIS_URL')];
   } finally {
     connection?.destroy();
   }
@@ -63,7 +63,7 @@ function describeVersion(info: ReadonlyMap<string, string>): string {
   const valkey = info.get('valkey_version');
   if (valkey !== undefined) return `Valkey ${valkey}`;
   const redis = info.get('redis_version');
-  return redis === undefined ? 'it' : `Redis ${redis}`;
+  return redis === undefined ? 'Redis' : `Redis ${redis}`;
 }
 
 /**
@@ -76,7 +76,7 @@ function judgeMemory(info: ReadonlyMap<string, string>): DoctorFinding[] {
   if (policy === undefined || !(memoryMax > 0)) return [];
   const name = `${NAME}: memory`;
   if (policy !== 'noeviction') {
-    const message = `when its memory is full, it drops counts before their window ends (maxmemory-policy ${policy}), and clients can exceed their limits`;
+    const message = `when its memory is full, Redis drops counts before their window ends (maxmemory-policy ${policy}), and clients can exceed their limits`;
     return [warn(name, message, 'set maxmemory-policy noeviction, or use a separate Redis server')];
   }
   const share = Number(info.get('used_memory') ?? 0) / memoryMax;
@@ -88,6 +88,6 @@ function judgeMemory(info: ReadonlyMap<string, string>): DoctorFinding[] {
 function judgeClock({ now }: CountedWindow): DoctorFinding[] {
   const aheadMs = now - Date.now();
   if (Math.abs(aheadMs) < CLOCK_WARN_MS) return [];
-  const message = `its clock is ${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead'}, and X-RateLimit-Reset follows its clock`;
+  const message = `the clock of Redis is ${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead'}, and the times in X-RateLimit-Reset are those of the clock of Redis`;
   return [warn(`${NAME}: clock`, message, 'synchronise the clocks of both machines with NTP')];
 }

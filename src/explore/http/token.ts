@@ -1,4 +1,4 @@
-// Token: the schema of a token in responses of the explore interface.
+// The schema of a token in responses of the explore interface.
 
 import type { Static } from 'typebox';
 import Type from 'typebox';
@@ -28,7 +28,7 @@ export const TokenSchema = Type.Object(
     traits: Type.Array(
       Type.Object(
         {
-          name: Type.String({ description: 'Name of the trait, as its author wrote it.' }),
+          name: Type.String({ description: 'Name of the trait, as the metadata states it.' }),
           value: Type.String({ description: 'Value of the trait; numbers and dates as text.' }),
         },
         { description: 'A trait.', ...closed },

@@ -16,7 +16,7 @@ import { KIND_FIELDS, RECORD_KINDS } from '../records/kinds.ts';
 import { TRAIT_NAME_MAX, TRAIT_VALUE_MAX, TRAITS_MAX } from '../records/traits.ts';
 import { ORDER_RECORD_EXAMPLE } from './example-order.ts';
 
-/** The keywords of the schema of a field. If `type` is absent, it follows from `KIND_FIELDS`. */
+/** The keywords of the schema of a field. If `type` is absent, the type is derived from `KIND_FIELDS`. */
 type FieldDocument = { description: string; [keyword: string]: unknown };
 
 type KindDocument<K extends RecordKind> = {
@@ -40,18 +40,21 @@ const amount = (description: string) => ({
 
 const collection = {
   chain: { description: 'Chain id.' },
-  contractAddress: { description: 'EVM contract address in any case, or Solana collection mint as written.' },
+  contractAddress: {
+    description:
+      'EVM contract address, or Solana collection mint. Upper and lower case are significant only on Solana.',
+  },
 };
 const asset = {
   ...collection,
   tokenId: { description: 'EVM token id in decimal digits.' },
-  mint: { description: 'Solana asset mint as written.' },
+  mint: { description: 'Solana asset mint. Upper and lower case are significant.' },
 };
 const source = { description: 'Slug of the marketplace.', pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' };
 const status = { enum: LISTING_STATUSES, description: 'State; `active` when absent.' };
 const expiresAt = time('When the listing expires. Absent for a listing without expiry.');
 const tx = { description: 'Transaction hash (EVM) or signature (Solana).' };
-const observedAt = time('When the figures were observed. Absent: at the time of the import.');
+const observedAt = time('When the figures were observed. If it is absent, the time of the import is used.');
 
 const { chain, contractAddress, slug, name } = EXAMPLE_COLLECTION;
 const exampleAsset = { chain, contractAddress, tokenId: LISTING_EXAMPLE.tokenId };
@@ -63,7 +66,11 @@ const TRAIT = {
       properties: {
         name: { type: 'string', minLength: 1, maxLength: TRAIT_NAME_MAX },
         value: { type: ['string', 'number'], maxLength: TRAIT_VALUE_MAX },
-        kind: { enum: TRAIT_KINDS, description: 'Absent: `number` if the value is a number, otherwise `text`.' },
+        kind: {
+          enum: TRAIT_KINDS,
+          description:
+            'Kind of the value. If it is absent, the kind is `number` for a JSON number, and `text` for a string.',
+        },
       },
       required: ['name', 'value'],
       additionalProperties: false,
@@ -79,7 +86,7 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
     anyOf: ['contractAddress', 'slug'],
     fields: {
       ...collection,
-      slug: { minLength: 1, description: 'Platform slug, one segment of a path.' },
+      slug: { minLength: 1, description: 'Platform slug. It must be a single segment of a URL path.' },
       name: { minLength: 1, description: 'Display name.' },
       image: { description: 'Image URL.' },
       banner: { description: 'Banner image URL.' },
@@ -126,7 +133,7 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
     example: ORDER_RECORD_EXAMPLE,
   },
   listing: {
-    description: 'A listing of another marketplace, or on Solana of this service.',
+    description: 'A listing of another marketplace, or a listing of this service on Solana.',
     required: ['source', 'chain', 'contractAddress', 'priceRaw', 'seller', 'timestamp'],
     anyOf: ['tokenId', 'mint'],
     fields: {
@@ -137,11 +144,13 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
       seller: { description: 'Address of the seller.' },
       id: { minLength: 1, description: 'Id of the listing at its marketplace.' },
       orderHash: { minLength: 1, description: 'Hash of the signed order.' },
-      operator: { description: 'The account that the order needs to be approved to transfer the token.' },
+      operator: {
+        description: 'The account that must be approved to transfer the token before the order can be filled.',
+      },
       protocolAddress: { description: 'The deployment of Seaport that the order was signed for.' },
       counter: { pattern: amount('').pattern, description: 'The counter that the order was signed with.' },
       quantity: { pattern: '^[1-9][0-9]{0,77}$', description: 'Units in the order; 1 when absent.' },
-      partial: { description: 'Whether the order may be filled in parts.' },
+      partial: { description: 'Whether the order can be filled in parts.' },
       timestamp: time('When the listing was created.'),
       expiresAt,
       status,
@@ -166,13 +175,13 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
     fields: {
       source,
       ...asset,
-      tokenIds: texts('Ids of the tokens of a bundle, instead of `tokenId`. The price is that of all tokens together.'),
-      mints: texts('Mints of a bundle, instead of `mint`. The price is that of all tokens together.'),
+      tokenIds: texts('Ids of the tokens of a bundle, instead of `tokenId`. The price is for all tokens together.'),
+      mints: texts('Mints of a bundle, instead of `mint`. The price is for all tokens together.'),
       price: {
         type: ['string', 'number'],
         minLength: 1,
         description:
-          'Stored as received. A price that is not an integer of base units as decimal text is stored, and not served.',
+          'Stored as received. A price that is not an integer of base units as decimal text is stored but never served.',
       },
       seller: { description: 'Address of the seller.' },
       buyer: { description: 'Address of the buyer.' },
@@ -364,21 +373,23 @@ const counts = {
   inserted: count('Records that were stored as new rows.'),
   updated: count('Records that changed stored rows.'),
   unchanged: count('Records that changed nothing.'),
-  conflict: count('Sales whose identity is stored with other facts. They changed nothing.'),
+  conflict: count(
+    'Sales that are already stored with other values, such as another price. These records changed nothing.',
+  ),
   refused: count('Records that were rejected.'),
 };
 const soFar = {
   read: count('Records that were read: the sum of the other counts of records.'),
   ...counts,
   skippedLines: count(
-    'Lines inside rejected CSV rows and malformed parts of JSON files, without the first line of each.',
+    'The lines of rejected CSV rows and of malformed parts of JSON files. The first line of each row or part is not counted.',
   ),
 };
 const warningSchema = Type.Object(
   {
-    count: Type.Integer({ minimum: 1, description: 'How many records.' }),
-    line: Type.Integer({ minimum: 1, description: 'The line of the first of them.' }),
-    value: Type.String({ description: 'The price, the time or the slug of the first of them.' }),
+    count: Type.Integer({ minimum: 1, description: 'The number of records with this warning.' }),
+    line: Type.Integer({ minimum: 1, description: 'The line of the first of these records.' }),
+    value: Type.String({ description: 'The price, the time or the slug of the first of these records.' }),
   },
   closed,
 );
@@ -399,12 +410,12 @@ const summary = {
     [Type.Object({}, { additionalProperties: Type.Integer({ minimum: 1 }) }), Type.Null()],
     {
       description:
-        'Records of collections without a collection record, by collection id. Null if the import ended early.',
+        'For each collection that has no collection record: the number of imported records that name the collection, by collection id. Null if the import ended early.',
     },
   ),
   createdCollections: Type.Array(Type.String(), {
     description:
-      'The ids of the collections for which a record was created, as `createCollections` asks for, at most 5000.',
+      'The ids of the collections for which `createCollections` created a collection record. At most 5000 ids.',
   }),
   moreCreatedCollections: Type.Optional(
     Type.Integer({
@@ -452,16 +463,18 @@ const IMPORT_EVENT_SCHEMA = Type.Unsafe({
       line: Type.Integer({ minimum: 1, description: 'The line on which the record begins.' }),
       reason: Type.String({ description: 'Why the record was rejected.' }),
     }),
-    event('conflict', 'A sale is stored with other facts, so the record changed nothing.', {
+    event('conflict', 'The sale is already stored with other values, so the record changed nothing.', {
       line: Type.Integer({ minimum: 1, description: 'The line on which the record begins.' }),
-      reason: Type.String({ description: 'The stored facts that differ, and those of the record.' }),
+      reason: Type.String({
+        description: 'The values that differ: as they are stored, and as they are in the record.',
+      }),
     }),
     event('progress', 'The counts so far, after each batch.', soFar),
     event('done', 'The import has ended.', summary),
     event('error', 'The import has failed.', {
       message: Type.String({ description: 'When the import stopped, and why.' }),
       reason: Type.String({ description: 'Why the import stopped.' }),
-      summary: Type.Object(summary, { description: 'The counts of what was stored before.', ...closed }),
+      summary: Type.Object(summary, { description: 'The summary of the import up to the failure.', ...closed }),
     }),
   ],
   examples: EVENT_EXAMPLES,
@@ -471,7 +484,7 @@ const IMPORT_RECORD_SCHEMA = Type.Unsafe({
   $id: 'ImportRecord',
   title: 'ImportRecord',
   description:
-    'A record of any kind. An unknown field rejects the record. Null in an optional field means that it is absent.',
+    'A record of any kind. A record with an unknown field is rejected. An optional field that is null counts as absent.',
   oneOf: RECORD_KINDS.map((kind) => ref(toSchemaId(kind))),
   discriminator: { propertyName: 'kind' },
 });
@@ -487,8 +500,8 @@ function toLines(values: readonly object[]): string {
 }
 
 /**
- * The schema of a text whose lines are JSON values of a component schema. It has no `contentMediaType`, because Swagger UI shows no example
- * of a text whose schema has it.
+ * The schema of a text whose lines are JSON values of a component schema. The schema has no `contentMediaType`, because Swagger UI shows no
+ * example for a schema with this keyword.
  */
 function linesOf(schemaId: string, description: string): TSchema {
   return Type.Unsafe({ type: 'string', description, contentSchema: ref(schemaId) });

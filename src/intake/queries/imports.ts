@@ -3,7 +3,7 @@
 import type { Queryable } from '../../database/port.ts';
 import { anyJson, boolean, column, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** `undoing`: an undo has begun and is not complete. `partly undone`: rows that have changed since the import were left. */
+/** `undoing`: an undo has begun and is not complete. `partly undone`: the undo did not revert rows that had changed since the import. */
 const UNDO_STATES = ['undoing', 'partly undone', 'undone'] as const;
 export type UndoState = (typeof UNDO_STATES)[number];
 
@@ -20,7 +20,7 @@ type NewImport = {
 
 /**
  * `endedAt` is null while the import runs, and if its process was killed. `counts`: the counts of the summary, as JSON. `undoKept`: whether
- * the recorded changes are still kept.
+ * the recorded changes of the import, which an undo needs, are still stored.
  */
 export type StoredImport = NewImport & {
   keyName: string | null;
@@ -88,7 +88,7 @@ export async function listImports(db: Queryable, limit: number): Promise<StoredI
 
 const decodeId = rowDecoder('import', { id: text });
 
-/** The imports that began before `before` and whose recorded changes are still kept. At most `limit`, oldest first. */
+/** The imports that began before `before` and whose recorded changes are still stored. At most `limit`, oldest first. */
 export async function listOldImports(db: Queryable, before: number, limit: number): Promise<string[]> {
   const rows = await db.query(
     `select id from main.import where undo_kept and started_at < $1 order by started_at limit $2`,

@@ -1,5 +1,5 @@
-// Copies collection records, and which assets the own order book lists, from the primary to the indexer. `updateOwnFigures` and
-// `updateOwnAssets` write to the indexer database. All other functions use the primary database.
+// Statements of the copy from the primary to the indexer. The copy contains collection records, and the assets that the own order book
+// lists. `updateOwnFigures` and `updateOwnAssets` write to the indexer database. All other functions use the primary database.
 
 import type { Queryable } from '../../database/port.ts';
 import {
@@ -21,7 +21,7 @@ export async function insertCatalogChanges(tx: Queryable, collectionIds: readonl
   await tx.query(`insert into main.catalog_change (collection_id) select * from unnest($1::text[])`, [collectionIds]);
 }
 
-/** A change that was not copied yet. `asset` is null for a change of the collection itself. */
+/** A change that has not been copied yet. `asset` is null for a change of the collection itself. */
 export type CatalogChange = { seq: number; collectionId: string; asset: string | null };
 
 const decodeChange = rowDecoder('catalog_change', {
@@ -84,8 +84,8 @@ export async function listCatalogEntries(db: Queryable, collectionIds: readonly 
 }
 
 /**
- * `expiresAt`: when the last of the asset's orders expires. Null if it never does, or if the asset is not listed. `raw`: the price of its
- * cheapest order. `priceUntil`: when that order expires.
+ * `expiresAt`: the latest expiry time of the asset's orders. Null if an order never expires, or if the asset is not listed. `raw`: the price
+ * of the asset's cheapest order. `priceUntil`: when the cheapest order expires.
  */
 export type OwnAsset = CollectionAsset & {
   listed: boolean;
@@ -140,7 +140,7 @@ export async function updateOwnFigures(tx: Queryable, entries: readonly CatalogE
   );
 }
 
-/** Writes which of the assets the own order book lists, and counts them. The figures of the collections must be locked. */
+/** Writes which assets the own order book lists, and updates their number in the figures. The figures of the collections must be locked. */
 export async function updateOwnAssets(tx: Queryable, assets: readonly OwnAsset[]): Promise<void> {
   if (assets.length === 0) return;
   await tx.query(

@@ -1,4 +1,4 @@
-// The last known buyer floor of each collection. Primary database: it can be read after a restart and while the indexer is down.
+// The last known buyer floor of each collection. It is in the primary database, so it can be read while the indexer database is down.
 
 import type { Queryable } from '../../database/port.ts';
 import { amount, column, rowDecoder, text, timestamp } from '../../database/rows.ts';

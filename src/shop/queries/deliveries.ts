@@ -36,8 +36,9 @@ export async function insertDeliveries(db: Queryable, now: number, limit: number
 }
 
 /**
- * Makes pending deliveries due now if their latest attempt, or without an attempt their creation, is later than `after`. The clock was set
- * back since. Otherwise these deliveries would wait until the clock reaches that time again.
+ * Makes pending deliveries due now if the time of their latest attempt is later than `after`. For a delivery without an attempt, the time of
+ * its creation is used. Such times exist after the clock was set back. Without this statement, the deliveries would wait until the clock
+ * reaches these times again.
  */
 export async function updateScheduledAhead(
   db: Queryable,

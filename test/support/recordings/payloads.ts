@@ -12,11 +12,11 @@ export type RecordedResponse = {
   vendor: Vendor;
   origin: Origin;
   /**
-   * The path where the vendor serves the response. If responses differ by query, with the query. For JSON-RPC, the method follows a
-   * `#`.
+   * The path where the vendor serves the response. It includes the query if different queries have different responses. For JSON-RPC, the
+   * method follows a `#`.
    */
   path: string;
-  /** Whether the service calls the operation to which this is a response. */
+  /** Whether the service calls the operation of the vendor that gave this response. */
   asked: boolean;
   /** The test file with the expected records of responses in this shape. */
   contract?: string;

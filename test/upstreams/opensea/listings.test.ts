@@ -1,4 +1,4 @@
-// OpenSea's listings become records: which rows are accepted, and when a walk over them is complete.
+// Tests which listings of OpenSea are converted to records, and when a walk over OpenSea's listings is complete.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -133,8 +133,8 @@ test('the cheapest listings are complete up to the last price that was read', as
   replay.fail('wrong-types', { skip: 1 });
   await assert.rejects(walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 })), { name: 'UpstreamFailure' });
   replay.heal();
-  // An order of several units has the price of all its units, and the server sorts by this price. The order comes after listings
-  // with a higher unit price, or is not on the pages that are read.
+  // The server sorts an order of several units by the price of all its units. The order can come after listings with a higher unit price, or
+  // on a page that is not read.
   market.standard = 'erc1155';
   const unit = listing(2, { total: 2n * 10n ** 18n, quantity: 4 });
   market.listings = [listing(1, { total: 10n ** 18n }), unit];
@@ -159,7 +159,7 @@ test('the cheapest listings are complete up to the last price that was read', as
   assert.deepEqual(end.gap, 'out of order');
 });
 
-test('an order that has not begun is left out until a later run', async (t) => {
+test('a listing is skipped until its start time has come', async (t) => {
   const market = makeMarket();
   const begins = 1_790_000_000;
   market.listings = [listing(1, { listedAt: begins }), listing(2, { listedAt: begins + 1 })];
@@ -191,7 +191,7 @@ test('an order of several units has the price of one unit, rounded up', async (t
   assertTaken(records);
 });
 
-test('a listing carries the terms by which a followed chain judges it', () => {
+test('a record has the terms of its order by which the listing is judged on a followed chain', () => {
   const [row] = parseFixture('opensea/listings.json').listings;
   const termsOf = (changes: object, units = 1) => {
     const order = { ...row.protocol_data.parameters, ...changes };
@@ -289,7 +289,7 @@ const BAD_LISTINGS: [string, (row: Json) => unknown, RegExp][] = [
   ],
   ['an invalid hash', (row) => set(row, { order_hash: '0x12' }), /^order_hash: is not a hash/],
   ['no units left', (row) => set(row, { remaining_quantity: 0 }), /^remaining_quantity/],
-  ['more left than offered', (row) => set(row, { remaining_quantity: 9 }), /^remaining_quantity/],
+  ['more units left than offered', (row) => set(row, { remaining_quantity: 9 }), /^remaining_quantity/],
   ['an unknown status', (row) => set(row, { status: 'MAYBE' }), /^status: is unknown/],
   ['an auction', (row) => set(row, { type: 'english' }), /^unsupported: type: is an auction/],
   ['an end that is not a time', (row) => set(orderOf(row), { endTime: 'never' }), /^endTime: is not a time/],
@@ -310,7 +310,7 @@ test('an invalid listing is rejected with its reason', async (t) => {
   for (const row of [null, 7, 'row', [], true]) assert.equal(parseOpenSeaListings([row], apes).rejected.length, 1);
 });
 
-test('a listing without a signature is accepted', async (t) => {
+test('a listing without a signature, an end or a fixed price is accepted, and a listing that is inactive or of another collection is skipped', async (t) => {
   const path = `/api/v2/listings/collection/${APES.slug}/all`;
   const parseChanged = async (change: (row: Json) => unknown) =>
     parseOpenSeaListings(await changeRow(path, 'listings', change, t), apes);

@@ -24,7 +24,7 @@ export type Chunk = {
 export class Chunks {
   readonly #remembered = new Map<string, Chunk>();
 
-  /** The next chunk of a page that follows `position`. */
+  /** Returns the chunk of the first events of the page after `position`. */
   take(page: LogPage, position: number, filter: StreamFilter): Chunk {
     const key = `${position} ${page.end} ${filter.key}`;
     const known = this.#remembered.get(key);
