@@ -1,5 +1,6 @@
 // Measures uncached reads of the explore interface on tokens with traits: filters by traits, the traits of a collection, its
-// history, searches and wallets. On PostgreSQL the reads are compared with those of a set of a tenth of the size, in alternating rounds. `BENCH_SCALE` (default 1) scales the sets.
+// history, searches and wallets. On PostgreSQL, each read is compared with the same read on a set of a tenth of the size, in alternating
+// rounds. `BENCH_SCALE` (default 1) scales the sets.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -18,11 +19,12 @@ import { exactCpuMs, median, say } from './measure.ts';
 import { judge, recordUnmeasured } from './verdict.ts';
 
 const ROUNDS = 40;
-/** The aims for the median of a read, in milliseconds, and for its ratio to the read of a tenth of the size. */
+/** The aims for the median time of a read in milliseconds, and for its ratio to the time of the same read on the smaller set. */
 const AIM_MS = { postgresql: 20, embedded: 60 };
 const AIM_RATIO = 1.5;
-/** Two pages are compared if their numbers of rows differ by at most this share, in at least this share of the rounds. */
+/** Two pages count as equally long if their numbers of rows differ by at most this share. */
 const DIFFERENCE_MAX = 0.1;
+/** A read is compared only if the pages of both sets are equally long in at least this share of the rounds. */
 const COMPARED_MIN = 0.5;
 const SMALLER = 0.1;
 const DAY_MS = 24 * 60 * 60_000;
@@ -62,7 +64,7 @@ const SERVER_SETTINGS = {
   max_wal_size: '16GB',
   checkpoint_timeout: '1h',
 };
-/** With the defaults of a session, the indexes and the lists of a large set are sorted in small files on the disk. */
+/** With PostgreSQL's defaults, a session would sort the indexes and the lists of a large set in many small files on the disk. */
 const FILL_OPTIONS = '-c maintenance_work_mem=1GB -c work_mem=256MB -c synchronous_commit=off';
 
 async function fillPostgres(url: string, scale: number): Promise<Omit<MeasuredSet, 'databasePid'>> {
@@ -128,7 +130,7 @@ async function measure(sets: readonly MeasuredSet[]): Promise<void> {
   }
 }
 
-/** The reads by name. Each takes the number of the round. */
+/** The reads by name. Each function returns the URL of the read in a round. */
 type Reads = Map<string, (round: number) => string>;
 
 function toReads(base: string, { largestId, traits }: FilledSet): Reads {
@@ -137,7 +139,10 @@ function toReads(base: string, { largestId, traits }: FilledSet): Reads {
   const filter = (pairs: readonly (readonly [string, string])[]) =>
     pairs.map(([name, value]) => `traits[${encodeURIComponent(name)}]=${encodeURIComponent(value)}`).join('&');
   const names = [...traits.keys()].filter((name) => name !== 'Kind' && name !== 'Aura');
-  /** Traits with different names, each one of the `among` most frequent of its name, without the `except` most frequent ones. */
+  /**
+   * Picks `count` traits with different names. Each value is one of the `among` most frequent values of its name, but not one of the
+   * `except` most frequent.
+   */
   const some = (count: number, among = Number.MAX_SAFE_INTEGER, except = 0) => {
     const left = [...names];
     return Array.from({ length: count }, () => {
@@ -145,7 +150,7 @@ function toReads(base: string, { largestId, traits }: FilledSet): Reads {
       return random.pick((traits.get(name) ?? []).slice(except, among));
     });
   };
-  // The traits of two rounds may be the same. With another size of the page, the response is not in the cache.
+  // Two rounds can have the same traits. Another page size makes the URL different, so the response does not come from the cache.
   const pageOf = (round: number) => `limit=${24 + (round % 4)}`;
   const historyOf = (interval: string, round: number) => {
     const from = new Date(Date.now() - 89 * DAY_MS - round);
@@ -159,7 +164,7 @@ function toReads(base: string, { largestId, traits }: FilledSet): Reads {
     ['one random trait by price', (round) => `${list}/tokens?${pageOf(round)}&${filter(some(1))}`],
     ['two common traits by price', (round) => `${list}/tokens?${pageOf(round)}&${filter(some(2, 3))}`],
     ['five common traits by price', (round) => `${list}/tokens?${pageOf(round)}&${filter(some(5, 2))}`],
-    // Four listed tokens with these traits exist in a tenth of the size too, so the pages are of equal length.
+    // The smaller set has at least four listed tokens with these traits too, so the pages are equally long.
     [
       'the first tokens with five common traits by price',
       (round) => `${list}/tokens?limit=${1 + (round % 4)}&${filter(some(5, 1))}`,
@@ -203,7 +208,7 @@ function report(name: string, { side, rounds }: Measured): void {
   });
 }
 
-/** Judges the ratio of the times in the rounds whose two pages are of equal length. A larger set would otherwise be blamed for the rows of a longer page. */
+/** Judges the ratio of the times in the rounds whose two pages are equally long. A longer page takes longer because of its rows alone. */
 function compareSizes(name: string, larger: readonly Round[], smaller: readonly Round[]): void {
   const pairs = larger.flatMap((large, round) => {
     const small = smaller[round];
@@ -211,16 +216,18 @@ function compareSizes(name: string, larger: readonly Round[], smaller: readonly 
     return differs ? [] : [{ large, small }];
   });
   if (pairs.length < COMPARED_MIN * larger.length)
-    return say(`explore, ${name}: not compared, ${pairs.length} of ${larger.length} rounds have pages of equal length`);
+    return say(
+      `explore, ${name}: not compared, only ${pairs.length} of ${larger.length} rounds have equally long pages`,
+    );
   const ratioOf = (figure: (round: Round) => number) =>
     median(pairs.map(({ large }) => figure(large))) / median(pairs.map(({ small }) => figure(small)));
   judge({
-    name: `explore, ${name}, time as a multiple of a tenth of the size`,
+    name: `explore, ${name}, time as a multiple of the time on a set of a tenth of the size`,
     figure: ratioOf(({ ms }) => ms),
     unit: '',
     rounds: pairs.map(({ large, small }) => large.ms / small.ms),
     aim: { atMost: AIM_RATIO },
-    beside: `CPU time ${ratioOf(({ cpuMs }) => cpuMs).toFixed(2)} times, in ${pairs.length} rounds with pages of equal length`,
+    beside: `CPU time ${ratioOf(({ cpuMs }) => cpuMs).toFixed(2)} times, in ${pairs.length} rounds with equally long pages`,
   });
 }
 

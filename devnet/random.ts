@@ -15,7 +15,7 @@ export type SeededRandom = {
 
 const WORD = 2 ** 32;
 
-/** Creates the generator mulberry32. Its 32 bits of state are enough for drawing actions. */
+/** Creates the generator mulberry32. Its 32 bits of state are enough to choose the actions of a simulation. */
 export function createRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const word = () => {

@@ -1,4 +1,5 @@
-// The pages while the database of the index is gone: what cannot be read is said to be so, and nothing wrong is displayed.
+// Tests the pages of the console while the indexer database is unavailable. Each page says which data it could not read, and shows no wrong
+// figure.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -19,7 +20,7 @@ const SKIP = WHY_NO_BROWSER ?? (canRunPostgres() ? false : 'PostgreSQL is not on
 const DESKTOP = { width: 1_280, scheme: 'light' } as const;
 /** How the service reports that a source cannot be read. */
 const EXPECTED_ERROR = /^50[23] |status of 50[23] /;
-/** What a page displays in the place of what it could not read. */
+/** The elements with which a page says that it could not read data. */
 const EXPLANATION = '.state-error, .stale, .unknown, .problem, .connection-text';
 const COLLECTION = `/c/${ethereum.slug}`;
 const PATHS: Readonly<Record<string, string>> = {
@@ -35,7 +36,7 @@ const PATHS: Readonly<Record<string, string>> = {
   service: '/service',
 };
 
-describe('while the index is gone', { skip: SKIP }, () => {
+describe('while the indexer database is unavailable', { skip: SKIP }, () => {
   let browser: Browser;
   let service: TestService;
   let postgres: PostgresServer;
@@ -73,7 +74,7 @@ describe('while the index is gone', { skip: SKIP }, () => {
   });
 
   for (const look of LOOKS) {
-    test(`every page says what it could not read at ${look.width} px, ${look.scheme}`, async () => {
+    test(`every page says which data it could not read (${look.width} px, ${look.scheme})`, async () => {
       const opened = await openPage(browser, look);
       for (const [name, path] of Object.entries(PATHS)) {
         await visit(opened.page, service.url + path);
@@ -90,21 +91,21 @@ describe('while the index is gone', { skip: SKIP }, () => {
     });
   }
 
-  test('no figure of a collection is wrong: each is the last known one, or unknown', async () => {
+  test('no figure of a collection is shown as zero because it cannot be read', async () => {
     const present = await readFigures();
     assert.ok(figures.length > 0 && present.length === figures.length);
     const zeros = present.filter((text) => /^\$?0(\.0+)?\b/.test(text.trim()));
     assert.deepEqual(zeros, []);
   });
 
-  test('the depth says that the listings of other marketplaces are missing', async () => {
+  test('the depth tab says that the listings of other marketplaces are missing', async () => {
     const { page, context } = await openPage(browser, DESKTOP);
     await visit(page, `${service.url}${COLLECTION}?tab=depth`);
     assert.match((await page.textContent('.tab .stale')) ?? '', /could not be read, so these are not all listings/);
     await context.close();
   });
 
-  test('a page that was open continues by itself when the index is back', async () => {
+  test('an open page shows its data again, without a reload, when the indexer database is available again', async () => {
     const { page, context } = await openPage(browser, DESKTOP);
     await visit(page, `${service.url}${COLLECTION}?tab=sales`);
     await proxy.heal();

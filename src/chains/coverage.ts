@@ -19,7 +19,7 @@ import { projectNext } from './projection.ts';
 
 type CoverageContext = Pick<ProjectionContext, 'main' | 'indexer' | 'chain' | 'chains' | 'clock'>;
 
-/** The stored time is updated once it is this far behind, so that not every block writes a row. */
+/** The stored time is updated only when it differs from the cursor by at least this much, so that not every block writes a row. */
 const STEP_MS = 15_000;
 
 /** Writes the next batch of the chain's log into the indexer. When no batch is left, updates the coverage to the time of the cursor. */
@@ -33,8 +33,8 @@ export async function projectAndCover(context: ProjectionContext): Promise<Set<s
 }
 
 /**
- * Stores the coverage up to the time of the cursor. Returns the collections whose coverage began or ended. After an outage these are all
- * covered collections.
+ * Stores the coverage up to the time of the cursor. Returns the collections whose coverage began or ended. After an outage, returns also all
+ * other covered collections.
  */
 async function cover(
   { main, indexer, chain, chains, clock }: CoverageContext,
@@ -58,7 +58,7 @@ async function cover(
     const added = [...joinedIds].filter((id) => !covered.has(id));
     const removed = [...covered].filter((id) => !joinedIds.has(id));
     const changed = new Set([...removed, ...added, ...(isYoungAgain ? covered : [])]);
-    // Before the figures, as in every transaction that writes both (invariant 18).
+    // The chain's row is written before the figures are locked, as in every transaction that writes both (invariant 18).
     await updateChainCoverage(tx, chain.id, { to, revision });
     await lockFigures(tx, changed);
     await deleteCoverage(tx, { collectionIds: removed, source: chain.id });

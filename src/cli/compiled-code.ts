@@ -1,10 +1,10 @@
-// Stores the compiled code of this process, with which the next process starts faster (bin/mercat.mjs).
+// Stores the compiled code of this process, so that the next process starts faster (bin/mercat.mjs).
 
 import { flushCompileCache } from 'node:module';
 
 /**
- * Called when a long-running process has started. Otherwise Node would store the code while the process ends, when no deadline applies any
- * more. After an installation, the code consists of hundreds of files.
+ * Must be called when a long-running process has started. Otherwise Node would store the code at the end of the process, where no deadline
+ * limits the time. After an installation, hundreds of files have to be stored.
  */
 export function saveCompiledCode(): void {
   flushCompileCache();

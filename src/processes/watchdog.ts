@@ -2,12 +2,12 @@
 
 /** The time between two checks of a process. */
 export const CHECK_INTERVAL_MS = 2_000;
-/** A process that has not responded between this many checks hangs. */
+/** A process hangs if it has left the pings of this many consecutive checks without a response. */
 const UNANSWERED_MAX = 7;
 
 /**
- * Counts checks and not time. So a process is not found to hang because the machine slept, or because the supervisor itself was slow: both
- * delay the checks as well.
+ * Counts checks instead of time. If the machine sleeps, or if the supervisor is slow, the checks are delayed too. So the watchdog does not
+ * report a process that could not respond for such a reason.
  */
 export class Watchdog {
   readonly #ping: () => Promise<unknown>;
@@ -21,7 +21,7 @@ export class Watchdog {
   check(): boolean {
     if (this.#unanswered >= UNANSWERED_MAX) return true;
     this.#unanswered += 1;
-    // A ping that fails is unanswered. The supervisor notices the end of a process by itself.
+    // A ping that fails has no response. The supervisor notices the end of a process without the watchdog.
     this.#ping().then(
       () => (this.#unanswered = 0),
       () => undefined,

@@ -34,7 +34,7 @@ export class Telemetry {
   readonly #resource: Resource;
   readonly #client: OtlpClient;
   readonly #spans: SpanQueue;
-  /** Receivers compare times of several machines, so these are times of the system's clock and not of the database's. */
+  /** The system clock, because receivers compare times of several machines. Other code uses the clock of the database. */
   readonly #clock: Clock = systemClock;
   readonly #startMs = this.#clock();
   readonly #stops: (() => Promise<void>)[] = [];

@@ -86,7 +86,7 @@ forEachEngine('a lying endpoint beside a truthful one', (engine) => {
     assert.equal(disputeOf(scene), null);
   });
 
-  test('the blocks of an outage are not stored while an endpoint lies about them', async (t) => {
+  test('blocks that the follower has missed are not stored while an endpoint lies about them', async (t) => {
     const scene = await open(t);
     const { db, context, lying, settle } = scene;
     await follow(db, world);
@@ -165,7 +165,7 @@ forEachEngine('a lying endpoint beside a truthful one', (engine) => {
     const cancelled = await world.sign(0, { tokenId: 1n, price: 100n });
     await world.act(world.cancelCall(cancelled));
     await settle();
-    // The log lacks the cancel of an order that was not stored then and whose offerer held no token.
+    // The log of a real service lacks the cancel if the order was not stored at that time and its offerer held no token.
     await db.query("delete from main.chain_event where kind = 'order-cancelled'");
     await lying.tell('empty-calls');
     await assert.rejects(submit(scene, cancelled), { code: 'chain_unavailable' });
@@ -184,7 +184,7 @@ forEachEngine('a lying endpoint beside a truthful one', (engine) => {
     assert.equal(await ordersOf(db), 0);
   });
 
-  test('the status and the metrics show a dispute, and what was accepted without a comparison', async (t) => {
+  test('the status and the metrics show a dispute, and how many blocks and calls were accepted without a comparison', async (t) => {
     const lying = await startLyingEndpoint(world.chain.url);
     t.after(() => lying.close());
     const read = async (urls: string[]) => {

@@ -1,5 +1,5 @@
-// The embedded database on a disk that becomes full. It reports the full disk, and keeps every acknowledged row. It acknowledges no
-// row that it could not store.
+// Tests the embedded database on a disk that becomes full. The database reports the full disk, and keeps every row that it has acknowledged.
+// It does not acknowledge a row that it could not store.
 
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
@@ -53,7 +53,7 @@ test('when the disk has no room for the write-ahead log, no acknowledged row is 
   await assertAcknowledged(dir, ackFile, 'after the disk was full');
 });
 
-test('a first start on a disk that is too small fails and leaves no files behind', async (t) => {
+test('a first start on a disk that is too small fails, and only the lock file remains', async (t) => {
   const disk = smallDisk(t, '20m');
   if (disk === null) return;
   await assert.rejects(openEmbedded({ dir: path.join(disk, 'db') }), {

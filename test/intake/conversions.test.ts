@@ -172,7 +172,7 @@ describe('mistakes in a conversion are rejected with the map, before a row is re
     ['a pattern without a group', { pattern: '#\\d+' }, /price: the pattern needs a group/],
     ['a pattern that is no expression', { pattern: '(' }, /price: the pattern is not a regular expression: "\("/],
     ['a map that is no object', { map: 'x' }, /price: "map" must be an object/],
-    ['a map to a number', { map: { x: 1 } }, /price: "map" must give "x" a string/],
+    ['a map to a number', { map: { x: 1 } }, /price: "map" must map "x" to a string/],
     ['a currency without an amount', { currency: 'b' }, /price: "currency" and "times" need "as": "native-amount"/],
     ['a currency without a name', { as: 'native-amount', currency: { name: 'USD' } }, /price: the currency must be/],
     ['a list for a text', { as: 'list' }, /price: is not a list/],

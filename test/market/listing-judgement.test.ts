@@ -1,4 +1,4 @@
-// How a mirrored listing is judged on a followed chain, from its terms and its evidence.
+// Tests how a mirrored listing on a followed chain is judged by its terms and its evidence.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -48,7 +48,7 @@ const fill = { at: 5, tx: '0xf', quantity: 1n };
 const cancel = { at: 6, tx: '0xc' };
 const ACTIVE = ['active', null, null, null];
 
-test('a listing is listed unless its seller is known to lack the token or the approval', () => {
+test('an active listing is not hidden unless its seller is known to lack the token or the approval', () => {
   assert.deepEqual(derive({}), ACTIVE);
   assert.deepEqual(derive({ approved: null }), ACTIVE);
   assert.deepEqual(derive({ balance: null, approved: null }), ACTIVE);
@@ -59,7 +59,7 @@ test('a listing is hidden while its seller does not hold the token, or has not a
   assert.deepEqual(derive({ approved: false }), ['active', 'not-approved', null, null]);
 });
 
-test('the seller of several units must hold all of them, unless the order may be filled in parts', () => {
+test('the seller of several units must hold all of them, unless the order can be filled in parts', () => {
   assert.deepEqual(derive({ balance: 4n }, { quantity: 5n }), ['active', 'no-balance', null, null]);
   assert.deepEqual(derive({ balance: 4n }, { quantity: 5n, partial: true }), ACTIVE);
   assert.deepEqual(derive({ fills: [fill] }, { quantity: 5n, partial: true }), ACTIVE);

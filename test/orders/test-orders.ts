@@ -1,4 +1,5 @@
-// Orders on a test database. The test sets the results of chain calls. Evidence is stored with the queries of the chain follower.
+// Submits orders to a test database. A test chooses the results of the chain calls, and stores evidence with the queries of the chain
+// follower.
 
 import { before, beforeEach } from 'node:test';
 import type { LoggedEvent } from '../../src/chain-log/chain-event.ts';

@@ -1,5 +1,5 @@
-// The tasks that mirror Solana, against local servers in place of Magic Eden, a DAS endpoint and an operator's feed. Tests which
-// rows are added and retired, which snapshots are accepted, and how many requests unchanged data costs.
+// Tests the tasks that mirror Solana collections: which rows they add and retire, which snapshots they accept, and how many requests they
+// send if the data has not changed. Local servers take the place of Magic Eden, a DAS endpoint and an operator's feed.
 
 import { createVendorTasks } from '../../src/upstreams/vendor.ts';
 import assert from 'node:assert/strict';
@@ -190,7 +190,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.equal((await listings()).retired, 2, 'an empty list retired nothing, although the symbol is known');
   });
 
-  test('when reading the sales fails part-way, none of them is stored, so that no sale is missing between stored ones', async (t) => {
+  test('when a read of sales fails part-way, no sale of this read is stored, so that there is no gap between stored sales', async (t) => {
     const { book, sales, replay } = await startMagicEden(t);
     const newest = NOW / 1_000 - 3_600;
     const all = Array.from({ length: 1_300 }, (_, index) => saleRow(index, newest - index));
@@ -289,7 +289,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     return task;
   };
 
-  test('2,525 mints are read through DAS with their letter case', async (t) => {
+  test('all 2,525 mints of a collection are read from a DAS endpoint, with their upper and lower case letters', async (t) => {
     const mints = Array.from({ length: 2_525 }, (_, index) => addressOf('mt', index));
     const collection = assetOf(LANTERNS, LANTERNS, {
       grouping: [],
@@ -313,7 +313,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(named, { name: 'A name of the operator', contract_address: LANTERNS });
   });
 
-  test('the traits and descriptions of tokens are stored, and unchanged ones are not written again', async (t) => {
+  test('the traits and descriptions of tokens are stored, and unchanged traits and descriptions are not written again', async (t) => {
     const attributes: { trait_type: string; value: string | number }[] = [
       { trait_type: 'Paper', value: 'Rice' },
       { trait_type: 'Folds', value: 12 },

@@ -1,5 +1,5 @@
-// Stores how many units of each token an account holds: the sum of its transfers in the chain log. Primary database. Holdings are changed
-// in the transaction that changes the chain log.
+// Stores how many units of each token an account holds: the sum of the account's transfers of the token in the chain log. Primary database.
+// Holdings are changed in the transaction that changes the chain log.
 
 import type { Address } from '../../core/address.ts';
 import { toCollectionId } from '../../core/collection.ts';
@@ -106,7 +106,7 @@ export async function listOwnership(
 
 const decodeAccount = rowDecoder('former holder', { account: text });
 
-/** Those of `accounts` that hold a token of one of the contracts, or have sent one. */
+/** Returns each account in `accounts` that holds a token of one of the contracts, or that has sent such a token. */
 export async function listFormerHolders(
   db: Queryable,
   chain: string,

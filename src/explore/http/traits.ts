@@ -22,7 +22,7 @@ const CACHE_POLICY = { sharedMaxAgeS: 15, staleWhileRevalidateS: 60 };
 
 export const TraitSchema = Type.Object(
   {
-    name: Type.String({ description: 'Name of the trait, as its author wrote it.' }),
+    name: Type.String({ description: 'Name of the trait, as the metadata states it.' }),
     values: Type.Array(
       Type.Object(
         {
@@ -31,12 +31,12 @@ export const TraitSchema = Type.Object(
           listed: countOrNull('How many of these tokens are listed; null if a token or a listing may be missing.'),
           floor: refOrNull<WirePrice>(
             'Price',
-            'The cheapest listing of these tokens; null if none is listed, or if the traits of a listed token are not known.',
+            'The price of the cheapest listing of these tokens; null if none of them is listed, or if the traits of a listed token are not known.',
           ),
         },
         { description: 'A value of the trait.', ...closed },
       ),
-      { description: `The values, those of the most tokens first, at most ${VALUES_MAX}.` },
+      { description: `The ${VALUES_MAX} most frequent values, the most frequent first.` },
     ),
     hasMoreValues: Type.Boolean({ description: 'True when the trait has more values than `values`.' }),
   },
@@ -66,7 +66,8 @@ export function registerTraitsRoute(app: FastifyInstance, context: ExploreContex
     schema: {
       operationId: 'listTraits',
       summary: 'List the traits of a collection',
-      description: 'The names of the traits in alphabetical order, with the values of each and their figures.',
+      description:
+        'Lists the traits in alphabetical order of their names. Each trait has its values and their figures.',
       tags: ['Collections'],
       params: collectionParams,
       querystring: Type.Object(pageQuery),

@@ -45,7 +45,9 @@ export function parseColumnMap(map: unknown): ColumnMap {
   for (const [field, source] of Object.entries(map)) {
     const type = findFieldType(kind, field);
     if (type === null || type === 'object') {
-      rejectMap(`${field}: ${kind === null ? 'no kind of record' : `a ${kind} record`} has no such field`);
+      rejectMap(
+        `${field}: ${kind === null ? 'no kind of record has such a field' : `a ${kind} record has no such field`}`,
+      );
     }
     sources[field] = parseSource(field, source, type);
   }
@@ -147,7 +149,7 @@ function parsePattern(field: string, pattern: unknown): string {
 function parseValueMap(field: string, map: unknown): Record<string, string> {
   if (!isPlainObject(map)) return rejectMap(`${field}: "map" must be an object, such as {"ETH": "ethereum"}`);
   const values = Object.entries(map).map(([text, value]) => {
-    if (typeof value !== 'string') return rejectMap(`${field}: "map" must give ${quoteValue(text)} a string`);
+    if (typeof value !== 'string') return rejectMap(`${field}: "map" must map ${quoteValue(text)} to a string`);
     return [text, value] as const;
   });
   return Object.fromEntries(values);

@@ -1,4 +1,4 @@
-// The tables whose rows an import may change, and the columns by which an undo recognises a row that has not changed since.
+// The tables whose rows an import can change, and the columns by which an undo recognises that a row has not changed since the import.
 
 /** The kinds of changed rows: the kinds of records, and the coverage that an import stores of its collections. */
 export const TRACKED_KINDS = [
@@ -178,8 +178,8 @@ export function keyCondition(kind: TrackedKind): string {
 
 /**
  * The SQL subquery for the row that has the key text `wanted.key`, with further columns after `*`. `limit 1` makes PostgreSQL search the
- * index once for each key. A plain join would read the complete table for each batch, until the table has about 25,000 rows. So does
- * `group by`, which is also possible on a Citus cluster.
+ * index once for each key. `group by` has the same effect, and is also possible in the indexer on a Citus cluster. A plain join would read the
+ * complete table for each batch while the table has fewer than about 25,000 rows.
  */
 export function storedRowSql(kind: TrackedKind, columns = ''): string {
   const { schema, key } = TRACKED_TABLES[kind];

@@ -1,4 +1,4 @@
-// MarketItem: the schema of a listing or a sale in responses.
+// The schema of a listing or a sale in responses.
 
 import type { Static } from 'typebox';
 import Type from 'typebox';
@@ -62,7 +62,10 @@ export const MarketItemSchema = Type.Object(
     }),
     expiresAt: dateTimeOrNull('When the listing expires; null for a listing without expiry, and for a sale.'),
     timestamp: dateTime('When the listing was created, or the sale completed.'),
-    orderId: typeOrNull<string>('string', 'Opaque, stable join key. Compare for equality only, never parse it.'),
+    orderId: typeOrNull<string>(
+      'string',
+      'Id of the listing, or of the listing that the sale filled; null for a sale whose listing is not known. The id is stable and opaque: compare it for equality, and never parse it.',
+    ),
     tx: typeOrNull<string>('string', 'Transaction hash or signature; null for rows that exist only off-chain.'),
   },
   {

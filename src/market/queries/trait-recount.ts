@@ -1,10 +1,11 @@
-// Derives the tables of traits again from the rows of tokens and listings, for `mercat audit` and for tests. Indexer database.
+// Compares the tables of traits with the rows of tokens and listings from which they are derived, for `mercat audit` and for tests. Indexer
+// database.
 
 import type { Queryable } from '../../database/port.ts';
 import type { FigureDifference, RecountScope } from './figure-recount.ts';
 import { decodeFigureDifference } from './figure-recount.ts';
 
-/** The figures and lists of traits that differ from the rows that they are derived from. `listed_asset` and `own_asset` must be right. */
+/** The figures and lists of traits that differ from the rows from which they are derived. `listed_asset` and `own_asset` must be correct. */
 export async function listTraitDifferences(
   db: Queryable,
   { prefix, limit }: Omit<RecountScope, 'now'>,

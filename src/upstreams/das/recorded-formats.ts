@@ -1,4 +1,4 @@
-// Recorded DAS responses that `mercat import` reads.
+// The format in which `mercat import` reads recorded DAS responses.
 
 import type { RecordedFormat, RecordedRows } from '../recorded-format.ts';
 import { CHAIN, CONTRACT_ADDRESS, listUnder, toNoRows } from '../recorded-format.ts';

@@ -1,4 +1,4 @@
-// A consumer of the stream with the typed client. Its connection is reset at random times, and each new connection goes to another node.
+// Follows the stream with the typed client. The connection is cut at random times, and each new connection goes to another node.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { createMarketClient } from '../../../client/src/market.ts';
@@ -9,15 +9,15 @@ import { MarketCopy, readSnapshot } from './market-copy.ts';
 
 /** The longest time for which a connection is left open. */
 const OPEN_MS_MAX = 400;
-/** The longest time until a connection is opened or lost. Then the next node is tried, because this one may have been killed. */
+/** How long to wait until a connection is opened or lost. After this time the next node is used, because the current node may be killed. */
 const CHANGE_MS_MAX = 4_000;
 const POLL_MS = 5;
 
 export type Consumer = {
   copy: MarketCopy;
-  /** Where its stream began. */
+  /** The offset of the snapshot. The stream begins after this offset. */
   offset: string;
-  /** How many open connections it has lost. */
+  /** How many open connections the consumer has lost. */
   disconnections(): number;
   /** Ends the connection. Throws the error with which the stream has ended, if it has. */
   stop(): Promise<void>;
@@ -27,7 +27,7 @@ export type ConsumerOptions = {
   nodes: readonly string[];
   collections: readonly CopiedCollection[];
   random: SeededRandom;
-  /** Its address, so that consumers do not share rate limits. */
+  /** The client address of the consumer. Each consumer has its own address, so that consumers do not share rate limits. */
   address: string;
 };
 

@@ -1,5 +1,5 @@
-// Every marketplace, feed and price source that the service reads, each on its own replay server. Also the collections that are
-// followed there. One call adds rows at all servers. Another call lists the tasks whose rows have not reached the tables.
+// Starts a replay server for each marketplace, feed and price source that the service reads. `follow` follows collections that exist on these
+// servers, `makeNews` adds rows at all servers, and `missing` lists the tasks that have not stored these rows yet.
 
 import type { TestContext } from 'node:test';
 import type { Database } from '../../../src/database/port.ts';
@@ -43,11 +43,11 @@ export type VendorServers = {
   /** The settings of a service that reads these servers. `urls` replaces the URLs of some servers. */
   settings(urls?: Partial<Record<Server, string>>): Record<string, string>;
   follow(db: Database): Promise<void>;
-  /** Marks every followed collection, and a token of it, as recently viewed for the rest of the test. */
+  /** Marks every followed collection, and one token of each, as recently viewed for the rest of the test. */
   show(db: Database): Promise<void>;
   /** Adds a listing, a sale and a token at each server that has such rows, and changes the price of ether. */
   makeNews(): void;
-  /** The names of the tasks whose latest row has not reached the tables. */
+  /** The names of the tasks that have not stored the newest row of their server. */
   missing(db: Database): Promise<string[]>;
 };
 
@@ -189,7 +189,7 @@ function ownListing(n: number, listedAt: number): object {
   };
 }
 
-/** The tasks whose row number `n`, or whose price of ether, has not reached its table. */
+/** The names of the tasks that have not stored row number `n` of their server, or the price of ether. */
 async function findMissing(db: Database, n: number, eth: number): Promise<string[]> {
   const has = async (sql: string, ...values: unknown[]) => (await db.query(sql, values)).length > 0;
   const listed = (source: string, id: string) =>

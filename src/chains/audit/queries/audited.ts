@@ -139,7 +139,7 @@ export type AuditedToken = Omit<ReturnType<typeof decodeToken>, 'holders'> & {
   holders: ReadonlyMap<ReturnType<typeof decodeToken>['accounts'][number], bigint>;
 };
 
-/** Tokens of collections that have not caught up with their chain are left out. */
+/** The given tokens with their holders. A token is missing if its collection is not followed, or has not caught up with its chain. */
 export async function listAuditedTokens(
   db: Queryable,
   tokens: readonly TokenKey[],
