@@ -3,7 +3,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Each line is a JSON object that is no valid record, of about 64 KB. */
+/** A line of about 64 KB. It is a JSON object, but not a valid record. */
 const CHUNK = Buffer.from(`{"kind":"token","filler":"${'x'.repeat(65_000)}"}\n`);
 
 export type Flood = {

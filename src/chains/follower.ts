@@ -48,8 +48,8 @@ const DENSE_MS = 60 * 60_000;
 /** The hashes of this many block numbers before the cursor are also kept, whatever the age of the blocks. */
 const DENSE_BLOCKS_MIN = 512;
 /**
- * Of blocks that are older than DENSE_MS, one hash is kept for each interval of this many block numbers. The common ancestor of a deeper
- * reorganisation is found with these hashes, at most one interval too low.
+ * Of blocks that are older than DENSE_MS, one hash is kept for each interval of this many block numbers. If a reorganisation goes back that
+ * far, the common ancestor that is found with these hashes can be too low by at most one interval.
  */
 const SPARSE_INTERVAL = 1_024;
 /**
@@ -67,7 +67,7 @@ export async function followOnce(context: FollowContext): Promise<StepResult> {
   const cursor = await findChainCursor(main, reader.chain.id);
   if (!cursor) return start(context, head);
   if (await isOrphaned(context, cursor, head)) {
-    // One endpoint may serve a fork or another chain. Nothing is reverted while another endpoint continues the chain of the cursor.
+    // A single endpoint can serve a fork or another chain. Nothing is reverted while another endpoint continues the chain of the cursor.
     if (await reader.comparison.isStillContinued(cursor, head.number)) return { changed: new Set(), more: false };
     return revertOrphaned(context, cursor);
   }

@@ -13,7 +13,7 @@ const POLL_PERIOD_MS = 200;
 
 export const defineSync: DefineCommand = (sync, io) => {
   sync
-    .description('Run a task now, whether or not it is due, and again every period until Ctrl-C.')
+    .description('Run a task now, even if it is not due, and then once in each of its periods until Ctrl-C.')
     .argument('<name>', 'the name of a task in mercat status, or of a source, such as opensea, to run all its tasks')
     .option('--once', 'run once; exit code 1 when a run failed')
     .option('--json', 'after each round, print the list of the tasks with their results as one JSON value')

@@ -19,7 +19,7 @@ export type ErrorCode =
 /** Which field or parameter of a request is wrong, and why. In `path` nested fields are separated by dots. */
 export type ErrorDetail = { path: string; message: string };
 
-/** `message` is public: it may repeat what the caller sent, but no host, file path, SQL or stack. */
+/** `message` is public: it can contain what the caller sent, but must not contain a host, a file path, SQL or a stack. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;

@@ -6,7 +6,7 @@ import { readKeyId } from '../core/secret-keys.ts';
 import type { Queryable } from './port.ts';
 import { bytes, rowDecoder } from './rows.ts';
 
-/** A stored value of this length is a secret in clear. An encrypted value is longer. */
+/** A stored value of this length is a secret without encryption. An encrypted value is longer. */
 export const SHARED_SECRET_BYTES = 32;
 
 const decodeSecret = rowDecoder('secret', { value: bytes });
@@ -22,7 +22,7 @@ export async function findOrInsertSecret(db: Queryable, name: string, keys: Secr
   return decryptSharedSecret(keys, name, decodeSecret(row).value);
 }
 
-/** The stored form of a secret. Without a key, its bytes in clear. Otherwise the text that `SecretKeys` returns. */
+/** The stored form of a secret: its bytes if there is no key, otherwise the text that `SecretKeys` returns. */
 export function encryptSharedSecret(keys: SecretKeys, name: string, secret: Buffer): Buffer {
   return keys.currentId === null ? secret : Buffer.from(keys.encrypt(secret.toString('base64'), placeOf(name)));
 }
@@ -32,7 +32,7 @@ export function decryptSharedSecret(keys: SecretKeys, name: string, stored: Buff
   return Buffer.from(keys.decrypt(stored.toString('utf8'), placeOf(name)), 'base64');
 }
 
-/** The id of the key that encrypted a stored secret. Null for a secret in clear. */
+/** The id of the key that encrypted a stored secret. Null for a secret without encryption. */
 export function readSharedKeyId(stored: Buffer): string | null {
   return stored.length === SHARED_SECRET_BYTES ? null : readKeyId(stored.toString('utf8'));
 }

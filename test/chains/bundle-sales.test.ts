@@ -1,5 +1,5 @@
-// Sales that are read from a chain. Several tokens sold at one price are one sale. The sale counts once and has no price for a
-// single token. A sale names the mirrored listing that it filled.
+// Tests sales that are read from a chain. Several tokens that are sold for one price are one sale, a bundle. A bundle counts once, and has no
+// price for a single token. A sale has the id of the mirrored listing that it filled.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -111,7 +111,7 @@ forEachEngine('sales read from a chain', (engine) => {
     assert.deepEqual(await sums(), [1_007, 3]);
   });
 
-  test('a sale names the listing at its marketplace, else any listing of its order', async () => {
+  test('a sale has the id of the listing of its order at its marketplace, or the id of a listing at another marketplace if there is none', async () => {
     const idsOf = async () => {
       const rows = await db.query(`select listing_id from indexer.sale order by block_number`);
       return rows.map((row) => row['listing_id']);

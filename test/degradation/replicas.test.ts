@@ -1,4 +1,4 @@
-// Two nodes whose public reads use a streaming replica. The replay of the replica is paused, and the primary is stopped.
+// Tests two nodes whose public reads use a streaming replica: while the replay of the replica is paused, and while the primary is stopped.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 
 const LIMIT_MS = 30_000;
 const canRun = canStartPostgres() || process.env['REQUIRE_POSTGRES'] === '1';
-/** Longer than the age from which responses carry an offset. */
+/** A response contains an offset only when the offset has a certain age. This time is longer. */
 const OFFSET_AGE_MS = 700;
 /** Longer than the resolution of the clocks. */
 const CLOCK_STEP_MS = 20;
@@ -37,7 +37,7 @@ describe('two nodes with a replica', { skip: canRun ? false : 'PostgreSQL is not
           DATA_DIR: temporaryDirectory(),
           DATABASE_URL: primary.url,
           DATABASE_REPLICA_URLS: replica.url,
-          // So large that a replica whose replay is paused is not left out.
+          // So large that a replica whose replay is paused is still used.
           REPLICA_MAX_LAG_MS: '600000',
         },
       });
@@ -52,7 +52,7 @@ describe('two nodes with a replica', { skip: canRun ? false : 'PostgreSQL is not
 
   const onReplica = (sql: string) => withClient(replica.url, (client) => client.query(sql));
   const nameOn = async (service: TestService, path: string) => (await service.ok(path)).data.name;
-  /** Assigns a position of the activity log. Resolves when responses of the first node carry its offset. */
+  /** Increments the position of the activity log. Resolves when responses of the first node contain the new offset. */
   const advanceOffset = async () => {
     const readOffset = async () => (await first.operate('status', {})).body.result.stream.offset;
     const earlier = await readOffset();
@@ -65,13 +65,13 @@ describe('two nodes with a replica', { skip: canRun ? false : 'PostgreSQL is not
     return databases['main-replica-1'].replica.leftOut === null;
   };
 
-  test('a node serves its own change and the change of another node at once, although the replica does not have it', async () => {
+  test('a node serves its own changes and those of the other node at once, although the replica has not replayed them', async () => {
     await until(
       async () => (await readsReplica(first)) && (await readsReplica(second)),
       LIMIT_MS,
       'no replica is read',
     );
-    // No notification announces these changes, so a response without the last one was read from the replica.
+    // The nodes get no notification of these changes. So a response without the last change was read from the replica.
     let count = 0;
     const readsOld = async () => {
       count += 1;
@@ -91,7 +91,7 @@ describe('two nodes with a replica', { skip: canRun ? false : 'PostgreSQL is not
     await until(async () => (await readFloor()) !== undefined, LIMIT_MS, 'the floor is not stored');
     assert.ok(
       (await readFloor()) <= changedBy,
-      'the time of the floor is later than that of the state it was read from',
+      'the time of the stored floor is later than the time of the rows from which the floor was computed',
     );
     await advanceOffset();
     const explored = await first.ok(`/explore/v1/collections/${shown.id}`);
@@ -109,7 +109,7 @@ describe('two nodes with a replica', { skip: canRun ? false : 'PostgreSQL is not
     await onReplica('select pg_wal_replay_resume()');
   });
 
-  test('public reads go on without the primary, and the store responds with 503', async () => {
+  test('while the primary is stopped, public reads succeed, and the store responds with 503', async () => {
     await until(
       async () => (await readsReplica(first)) && (await readsReplica(second)),
       LIMIT_MS,

@@ -53,7 +53,7 @@ forEachMarket('collections with all figures', {}, (market) => {
     );
   });
 
-  test('the change of the volume is known if both periods are covered, and if there was volume before', async () => {
+  test('the change of the volume is known if both periods are covered and the earlier period has volume', async () => {
     const subject = newCollection();
     const sales = [30 * HOUR_MS, 20 * HOUR_MS, 10 * HOUR_MS, 10 * DAY_MS];
     await market.load([

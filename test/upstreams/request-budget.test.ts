@@ -67,8 +67,8 @@ forEachEngine('a budget of requests', (engine) => {
   const budgetOf = (perHour: number) => new SharedBudget(db, { upstream: NAME, perHour, clock });
 
   /**
-   * All processes send as many requests as the budget allows, for `ms`. New processes replace them one after the other. Returns how
-   * many requests a single process with a budget of its own would have sent.
+   * During `ms`, all processes send as many requests as the budget allows. One process after another is replaced by a new process. Returns
+   * how many requests a single process with its own budget would have sent.
    */
   const live = async (join: (index: number) => UpstreamClient, ms: number, { count, perHour }: Crowd) => {
     const alone = new ProcessBudget({ perHour, clock });
@@ -126,7 +126,7 @@ forEachEngine('a budget of requests', (engine) => {
     );
   });
 
-  test('a new process may send only the requests that other processes left', async (t) => {
+  test('a new process can send only the requests that the other processes have not sent', async (t) => {
     const { join, sent } = await start(t, 20);
     assert.deepEqual([await trySend(join()), await trySend(join())], ['sent', 'sent']);
     const newcomer = join();
@@ -235,8 +235,8 @@ forEachEngine('a budget of requests', (engine) => {
         `a request was allowed after the clock was set back by ${ms} ms`,
       );
       await pass(HOUR_MS / 17);
-      // A step back of less than a minute looks like two statements that ran out of order. The later time stays stored, and the
-      // budget refills only after that time.
+      // A clock that was set back by less than a minute looks like two statements that ran out of order. The later time stays stored, and
+      // the budget refills only after this time.
       assert.equal(
         await trySend(upstream, { patienceMs: 0 }),
         ms < 60_000 ? 'over-budget' : 'sent',

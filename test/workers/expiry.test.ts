@@ -46,13 +46,13 @@ forEachEngine('the expiry sweep', (engine) => {
     assert.equal(await sweep(AT + 1), 2);
   });
 
-  test('one sweep marks more rows than one statement may update', async () => {
+  test('one sweep marks all expired rows, even if they are more than the limit of one statement', async () => {
     const expiresAt = at(-1);
     await ingest(db, ...Array.from({ length: 1_203 }, (_, n) => listing({ id: `x${n}`, tokenId: `${n}`, expiresAt })));
     assert.equal(await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => AT }), 1_203);
   });
 
-  test('while one of the two schemas fails, the sweeps of the other are done, and the failure is reported', async () => {
+  test('if the sweep of one schema fails, the other schema is still swept, and the failure is reported', async () => {
     await ingest(db, order({ tokenId: '1', expiresAt: at(-1) }), listing({ id: 'a', expiresAt: at(-1) }));
     await db.query(
       `insert into main.recent_view (collection_id, asset, viewed_at) values ('a', '1', $1), ('a', '2', $2)`,

@@ -1,4 +1,4 @@
-// A choice of a few values, all visible. The choice stands in the URL, so each value is a link.
+// A row of links with which the user chooses one of a few values. The URL contains the chosen value.
 
 import type { ComponentChildren } from 'preact';
 import { Link } from './link.tsx';

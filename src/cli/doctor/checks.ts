@@ -114,9 +114,9 @@ function judgeCluster({ version, nodes, inactive, local }: Cluster, hasReplicas:
 }
 
 const REPLICAS_CORRECTION =
-  'each URL must lead to one server, a replica: see DATABASE_REPLICA_URLS in docs/settings.md, and docs/scaling.md';
+  'each URL must name one server that is a replica: see DATABASE_REPLICA_URLS in docs/settings.md, and docs/scaling.md';
 
-/** Checks each replica once. A replica that is left out at this moment may come back. */
+/** Checks each replica once. The service can use a replica again that this check reports as not used. */
 async function checkReplicas(config: Config, primaries: Pick<Databases, 'main' | 'indexer'>): Promise<DoctorFinding[]> {
   const opened = await openReplicas(config, createLog('silent'), { primaries }).catch((error: unknown) =>
     describeError(error),
@@ -130,7 +130,7 @@ async function checkReplicas(config: Config, primaries: Pick<Databases, 'main' |
 }
 
 function judgeReplica({ name, leftOut, lagMs, isTimelineHidden }: ReplicaStatus): DoctorFinding {
-  if (leftOut !== null) return warn(name, `it is left out: ${leftOut}`, REPLICAS_CORRECTION);
+  if (leftOut !== null) return warn(name, `public reads do not use this replica: ${leftOut}`, REPLICAS_CORRECTION);
   return isTimelineHidden
     ? warn(name, TIMELINE_HIDDEN, 'GRANT pg_read_all_stats to the role of the service')
     : ok(name, `it serves public reads, at most ${Math.round(lagMs ?? 0)} ms behind`);
@@ -168,7 +168,7 @@ function judgeUnrecorded(ids: readonly string[]): DoctorFinding[] {
   ];
 }
 
-/** Reports secrets that are stored in clear or encrypted with an earlier key, and whether all secrets can be decrypted. */
+/** Reports secrets that are stored without encryption or with an earlier key, and secrets that cannot be decrypted. */
 function judgeSecrets({ currentKeyId, stored }: SecretsReport): DoctorFinding[] {
   const name = 'secrets';
   const unreadable = stored.filter(({ readable }) => !readable);
@@ -226,7 +226,7 @@ function judgeSchema({ mistake, pending, waiting }: DatabaseHealth, database: st
   return ok(name, 'up to date');
 }
 
-/** Checks that the database limits the time of statements. With the embedded engine the program itself ends long statements. */
+/** Checks that PostgreSQL ends statements that run for too long. For the embedded engine the program itself ends such statements. */
 function judgeLimits({ engine, limitsStatements }: DatabaseHealth, database: string): DoctorFinding[] {
   if (engine === 'embedded' || limitsStatements) return [];
   const message =

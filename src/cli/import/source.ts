@@ -19,7 +19,7 @@ export type ImportSource = Disposable & {
   chunks: AsyncIterable<Uint8Array>;
 };
 
-/** Throws OperatorError if the file cannot be read, is a directory, or has a format that the command does not read. */
+/** Throws OperatorError if the file cannot be read, is a directory, or has a format that `mercat import` does not read. */
 export function requireReadable(file: string): void {
   try {
     accessSync(file, constants.R_OK);
@@ -47,7 +47,7 @@ function readHead(file: string): Buffer {
   }
 }
 
-/** If the encoding of the file is unusual, `onNote` is called with a note before the first chunk. */
+/** If the file is in UTF-16, `onNote` is called with a note before the first chunk. */
 export function openSource(
   file: string,
   { stdin, onNote = () => undefined }: { stdin: Readable; onNote?: (note: string) => void },
@@ -91,7 +91,7 @@ class StreamSource implements ImportSource {
     }
   }
 
-  /** Removes one layer after the other, such as a compression. */
+  /** Decompresses and unpacks the bytes until they are text, because compressions can be nested. */
   async *#decode(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const { head, source } = await peek(bytes, ({ length }) => length >= FORMAT_HEAD_SIZE);
     const format = recogniseFormat(head);

@@ -44,20 +44,20 @@ export async function authenticate(access: KeyAccess, request: FastifyRequest, r
   throw new ServiceError('unauthorized', 'Missing or invalid API key');
 }
 
-/** The caller of the request if its key is known without the database, as `KeyVerifier.peek`. The request is not counted. */
+/** Returns the caller of the request if `KeyVerifier.peek` knows the key, without a read of the database. The request is not counted. */
 export function peekCaller({ keys }: KeyAccess, request: IncomingMessage): Caller | null {
   const secret = secretOf(request);
   return secret === null ? null : keys.peek(secret);
 }
 
-/** Whether the caller may use what has this scope. A key without a shop has no scope of the store interface. */
+/** Whether the key of the caller has the scope. A key without a shop has no scope of the store interface. */
 export function hasScope(caller: Caller, scope: StoreScope): caller is ShopCaller {
   return caller.scopes.has(scope) && caller.shopId !== null;
 }
 
 const AUTHORIZATION = 'authorization';
 
-/** The secret in the header `Authorization`. Null if the header is missing, has another form, or is given twice so that the key is unclear. */
+/** The secret in the header `Authorization`. Null if the header is missing, has another form, or occurs more than once. */
 function secretOf({ headers, rawHeaders }: IncomingMessage): string | null {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -10,8 +10,8 @@ export function toEtag({ version }: Versioned): string {
 }
 
 /**
- * Returns a check that throws `precondition_failed` unless `If-Match` names the version or is `*`. Without the header, every version
- * passes.
+ * Returns a check that throws `precondition_failed` unless `If-Match` names the current version or is `*`. Without the header, the check
+ * never throws.
  */
 export function ifMatchCheck(request: FastifyRequest): (current: Versioned) => void {
   const header = request.headers['if-match'];

@@ -1,4 +1,4 @@
-// The stored form of secrets: counts of secrets by key, and the rows to encrypt again.
+// Statements that count the stored secrets by the key that encrypted them, and that replace the stored form of secrets.
 
 import type { Queryable } from '../../database/port.ts';
 import { bytes, column, integer, nullable, oneOf, rowDecoder, text } from '../../database/rows.ts';
@@ -12,19 +12,19 @@ export const SECRET_KINDS = ['service', 'webhook', 'response'] as const;
 
 const decodeCount = rowDecoder('stored secrets', {
   kind: oneOf(SECRET_KINDS),
-  /** The key that encrypted the values. Null: the values are stored in clear. */
+  /** The key that encrypted the values. Null: the values are not encrypted. */
   keyId: column('key_id', nullable(text)),
   count: integer,
 });
 
 export type SecretCount = ReturnType<typeof decodeCount>;
 
-/** SQL expression: the id of the key that encrypted a text; null for a text in clear. */
+/** SQL expression: the id of the key that encrypted a text; null for a text without encryption. */
 const keyIdOf = (value: string) => `case when starts_with(${value}, 'enc:') then split_part(${value}, ':', 2) end`;
 
 /**
- * SQL condition: the response contains the secret of a webhook, in clear or encrypted. In clear, a text inside the JSON cannot
- * be mistaken for the field, because its quotes are escaped.
+ * SQL condition: the response is encrypted, which means that it contains the secret of a webhook, or has such a secret without encryption.
+ * Text inside a JSON string cannot be mistaken for the field, because the quotes in such text are escaped.
  */
 const HAS_SECRET = `(starts_with(body, 'enc:') or strpos(body, '"secret":"whsec_') > 0)`;
 
@@ -53,7 +53,7 @@ const isOutdated = (value: string) =>
 
 const decodeShared = rowDecoder('secret', { name: text, value: bytes });
 
-/** All secrets of the service, locked until the transaction ends. They are few. */
+/** All secrets of the service, locked until the transaction ends. A service has only a few. */
 export async function listSharedSecretsForUpdate(tx: Queryable): Promise<ReturnType<typeof decodeShared>[]> {
   return (await tx.query(`select name, value from main.secret order by name for update`)).map(decodeShared);
 }

@@ -6,7 +6,7 @@ import { parseRetryAfter } from '../../resilience/backoff.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 
 /**
- * `status` is null if no complete response arrived. `error` is then the reason, in words for the shop. `retryAfter` is the header
+ * `status` is null if no complete response arrived. `error` is then the reason, as a message to the shop. `retryAfter` is the header
  * `Retry-After`, or null.
  */
 export type AttemptResult = {
@@ -16,7 +16,7 @@ export type AttemptResult = {
   durationMs: number;
 };
 
-/** How an attempt changes its delivery. `error` is the reason of a failure in words for the shop, or null after a success. */
+/** How an attempt changes its delivery. `error` is the reason of a failure, as a message to the shop, or null after a success. */
 export type AttemptVerdict = {
   state: DeliveryState;
   /** The time of the next attempt. Null if no attempt follows. */

@@ -40,7 +40,7 @@ const ASSETS_MAX = 200_000;
 const BASIS_POINTS_MAX = 10_000;
 const ERROR_LENGTH_MAX = 200;
 
-/** A page at a time, the oldest tokens first, so that a token created meanwhile comes at the end. */
+/** Reads the tokens of a collection page by page, the oldest first. So a token that is created during the walk comes at the end. */
 export function walkDasCollection(
   upstream: UpstreamClient,
   collection: string,
@@ -58,7 +58,7 @@ export function walkDasCollection(
       });
       const { items, limit } = readList(upstream, result);
       if (items.length > pageSize) throw toMalformed(upstream, 'more assets than requested');
-      // An endpoint may return smaller pages than requested, and reports their size as `limit`.
+      // An endpoint can return smaller pages than requested. Then it reports the size of its pages as `limit`.
       return { rows: items, next: items.length < Math.min(pageSize, limit) ? null : String(page + 1) };
     },
     { pagesMax: PAGES_MAX, rowsMax: ASSETS_MAX },
@@ -66,7 +66,7 @@ export function walkDasCollection(
   return parsePages(pages, (assets) => parseDasTokens(assets, collection));
 }
 
-/** A mint that the endpoint does not know gives no record. */
+/** Reads the tokens with the given mints. A mint that the endpoint does not know gives no record. */
 export async function readDasTokens(
   upstream: UpstreamClient,
   mints: readonly string[],
@@ -114,8 +114,8 @@ export async function readDasCollection(
 export type TokenTraits = { tokenStandard: string | null; royaltyBps: number | null };
 
 /**
- * Reads the token standard and the royalty from the oldest token. The collection's own asset may have another standard than the tokens, and
- * no royalty.
+ * Reads the token standard and the royalty from the oldest token, because the collection's own asset can have another standard than its
+ * tokens, and no royalty.
  */
 export async function readDasTokenTraits(
   upstream: UpstreamClient,
@@ -221,7 +221,7 @@ function isSingle(row: VendorRow): boolean {
     return model === 'single';
   }
   const decimals = optionalInteger(token, 'decimals') ?? 0;
-  // A supply may exceed a double, so its text is compared.
+  // A supply can exceed the integers that a double represents exactly, so its text is compared.
   const supply = optionalNumberText(token, 'supply') ?? '1';
   return decimals === 0 && supply === '1';
 }
@@ -230,7 +230,7 @@ function readGroup(row: VendorRow): string | null {
   for (const value of optionalRows(row, 'grouping')) {
     const group = toRow(value, 'grouping');
     if (group['group_key'] !== 'collection' || group['group_value'] === null) continue;
-    // Any asset may claim to belong to a collection. The claim counts once the collection has verified it.
+    // Any asset can claim to belong to a collection. A claim that the collection has not verified does not count.
     if (optionalFlag(group, 'verified') === false) continue;
     const address = parseAddress('solana', requiredText(group, 'group_value'));
     return address ?? rejectRow('grouping.group_value', 'is not an address');

@@ -67,7 +67,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       for (const path of lists) assertRateLimited(await market.get(path), LIST_MAX, resetAt);
     });
 
-    test('allows 300 requests a minute to all endpoints that are not lists together', async () => {
+    test('allows 300 requests a minute to all other endpoints together', async () => {
       const resetAt = market.now() + MINUTE_MS;
       for (const path of singles) assert.deepEqual(new Set(await statusesOf(path, SINGLE_MAX / 5)), new Set([200]));
       for (const path of singles) assertRateLimited(await market.get(path), SINGLE_MAX, resetAt);
@@ -124,7 +124,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       assert.deepEqual([head.status, head.headers.get('retry-after')], [429, '60']);
     });
 
-    test('counts malformed and unknown paths with the endpoints that are not lists', async () => {
+    test('counts requests for malformed and unknown paths in the limit of the endpoints that are not lists', async () => {
       await statusesOf('/v1/nothing', SINGLE_MAX - 1);
       assert.equal((await raw('/v1/collections/%zz')).status, 400);
       assert.equal((await raw('/v1/collections/%zz')).status, 429);
@@ -191,7 +191,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
   describe('caching', () => {
     const POLICY = /^public, max-age=0, s-maxage=\d+, stale-while-revalidate=\d+$/;
 
-    test('is allowed by every 200 for shared caches only', async () => {
+    test('is allowed to shared caches, but not to browsers, by every response with the status 200', async () => {
       for (const path of all) {
         const { headers } = await market.get(path);
         assert.match(headers.get('cache-control') ?? '', POLICY, path);

@@ -1,5 +1,5 @@
 // A JSON-RPC endpoint on loopback that forwards requests to a real endpoint. It fails, limits requests and returns wrong data, as
-// public endpoints do. Faults are drawn at random from a seed and counted. Options change every response.
+// public endpoints do. A random generator with a seed chooses the faults, and each fault is counted. Some options change every response.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { asOfHead, corrupt, lagOf } from './faulty-responses.ts';
 import type { JsonRpcRequest, JsonRpcResponse } from './faulty-responses.ts';
 import { gzipBomb } from '../replay/gzip-bomb.ts';
 
-/** First the faults of the connection and of HTTP, then the faults in the content of a response. */
+/** The faults of the connection and of HTTP come first. The faults in the content of a response follow. */
 export const RPC_FAULTS = [
   'stall',
   'drip',
@@ -44,7 +44,7 @@ export type RpcFault = (typeof RPC_FAULTS)[number] | (typeof RPC_LIES)[number];
 
 export type FaultyOptions = {
   seed?: number;
-  /** The probability, from 0 to 1, that a fault is drawn for an HTTP request. A fault that cannot apply to the request has no effect. */
+  /** The probability, from 0 to 1, that an HTTP request gets a fault. A fault that cannot apply to the request has no effect. */
   faultShare?: number;
   faults?: readonly RpcFault[];
   /** The `Retry-After` of the fault `limited`, in seconds. */

@@ -11,7 +11,7 @@ export type StreamEvent = { id: string; event: string; data: any };
 
 export type StreamRequest = { lastEventId?: string; headers?: Record<string, string> };
 
-/** A response that is no stream. */
+/** The server did not respond with a stream. */
 export class StreamRejected extends Error {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
@@ -34,7 +34,7 @@ export class EventStream {
   lastEventId: string;
   retryMs: number | null = null;
   comments = 0;
-  /** Resolves when the connection has ended: true if the response was complete. */
+  /** Resolves when the connection has ended. The value is true if the response was complete. */
   readonly ended: Promise<boolean>;
   isEnded = false;
   readonly #request: ClientRequest;

@@ -55,7 +55,7 @@ forEachEngine('ids of OpenSea listings', (engine) => {
     }
   });
 
-  test('the migration renames rows under the order hash, so that no listing or sale is stored twice', async () => {
+  test('the migration replaces ids that are order hashes, so that no listing or sale is stored twice', async () => {
     const { listing, sale, orderHash } = readOrder();
     const { main, indexer, close } = await openDatabases(
       readConfig(await engine.settings('empty')),
