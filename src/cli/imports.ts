@@ -19,7 +19,7 @@ export const defineImports: DefineCommand = (imports, io) => {
     .command('undo')
     .description(
       'Take an import back: delete the rows that it inserted, and restore the rows that it changed. A row that has changed since the ' +
-        'import is left and named. An undo that was stopped or killed continues when the command is repeated.',
+        'import is not changed back, and is printed. An undo that was stopped or killed continues when the command is repeated.',
     )
     .argument('<id>', 'the id of the import, as mercat import and mercat imports list print it')
     .option('--dry-run', 'only print what would be taken back')
@@ -29,7 +29,7 @@ export const defineImports: DefineCommand = (imports, io) => {
       `
 Exit codes:
   0  all rows of the import were taken back, or do not exist any more
-  1  the undo failed or was stopped, or rows were left because they have changed since the import
+  1  the undo failed or was stopped, or did not change rows back because they have changed since the import
   2  the arguments are wrong`,
     )
     .action((id, options) => undoImport(id, options, io));

@@ -305,7 +305,11 @@ export class Supervisor {
     if (failure) {
       // The other processes go on, for example with cached responses while the database is down.
       const reason = failure.message;
-      log.warn('a serving process cannot start, and is tried again', { servingProcess: member.number, reason, inMs });
+      log.warn('a serving process cannot start, and will be started again', {
+        servingProcess: member.number,
+        reason,
+        inMs,
+      });
     } else {
       this.#recentEnds = [...this.#recentEnds.filter((at) => now - at < ENDS_PERIOD_MS), now];
       const endsMax = Math.max(ENDS_MAX, 2 * this.#members.length);

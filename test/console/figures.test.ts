@@ -126,7 +126,7 @@ test('the units of an order are stated if it offers several, and after a first f
   assert.deepEqual(unitsOf(filled), { offered: 5n, isPartlyFilled: true });
 });
 
-test('the last floor of a history is drawn until it was read, so that a single point is a line', () => {
+test('the chart of a history extends the last floor to the time at which the history was read, so that a single point becomes a line', () => {
   const floor = { open: null, high: price(ETHER, 1), low: price(ETHER, 1), close: price(ETHER, 1) };
   const [from, to] = ['2026-11-22T10:00:00Z', '2026-11-22T11:00:00Z'];
   const data = toHistoryData([{ from, to, floor, volume: 0, sales: 0, listed: 1 }], Date.parse(from) + 600_000);

@@ -75,7 +75,7 @@ forEachMarket('search', {}, (market) => {
     assert.equal((await find('owls', '&limit=1')).length, 1);
   });
 
-  test('finds names in the metadata of a chain behind hundreds of names on other chains', async () => {
+  test('finds the name of a token on the chosen chain, although hundreds of tokens on another chain match too', async () => {
     const [first, wanted] = [newCollection({ chain: 'base' }), newCollection({ chain: 'polygon' })];
     await market.load([first.collection(), wanted.collection(), wanted.token('1'), first.token('0')]);
     await market
@@ -97,7 +97,7 @@ forEachMarket('search', {}, (market) => {
     assert.deepEqual(await find('marble f', '&chain=base'), ['Marble Fox']);
   });
 
-  test('finds the name that the contract of a collection states behind hundreds of names on other chains', async () => {
+  test('finds the name that a contract on the chosen chain states, although hundreds of contracts on another chain match too', async () => {
     const wanted = newCollection({ chain: 'polygon', slug: 'velvet' });
     await market.load([wanted.collection({ name: wanted.address })]);
     await market.main().query(

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseOracleArguments } from '../../oracle/run/arguments.ts';
 
-test('an option has its default unless it is given', () => {
+test('an option that is not given has its default value', () => {
   const { blocks, mirrored, faults, seed } = parseOracleArguments([
     '--mirrored',
     '100',
@@ -15,7 +15,7 @@ test('an option has its default unless it is given', () => {
   assert.deepEqual({ blocks, mirrored, faults, seed }, { blocks: 3_000, mirrored: 100, faults: 1_000, seed: 0 });
 });
 
-test('a value that is not a whole number, or that is larger than its share can be, is refused with the limit', () => {
+test('a value that is not a whole number, a value above the maximum of its option, and an unknown option are rejected', () => {
   const cases: [string[], RegExp][] = [
     [['--mirrored', '101'], /^Error: --mirrored takes a whole number of at most 100$/],
     [['--faults', '1001'], /^Error: --faults takes a whole number of at most 1000$/],

@@ -60,7 +60,7 @@ forEachEngine('several serving processes', (engine) => {
     });
     after(() => service.stop());
 
-    test('exactly the limit of concurrent requests over all processes passes, with one end of the window', async (t) => {
+    test('all processes together accept exactly as many concurrent requests as the limit, and all rejections name the same reset time', async (t) => {
       const clients = Array.from({ length: CONNECTIONS }, () => new OneConnection(t, service.url, '192.0.2.1'));
       const responses = await Promise.all(
         Array.from({ length: 2 * LIST_MAX }, (_, index) => clientOf(clients, index).get('/v1/collections?limit=1')),

@@ -84,7 +84,7 @@ test('no serving process outlives the supervisor, even one that hangs', () => {
 // For a program that does not exist, Node emits an error, as when the system has no resources for a process. For a malformed name, Node
 // throws.
 for (const unusable of ['/nowhere/node', '\0']) {
-  test(`a process that is not created is tried again (${JSON.stringify(unusable)})`, async (t) => {
+  test(`if a process cannot be created, the supervisor creates it later (${JSON.stringify(unusable)})`, async (t) => {
     const logged: string[] = [];
     const { execPath } = process;
     t.after(() => (process.execPath = execPath));

@@ -278,7 +278,10 @@ withRedis('rate limits over two nodes', (redis) => {
         'counted with the other nodes through Redis|counted by this process alone, because Redis is unavailable';
       assert.match(status.stdout, new RegExp(`\nrate limits: (${states})\n`));
       assert.match(doctor.stdout, /^(ok {2}|warn) {2}redis: (Redis|Valkey) \S+ counts in/m);
-      assert.match(doctorWithoutRedis.stdout, /^FAIL {2}redis: .*ECONNREFUSED.*\n +-> start it, or see REDIS_URL$/m);
+      assert.match(
+        doctorWithoutRedis.stdout,
+        /^FAIL {2}redis: .*ECONNREFUSED.*\n +-> start Redis, or correct REDIS_URL$/m,
+      );
       assert.deepEqual([status.code, doctor.code, doctorWithoutRedis.code], [0, 0, 1]);
       for (const { stdout } of [status, doctor, doctorWithoutRedis])
         assert.doesNotMatch(stdout, /127\.0\.0\.1|redis:\/\//);

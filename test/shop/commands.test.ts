@@ -103,7 +103,10 @@ forEachEngine('store commands', (engine) => {
       (await fetch(`${service.url}/api/v1/products`, { headers: { authorization: `Bearer ${secret}` } })).status;
 
     test('a new key is valid immediately, and a revoked key is invalid immediately', async () => {
-      assert.match((await mercat('shops', 'create', 'Harbour')).stdout, /^shop Harbour is shop_[0-9a-f]{32}\n$/);
+      assert.match(
+        (await mercat('shops', 'create', 'Harbour')).stdout,
+        /^created the shop Harbour with the id shop_[0-9a-f]{32}\n$/,
+      );
       const { stdout } = await mercat('keys', 'create', '--shop', 'Harbour', '--scopes', 'products:read');
       const [, id = '', secret = ''] = /^key (key_[0-9a-f]{32}) for products:read\n(\S+)\n/.exec(stdout) ?? [];
       assert.match(secret, SECRET);

@@ -1,12 +1,12 @@
-// Recognises the format of a file by its first bytes. For a format that the command does not read, names the command that converts the
-// file.
+// Recognises the format of a file by its first bytes. For a format that `mercat import` does not read, the message names a program that
+// converts the file.
 
 import { OperatorError } from '../../core/errors.ts';
 
-/** How the bytes of a file are read. `text` is UTF-8. */
+/** The formats that `mercat import` reads. `text` is UTF-8. */
 export type FileFormat = 'text' | 'gzip' | 'zstd' | 'zip' | 'utf-16le' | 'utf-16be';
 
-/** The number of bytes that is enough to recognise a format. */
+/** The first bytes of a file, of which this many are enough to recognise its format. */
 export const FORMAT_HEAD_SIZE = 512;
 
 const READABLE: readonly (readonly [format: FileFormat, magic: readonly number[]])[] = [
@@ -28,17 +28,17 @@ const UNREADABLE: readonly UnreadableFormat[] = [
   { name: 'a RAR archive', magic: 'Rar!', convert: 'unrar x FILE' },
   { name: 'a tar archive', magic: 'ustar', at: 257, convert: 'tar -xf FILE' },
   {
-    name: 'a text in UTF-32',
+    name: 'a text file in UTF-32',
     magic: [0xff, 0xfe, 0x00, 0x00],
     convert: 'iconv -f UTF-32 -t UTF-8 FILE > FILE.utf8',
   },
   {
-    name: 'a text in UTF-32',
+    name: 'a text file in UTF-32',
     magic: [0x00, 0x00, 0xfe, 0xff],
     convert: 'iconv -f UTF-32 -t UTF-8 FILE > FILE.utf8',
   },
   {
-    name: 'a workbook of an old Excel',
+    name: 'an Excel workbook in the format .xls',
     magic: [0xd0, 0xcf, 0x11, 0xe0],
     convert: 'libreoffice --convert-to csv FILE',
   },
@@ -46,12 +46,12 @@ const UNREADABLE: readonly UnreadableFormat[] = [
   {
     name: 'an SQLite database',
     magic: 'SQLite format 3',
-    convert: 'export a table of it as CSV',
+    convert: 'export one of its tables as CSV',
   },
-  { name: 'a PDF document', magic: '%PDF-', convert: 'export the data as CSV' },
+  { name: 'a PDF document', magic: '%PDF-', convert: 'export its data as CSV' },
 ];
 
-/** If the command does not read the format, throws an OperatorError that names the command to convert the file. */
+/** Throws an OperatorError for a format that `mercat import` does not read. The message says how to convert the file. */
 export function recogniseFormat(head: Buffer): FileFormat {
   const unreadable = UNREADABLE.find(({ magic, at = 0 }) => hasMagic(head, magic, at));
   if (unreadable) throw new OperatorError(`is ${unreadable.name}; convert it: ${unreadable.convert}`);
@@ -64,7 +64,7 @@ function hasMagic(head: Buffer, magic: string | readonly number[], at = 0): bool
   return head.subarray(at, at + bytes.length).equals(bytes);
 }
 
-/** Recognises UTF-16 without a byte-order mark: every second byte of ASCII text is zero. The imported texts begin with ASCII. */
+/** Recognises UTF-16 without a byte-order mark: every second byte of ASCII text is zero, and files to import begin with ASCII characters. */
 function recogniseUnmarkedUtf16(head: Buffer): FileFormat | null {
   const [first, second, third, fourth] = head;
   if (first === undefined || second === undefined) return null;

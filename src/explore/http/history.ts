@@ -29,29 +29,33 @@ const toExampleFloor = (milliEth: bigint) => ({ ...toExamplePrice(milliEth), usd
 
 export const HistoryPointSchema = Type.Object(
   {
-    from: dateTime('When the hour or the day begins, in UTC.'),
-    to: dateTime('When the next hour or day begins, in UTC.'),
+    from: dateTime('The beginning of the interval, an hour or a day in UTC.'),
+    to: dateTime('The end of the interval. The next interval begins at this time.'),
     floor: Type.Object(
       {
-        open: floorOf('The floor at the beginning.'),
-        high: floorOf('The highest floor.'),
-        low: floorOf('The lowest floor.'),
-        close: floorOf('The floor at the end, or the present floor if the interval has not ended.'),
+        open: floorOf('The floor at the beginning of the interval.'),
+        high: floorOf('The highest floor in the interval.'),
+        low: floorOf('The lowest floor in the interval.'),
+        close: floorOf('The floor at the end of the interval, or the present floor if the interval has not ended.'),
       },
       {
         description:
-          'The floors of the interval. `usd` is always null: the dollar rates of the past are not stored. Without a change, the floor of the interval before is carried over.',
+          'The floors of the interval. `usd` is always null, because past dollar rates are not stored. If the floor did not change in the interval, all four floors are the last floor of the preceding interval.',
         ...closed,
       },
     ),
-    volume: Type.Number({ minimum: 0, description: 'The sum of the prices of the stored sales, in native units.' }),
-    sales: Type.Integer({ minimum: 0, description: 'The number of these sales.' }),
-    listed: countOrNull('The number of listed assets at the end; null if it is not known.'),
+    volume: Type.Number({
+      minimum: 0,
+      description: 'The sum of the prices of the stored sales of the interval, in native units.',
+    }),
+    sales: Type.Integer({ minimum: 0, description: 'The number of the stored sales of the interval.' }),
+    listed: countOrNull('The number of listed assets at the end of the interval; null if it is not known.'),
   },
   {
     $id: 'HistoryPoint',
     title: 'HistoryPoint',
-    description: 'The market of a collection in one hour or day. All fields are always present.',
+    description:
+      'Floor, volume, sales and listed count of a collection in one interval. All fields are always present.',
     examples: [
       {
         from: '2026-06-01T08:00:00.000Z',
@@ -82,9 +86,9 @@ export function registerHistoryRoute(app: FastifyInstance, context: ExploreConte
       operationId: 'getHistory',
       summary: 'Read the history of a collection',
       description:
-        'Floor, volume, sales and listed count of each hour or day, the earliest first. The last point may be of an interval that has not ' +
-        'ended. Floors and listed counts are those that the service has recorded, so they are null for the time before the first record. What was ' +
-        'recorded from orphaned blocks is taken back after a reorganisation. The list is empty if the collection is on no chain.',
+        'Reads floor, volume, sales and listed count of a collection for each hour or day, the earliest first. The last interval may not have ' +
+        'ended. The service records floors and listed counts when they change. They are null for the time before the first recorded change. ' +
+        'A reorganisation removes what was recorded because of orphaned blocks. The list is empty if the collection has no chain.',
       tags: ['Collections'],
       params: collectionParams,
       querystring: Type.Object({
@@ -98,15 +102,17 @@ export function registerHistoryRoute(app: FastifyInstance, context: ExploreConte
         ),
         from: Type.Optional(
           dateTime(
-            `The first point is that of the interval which contains this time. Default: seven days before \`to\` by hour, 90 days by day. A response has at most ${limits}.`,
+            `The history begins with the interval that contains this time. Default: seven days before \`to\` for hours, 90 days before \`to\` for days. A response has at most ${limits}.`,
           ),
         ),
         to: Type.Optional(
-          dateTime('The last point is that of the last interval which begins before this time. Default: now.'),
+          dateTime('The history ends with the last interval that begins before this time. Default: now.'),
         ),
       }),
       response: marketResponses(
-        exploredDataOf(Type.Array(ref('HistoryPoint'), { description: 'The points, the earliest first.' })),
+        exploredDataOf(
+          Type.Array(ref('HistoryPoint'), { description: 'One point for each interval, the earliest first.' }),
+        ),
         400,
         404,
         502,
@@ -125,7 +131,7 @@ export function registerHistoryRoute(app: FastifyInstance, context: ExploreConte
   });
 }
 
-/** Null if the parameter is missing. */
+/** Parses a time. Returns null if the parameter is missing, and throws `bad_request` if it is not a time. */
 function readTime(name: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   const time = parseTime(text);
@@ -136,8 +142,8 @@ function readTime(name: string, text: string | undefined): number | null {
 const NO_RATES = new Map<string, never>();
 
 /**
- * Writes the points as JSON text in the form of HistoryPointSchema. This takes a third of the time of `JSON.stringify` with objects: a
- * history has thousands of points, and the text of a floor or a time that occurs several times is made only once.
+ * Writes the points as JSON text in the form of HistoryPointSchema. This takes a third of the time that `JSON.stringify` needs for objects,
+ * because the text of a floor or a time is made only once if it occurs several times. A history has thousands of points.
  */
 function toPointsJson(points: readonly HistoryPoint[], chain: Chain): SerialisedJson {
   const floors = new Map<bigint, string>();
