@@ -1,5 +1,5 @@
 // Measures `/v1` on the embedded engine during a large import: the times of the reads, the number of failed reads, and how much the reads
-// slow the import. `BENCH_ROWS` (default 1,000,000) is the number of imported rows. The load is moderate: one reader requests lists, another
+// slow down the import. `BENCH_ROWS` (default 1,000,000) is the number of imported rows. The load is moderate: one reader requests lists, another
 // reader requests details, and together they send at most ten uncached requests a second. If readers send requests without a pause, the import
 // takes up to three times as long, because the database runs reads first.
 

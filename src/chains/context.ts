@@ -1,4 +1,4 @@
-// The context that the functions which follow and audit chains depend on.
+// The context of the functions that follow and audit chains.
 
 import type { OnChanged } from '../core/collection-versions.ts';
 import type { Chains } from '../core/chains.ts';

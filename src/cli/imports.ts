@@ -29,7 +29,7 @@ export const defineImports: DefineCommand = (imports, io) => {
       `
 Exit codes:
   0  all rows of the import were taken back, or do not exist any more
-  1  the undo failed or was stopped, or did not change rows back because they have changed since the import
+  1  the undo failed or was stopped, or some rows were not changed back because they have changed since the import
   2  the arguments are wrong`,
     )
     .action((id, options) => undoImport(id, options, io));

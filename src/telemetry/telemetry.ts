@@ -34,7 +34,7 @@ export class Telemetry {
   readonly #resource: Resource;
   readonly #client: OtlpClient;
   readonly #spans: SpanQueue;
-  /** The system clock, because receivers compare times of several machines. Other code uses the clock of the database. */
+  /** The system clock and not the clock of the database, because receivers compare the times of several machines. */
   readonly #clock: Clock = systemClock;
   readonly #startMs = this.#clock();
   readonly #stops: (() => Promise<void>)[] = [];

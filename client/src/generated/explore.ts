@@ -39,28 +39,28 @@ export type Activity = {
   voids: string[] | null;
 };
 
-/** The market of a collection in one hour or day. All fields are always present. */
+/** Floor, volume, sales and listed count of a collection in one interval. All fields are always present. */
 export type HistoryPoint = {
-  /** When the hour or the day begins, in UTC. */
+  /** The beginning of the interval, an hour or a day in UTC. */
   from: string;
-  /** When the next hour or day begins, in UTC. */
+  /** The end of the interval. The next interval begins at this time. */
   to: string;
-  /** The floors of the interval. `usd` is always null: the dollar rates of the past are not stored. Without a change, the floor of the interval before is carried over. */
+  /** The floors of the interval. `usd` is always null, because past dollar rates are not stored. If the floor did not change in the interval, all four floors are the last floor of the preceding interval. */
   floor: {
-    /** The floor at the beginning. Null if none is known. */
+    /** The floor at the beginning of the interval. Null if none is known. */
     open: Price | null;
-    /** The highest floor. Null if none is known. */
+    /** The highest floor in the interval. Null if none is known. */
     high: Price | null;
-    /** The lowest floor. Null if none is known. */
+    /** The lowest floor in the interval. Null if none is known. */
     low: Price | null;
-    /** The floor at the end, or the present floor if the interval has not ended. Null if none is known. */
+    /** The floor at the end of the interval, or the present floor if the interval has not ended. Null if none is known. */
     close: Price | null;
   };
-  /** The sum of the prices of the stored sales, in native units. */
+  /** The sum of the prices of the stored sales of the interval, in native units. */
   volume: number;
-  /** The number of these sales. */
+  /** The number of the stored sales of the interval. */
   sales: number;
-  /** The number of listed assets at the end; null if it is not known. */
+  /** The number of listed assets at the end of the interval; null if it is not known. */
   listed: number | null;
 };
 
@@ -181,17 +181,17 @@ export type MarketCollection = {
     /** The last stored buyer floor: the lowest total that a buyer pays, fees included. Null if none is stored. Buyer floors are stored only on the chains on which `GET /v1/collections/{id}/floor` can serve a stored floor. */
     buyerFloor: {
       price: Price;
-      /** True if it was stored more than half an hour ago. */
+      /** True if the price was stored more than half an hour ago. */
       stale: boolean;
     } | null;
-    /** The change of the floor, as a ratio to the floor then: 0.05 is 5 % more. */
+    /** The change of the floor, as a ratio to the floor at the beginning of the period: 0.05 is 5 % more. */
     floorChange: {
       /** The change of the floor in 24 hours; null if either value is unknown. */
       twentyFourHour: number | null;
       /** The change of the floor in seven days; null if either value is unknown. */
       sevenDay: number | null;
     };
-    /** The change of the volume, as a ratio to the volume of the period before: 0.05 is 5 % more. */
+    /** The change of the volume, as a ratio to the volume of the preceding period: 0.05 is 5 % more. */
     volumeChange: {
       /** The change of the volume in 24 hours; null if either value is unknown. */
       twentyFourHour: number | null;
@@ -199,7 +199,7 @@ export type MarketCollection = {
       sevenDay: number | null;
     };
   };
-  /** The floors of the last seven days in native units, one for every six hours, the earliest first. Null where none is known. */
+  /** The floors of the last seven days in native units, one for every six hours, the earliest first. An element is null if no floor of its six hours is known. */
   sparkline: (number | null)[];
   /** True only when neither of the two sources of statistics could be read. */
   stale: boolean;
@@ -316,7 +316,7 @@ export type Token = {
   listing: MarketItem | null;
   /** The traits in the metadata of the token. Empty if none are known. */
   traits: {
-    /** Name of the trait, as its author wrote it. */
+    /** Name of the trait, as the metadata states it. */
     name: string;
     /** Value of the trait; numbers and dates as text. */
     value: string;
@@ -349,9 +349,9 @@ export type TokenBatch = {
 
 /** A trait that tokens of a collection have. All fields are always present. */
 export type Trait = {
-  /** Name of the trait, as its author wrote it. */
+  /** Name of the trait, as the metadata states it. */
   name: string;
-  /** The values, those of the most tokens first, at most 250. */
+  /** At most 250 values, the most frequent first. */
   values: {
     /** Value of the trait; numbers and dates as text. */
     value: string;
@@ -359,7 +359,7 @@ export type Trait = {
     count: number | null;
     /** How many of these tokens are listed; null if a token or a listing may be missing. */
     listed: number | null;
-    /** The cheapest listing of these tokens; null if none is listed, or if the traits of a listed token are not known. */
+    /** The price of the cheapest listing of these tokens; null if none of them is listed, or if the traits of a listed token are not known. */
     floor: Price | null;
   }[];
   /** True when the trait has more values than `values`. */
@@ -517,16 +517,16 @@ export type GetProvenanceResult = {
 export type GetHistoryParameters = {
   /** The length of the intervals. Days begin at midnight in UTC. */
   interval?: 'hour' | 'day' | undefined;
-  /** The first point is that of the interval which contains this time. Default: seven days before `to` by hour, 90 days by day. A response has at most 2400 hours or 1100 days. */
+  /** The history begins with the interval that contains this time. Default: seven days before `to` for hours, 90 days before `to` for days. A response has at most 2400 hours or 1100 days. */
   from?: string | undefined;
-  /** The last point is that of the last interval which begins before this time. Default: now. */
+  /** The history ends with the last interval that begins before this time. Default: now. */
   to?: string | undefined;
   /** Canonical collection id, platform slug, or contract address (EVM) or collection mint (Solana). */
   id: string;
 };
 
 export type GetHistoryResult = {
-  /** The points, the earliest first. */
+  /** One point for each interval, the earliest first. */
   data: HistoryPoint[];
   /** About the response. */
   meta: {
@@ -662,7 +662,7 @@ export type ExploreMethods = {
   getMarketCollection(parameters: GetMarketCollectionParameters, options?: CallOptions): Promise<GetMarketCollectionResult>;
   /** List the tokens of a collection. The tokens that the service has a record of, with owner, listing and last sale. Burned tokens are left out. With the sort `price`, listed tokens come first, even if the service has no record of them. */
   listTokens(parameters: ListTokensParameters, options?: CallOptions): Pages<ListTokensResult>;
-  /** Read several tokens. Up to 100 tokens of any collections. The rows are in the order of the request; a token that does not exist, or was burned, is null. */
+  /** Read several tokens. Reads up to 100 tokens of any collections. `data` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned. */
   readTokens(parameters: ReadTokensParameters, options?: CallOptions): Promise<ReadTokensResult>;
   /** List the tokens of a wallet. The tokens whose beneficial owner is the wallet, on all chains or on one, by collection and token. A page may be short or empty although there is a next page. */
   listWalletTokens(parameters: ListWalletTokensParameters, options?: CallOptions): Pages<ListWalletTokensResult>;
@@ -672,11 +672,11 @@ export type ExploreMethods = {
   getOrder(parameters: GetOrderParameters, options?: CallOptions): Promise<GetOrderResult>;
   /** Read where the figures of a collection come from. The kind, the source and the time of each figure that `GET /v1/collections/{id}` serves, and of the rarity ranks of the tokens. */
   getProvenance(parameters: GetProvenanceParameters, options?: CallOptions): Promise<GetProvenanceResult>;
-  /** Read the history of a collection. Floor, volume, sales and listed count of each hour or day, the earliest first. The last point may be of an interval that has not ended. Floors and listed counts are those that the service has recorded, so they are null for the time before the first record. What was recorded from orphaned blocks is taken back after a reorganisation. The list is empty if the collection is on no chain. */
+  /** Read the history of a collection. Reads floor, volume, sales and listed count of a collection for each hour or day, the earliest first. If the last interval has not ended, its point has the values up to now. The service records floors and listed counts when they change. They are null for the time before the first recorded change. A reorganisation removes what was recorded because of orphaned blocks. The list is empty if the collection has no chain. */
   getHistory(parameters: GetHistoryParameters, options?: CallOptions): Promise<GetHistoryResult>;
   /** Read the holders of a collection. How many holders have how many tokens, and the holders of the most tokens. */
   getHolders(parameters: GetHoldersParameters, options?: CallOptions): Promise<GetHoldersResult>;
-  /** List the traits of a collection. The names of the traits in alphabetical order, with the values of each and their figures. */
+  /** List the traits of a collection. Lists the traits in alphabetical order of their names. Each trait has its values and their figures. */
   listTraits(parameters: ListTraitsParameters, options?: CallOptions): Pages<ListTraitsResult>;
   /** List what has changed in the market. Listings, sales, transfers and floors, newest first. With `collection`, also past sales, which are not in the log. A change that was taken back has `voidedBy`. */
   listActivity(parameters?: ListActivityParameters, options?: CallOptions): Pages<ListActivityResult>;

@@ -138,7 +138,7 @@ export type MarketItem = {
   expiresAt: string | null;
   /** When the listing was created, or the sale completed. */
   timestamp: string;
-  /** Opaque, stable join key. Compare for equality only, never parse it. */
+  /** Id of the listing, or of the listing that the sale filled; null for a sale whose listing is not known. The id is stable and opaque: compare it for equality, and never parse it. */
   orderId: string | null;
   /** Transaction hash or signature; null for rows that exist only off-chain. */
   tx: string | null;

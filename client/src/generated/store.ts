@@ -672,7 +672,7 @@ export type StoreMethods = {
   testWebhook(parameters: TestWebhookParameters, options?: WriteOptions): Promise<TestWebhookResult>;
   /** Recover events since a time. For events since the given time: makes failed deliveries due now, and creates deliveries for events without a delivery, for example because the webhook was disabled. The webhook must be enabled. Call again while `hasMore` is true. Events are kept for 30 days. Scope `webhooks:write`. */
   recoverWebhook(parameters: RecoverWebhookParameters, options?: WriteOptions): Promise<RecoverWebhookResult>;
-  /** Read the delivery log. Newest first. Scope `webhooks:read`. */
+  /** Read the delivery log. Lists the deliveries of a webhook, the newest first. Scope `webhooks:read`. */
   listDeliveries(parameters: ListDeliveriesParameters, options?: CallOptions): Pages<ListDeliveriesResult>;
   /** Send a delivery again. Makes the delivery due now, whatever its state. The delivery keeps its `webhook-id`, and its retry schedule begins again. The webhook must be enabled. Scope `webhooks:write`. */
   redeliver(parameters: RedeliverParameters, options?: WriteOptions): Promise<RedeliverResult>;

@@ -116,7 +116,7 @@ function judgeCluster({ version, nodes, inactive, local }: Cluster, hasReplicas:
 const REPLICAS_CORRECTION =
   'each URL must name one server that is a replica: see DATABASE_REPLICA_URLS in docs/settings.md, and docs/scaling.md';
 
-/** Checks each replica once. The service can use a replica again that this check reports as not used. */
+/** Checks each replica once. A replica that is not used at the time of this check can be used again later. */
 async function checkReplicas(config: Config, primaries: Pick<Databases, 'main' | 'indexer'>): Promise<DoctorFinding[]> {
   const opened = await openReplicas(config, createLog('silent'), { primaries }).catch((error: unknown) =>
     describeError(error),

@@ -6,7 +6,7 @@ import { OperatorError } from '../../core/errors.ts';
 /** The formats that `mercat import` reads. `text` is UTF-8. */
 export type FileFormat = 'text' | 'gzip' | 'zstd' | 'zip' | 'utf-16le' | 'utf-16be';
 
-/** The first bytes of a file, of which this many are enough to recognise its format. */
+/** The number of bytes at the beginning of a file that are enough to recognise its format. */
 export const FORMAT_HEAD_SIZE = 512;
 
 const READABLE: readonly (readonly [format: FileFormat, magic: readonly number[]])[] = [

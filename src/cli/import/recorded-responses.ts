@@ -1,6 +1,6 @@
 // Converts a file of recorded responses to lines for the intake. Each row of a response becomes any number of records, one on each line. A
-// rejected line is reported by its page and row. Only one response is in memory at a time, and the positions of the lines that the intake
-// has not confirmed yet.
+// rejected line is reported by its page and row. The memory holds one response at a time, and the positions of the lines that the
+// intake has not confirmed yet.
 
 import { NOT_UTF8 } from '../../intake/lines.ts';
 import { parseExactJson } from '../../upstreams/exact-json.ts';

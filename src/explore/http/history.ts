@@ -86,8 +86,8 @@ export function registerHistoryRoute(app: FastifyInstance, context: ExploreConte
       operationId: 'getHistory',
       summary: 'Read the history of a collection',
       description:
-        'Reads floor, volume, sales and listed count of a collection for each hour or day, the earliest first. The last interval may not have ' +
-        'ended. The service records floors and listed counts when they change. They are null for the time before the first recorded change. ' +
+        'Reads floor, volume, sales and listed count of a collection for each hour or day, the earliest first. If the last interval has not ' +
+        'ended, its point has the values up to now. The service records floors and listed counts when they change. They are null for the time before the first recorded change. ' +
         'A reorganisation removes what was recorded because of orphaned blocks. The list is empty if the collection has no chain.',
       tags: ['Collections'],
       params: collectionParams,

@@ -36,7 +36,7 @@ export const TraitSchema = Type.Object(
         },
         { description: 'A value of the trait.', ...closed },
       ),
-      { description: `The ${VALUES_MAX} most frequent values, the most frequent first.` },
+      { description: `At most ${VALUES_MAX} values, the most frequent first.` },
     ),
     hasMoreValues: Type.Boolean({ description: 'True when the trait has more values than `values`.' }),
   },

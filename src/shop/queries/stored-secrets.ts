@@ -23,8 +23,8 @@ export type SecretCount = ReturnType<typeof decodeCount>;
 const keyIdOf = (value: string) => `case when starts_with(${value}, 'enc:') then split_part(${value}, ':', 2) end`;
 
 /**
- * SQL condition: the response is encrypted, which means that it contains the secret of a webhook, or has such a secret without encryption.
- * Text inside a JSON string cannot be mistaken for the field, because the quotes in such text are escaped.
+ * SQL condition: the response contains the secret of a webhook. Only such responses are encrypted. In a response without encryption, text
+ * inside a JSON string cannot be mistaken for the field `secret`, because the quotes in such text are escaped.
  */
 const HAS_SECRET = `(starts_with(body, 'enc:') or strpos(body, '"secret":"whsec_') > 0)`;
 
