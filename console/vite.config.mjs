@@ -1,4 +1,4 @@
-// How Vite builds the web console, and serves it while it is developed (`npm run console`).
+// Configures how Vite builds the web console, and how its development server serves the console (`npm run console`).
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,7 +6,7 @@ import path from 'node:path';
 import { defineConfig } from 'vite';
 import { firstPaint } from './first-paint.mjs';
 
-/** Where `npm run console` finds the service. */
+/** The URL of the service to which the development server forwards API requests. */
 const SERVICE_URL = process.env['SERVICE_URL'] ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
@@ -22,9 +22,9 @@ export default defineConfig({
     // The first versions with `light-dark()` in CSS.
     target: ['chrome123', 'edge123', 'firefox120', 'safari17.5'],
     license: { fileName: 'licenses.md' },
-    // An inline script would be against the Content-Security-Policy.
+    // The Content-Security-Policy forbids inline scripts.
     modulePreload: { polyfill: false },
-    // What the first page needs is one file, because each file takes the browser time before the first paint.
+    // All modules that the first page needs are in one file, because each further file would delay the first paint.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: nameOfFirst, debugName: 'first' }] } } },
   },
   server: {
@@ -37,7 +37,7 @@ export default defineConfig({
   },
 });
 
-/** The name of the file with all modules that the entry imports, except those that it imports when they are needed. */
+/** Puts all modules that the entry imports statically into the file `first`. Modules that are imported on demand are not in it. */
 function nameOfFirst(id, context) {
   return modulesOfFirst(context).has(id) ? 'first' : null;
 }
@@ -47,12 +47,12 @@ let known = null;
 function modulesOfFirst(context) {
   if (known) return known;
   known = new Set([path.join(import.meta.dirname, 'src/main.tsx')]);
-  // A set also visits what is added meanwhile.
+  // The loop also visits the ids that are added to the set while it runs.
   for (const id of known) for (const imported of context.getModuleInfo(id)?.importedIds ?? []) known.add(imported);
   return known;
 }
 
-/** Lets the browser request the font with the styles, and not only after it has applied them. */
+/** Makes the browser request the font together with the styles. Otherwise it would first load and apply the styles. */
 function fontPreload() {
   return {
     name: 'font-preload',

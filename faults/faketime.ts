@@ -1,4 +1,4 @@
-// libfaketime, which changes the clock of one process.
+// Finds libfaketime, a library that changes the clock of one process.
 
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';

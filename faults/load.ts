@@ -1,5 +1,5 @@
-// The load: writers and readers that send mixed requests until they are stopped. Like an integration, a writer repeats a request with the
-// same Idempotency-Key until the service acknowledges it. It then notes the write in the ledger.
+// The load during a fault: writers and readers that send mixed requests until they are stopped. Like the integration of a shop, a writer
+// repeats a request with the same Idempotency-Key until the service acknowledges it. The writer then notes the write in the ledger.
 
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +20,7 @@ const PAUSE_MS = 10;
 const RETRY_PAUSE_MS = 100;
 /** The pause after an import is longer, because the checks read each imported token. */
 const IMPORT_PAUSE_MS = 250;
-/** The time limit for progress, also on a slow machine. */
+/** The time limit for progress. It is long enough for a slow machine. */
 const PROGRESS_LIMIT_MS = 600_000;
 
 /** Reads of the marketplace interface. */
@@ -40,7 +40,7 @@ export const STORE_PATHS = [
   '/api/v1/webhooks',
 ] as const;
 
-/** A write that failed and may not be repeated, with its response, such as a 400. */
+/** A write that the service rejected for good, and the response, such as a 400. The load does not repeat it. */
 export type Rejection = { sent: Sent; answer: Answer };
 
 export class Load {
@@ -66,7 +66,7 @@ export class Load {
     return this.#acknowledged;
   }
 
-  /** Makes the products whose stock is adjusted, and a collection. */
+  /** Creates the products whose stock the load adjusts, and a collection. */
   async prepare(): Promise<void> {
     for (let number = 0; number < STOCK_PRODUCTS; number += 1) {
       const name = `Stock ${number}`;
@@ -90,7 +90,7 @@ export class Load {
     ];
   }
 
-  /** Stops the load after each writer's current write was acknowledged, or after `limitMs`. */
+  /** Stops the load when the service has acknowledged the current write of each writer, or after `limitMs`. */
   async stop(limitMs = PROGRESS_LIMIT_MS): Promise<void> {
     this.#isStopping = true;
     this.#deadline = performance.now() + limitMs;
@@ -164,11 +164,11 @@ export class Load {
   async #read(paths: readonly string[]): Promise<void> {
     const { status } = await this.#client.send({ method: 'GET', path: pick(paths) });
     if (status === 200) this.#acknowledged += 1;
-    // Without this pause, a client that gets errors at once would send more requests than a client that gets responses.
+    // Errors can arrive faster than successful responses. Without this pause, a reader would send more requests during a fault.
     else await sleep(RETRY_PAUSE_MS);
   }
 
-  /** Sends a write until it is acknowledged. Returns null if it is rejected, or not acknowledged in time after the load was stopped. */
+  /** Sends a write until it is acknowledged. Returns null if it is rejected, or not acknowledged within the limit of `stop`. */
   async #write(write: Sent): Promise<Answer | null> {
     const sent = { ...write, ...(takesKey(write) && { idempotencyKey: randomUUID() }) };
     for (let attempt = 1; ; attempt += 1) {
@@ -215,10 +215,10 @@ function readLastEvent(events: string): { event: string; refused?: number } | nu
   }
 }
 
-/** Whether a client repeats the request. 500 is repeatable too, so that the load continues. The checks report it. */
+/** Whether a client repeats the request. A 500 is repeated too, so that the load continues. The checks report each 500. */
 function isRepeatable({ path }: Sent, { status, text }: Answer): boolean {
   if (status === 'no response' || status >= 500 || status === 429) return true;
-  // The first attempt is still running.
+  // 409: an earlier attempt of the request is still running.
   if (status === 409) return true;
   return path.startsWith('/intake/') && readLastEvent(text)?.event !== 'done';
 }

@@ -42,7 +42,7 @@ function readArguments(): OracleArguments {
   }
 }
 
-/** Prints the usage. With a mistake the exit code is 2. */
+/** Prints the usage and ends the process. The exit code is 2 if the arguments contain a mistake, otherwise 0. */
 function endWithUsage(mistake?: string): never {
   process.stderr.write(mistake === undefined ? USAGE : `${mistake}\n${USAGE}`);
   process.exit(mistake === undefined ? 0 : 2);

@@ -1,5 +1,5 @@
-// The listings of one sample collection: orders of the service, mirrored listings, and ended listings. The lowest active ask is exactly the
-// floor of the catalogue. Only the holder lists a token.
+// The listings of one sample collection: orders of the service, mirrored listings, and ended listings. The lowest active ask equals the
+// floor that the catalogue states. The seller of a listing is the holder of the token.
 
 import type { Address } from '../src/core/address.ts';
 import { shareOf } from '../src/core/amount.ts';
@@ -24,7 +24,7 @@ export type SampleListing = {
   tx: string | null;
 };
 
-/** Generates the active listings. For some of their tokens also generates an earlier listing that expired or was cancelled. */
+/** Generates the active listings. Some of the listed tokens also get an earlier listing, which expired or was cancelled. */
 export function generateListings(context: CollectionContext, assets: readonly SampleAsset[]): SampleListing[] {
   const { spec, serviceName, markets } = context;
   const rng = new Random('book', spec.slug);
@@ -34,7 +34,7 @@ export function generateListings(context: CollectionContext, assets: readonly Sa
     const draft = generateDraft(asset, raw, rng);
     const own = rng.boolean(0.42);
     const rows = [toListing(context, draft, own ? serviceName : rng.pick(markets), rng)];
-    // Some tokens are also listed at another marketplace, cheaper or dearer. For such a token, the service serves its own listing.
+    // Some tokens of own orders are also listed at another marketplace, at a lower or higher price. The service then serves its own order.
     if (own && index > 0 && context.chain.family === 'evm' && rng.boolean(0.3)) {
       const shift = rng.boolean(0.5) ? 9_600n : 10_500n;
       const outside = atLeastAbove(context, (raw * shift) / 10_000n);
@@ -71,12 +71,15 @@ function pickListed(assets: readonly SampleAsset[], count: number, rng: Random):
   return picked.toSorted((a, b) => Number(a.premiumBps > 10_000) - Number(b.premiumBps > 10_000));
 }
 
-/** Whether the token may be listed. Most tokens may. */
+/** Whether the token can have a listing. One token in 37 cannot. */
 function canBeListed(asset: SampleAsset): boolean {
   return asset.number % 37 !== 5;
 }
 
-/** Whether the sample records the owner of the token. In a collection that is not complete, only tokens that may be listed have an owner. */
+/**
+ * Whether the sample records the owner of the token. In a collection that is not complete, it records the owners only of tokens that can
+ * have a listing.
+ */
 export function hasKnownOwner({ spec }: CollectionContext, asset: SampleAsset): boolean {
   return spec.complete === true || canBeListed(asset);
 }
@@ -112,7 +115,7 @@ function pickExpiry(rng: Random): number | null {
 
 /**
  * Generates an earlier listing by the same holder that was cancelled or expired. Some expired listings still have the status `active`, as
- * before the expiry task has run. Returns null if the holder has not had the token for long enough.
+ * if the expiry task had not run since. Returns null if the holder has not held the token for long enough.
  */
 function generateEarlier(context: CollectionContext, draft: Draft, rng: Random): SampleListing | null {
   const { asset } = draft;

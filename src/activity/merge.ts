@@ -19,12 +19,12 @@ import {
 import type { ChangeBatch } from './queries/market-changes.ts';
 import { deleteMarketChanges, hasMarketChanges, listMarketChanges } from './queries/market-changes.ts';
 
-/** `activityMerged` announces merged changes. Absent: nothing in this process reads the log. */
+/** `activityMerged` announces merged changes. It is absent if nothing in this process reads the activity log. */
 export type MergeContext = { main: Database; indexer: Database; clock: Clock; activityMerged?: MergeNotice };
 
 /** The most changes that one transaction merges. */
 const BATCH_SIZE = 2_000;
-/** The most transactions of a merge that follows a commit, for each schema. The task `activity` merges what is left. */
+/** The most transactions of a merge that follows a commit, for each schema. The task `activity` merges the remaining changes. */
 const BATCHES_AFTER_COMMIT = 4;
 /** The deadline of a merge that follows a commit. On the embedded engine, which has one connection, it is longer. */
 const TIMEOUT_MS = 2_000;
@@ -94,9 +94,9 @@ async function mergeStored(main: Statements, origin: ChangeOrigin, now: number):
 }
 
 /**
- * Merges changes of an indexer in a database of its own. No transaction spans both databases: the primary remembers which changes it has
- * merged (`merged`) until they are deleted in the indexer. The indexer is read outside the transaction, so that an indexer that hangs does
- * not hold the lock. If another process has merged meanwhile, nothing is written and the batch is read again.
+ * Merges changes of an indexer in a database of its own. No transaction spans both databases. Therefore the primary stores which changes it
+ * has merged (`merged`) until they are deleted in the indexer. The indexer is read outside the transaction, so that the lock is not held
+ * while the indexer hangs. If another process merges a batch between the read and the lock, nothing is written, and the caller tries again.
  */
 async function mergeRemote({ main, indexer }: Record<'main' | 'indexer', Statements>, now: number): Promise<Merged> {
   const { revision, merged } = await findActivityHead(main);
@@ -126,7 +126,10 @@ async function append(
   return options.after + (await insert(tx, batch, options));
 }
 
-/** Merges after commits. An indexer in a database of its own is merged separately, so that its failure does not delay the primary. */
+/**
+ * Merges changes after commits. If the indexer has a database of its own, its changes are merged separately, so that a failure of the
+ * indexer does not delay the changes of the primary.
+ */
 export class ActivityMerger {
   readonly #parts: readonly MergeRuns[];
 
@@ -136,7 +139,10 @@ export class ActivityMerger {
     this.#parts = origins.map((each) => new MergeRuns(context, each));
   }
 
-  /** Merges the changes that were committed before the call. Never rejects: the task `activity` merges what is left after a failure. */
+  /**
+   * Merges the changes that were committed before the call. Never rejects, because the task `activity` merges the changes that remain after
+   * a failure.
+   */
   async merge(): Promise<void> {
     await Promise.all(this.#parts.map((part) => part.merge()));
   }
@@ -146,7 +152,7 @@ export class ActivityMerger {
   }
 }
 
-/** The merges of some origins in one process. All callers that come while a merge runs share the next merge. */
+/** Runs the merges of some origins, one at a time. All calls during a merge share the next merge. */
 class MergeRuns {
   readonly #context: MergeContext;
   readonly #origins: readonly ChangeOrigin[];

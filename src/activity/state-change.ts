@@ -1,8 +1,8 @@
-// Which change of the market follows from a new state of an order or a listing. Pure.
+// Determines which change of the market to record when the state of an order or a listing changes. Has no side effects.
 
 import type { ActivityKind, MarketChange } from './market-change.ts';
 
-/** `hidden`: why an active order or listing cannot be bought now. `pending`: it is not known yet whether it can. */
+/** `hidden`: why an active order or listing cannot be bought now. `pending`: whether it can be bought is not known yet. */
 export type MarketState = {
   status: 'active' | 'filled' | 'cancelled' | 'expired';
   hidden: 'pending' | 'no-balance' | 'not-approved' | 'counter' | null;
@@ -14,7 +14,8 @@ const ENDED = { filled: 'fill', cancelled: 'cancel', expired: 'expire' } as cons
 const REASONS = { 'no-balance': 'owner', 'not-approved': 'approval', counter: 'counter' } as const;
 
 /**
- * Null if nothing is recorded. A pending listing is recorded when its state is known: `list` if it can be bought, otherwise `invalidate`.
+ * Returns null if no change is recorded. Nothing is recorded while a listing is pending. When its state is known, the change is `list` if
+ * it can be bought, otherwise `invalidate`.
  */
 export function toStateChange(from: MarketState, to: MarketState): StateChange | null {
   if (to.status !== 'active') {
@@ -41,7 +42,7 @@ export type MarketRow = MarketState & {
   expiresAt: number | null;
 };
 
-/** The change that follows from the rows of one order or listing before and after a write. `now` in milliseconds. */
+/** Returns the change to record when a write changes the row of an order or listing from `before` to `after`. `now` in milliseconds. */
 export function toRowChange(before: MarketRow | null, after: MarketRow | null, now: number): MarketChange | null {
   const row = after ?? before;
   const change = row && toRowStateChange(before, after, now);

@@ -12,7 +12,8 @@ export type MovedTokens = Map<string, Map<string, number>>;
 
 export type LogEffects = {
   /**
-   * The lowest `ancestor` of the batch's reorganisations. The sales of later blocks are deleted. Null if the batch has no reorganisation.
+   * The lowest `ancestor` of the reorganisations in the batch. Sales in later blocks are deleted from the indexer. Null if the batch has no
+   * reorganisation.
    */
   rewindTo: number | null;
   /**
@@ -72,7 +73,7 @@ function joinOrphaned(
   return { since: earliest, collectionIds: new Set([...(orphaned?.collectionIds ?? []), ...collectionIds]) };
 }
 
-/** The evidence that the entries changed, by their events and by the events that their reorganisations deleted. */
+/** Returns the evidence that changed: by the events of the entries, and by the events that reorganisations among them deleted. */
 export function toAffected(chain: string, entries: readonly LogEntry[]): EvidenceChanges {
   const events = entries.flatMap((entry) => ('event' in entry ? [entry.event] : []));
   const reverted = entries.flatMap((entry) => ('ancestor' in entry ? [entry.affected] : []));
@@ -86,8 +87,8 @@ export function addMoved(moved: MovedTokens, collectionId: string, tokenId: stri
 }
 
 /**
- * Removes the last, possibly incomplete transaction from a full batch: the fills of a transaction must be processed together. A batch of
- * only one transaction is returned unchanged, so that every batch makes progress.
+ * Removes the last transaction from a full batch, because the batch may end in the middle of it, and the fills of a transaction must be
+ * processed together. A batch of only one transaction is returned unchanged, so that every batch makes progress.
  */
 export function cutAtTransaction(entries: readonly LogEntry[], batchSize: number): readonly LogEntry[] {
   const tx = entries.length < batchSize ? null : txOf(entries.at(-1));

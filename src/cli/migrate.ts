@@ -11,7 +11,7 @@ export const defineMigrate: DefineCommand = (migrate, io) => {
     )
     .option(
       '--contract',
-      'apply migrations with which earlier versions cannot run, too: when no process of an earlier version runs any more',
+      'also apply the migrations that stop earlier versions from working: use it when no process of an earlier version runs any more',
     )
     .option(
       '--json',

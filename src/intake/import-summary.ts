@@ -1,4 +1,4 @@
-// Counts the records of an import by result, in total and by kind. The summary also has what is noteworthy about the accepted records.
+// Counts the records of an import by result, in total and by kind. The summary also has warnings about accepted records.
 
 import type { UpsertCounts } from '../database/upsert.ts';
 import type { ImportWarnings } from './import-warnings.ts';
@@ -23,7 +23,7 @@ export type ImportSummary = KindCounts & {
   warnings: ImportWarnings;
   /**
    * For each collection without a collection record: the number of its records in this import that are stored or unchanged. These records
-   * are not served. Null if the import ended before this was checked.
+   * are not served. Null if the import ended before the collections were looked up.
    */
   unknownCollections: Record<string, number> | null;
   /**
@@ -33,7 +33,7 @@ export type ImportSummary = KindCounts & {
   createdCollections: string[];
   /** The number of created collections that `createdCollections` leaves out. Absent if it has all of them. */
   moreCreatedCollections?: number;
-  /** The ids of the imported collection records, at most COLLECTIONS_MAX. */
+  /** The ids of the imported collection records. `import-warnings.ts` limits their number. */
   collections: string[];
   seconds: number;
   /** The id of the import, for `mercat imports undo`. If several files were imported, one id for each. Empty for a dry run. */
@@ -42,7 +42,7 @@ export type ImportSummary = KindCounts & {
 
 export type ImportProgress = KindCounts & Pick<ImportSummary, 'read' | 'skippedLines'>;
 
-/** Counts the records of one import. The time is measured from the construction on. */
+/** Counts the records of one import. The duration of the import is measured from the construction of the counter. */
 export class ImportCounter {
   readonly #startedAt = performance.now();
   readonly #total = zeroCounts();
@@ -54,7 +54,7 @@ export class ImportCounter {
     this.#skippedLines += lines;
   }
 
-  /** In a dry run, several batches may report one collection, because each batch is rolled back. */
+  /** In a dry run, several batches may report the same collection, because each batch is rolled back. */
   addCreatedCollections(ids: readonly string[]): void {
     for (const id of ids) this.#createdCollections.add(id);
   }

@@ -1,4 +1,4 @@
-// Metrics of the tasks, of the chains that they follow, and of sales, from the same values as the status.
+// Sets the metrics of tasks, followed chains and sales. Their values are those of the status.
 
 import type { ChainStatus } from '../chains/chain-status.ts';
 import type { SalesStatus } from '../market/sales-status.ts';
@@ -12,7 +12,7 @@ export function setTaskMetrics(gauges: GaugeTable, tasks: readonly TaskStatus[])
     gauges.set('mercat_task_period_seconds', { task }, periodSeconds);
     gauges.set('mercat_task_failures', { task }, failures);
     if (lagSeconds !== null) gauges.set('mercat_task_lag_seconds', { task }, lagSeconds);
-    // Several tasks may read one upstream.
+    // Several tasks can use the same upstream. The gauge is 1 if the breaker of any of them is not closed.
     for (const { name, breaker } of upstreams)
       openUpstreams.set(name, openUpstreams.get(name) === true || breaker !== 'closed');
   }

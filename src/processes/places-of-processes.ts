@@ -1,10 +1,10 @@
-// Counts the connections to the stream of all serving processes, in the supervisor.
+// The supervisor's count of the connections to the change stream in all serving processes.
 
 import type { PlaceLimits, PlaceResult } from '../explore/stream/places.ts';
 import { CountedPlaces } from '../explore/stream/places.ts';
 
 export class PlacesOfProcesses {
-  /** Created with the limits of the first process that calls. All processes have the same settings. */
+  /** Created with the limits that the first call of `enter` gives. All processes have the same limits. */
   #places: CountedPlaces | null = null;
   /** The number of connections by process and client. */
   readonly #taken = new Map<number, Map<string, number>>();

@@ -34,7 +34,7 @@ test('a cursor with any changed, added or missing character is refused', () => {
     assert.equal(openCursor(SECRET, 'listings a', cursor + end), null);
 });
 
-test('a payload that is too long throws instead of giving a cursor that is refused later', () => {
+test('making a cursor from a payload that is too long throws an error', () => {
   const longest = '語'.repeat(594) + 'ab';
   assert.equal(openCursor(SECRET, 'a', sealCursor(SECRET, 'a', longest)), longest);
   assert.throws(() => sealCursor(SECRET, 'a', `${longest}c`), RangeError);
@@ -51,7 +51,7 @@ test('a cursor of another scope or another secret is refused', () => {
 });
 
 test('a cursor is refused when a character is moved from its payload to the scope', () => {
-  // The authentication tag of the scope 'sales' with the payload ' 1' is put before the payload '1' for the scope 'sales '.
+  // The cursor combines the payload '1' with the authentication tag of the scope 'sales' and the payload ' 1'.
   const tag = Buffer.from(sealCursor(SECRET, 'sales', ' 1'), 'base64url').subarray(0, 16);
   const shifted = Buffer.concat([tag, Buffer.from('1')]).toString('base64url');
   assert.equal(openCursor(SECRET, 'sales ', shifted), null);

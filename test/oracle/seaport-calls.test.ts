@@ -1,4 +1,4 @@
-// The oracle has its own encoding of contract calls. It is compared with the encoding by viem for the ABI of the packaged Seaport.
+// Compares the oracle's own encoding of contract calls with the encoding that viem produces from the ABI of the packaged Seaport.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -52,7 +52,7 @@ const order = fc.record({
   denominator: fc.bigInt({ min: 1n, max: 2n ** 120n - 1n }),
 });
 
-test('a fulfilment is encoded in the same way as by viem', () => {
+test('the oracle encodes a fulfilment as viem does', () => {
   const { abi } = readSeaport();
   fc.assert(
     fc.property(order, ({ components, signature, numerator, denominator }) => {
@@ -78,7 +78,7 @@ test('a fulfilment is encoded in the same way as by viem', () => {
   );
 });
 
-test('all other calls of the oracle are encoded in the same way as by viem', () => {
+test('the oracle encodes all its other calls as viem does', () => {
   const { abi } = readSeaport();
   fc.assert(
     fc.property(address, address, uint, hex(32), (account, operator, tokenId, hash) => {
@@ -106,7 +106,7 @@ test('all other calls of the oracle are encoded in the same way as by viem', () 
   );
 });
 
-test('the native price sums the native items at the higher of start and end amount', () => {
+test('the native price is the sum of the native items, each at the higher of its start and end amounts', () => {
   const pay = (itemType: number, token: string, startAmount: string, endAmount: string) => ({
     itemType,
     token,

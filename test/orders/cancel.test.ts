@@ -22,7 +22,7 @@ forEachEngine('off-chain cancels', (engine) => {
       message: { orderHash },
     });
 
-  test('the offerer cancels with a signature for this order on this chain', async () => {
+  test('the offerer can cancel an order only with a signature of its hash on its chain', async () => {
     const { orderId, orderHash } = await orders.submitSigned(orders.offline);
     const cancel = async (signature: unknown) =>
       outcomeOf(cancelOrder(orders.offline, orderId, { cancelledBy: 'offerer', signature }));

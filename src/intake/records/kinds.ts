@@ -1,5 +1,5 @@
-// The kinds of records, and the names and types of their fields. A nested field has a dot in its name. A record with any other field is
-// rejected, so that a misspelt field is not ignored.
+// The kinds of records, and the names and types of their fields. A nested field has a dot in its name. A record with a field that is not in
+// this table is rejected, so that a misspelt field is not ignored.
 
 /** The type of a field in JSON. CSV cells and values of the command line are converted to this type. */
 export type FieldType = 'text' | 'number' | 'boolean' | 'list' | 'object';
@@ -115,8 +115,8 @@ export type RecordKind = keyof typeof KIND_FIELDS;
 export const RECORD_KINDS = Object.keys(KIND_FIELDS) as RecordKind[];
 
 /**
- * Returns the type of a field by its dotted name, or null if there is no such field. If `kind` is null, the first kind with the field
- * decides.
+ * Returns the type of a field by its dotted name, or null if there is no such field. If `kind` is null, returns the type of the field in
+ * the first kind that has it.
  */
 export function findFieldType(kind: RecordKind | null, field: string): FieldType | null {
   if (field === 'kind') return 'text';
@@ -142,7 +142,7 @@ export function findUnknownField(kind: RecordKind, values: Readonly<Record<strin
   return null;
 }
 
-/** The field names of a kind: `top` has the fields of the record, `nested` those of each nested object. */
+/** The field names of a kind. `top`: the names of the record's own fields. `nested`: the field names of each nested object. */
 type FieldNames = { top: Set<string>; nested: Map<string, Set<string>> };
 
 const FIELD_NAMES = Object.fromEntries(RECORD_KINDS.map((kind) => [kind, toFieldNames(kind)])) as Record<

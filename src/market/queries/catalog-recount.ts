@@ -19,7 +19,7 @@ const RECORD_FIGURES = `('chain', record.chain), ('launched', record.launched::t
   ('volume of the record', record.snapshot_volume::text)`;
 const TERMS = `concat_ws(' ', coalesce(extract(epoch from expires_at)::text, 'never'), price_raw, extract(epoch from price_until))`;
 
-/** At most `limit`. A change that was not copied yet is a difference. */
+/** Returns at most `limit` differences. A change that has not been copied yet also counts as a difference. */
 export async function listCatalogDifferences(
   { main, indexer }: { main: Queryable; indexer: Queryable },
   { prefix, limit }: Pick<RecountScope, 'prefix' | 'limit'>,
@@ -50,7 +50,7 @@ export async function listCatalogDifferences(
   return compareValues(copied.map(decodeValue), recorded.map(decodeValue)).slice(0, limit);
 }
 
-/** At most `limit`. The indexer must have the complete chain log. */
+/** Returns at most `limit` differences. The indexer must have processed the complete chain log. */
 export async function listHolderDifferences(
   { main, indexer }: { main: Queryable; indexer: Queryable },
   { prefix, limit }: Pick<RecountScope, 'prefix' | 'limit'>,
@@ -70,7 +70,7 @@ export async function listHolderDifferences(
   return compareValues(values, held.map(decodeValue)).slice(0, limit);
 }
 
-/** Sorted by collection. */
+/** Returns the values that differ, sorted by collection. */
 function compareValues(stored: readonly CatalogValue[], counted: readonly CatalogValue[]): FigureDifference[] {
   const found = new Map<string, FigureDifference>();
   for (const { collectionId, figure, row, value } of stored) {

@@ -1,4 +1,5 @@
-// Listing snapshots: lists of a collection's listings at a marketplace. Listings that a list lacks are retired. Indexer database.
+// Listing snapshots, in the indexer database. A snapshot is a list of a collection's listings at a marketplace. Stored listings that are
+// not in the list are retired.
 
 import type { Queryable, Row } from '../../database/port.ts';
 import { insertListingChanges } from './listing-changes.ts';
@@ -22,8 +23,8 @@ export type ListingSnapshot = {
 };
 
 /**
- * `doubts`: how many of the last lists, in a row, were short and not accepted. `doubtedSince`: when the first of these lists was made, in
- * milliseconds.
+ * `doubts`: how many lists in a row, up to the latest list, were too short and therefore not accepted. `doubtedSince`: when the first of
+ * these lists was made, in milliseconds.
  */
 export type SnapshotDoubt = { doubts: number; doubtedSince: number | null };
 
@@ -55,8 +56,8 @@ const decodeDoubt: (row: Row) => SnapshotDoubt = rowDecoder('listing_snapshot', 
 });
 
 /**
- * Returns the doubt before this list. Locks the stored row until the transaction ends, so that two lists of a collection are applied one
- * after the other.
+ * Returns the doubts about the lists before this list. Locks the stored row until the transaction ends, so that two lists of a collection
+ * are applied one after the other.
  */
 export async function claimListingSnapshot(tx: Queryable, snapshot: ListingSnapshot): Promise<SnapshotDoubt> {
   const [row] = await tx.query(
@@ -89,7 +90,7 @@ export async function updateListingSnapshot(
   );
 }
 
-/** Full and partial lists have separate rows, so that doubts about one kind do not count for the other. */
+/** Full and partial lists have separate rows, so that a doubt about a partial list does not count for full lists, and vice versa. */
 function toSnapshotSource({ source, below }: ListingSnapshot): string {
   return below === null ? source : `${source} cheapest`;
 }
@@ -97,8 +98,9 @@ function toSnapshotSource({ source, below }: ListingSnapshot): string {
 const decodeKey = rowDecoder('listing', { key: text });
 
 /**
- * The keys of the active listings that a list should contain, as 32 hexadecimal digits. Listings created from `listedBefore` to `takenAt`
- * are left out, because the list may lack them. A listing with a time after `takenAt` is expected, because its time cannot be right.
+ * Returns the keys of the active listings that a list should contain, as 32 hexadecimal digits. Listings created from `listedBefore` to
+ * `takenAt` are left out, because the marketplace may not have reported them yet. A listing with a creation time after `takenAt` is not
+ * left out, because this time must be wrong.
  */
 export async function listExpectedKeys(tx: Queryable, snapshot: ListingSnapshot): Promise<string[]> {
   const { source, collectionId, listedBefore, takenAt, below } = snapshot;
@@ -115,7 +117,7 @@ const KEYS_MAX = 5_000;
 
 const decodeAsset = rowDecoder('listing', { asset: text });
 
-/** Gives the active listings of the given keys the status `cancelled` and `retired_at`. Returns the asset of each row that changed. */
+/** Sets the status `cancelled` and the time `retired_at` of the active listings with these keys. Returns the asset of each changed row. */
 export async function updateRetiredListings(
   tx: Queryable,
   collectionId: string,

@@ -10,7 +10,7 @@ import type { ListingKey } from './listing-changes.ts';
 import type { SaleKey } from './sales.ts';
 import { ADD_TO_SUMS, deleteSales, insertRestoredSaleChanges, IS_WANTED_SALE, toWanted, TRADED } from './sales.ts';
 
-/** `image` has the earlier columns of the stored row as JSON text. */
+/** `image`: the earlier values of the columns that the import changed, as JSON text. */
 type Earlier = { image: string };
 
 export async function deleteSalesByKey(tx: Queryable, sales: readonly SaleKey[]): Promise<void> {
@@ -107,7 +107,7 @@ export async function listListedAssets(tx: Queryable, listings: readonly Listing
   return rows.map(decodeAsset);
 }
 
-/** Hides restored listings of collections that are judged by their chain, until they have been judged again. */
+/** Hides restored listings of collections whose listings are judged, until the listings have been judged again. */
 export async function hideUntilJudged(tx: Queryable, listings: readonly ListingKey[]): Promise<void> {
   await tx.query(
     `update indexer.listing as stored set undeliverable = case when status = 'active' and exists (

@@ -19,7 +19,10 @@ export type ListingTerms = {
   quantity: bigint;
   /** What the offerer receives. */
   askRaw: bigint;
-  /** What a buyer pays, if the order includes fees. Null if it includes none: platform fee and royalty are then added to the ask. */
+  /**
+   * What a buyer pays, if the order includes fees. Null if the order includes no fees: the service then adds the platform fee and the
+   * royalty to the ask.
+   */
   buyerTotalRaw: bigint | null;
   startsAt: number;
   /** Null for an order that never expires. */
@@ -29,7 +32,7 @@ export type ListingTerms = {
   operator: Address;
 };
 
-/** In the order in which the checks run. */
+/** The codes are in the order of the checks. */
 export const LISTING_REJECTIONS = [
   'criteria_not_supported',
   'not_a_listing',
@@ -174,7 +177,7 @@ function requireFixedAmounts({ offer, consideration }: SeaportOrder): void {
   }
 }
 
-/** For all units together: what the offerer receives, and what the buyer pays. */
+/** Returns what the offerer receives and what the buyer pays, for all units together. */
 function readPrice(order: SeaportOrder): { askRaw: bigint; totalRaw: bigint } {
   let askRaw = 0n;
   let totalRaw = 0n;

@@ -1,14 +1,18 @@
-// Decides on one dollar rate from the quotes of several vendors, or on no rate, because a wrong price is worse than no price.
+// Chooses the dollar rate of a currency from the quotes of several vendors. Chooses no rate if the quotes are doubtful, because a wrong
+// price is worse than no price.
 
 import type { Rate } from '../../core/price.ts';
 
 /** Dollars for one native unit. */
 export type Quote = { source: string; usd: number };
 
-/** `unknown`: there is no quote. `disagreement`: the quotes differ too much. `absurd`: no quote is plausible. */
+/**
+ * `unknown`: there is no quote. `disagreement`: the quotes differ too much. `absurd`: no quote is plausible, or the only plausible quote
+ * differs too much from the stored rate.
+ */
 export type PriceDecision = { usd: number } | { usd: null; why: 'unknown' | 'disagreement' | 'absurd' };
 
-/** Two quotes that differ by more than this share of the lower quote give no rate. */
+/** If two quotes differ by more than this share of the lower quote, no rate is chosen. */
 export const DISAGREEMENT_MAX = 0.05;
 /** Quotes above USD_MAX or below USD_MIN are ignored, because no native currency has such a price. */
 const USD_MAX = 10_000_000;
@@ -17,10 +21,7 @@ const USD_MIN = 1e-9;
 export const LEAP_FACTOR_MAX = 2;
 export const LEAP_MS = 15 * 60_000;
 
-/**
- * Accepts the first quote if the other quotes agree with it. `known` is the stored rate. A single quote that differs from it by more than
- * LEAP_FACTOR_MAX is not accepted until the stored rate has the age LEAP_MS.
- */
+/** Accepts the first quote if the other quotes agree with it. `known` is the stored rate, with which a single quote is compared. */
 export function decidePrice(quotes: readonly Quote[], known: Rate | null, now: number): PriceDecision {
   const plausible = quotes.filter(({ usd }) => usd >= USD_MIN && usd <= USD_MAX);
   const [first] = plausible;

@@ -1,5 +1,5 @@
-// The stream of two processes on one PostgreSQL, with a stop and a kill. One client is the EventSource of Node.js, which connects again by
-// itself.
+// Two processes serve the change stream from one PostgreSQL database. The test stops and starts one of them, and later kills it. One client
+// is the EventSource of Node.js, which reconnects automatically.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -31,7 +31,7 @@ const GRACE_MS = 2_000;
 function startEventSource(t: TestContext, url: string): string[] {
   const received: string[] = [];
   const script = `
-    // The timer of an EventSource that waits to connect again does not keep its process alive.
+    // This timer keeps the process alive. The reconnect timer of the EventSource does not.
     setInterval(() => undefined, 1_000);
     const source = new EventSource(process.argv[1]);
     source.addEventListener('list', ({ data }) => console.log(JSON.parse(data).orderId));`;
@@ -48,7 +48,7 @@ function startEventSource(t: TestContext, url: string): string[] {
 
 after(cleanUp);
 
-test('clients of several processes get every event once, over a stop, a restart, a kill and a change of the node', async (t) => {
+test('clients receive every event once when their node is stopped, restarted or killed, and when they change to another node', async (t) => {
   if (!canRunPostgres() && process.env['REQUIRE_POSTGRES'] !== '1') return t.skip('PostgreSQL is not on this machine');
   const server = await startPostgres();
   t.after(() => server.discard());
@@ -57,7 +57,7 @@ test('clients of several processes get every event once, over a stop, a restart,
   pool.on('error', () => undefined);
   const main: Database = createDatabase(pool, { engine: 'postgresql', name: 'main' });
   t.after(() => main.close());
-  /** Records changes, as any process may. The task of one of the processes merges them. */
+  /** Records changes. The task `activity`, which one of the processes runs, merges them into the activity log. */
   const record = (...numbers: number[]) =>
     main.transaction((tx) =>
       insertMarketChanges(

@@ -95,7 +95,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(headers['webhook-id'], (await deliveriesOf(db, webhook.id))[0]?.eventId);
   });
 
-  test('the standardwebhooks package verifies a delivery, but not one whose body was changed', async () => {
+  test('the package standardwebhooks accepts a delivery, and rejects a delivery whose body was changed', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     await makeDispatcher(db, { time: createTestClock(Date.now()) }).run();
@@ -126,7 +126,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(String(newest().headers['webhook-signature']).split(' ').length, 1);
   });
 
-  test('a failed delivery is repeated on the schedule, and is dead after the last attempt', async () => {
+  test('a failed delivery is repeated after each published delay, and is dead after the last attempt', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     receiver.respond = respondWith(500);
@@ -179,7 +179,7 @@ forEachEngine('webhook deliveries', (engine) => {
     }
   });
 
-  test('a 410 disables a webhook immediately', async () => {
+  test('a response with the status 410 disables the webhook immediately', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     receiver.respond = respondWith(410);
     await record(db, shopId);
@@ -218,7 +218,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(await dispatcher.run(), 1);
   });
 
-  test('five days without a success disable a webhook', async () => {
+  test('a webhook is disabled when its deliveries have failed for five days', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     const dispatcher = makeDispatcher(db);
     const attemptOne = async (status: number, atMs: number) => {
@@ -239,7 +239,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.match(disabled.disabledReason ?? '', /five days/);
   });
 
-  test('a failure of the earlier holder of a lease is not recorded', async () => {
+  test('a failed attempt is not recorded if its lease has expired and another dispatcher has taken over the delivery', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     const statuses = [500, 200];
@@ -261,14 +261,14 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.equal(
       (await deliveriesOf(db, webhook.id))[0]?.attempts,
       0,
-      'the failure of the earlier holder was recorded',
+      'the failure of the dispatcher whose lease had expired was recorded',
     );
     held[1]?.();
     await second.close();
     assert.equal((await deliveriesOf(db, webhook.id))[0]?.state, 'delivered');
   });
 
-  test('a recorded success of an earlier holder of the lease is not undone by a later failure', async () => {
+  test('a success that was recorded after the lease expired is not undone by the failure of a later attempt', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     const statuses = [200, 500];
@@ -297,7 +297,7 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.deepEqual(await read(), ['delivered', 1, 200, deliveredAt]);
   });
 
-  test('repeated recoveries revive each dead delivery once, even if the delivery fails again in between', async () => {
+  test('repeated recoveries make each failed delivery due once, even if the delivery fails again in between', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     for (let n = 0; n < 5; n += 1) await record(db, shopId);
     receiver.respond = respondWith(503, { 'retry-after': '3600' });

@@ -1,4 +1,4 @@
-// A JSON-RPC endpoint on loopback that forwards requests to another endpoint, after a function of the test has let them pass.
+// A JSON-RPC endpoint on loopback. It holds each request until a function of the test allows it, and then forwards it to another endpoint.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -8,7 +8,7 @@ import { renderOpenApi, renderSchema, renderSettings } from './derived.ts';
 import { compileDevnetContracts } from './devnet-contracts.ts';
 import { writeNewCluster } from './new-cluster.ts';
 
-/** The OpenAPI document that has the query parameters that shared caches keep. */
+/** Shared caches keep only the query parameters that this OpenAPI document has. */
 const MARKETPLACE = 'openapi/marketplace.json';
 const root = new URL('../../../', import.meta.url);
 await writeNewCluster();

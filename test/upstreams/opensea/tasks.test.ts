@@ -1,4 +1,5 @@
-// The tasks that mirror OpenSea. They fill followed collections, keep them fresh, and leave them unchanged while OpenSea fails.
+// The tasks that mirror OpenSea. They store the data of followed collections, keep the data up to date, and do not change it while OpenSea
+// fails.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -157,7 +158,7 @@ forEachEngine('OpenSea', (engine) => {
       assert.equal((await done(name)).changed, 0, name);
   });
 
-  test('a name that the operator gave is kept', async (t) => {
+  test('a collection keeps the name that the operator gave it, and does not get a slug that another collection has', async (t) => {
     const { done } = await start(t, makeMarket(3));
     await collect('My Apes');
     const other = {
@@ -239,7 +240,7 @@ forEachEngine('OpenSea', (engine) => {
       (await listed()).filter((row) => row[5] === 'active'),
       expected(market),
     );
-    // If a snapshot of the cheapest listings is not accepted, all listings are read.
+    // If a snapshot of the cheapest listings is not accepted, the next run reads all listings.
     market.listings = market.listings.slice(500);
     pass(5 * 60_000);
     replay.reset();
@@ -250,7 +251,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(replay.count(/all/), 2);
   });
 
-  test('for an hour after a run of the operator, another process reads only the cheapest listings', async (t) => {
+  test('for an hour after a run that the operator requested, another process reads only the cheapest listings', async (t) => {
     const market = makeMarket(900);
     const { done, replay } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -309,7 +310,10 @@ forEachEngine('OpenSea', (engine) => {
     for (const perHour of [100, 600, 6_000]) {
       const rule = toBudgetRule(perHour);
       const pageMs = toNeeded(rule, { patienceMs: 0, isBulk: true }) / rule.perMs;
-      assert.ok(500 * pageMs < deadlineMs, `the walk does not fit into its deadline with ${perHour} requests an hour`);
+      assert.ok(
+        500 * pageMs < deadlineMs,
+        `reading 500 pages takes longer than the deadline with ${perHour} requests an hour`,
+      );
     }
   });
 
@@ -340,7 +344,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.deepEqual(tasks, []);
   });
 
-  test('under every fault the stored listings stay', async (t) => {
+  test('no fault of OpenSea changes the stored listings', async (t) => {
     const market = makeMarket(250);
     const { run, done, replay, pass } = await start(t, market);
     await follow({ slug: APES.slug });
