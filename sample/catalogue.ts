@@ -1,5 +1,5 @@
-// The collections of the sample marketplace, with their numbers of tokens, listings and sales. All names and descriptions are invented. A
-// description must agree with what the generator makes from its entry.
+// The collections of the sample marketplace, with their numbers of tokens, listings and sales. All names and descriptions are invented. The
+// description of a collection must agree with the tokens and listings that the generator makes for it.
 
 import type { ArtName } from './pictures.ts';
 
@@ -18,20 +18,20 @@ export type SampleCollection = {
   /** In native units. The prices of sales rise towards the floor. If any token is listed, the floor is the lowest active ask. */
   floor: string;
   tokens: number;
-  /** The sample has all tokens of the collection, each with its owner. The collection record says so in `tokensComplete`. */
+  /** The sample has all tokens of the collection, each with its owner. The collection record then has `tokensComplete: true`. */
   complete?: true;
   /** The number of tokens with an active listing. Zero: the collection never had a listing. */
   listed: number;
   sales: number;
-  /** The other marketplaces on which its tokens are listed and sold. */
+  /** The other marketplaces on which tokens of the collection are listed and sold. */
   markets: readonly string[];
   /** Token ids are hashes of 78 digits, and names look like domain names. */
   registry?: true;
   /** Tokens listed through the service itself are held in the custody wallet until they sell. */
   escrow?: true;
-  /** Some sales have prices that are not integers, and one has a price of 0. */
+  /** Some sales have prices that are not integers, and one sale has the price 0. */
   oddPrices?: true;
-  /** The figures of the collection that are reported in records. The service computes all other figures from the rows. */
+  /** The kinds of records that report figures of the collection. The service computes all other figures from the sample's rows. */
   reports: readonly ('analytics' | 'analytics-without-floor' | 'stats' | 'snapshot')[];
 };
 

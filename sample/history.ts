@@ -9,7 +9,7 @@ import type { SampleTrait } from './traits.ts';
 import { pickTraits } from './traits.ts';
 import { at, Random, toEvmAddress, toEvmHash, toLargeTokenId, toSolanaAddress, toSolanaSignature } from './random.ts';
 
-/** The time at which the sample is set, in milliseconds since the epoch. Nothing in it happens later, but listings can expire later. */
+/** The newest time of the sample, in milliseconds since the epoch. No event of the sample is later, but listings can expire later. */
 export const SAMPLE_ANCHOR = Date.UTC(2026, 5, 1);
 
 export const DAY_MS = 86_400_000;
@@ -27,7 +27,7 @@ export type CollectionContext = {
   step: bigint;
   createdAt: number;
   serviceName: string;
-  /** The other marketplaces, without one that has the name of the service. */
+  /** The other marketplaces. A marketplace with the name of the service is left out. */
   markets: readonly string[];
 };
 
@@ -55,7 +55,7 @@ export type SampleSale = {
   at: number;
   tx: string;
   logIndex: number | null;
-  /** When the seller received the token. The listing behind the sale was made after this time. */
+  /** When the seller received the token. The listing that the sale filled was created after this time. */
   heldSince: number;
 };
 
@@ -187,7 +187,10 @@ function generateTimes({ spec, createdAt }: CollectionContext, rng: Random): num
 /** After this many unsuccessful random picks, the first suitable token is used. */
 const PICKS_MAX = 40;
 
-/** Picks a token that another wallet than the buyer's has held for more than an hour. It can then have been listed before the sale. */
+/**
+ * Picks a token that a wallet other than the buyer's has held for more than an hour, so that the token can have been listed before the
+ * sale.
+ */
 function pickForSale(assets: readonly SampleAsset[], buyer: Address, soldAt: number, rng: Random): SampleAsset {
   const fits = (asset: SampleAsset) => asset.holder !== buyer && soldAt - asset.heldSince > HOUR_MS;
   for (let picks = 0; picks < PICKS_MAX; picks += 1) {
@@ -211,7 +214,10 @@ const GIFT = 11;
 const ROUNDED_BY_SOURCE = [7, 29];
 const WITH_A_FRACTION = 19;
 
-/** The price as a marketplace reports it. As at some aggregators, a few prices are rounded with an exponent, or have a decimal point. */
+/**
+ * The price as a marketplace reports it. A few prices are rounded and have an exponent, or have a decimal point, because some aggregators
+ * report such prices.
+ */
 function toReceivedPrice(raw: bigint, index: number): string {
   if (index === GIFT) return '0';
   if (ROUNDED_BY_SOURCE.includes(index)) return Number(raw).toExponential(2);

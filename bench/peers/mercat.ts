@@ -1,4 +1,5 @@
-// The store of this project, with a key, its log of changes and its events, on PostgreSQL.
+// The store interface of this project on PostgreSQL. As in a real shop, its requests have an API key, and its changes are logged and
+// recorded as events.
 
 import path from 'node:path';
 import { migrate } from '../../src/database/migrate.ts';
@@ -44,7 +45,7 @@ export function toStoreLoads(url: string, authorization: string, productIds: rea
       ...change,
       url,
       method: 'PUT',
-      // Two texts in turn, because the same text again changes nothing.
+      // The requests alternate between two texts, because a request with the stored text changes nothing.
       requests: ['one', 'two'].flatMap((description) =>
         perProduct((index) => ({ path: productPath(index), body: bodyOf({ description }) })),
       ),

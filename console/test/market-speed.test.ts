@@ -1,5 +1,5 @@
-// How fast the market is, by the measurements of the browser itself. A machine that does other work meanwhile makes times longer and never
-// shorter, so the best of a few attempts counts.
+// Tests how fast the market pages of the console are. The browser itself measures the times. Other work on the machine can make a time
+// longer, but never shorter. Therefore the best of a few attempts is compared with the limit.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -18,7 +18,7 @@ const LCP_MAX_MS = 1_500;
 const LAYOUT_SHIFT_MAX = 0.05;
 const INTERACTION_MAX_MS = 200;
 const SCRIPT_BYTES_MAX = 170_000;
-/** The browser calls a task long from here on. */
+/** Browsers call a task of this duration or more a long task. */
 const LONG_TASK_MS = 50;
 const COLLECTIONS = 1_000;
 
@@ -47,7 +47,7 @@ describe('the speed of the market on the sample', options, () => {
     return { page, context };
   };
 
-  test('the first load has little script, paints soon, and does not move', async () => {
+  test('the first page loads few scripts, is painted soon, and has a stable layout', async () => {
     const results: { paintedAt: number; shift: number; bytes: number }[] = [];
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const { page, context } = await openSlowly();
@@ -70,7 +70,7 @@ describe('the speed of the market on the sample', options, () => {
     );
   });
 
-  test('a choice and the opening of a page respond at once', async () => {
+  test('choosing a sort order and opening a collection take less than 200 ms', async () => {
     const durations: number[] = [];
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const { page, context } = await openSlowly();
@@ -88,7 +88,7 @@ describe('the speed of the market on the sample', options, () => {
     }
     assert.ok(
       Math.min(...durations) < INTERACTION_MAX_MS,
-      `the longest of each attempt in ms: ${durations.join(', ')}`,
+      `the longest interaction of each attempt in ms: ${durations.join(', ')}`,
     );
   });
 });
@@ -135,7 +135,7 @@ describe('the speed of the market with many collections', options, () => {
 
 type Entry = { name: string; startTime: number; value: number; encodedBodySize: number };
 
-/** The entries of the browser so far, also those before the call. */
+/** Returns the performance entries that the browser has recorded so far, including the entries from before the call. */
 async function entriesOf(page: Page, type: string): Promise<Entry[]> {
   return (await page.evaluate(`new Promise((resolve) => {
     const observer = new PerformanceObserver((list) => resolve(list.getEntries().map((entry) => entry.toJSON())));
@@ -147,8 +147,8 @@ async function entriesOf(page: Page, type: string): Promise<Entry[]> {
 type TraceEvent = { name: string; pid: number; tid: number; tdur?: number; args: { name?: string } };
 
 /**
- * Measures the tasks of the page's main thread. The time is that of the thread, not that of the clock, which also runs while other programs
- * have the processor.
+ * Measures the tasks of the page's main thread. The measured time is the CPU time of the thread. The elapsed time would include the time in
+ * which other programs use the processor.
  */
 async function traceTasks(session: CDPSession): Promise<{ longestMs(): Promise<number> }> {
   const events: TraceEvent[] = [];

@@ -14,13 +14,14 @@ const OFFSETS = ['-600', '+1860', '+0'];
 const WORKER_OFFSET = '+2';
 const REQUESTS_BETWEEN = 150;
 /**
- * The time limit for the service to notice a step, also on a slow machine. The service reads the clock of its database every ten seconds.
+ * How long the service may take to notice a step. The service reads the clock of its database every ten seconds. The limit is long enough
+ * for a slow machine.
  */
 const NOTICE_LIMIT_MS = 240_000;
 
 export const fault: Fault = {
   name: 'clocks-stepped',
-  promise: 'a clock that is set changes no response, loses no event and delays nothing',
+  promise: 'setting a clock back or forward changes no response, loses no event and delays nothing',
   engines: ['embedded', 'postgresql'],
   needs: ['faketime'],
   run: async ({ engine, start }) => {
@@ -29,7 +30,7 @@ export const fault: Fault = {
     const fake = {
       LD_PRELOAD: findFaketime() ?? '',
       FAKETIME_NO_CACHE: '1',
-      // The kernel never sets the monotonic clock.
+      // Only the wall clock is changed, because nothing sets a monotonic clock on a real machine either.
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
       DONT_FAKE_MONOTONIC: '1',
     };
@@ -47,6 +48,8 @@ export const fault: Fault = {
         await platform.load.progress(REQUESTS_BETWEEN);
       }
     });
-    return [`set to ${OFFSETS.join(' s, ')} s; the service has noticed ${countSteps()} steps of its database`];
+    return [
+      `set to ${OFFSETS.join(' s, ')} s; the service has noticed ${countSteps()} steps of the clock of its database`,
+    ];
   },
 };

@@ -16,7 +16,7 @@ export type Decoder<T> = {
 type Columns = Readonly<Record<string, Decoder<unknown>>>;
 type Decoded<C extends Columns> = { -readonly [K in keyof C]: C[K] extends Decoder<infer T> ? T : never };
 
-/** A row lacks a column or has it with another type: the statement or the schema does not fit the decoder. */
+/** A column is missing or has an unexpected type, so the statement or the schema does not fit the decoder. */
 export class RowError extends Error {
   override readonly name = 'RowError';
 }
@@ -59,7 +59,7 @@ export function rowDecoder<const C extends Columns>(source: string, columns: C):
   };
 }
 
-/** Makes `decoder` read the column `name`, for a field whose name differs from its column's. */
+/** Makes `decoder` read the column `name`. Needed if the field and its column have different names. */
 export function column<T>(name: string, decoder: Decoder<T>): Decoder<T> {
   return { ...decoder, column: name };
 }
@@ -77,63 +77,66 @@ function scalar<T>(expected: string, decode: (value: unknown) => T | undefined):
   return { expected, decode };
 }
 
-/** `text`, `varchar`. */
+/** Reads `text` and `varchar`. */
 export const text = scalar('text', (value) => (typeof value === 'string' ? value : undefined));
 
-/** `boolean`. */
+/** Reads `boolean`. */
 export const boolean = scalar('boolean', (value) => (typeof value === 'boolean' ? value : undefined));
 
-/** `smallint` or `integer`. A `bigint` is read by `safeInteger` or `amount`. */
+/** Reads `smallint` and `integer`. For `bigint`, use `safeInteger` or `amount`. */
 export const integer = scalar('integer', (value) =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined,
 );
 
-/** `bigint` (such as `count(*)`) or `numeric` without fraction digits, at most 2^53 - 1. For counts, block numbers and sequence numbers. */
+/**
+ * Reads `bigint` (such as `count(*)`) and `numeric` without fraction digits, up to 2^53 - 1. For counts, block numbers and sequence
+ * numbers.
+ */
 export const safeInteger = scalar('integer up to 2^53 - 1', (value) => {
   const number = typeof value === 'string' && INTEGER.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
 });
 
-/** `bigint` or `numeric` without fraction digits, as an exact `bigint`. For amounts in base units, quantities and counters. */
+/** Reads `bigint` and `numeric` without fraction digits as an exact `bigint`. For amounts in base units, quantities and counters. */
 export const amount = scalar('integer as text', (value) =>
   typeof value === 'string' && INTEGER.test(value) ? BigInt(value) : undefined,
 );
 
-/** `real` or `double precision`. */
+/** Reads `real` and `double precision`. */
 export const double = scalar('number', (value) => (typeof value === 'number' ? value : undefined));
 
-/** `numeric` or `double precision`, as the nearest double. For `extract(epoch ...)`, averages, and sums that may be rounded. */
+/** Reads `numeric` and `double precision` as the nearest double. For `extract(epoch ...)`, averages, and sums that may be rounded. */
 export const decimal = scalar('number or decimal text', (value) => {
   if (typeof value === 'number') return value;
   return typeof value === 'string' && DECIMAL.test(value) ? Number(value) : undefined;
 });
 
-/** `timestamptz`, in milliseconds since the epoch. */
+/** Reads `timestamptz` as milliseconds since the epoch. */
 export const timestamp = scalar('timestamp', (value) =>
   value instanceof Date && !Number.isNaN(value.getTime()) ? value.getTime() : undefined,
 );
 
-/** `bytea`. */
+/** Reads `bytea`. */
 export const bytes = scalar('bytes', (value) => (Buffer.isBuffer(value) ? value : undefined));
 
-/** `text` that holds an address. Only empty text is rejected, because addresses are checked before they are written. */
+/** Reads an address from `text`. Only empty text is rejected, because addresses are checked before they are written. */
 export const address = scalar('address', (value) => (isFilled(value) ? (value as Address) : undefined));
 
-/** `text` that holds a token id or mint. Only empty text is rejected, because assets are checked before they are written. */
+/** Reads a token id or mint from `text`. Only empty text is rejected, because assets are checked before they are written. */
 export const assetId = scalar('token id or mint', (value) => (isFilled(value) ? (value as AssetId) : undefined));
 
-/** `text` that holds `0x` and hexadecimal digits, such as a hash or a signature. The digits are not checked. */
+/** Reads `0x` and hexadecimal digits from `text`, such as a hash or a signature. The digits are not checked. */
 export const hex = scalar('0x and hexadecimal digits', (value) =>
   typeof value === 'string' && value.startsWith('0x') ? (value as `0x${string}`) : undefined,
 );
 
-/** `text` that is one of `values`. */
+/** Reads `text` that is one of `values`. */
 export function oneOf<const T extends string>(values: readonly T[]): Decoder<T> {
   const known: ReadonlySet<unknown> = new Set(values);
   return scalar(`one of ${values.join(', ')}`, (value) => (known.has(value) ? (value as T) : undefined));
 }
 
-/** An SQL array or a JSON array. `element` decodes each of its elements. */
+/** Reads an SQL array or a JSON array. `element` decodes each of its elements. */
 export function list<T>(element: Decoder<T>): Decoder<T[]> {
   return scalar(`list of ${element.expected}`, (value) => {
     if (!Array.isArray(value)) return undefined;
@@ -148,8 +151,8 @@ export function list<T>(element: Decoder<T>): Decoder<T[]> {
 }
 
 /**
- * The text of `textListSql`. `element` decodes each value from its text. For lists of thousands of numbers: driver and parser need less time
- * for one text than for an array.
+ * Reads the text that `textListSql` returns. `element` decodes each value from its text. For lists of thousands of numbers, because the driver
+ * and the parser need less time for one text than for an array.
  */
 export function textList<T>(element: Decoder<T>): Decoder<T[]> {
   const elements = list(element);
@@ -164,7 +167,10 @@ export function textList<T>(element: Decoder<T>): Decoder<T[]> {
 export const textListSql = (expression: string) =>
   `coalesce(array_to_string(array_agg(${expression}), ',', 'null'), '')`;
 
-/** A JSON object, for example from `json_build_object`. Its members are decoded like columns. A time in JSON is text: decode it with `text`. */
+/**
+ * Reads a JSON object, for example from `json_build_object`. Its members are decoded like columns. A time in JSON is text: decode it with
+ * `text`.
+ */
 export function object<const C extends Columns>(fields: C): Decoder<Decoded<C>> {
   const entries = Object.entries(fields).map(([field, decoder]) => ({ field, key: decoder.column ?? field, decoder }));
   const expected = `object of ${entries.map(({ key, decoder }) => `${key}: ${decoder.expected}`).join(', ')}`;
@@ -180,12 +186,12 @@ export function object<const C extends Columns>(fields: C): Decoder<Decoded<C>> 
   });
 }
 
-/** A `json` or `jsonb` value that `is` accepts. `expected` describes such a value in error messages. */
+/** Reads a `json` or `jsonb` value that `is` accepts. `expected` describes such a value in error messages. */
 export function json<T>(expected: string, is: (value: unknown) => value is T): Decoder<T> {
   return scalar(expected, (value) => (is(value) ? value : undefined));
 }
 
-/** Any `json` or `jsonb` value, SQL null included. */
+/** Reads any `json` or `jsonb` value. SQL null is accepted too. */
 export const anyJson = scalar<unknown>('JSON', (value) => value);
 
 const INTEGER = /^-?\d+$/;

@@ -17,11 +17,11 @@ export class DollarRates {
   readonly #clock: Clock;
   #rates: Rates = new Map();
   #latest: Refresh | null = null;
-  /** The number of the latest read. Reads are numbered in the order in which they begin. */
+  /** The number of the read that began last. Reads are numbered in the order in which they begin. */
   #begun = 0;
   /** The number of the read that `#rates` come from. A read that began earlier does not replace them. */
   #applied = 0;
-  /** The rates may contain all that was committed before this time, by `performance.now()`. */
+  /** `#rates` may include any change that was committed before this time, by `performance.now()`. A later read must not be older. */
   #seenUntil = Number.NEGATIVE_INFINITY;
 
   constructor(source: MarketSource, clock: Clock) {

@@ -1,5 +1,5 @@
-// Calls between the supervisor and a serving process. The messages of one turn of the event loop are sent together, because a message for
-// each call would cost more than the call.
+// Calls between the supervisor and a serving process. All calls and replies of one turn of the event loop are sent in one message, because
+// a message for each call would cost more than the call itself.
 
 /** One end of a connection to another process. `send` must not throw when the connection has ended. */
 export type Link = { send(message: object): void; onMessage(receive: (message: unknown) => void): void };
@@ -68,7 +68,8 @@ export class Channel<Remote extends CallTable, Own extends CallTable> {
       else waiting?.reject(new Error(error));
     }
     if (calls.length === 0) return;
-    // A call may depend on a reply before it, for example a recall on the part that it recalls. So the caller continues first.
+    // A call may depend on a reply in the same batch. For example, `giveBack` takes back requests that a reply has granted. So the code
+    // that waits for the replies runs before the calls are handled.
     setImmediate(() => {
       for (const call of calls) void this.#handle(call);
     });
@@ -88,7 +89,7 @@ export class Channel<Remote extends CallTable, Own extends CallTable> {
   }
 }
 
-/** Other messages between the processes belong to Node. */
+/** Whether Mercat sent the message. Node sends messages of its own between the processes. */
 function isBatch(message: unknown): message is Batch {
   const { calls, replies } = (message ?? {}) as Partial<Record<keyof Batch, unknown>>;
   return Array.isArray(calls) && Array.isArray(replies);

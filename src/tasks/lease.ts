@@ -21,11 +21,11 @@ export class LeaseKeeper {
   #timer: NodeJS.Timeout | null = null;
   #progress: TaskProgress | null = null;
   #hasNewProgress = false;
-  /** When the statement was sent that last claimed or renewed the lease (`performance.now()`). */
+  /** When this process sent the latest statement that claimed or renewed the lease (`performance.now()`). */
   #renewedAt: number;
   #renewing: Promise<void> | null = null;
 
-  /** `claimedAt`: when the statement was sent that claimed the lease (`performance.now()`). */
+  /** `claimedAt`: when this process sent the statement that claimed the lease (`performance.now()`). */
   constructor(lease: TaskLease, { main, log, claimedAt }: { main: Database; log: Log; claimedAt: number }) {
     this.#lease = lease;
     this.#renewedAt = claimedAt;
@@ -56,7 +56,7 @@ export class LeaseKeeper {
   }
 
   #tick(): void {
-    // Also while a renewal is pending: a renewal may hang for a third of the lease before it fails.
+    // The expiry is also checked while a renewal is pending, because a renewal may hang for a third of the lease before it fails.
     this.#loseIfExpired();
     const isDue = this.#hasNewProgress || performance.now() - this.#renewedAt >= this.#periodMs;
     if (!this.#renewing && isDue) this.#renewing = this.#renew();

@@ -8,7 +8,7 @@ import { ConnectionLane } from '../../src/database/connection-lane.ts';
 const soon = () => performance.now() + 20;
 const later = () => performance.now() + 10_000;
 
-test('a lane admits as many callers as it has places, then waiting callers in their order', async () => {
+test('a lane admits as many callers as it has places, and further callers in the order of their arrival when places become free', async () => {
   const lane = new ConnectionLane(2);
   await lane.enter(later());
   await lane.enter(later());

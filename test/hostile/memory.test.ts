@@ -11,10 +11,11 @@ const BATCH_SIZE = 50;
 const REQUESTS = 20_000;
 
 describe('memory', () => {
-  // The deadline is long. If a source timed out on a busy machine, the response would be degraded instead of rejected.
+  // If a source timed out on a busy machine, an invalid request would get a degraded response instead of a rejection.
+  // Therefore the timeout is long.
   const service = useSampleService({ settings: { SOURCE_TIMEOUT_MS: '60000' } });
   let sent = 0;
-  /** Sends invalid requests, no two of them alike, and checks that each is rejected. */
+  /** Sends `count` invalid requests, all different, and checks that each of them is rejected. */
   const flood = async (count: number) => {
     for (const end = sent + count; sent < end; sent += BATCH_SIZE) {
       const targets = Array.from({ length: BATCH_SIZE }, (_, index) => badTarget(sent + index));

@@ -1,6 +1,6 @@
-// Waiting for a condition. The limit ends a test that hangs. It is never an expectation of speed.
+// Waits for a condition. The time limit only ends a test that hangs. It is not a requirement of speed.
 
-/** Polls until the condition holds. After `limitMs`, throws an error with the message `what`. */
+/** Polls until the condition holds. After `limitMs`, throws an error whose message begins with `what`. */
 export async function until(condition: () => Promise<boolean> | boolean, limitMs: number, what: string): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!(await condition())) {

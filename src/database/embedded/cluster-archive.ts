@@ -17,7 +17,7 @@ type Table = {
   files: PackedFile[];
 };
 
-/** The content is `length` bytes at `offset`, and then zeros up to `size`. Equal files share their bytes. */
+/** The content is `length` bytes at `offset`, followed by zeros up to `size` bytes. Files with equal content share these bytes. */
 type PackedFile = { name: string; size: number; offset: number; length: number };
 
 const COMPRESSION_LEVEL = 19;
@@ -64,7 +64,7 @@ export function packCluster(dir: string, pglite: string): Buffer {
     end += used.length;
   }
   const text = Buffer.concat([Buffer.from(`${JSON.stringify(table)}\n`), ...parts]);
-  // With the checksum of the frame, a damaged file fails to unpack instead of becoming a damaged database.
+  // The checksum makes the unpacking of a damaged file fail. Without it, the new database could be damaged.
   return zstdCompressSync(text, {
     params: { [constants.ZSTD_c_compressionLevel]: COMPRESSION_LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
   });
@@ -73,7 +73,7 @@ export function packCluster(dir: string, pglite: string): Buffer {
 function readPacked(packed: Uint8Array): { table: Table; contents: Buffer } {
   const text = decompress(packed);
   const end = text.indexOf(NEWLINE);
-  // Only packCluster writes the table.
+  // The table is not checked, because only packCluster writes it.
   const table = JSON.parse(text.toString('utf8', 0, end)) as Table;
   return { table, contents: text.subarray(end + 1) };
 }

@@ -23,7 +23,7 @@ import type { LineRejection, NumberedRecord } from '../records/parse.ts';
 import type { UnverifiedOrder } from '../records/signed-order.ts';
 import type { TrackChanges } from '../undo/change-log.ts';
 
-/** After this time of verification, the event loop runs other work. A signature takes about a millisecond of CPU time. */
+/** After this time, the verification pauses so that the event loop runs other work. A signature takes about a millisecond of CPU time. */
 const PAUSE_AFTER_MS = 10;
 
 /**
@@ -69,7 +69,7 @@ function verifyOrder(row: OrderRow, unverified: UnverifiedOrder): { row: OrderRo
     };
   }
   const seaport = { parameters, signature: normalizeSignature(signature, protocol.version) };
-  // The status of an ended order is the status of its record, not derived from the chain log.
+  // An ended order keeps the status of its record. Without signed terms, the status is not derived from the chain log.
   const signed = row.status === 'active' ? toSignedTerms(unverified, protocol, operator) : null;
   return { row: { ...row, seaport, signed, unverified: null } };
 }

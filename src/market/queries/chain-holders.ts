@@ -1,5 +1,5 @@
-// The holders of followed collections, from the log of their chain (chains/chain-holders.ts). Indexer database. The figures of the
-// collections must be locked (`lockFigures`).
+// Writes the holders of followed collections to the indexer database. `chains/chain-holders.ts` computes them from the log of the chain.
+// The figures of the collections must be locked (`lockFigures`).
 
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';
@@ -9,7 +9,7 @@ export type TokensOfHolder = { holder: string; tokens: number };
 
 const decodeCollectionId = rowDecoder('collection_figures', { collectionId: column('collection_id', text) });
 
-/** Sorted by id. */
+/** Returns the ids of the collections whose holders come from the log of this chain, sorted. */
 export async function listChainHeldCollections(db: Queryable, chain: string): Promise<string[]> {
   const rows = await db.query(
     `select collection_id from indexer.collection_figures where has_chain_holders and starts_with(collection_id, $1 || '_')
@@ -20,8 +20,8 @@ export async function listChainHeldCollections(db: Queryable, chain: string): Pr
 }
 
 /**
- * Replaces all holders of a collection, and writes only the rows that differ. From then on reported owners of its tokens do not change the
- * holders.
+ * Replaces all holders of a collection, and writes only the rows that differ. After this call, owners that marketplaces report do not
+ * change the holders.
  */
 export async function replaceChainHolders(
   tx: Queryable,
@@ -70,8 +70,8 @@ export async function updateChainHolders(
 }
 
 /**
- * Stores that the chain covers the owners of a collection, if it covers the tokens. Must be called after `replaceChainHolders`: only then
- * are the stored holders the holders on the chain.
+ * If the chain covers the tokens of a collection, stores that the chain covers the owners too. Must be called after `replaceChainHolders`,
+ * because before that call the stored holders may differ from the holders on the chain.
  */
 export async function insertOwnersCoverage(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(

@@ -55,10 +55,10 @@ export type StockGroupOptions = {
 };
 
 /**
- * `steps` makes the changes of each product one after the other, each from the stock that the change before it left. The numbers of log
- * entries are assigned in the order of the changes while their products are locked. After a wait for a lock, `target` has newer rows than
- * the other parts of the statement: a product that was deleted meanwhile is absent from `target`, but a subquery still finds it. Therefore
- * only a statement that does not wait reports locked products.
+ * `steps` applies the changes of each product one after the other. Each change begins with the stock that results from the previous change.
+ * The log entries are numbered in the order of the changes, while the products are locked. If the statement waits for a lock, `target` then
+ * has newer rows than the other parts of the statement. A product that was deleted during the wait is missing from `target`, but the
+ * subquery of `is_locked` would still find it. Therefore only a statement that does not wait reports locked products.
  */
 const toChangeSql = (locked: StockGroupOptions['locked']) => `
   with recursive target as (
@@ -138,7 +138,7 @@ export type AppliedStockChange = Pick<StockChange, 'productId' | 'mode' | 'reque
 
 /**
  * `unexpected`: the stock was `level`, not `expected`, and nothing was changed. `missing`: the shop has no such product. `locked`: another
- * transaction holds the product, and nothing was changed. A change that waits for its product is never `locked`.
+ * transaction has locked the product, and nothing was changed. `locked` occurs only with the option `locked: 'skip'`.
  */
 export type StockChangeResult =
   | { outcome: 'applied'; change: AppliedStockChange }
@@ -198,9 +198,9 @@ export async function findStock(db: Queryable, shopId: string, productId: string
 }
 
 /**
- * A page of tracked products, newest first: those among the `limit` products of the shop after the product `before`. `atMost`: only
- * products with at most this stock. `last` is the id of the last product that was read, or null if no product is left. The limit counts the
- * products that are read, so that every page costs the same.
+ * Reads the next `limit` products of the shop after the product `before`, newest first. Returns the tracked products among them, or with
+ * `atMost` only those with at most this stock. The untracked products count for the limit too, so that every page costs the same. `last`:
+ * the id of the last product that was read; null if there are no further products.
  */
 export async function listStockPage(
   db: Queryable | Statements,

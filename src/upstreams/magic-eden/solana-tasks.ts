@@ -104,7 +104,7 @@ async function syncListings(context: UpstreamContext, run: CollectionRun): Promi
   if (collection === null) return;
   const now = context.clock();
   const stats = await readMagicEdenStats(upstream, collection, { now, signal });
-  // The list of an unknown symbol is empty, like the list of a collection whose listings have all ended.
+  // Magic Eden returns an empty list for a symbol that it does not know. Such a list must not retire the stored listings.
   if (isUnknown(stats)) {
     run.problems.push(`${collectionId}: magic-eden has no statistics of the symbol ${collection.symbol}`);
     return;
@@ -114,13 +114,13 @@ async function syncListings(context: UpstreamContext, run: CollectionRun): Promi
   const stored = await listKnownListings(context.indexer, { source: MAGIC_EDEN, collectionId, now });
   const pages = walkMagicEdenListings(upstream, collection, { now, counted: readCount(stats), signal });
   const end = await ingester.ingestPages(pages, signal, { change: (record) => withFirstTime(record, stored) });
-  // Rejected statistics do not show whether the symbol exists. So an empty list is not taken for the list of the collection.
+  // If the statistics were rejected, the symbol may be unknown. An empty list then counts as incomplete.
   const isKnown = stats.records.length > 0;
   const gap = end.gap ?? (isKnown || end.rows > 0 ? null : 'no listings, and the statistics were rejected');
   await concludeListings(run, { source: MAGIC_EDEN, gap, ...(isKnown && { walk }) });
 }
 
-/** The statistics of a symbol that Magic Eden does not know give no record, see `readMagicEdenStats`. */
+/** Whether Magic Eden does not know the symbol. Its statistics then give no record, see `readMagicEdenStats`. */
 function isUnknown({ records, rejected, unsupported }: ParsedPage): boolean {
   return records.length + rejected.length + unsupported.length === 0;
 }
@@ -130,7 +130,7 @@ function readCount({ records }: ParsedPage): number | null {
   return typeof count === 'number' ? count : null;
 }
 
-/** Removes the number of Magic Eden's own listings, because a collection may be listed elsewhere too. */
+/** Removes the number of listings, because Magic Eden counts only its own, and the collection may be listed elsewhere too. */
 function withoutCount(record: SourceRecord): SourceRecord {
   const { listedCount: _, ...rest } = record;
   return { ...rest, kind: record.kind };
@@ -161,7 +161,10 @@ async function syncSales(context: UpstreamContext, run: CollectionRun): Promise<
   await concludeSaleRead(run, read, { end, isFromBeginning: false });
 }
 
-/** Magic Eden does not report which listing a sale filled. It was the stored listing of the same token by the same seller. */
+/**
+ * Adds the id of the filled listing to sales, because Magic Eden does not report it. The filled listing is the stored listing of the same
+ * token by the same seller.
+ */
 async function* withListingIds<End>(
   { indexer }: UpstreamContext,
   collectionId: string,

@@ -1,5 +1,5 @@
-// A DAS endpoint for the replay server. It serves the assets of a test, in pages as the vendor's document describes them. A method
-// that the service does not call gets its recorded response, if the recordings are present.
+// A DAS endpoint for the replay server. It serves the assets that a test gives it, in pages as the vendor documents them. To a
+// method that the service does not call, it returns the recorded response, if the recordings are present.
 
 import { findRecordedRpcResponse } from '../recordings/payloads.ts';
 import { parseFixture } from '../fixtures.ts';
@@ -24,7 +24,7 @@ export function readDasFixtures(): { group: Json[]; wallet: Json[]; collection: 
   };
 }
 
-/** A small asset of a collection, for tests that need thousands. */
+/** Creates a small asset of a collection, for tests that need thousands of assets. */
 export function assetOf(mint: string, collection: string, more: Json = {}): Json {
   return {
     interface: 'Custom',

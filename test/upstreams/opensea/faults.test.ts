@@ -1,4 +1,4 @@
-// OpenSea's client under faults and malformed pages: no fault leads to an incorrect record.
+// Tests that faults of OpenSea and malformed pages never cause an incorrect record.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -21,10 +21,13 @@ import type { Walked } from './opensea-market.ts';
 import { AT, assetOf, apes, start, walk, makeMarket } from './opensea-market.ts';
 
 const TIMEOUT_MS = 200;
-/** Only ends a test that hangs. No test expects a certain speed. */
+/** This limit only ends a test that hangs. It is not a requirement of speed. */
 const HANG_MS = 60_000;
 
-/** Reads everything that the tasks read from OpenSea. After a failed read the other reads still run, as after a failed task. */
+/**
+ * Reads everything that the tasks read from OpenSea. After a failed read the other reads still run, because a failed task does not
+ * stop the other tasks.
+ */
 async function readAll(upstream: UpstreamClient) {
   const records: SourceRecord[] = [];
   const ends: WalkEnd[] = [];
@@ -57,7 +60,7 @@ const REQUESTS = 12;
 const WAITING: ReadonlySet<ReplayFault> = new Set(['slow', 'hang', 'hang-in-body', 'drip']);
 const GROWTH_MAX = 200 * 2 ** 20;
 
-test('under every fault at every request, the reads end in time and give no incorrect row', async (t) => {
+test('whichever request has whichever fault, the reads end in time and return no incorrect record', async (t) => {
   const { replay, connect } = await start(t, [makeMarket()]);
   const truth = await readAll(connect());
   assert.equal(replay.count(), REQUESTS);
@@ -65,7 +68,7 @@ test('under every fault at every request, the reads end in time and give no inco
   const identity = ({ kind, ...rest }: SourceRecord) =>
     JSON.stringify([kind, rest['id'] ?? rest['tx'] ?? rest['tokenId']]);
   const expected = new Map(truth.records.map((record) => [identity(record), record]));
-  // Only the response for a single token has the owner and the rank of the token. A record may lack what its response lacks.
+  // Only the response for a single token has the owner and the rank of the token. So only the fields of the record are compared.
   const assertCorrect = (record: SourceRecord, where: string) => {
     const known = expected.get(identity(record));
     for (const [field, value] of Object.entries(record)) assert.deepEqual(value, known?.[field], `${where}: ${field}`);

@@ -1,4 +1,4 @@
-// A number in stock, with a word when it is low.
+// Shows the stock of a product, with a badge when the stock is low or zero.
 
 import { LOW_STOCK } from '../../data/shop-queries.ts';
 import { formatCount } from '../../format/amount.ts';
