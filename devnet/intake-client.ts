@@ -19,8 +19,8 @@ const CREATED = 201;
 const TIMEOUT_MS = 30_000;
 const RETRY_MS = 50;
 /**
- * An order whose rejection may be temporary is posted again until this much time has passed. The service follows the chain with a delay,
- * so it may soon accept the order.
+ * For this time, an order whose rejection may be temporary is posted again. The service follows the chain with a delay, so it may accept
+ * the order soon.
  */
 const PATIENCE_MS = 30_000;
 const TEMPORARY_CODES = new Set([

@@ -41,9 +41,9 @@ async function main(): Promise<number> {
     return 0;
   }
   const results: Result[] = [];
-  // Ctrl-C ends the current fault, and prints the table. A second Ctrl-C ends the process at once.
+  // Ctrl-C ends the current fault, and then the table is printed. A second Ctrl-C ends the process immediately.
   process.once('SIGINT', () => interruption.abort());
-  // A request of a fault that has failed may still be rejected later. The next faults run all the same.
+  // After a fault has failed, one of its requests may still be rejected. This must not prevent the next faults from running.
   process.on('unhandledRejection', (error) => process.stderr.write(`  after a fault: ${String(error)}\n`));
   await runAll(
     faults.filter(({ name }) => names.length === 0 || names.includes(name)),

@@ -1,4 +1,4 @@
-// Writes the result of a run as a table, and the findings below it.
+// Formats the result of a run as a table, followed by the findings.
 
 import { FINDING_KINDS } from '../compare.ts';
 import type { RunResult } from './run.ts';

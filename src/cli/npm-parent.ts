@@ -1,5 +1,5 @@
-// If npm started this process, ends the process when its parent has ended. Reason: npm runs a script through a shell that does not forward
-// signals, so the service would survive a stop of npm.
+// Detects the end of the parent process, for a process that npm started. npm runs a script through a shell that does not forward signals.
+// Without this detection, the service would continue to run after npm was stopped.
 
 const POLL_PERIOD_MS = 500;
 

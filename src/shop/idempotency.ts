@@ -23,9 +23,9 @@ export type RepeatableResponse = Omit<StoredResponse, 'requestDigest'> & {
 export type OnceResponse = { response: Omit<StoredResponse, 'requestDigest'>; isReplayed: boolean };
 
 /**
- * If a response is stored for the key, returns it. Otherwise runs `work` and stores its response in the same transaction. Throws `conflict`
- * while another transaction holds the key and no response is stored. Throws `unprocessable` if the key was used for another request. An
- * error of `work` is not stored.
+ * If a response is stored for the key, returns this response. Otherwise runs `work` and stores its response in the same transaction. Throws
+ * `conflict` if no response is stored and another transaction holds the key. Throws `unprocessable` if the key was used for another
+ * request. An error that `work` throws is not stored.
  */
 export async function runOnce(
   tx: Queryable,
@@ -41,8 +41,9 @@ export async function runOnce(
 }
 
 /**
- * Claims requests until the transaction ends. For each request returns the stored response, an error of `runOnce`, or `new` if the request
- * is to be executed. If a key without a response is given twice, the second request is rejected as if the first one ran in another transaction.
+ * Claims the keys of requests until the transaction ends. For each request, returns the stored response, an error that `runOnce` would
+ * throw, or `new` if the request must be executed. If two of the requests have the same key, and no response is stored for the key, the
+ * second request gets the error `conflict`.
  */
 export async function claimRequests(
   tx: Queryable,

@@ -1,5 +1,5 @@
-// The audit on a real local chain after a long simulation. In unchanged data it must find no difference. It must find the rows that
-// a test changes. A replay of the stored chain log must give the state that is served.
+// Tests the audit on a real local chain after a long simulation. In unchanged data the audit must find no difference. If a test
+// changes rows, the audit must find these rows. A replay of the stored chain log must result in the served state.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -44,7 +44,7 @@ forEachEngine('audit', (engine) => {
   });
   after(() => followed.stop());
 
-  /** `pauseMs` is short by default, because in most tests no other process changes what the audit waits for. */
+  /** `pauseMs` is short by default, because in most tests nothing changes while the audit pauses before it compares again. */
   const audit = (input: Record<string, unknown> = { sample: 0 }, pace: { pauseMs?: number } = { pauseMs: 1 }) =>
     createAuditOperations(followed.operations, pace).audit(input);
   const auditBy = (reader: ChainReader) => {
@@ -324,7 +324,7 @@ forEachEngine('audit', (engine) => {
     assert.ok(report.collections > 0);
   });
 
-  test('a replay of the chain log gives the served state', async () => {
+  test('a replay of the chain log results in the served state', async () => {
     const swept = await sweep();
     const report = await replay(swept);
     assert.deepEqual(report.differences, []);
@@ -333,8 +333,8 @@ forEachEngine('audit', (engine) => {
       [0, (await first(`select count(*)::int as count from main.book_order`))['count']],
     );
     assert.ok(report.tokens > 0);
-    // The replay's own database is embedded, whatever the engine of the service. It takes seconds to start and is therefore tested
-    // once.
+    // With either engine of the service, the replay creates an embedded database of its own. This takes seconds, so it is tested with
+    // one engine only.
     if (engine.name === 'postgresql') return;
     const alone = await createAuditOperations(swept)['audit.replay']({});
     assert.deepEqual(alone, report);
@@ -386,7 +386,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual([report.drift, report.unreadable, report.orders, report.tokens], [0, 0, 20, 20]);
   });
 
-  test('while the indexer lacks a part of the chain log, orders and tokens are counted as unreadable', async () => {
+  test('while the indexer has not processed the complete chain log, orders and tokens are counted as unreadable', async () => {
     const behind = { table: 'indexer.chain_cursor', where: `chain = 'ethereum'`, changes: 'seq = seq - 1' };
     const report = await whileBroken(behind, () => audit({ sample: 10 }));
     assert.deepEqual([report.drift, report.unreadable], [0, 20]);

@@ -1,4 +1,4 @@
-// Which blocks of a chain are kept. They must suffice to revert a reorganisation of hundreds of blocks.
+// Tests which blocks of a chain stay stored, and that these blocks are enough to process a reorganisation of hundreds of blocks.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -22,7 +22,7 @@ forEachEngine('blocks kept for reorganisations', (engine) => {
   });
   after(() => world.chain.stop());
 
-  test('a reorganisation of more than 512 blocks is reverted up to a kept block', async () => {
+  test('after a reorganisation of more than 512 blocks, the orphaned blocks are undone back to a stored block', async () => {
     const db = await engine.open();
     const { settle } = followWorld({ main: db, indexer: db }, world);
     const [first, second] = world.people;
@@ -51,7 +51,7 @@ forEachEngine('blocks kept for reorganisations', (engine) => {
     assert.deepEqual([cursor?.number, cursor?.reorgs, cursor?.note], [kept + DEPTH + 5, 1, null]);
   });
 
-  test('a reorganisation of the first block that was stored is reverted', async () => {
+  test('after a reorganisation that replaces the first stored block, the follower continues on the new chain', async () => {
     const { call } = world.chain.rpc;
     const [first] = world.people;
     await mine(world.chain);
@@ -69,7 +69,7 @@ forEachEngine('blocks kept for reorganisations', (engine) => {
     assert.deepEqual([cursor?.number, cursor?.reorgs, cursor?.note], [await readHeight(world.chain), 1, null]);
   });
 
-  test('recent blocks are all kept, older blocks one in each interval, and blocks that are too old are deleted', async () => {
+  test('all recent blocks are kept, one older block in each interval is kept, and blocks that are too old are deleted', async () => {
     const db = await engine.open();
     const blocks = Array.from({ length: 100 }, (_, number) => ({
       number,

@@ -1,4 +1,5 @@
-// The client against a service with the sample marketplace. The suites beside this file test the examples, in a browser too.
+// Tests the client with a service that has the sample marketplace. The suites in other files of this folder test the examples, the
+// client in a browser, and the change stream.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -31,7 +32,7 @@ test('a list yields the rows of all pages in their order', async () => {
   );
 });
 
-test('a list reads no more pages than its reader needs', async () => {
+test('a list requests only the pages whose rows are taken', async () => {
   let requests = 0;
   const counted = createMarketClient({
     baseUrl: service.url,
@@ -54,14 +55,14 @@ test('a batch of tokens is read with one request', async () => {
   assert.deepEqual(data, [listed]);
 });
 
-test('the points of a history are those that the service sends, with floors as bigints', async () => {
+test('the client returns the points of a history that the service sends, with floors as bigints', async () => {
   const { data } = await open().getHistory({ id: SLUG, interval: 'day' });
   const sent = await service.ok(`/explore/v1/collections/${SLUG}/history?interval=day`);
   assert.equal(typeof data.at(-1)?.floor.close?.raw, 'bigint');
   assert.deepEqual(asText(data), asText(sent.data));
 });
 
-test('the collections of a market table are those that the service sends, on all pages and one by one', async () => {
+test('the client returns the market collections that the service sends, from a list of several pages and by id', async () => {
   const listed = await open().listMarketCollections({ sort: 'volume', limit: 2 }).take(3);
   const sent = await service.walk('/explore/v1/collections?sort=volume&limit=2');
   assert.equal(listed.length, 3);
@@ -93,7 +94,7 @@ test('an error of the service has its code, status and request id', async () => 
   });
 });
 
-test('a repeated read of unchanged data is answered without a body, and has the same result', async () => {
+test('a repeated read of unchanged data gets a 304 without a body, and returns the same result', async () => {
   const statuses: number[] = [];
   const market = createMarketClient({
     baseUrl: service.url,
@@ -112,6 +113,6 @@ describe('the examples', () => describeExamples(service));
 describe('in a browser', () => describeBrowser(service));
 describe('the change stream', () => describeStream(service));
 
-/** A bigint as the text that the service sends. */
+/** Returns the value with each bigint replaced by the text that the service sends. */
 const asText = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? part.toString() : part)));

@@ -1,4 +1,4 @@
-// The verification of webhook deliveries, compared with an implementation of the standard by others.
+// The client verifies deliveries that the package standardwebhooks has signed, an independent implementation of the standard.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -25,7 +25,7 @@ const headersOf = (signature: string, at = NOW) => ({
 });
 const isInvalid = (error: unknown) => error instanceof MercatError && error.code === 'invalid_webhook';
 
-test('a delivery that the standard library has signed is verified, as text and as bytes', async () => {
+test('a delivery that the package standardwebhooks has signed is accepted, with its body as text and as bytes', async () => {
   const headers = headersOf(sign(SECRET));
   for (const body of [BODY, new TextEncoder().encode(BODY)]) {
     const { id, event } = await verifyWebhook({ secret: SECRET, headers, body, now: NOW });
@@ -34,7 +34,7 @@ test('a delivery that the standard library has signed is verified, as text and a
   await verifyWebhook({ secret: SECRET, headers: new Headers(headers), body: BODY, now: NOW });
 });
 
-test('one matching signature of several is enough', async () => {
+test('a delivery with several signatures is accepted if one of them matches', async () => {
   const signatures = `v1a,AAAA ${sign(OTHER_SECRET)} v1,!! ${sign(SECRET)}`;
   await verifyWebhook({ secret: SECRET, headers: headersOf(signatures), body: BODY, now: NOW });
 });
@@ -78,7 +78,7 @@ test('a delivery is valid up to five minutes before and after its time', async (
   }
 });
 
-test('a secret in another form is an error of the program', async () => {
+test('a secret in another form throws a TypeError', async () => {
   const headers = headersOf(sign(SECRET));
   await assert.rejects(verifyWebhook({ secret: 'whsec_', headers, body: BODY, now: NOW }), TypeError);
 });

@@ -46,7 +46,7 @@ forEachMarket('wallets', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     for (const path of [tokensOf(VAULT), listingsOf(VAULT)]) assert.deepEqual(await market.walk(path), []);
   });
 
-  test('the tokens of a Solana wallet have mints', async () => {
+  test('a wallet on Solana has the tokens that it owns and the tokens that it has listed, by their mints', async () => {
     const owner = toSolanaAddress('owner');
     const subject = newCollection({ chain: 'solana' });
     const [mint, listed] = [mintOf('wallet', '1'), mintOf('wallet', '2')];
@@ -61,7 +61,7 @@ forEachMarket('wallets', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     assert.deepEqual(namesOf(await market.walk(listingsOf(owner))), [`solana ${listed}`]);
   });
 
-  test('the listings of a wallet have one row for each token, from the own order book if the token is in it', async () => {
+  test('the listings of a wallet have at most one row for each token: the listing of the token that the service serves', async () => {
     const [seller, other] = [toEvmAddress('lists', 'seller'), toEvmAddress('lists', 'other')];
     const subject = newCollection({ chain: 'ink' });
     await market.load([
@@ -86,7 +86,7 @@ forEachMarket('wallets', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     assert.deepEqual(await read(), lasting);
   });
 
-  test('the response is up to date after each import', async () => {
+  test('after an import, the tokens of a wallet include the change immediately', async () => {
     const owner = toEvmAddress('changes');
     const subject = newCollection();
     await market.load([subject.collection(), subject.token('1', { owner })]);
@@ -95,7 +95,7 @@ forEachMarket('wallets', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     assert.deepEqual(namesOf(await market.walk(tokensOf(owner))), ['ethereum 2']);
   });
 
-  test('a wrong address, and the cursor of another list, are bad requests', async () => {
+  test('a malformed address and a cursor of another list are rejected', async () => {
     const owner = toEvmAddress('cursors');
     const subject = newCollection();
     await market.load([subject.collection(), ...range(3).map((id) => subject.token(String(id), { owner }))]);

@@ -49,14 +49,14 @@ function onQueries(send: Send): void {
     assert.match(response.body, new RegExp(`\\b${name}\\b`), 'the message does not name the parameter');
   };
 
-  test('a limit that is not an integer from 1 to 100 is rejected by name on every list', async () => {
+  test('on every list, a limit that is not an integer from 1 to 100 is rejected with a message that names the parameter', async () => {
     for (const path of LISTS) for (const limit of BAD_LIMITS) await assertRejected(path, `limit=${limit}`, 'limit');
     for (const limit of ['1', '100', '%31', '1&']) {
       assert.equal((await send(`${LISTINGS}?limit=${limit}`)).status, 200, limit);
     }
   });
 
-  test('a chain or sort that is not exactly a value of its enumeration is rejected by name', async () => {
+  test('a chain or sort that is not exactly an allowed value is rejected with a message that names the parameter', async () => {
     for (const chain of BAD_CHAINS) await assertRejected('/v1/collections', `chain=${chain}`, 'chain');
     for (const sort of BAD_SORTS) await assertRejected('/v1/collections', `sort=${sort}`, 'sort');
     for (const chain of BAD_CHAINS) {
@@ -64,7 +64,7 @@ function onQueries(send: Send): void {
     }
   });
 
-  test('a known parameter that is repeated or empty is rejected by name', async () => {
+  test('a known parameter that is repeated or empty is rejected with a message that names the parameter', async () => {
     const validValues = { limit: '5', chain: 'base', sort: 'floor', cursor: 'x' };
     for (const [name, value] of Object.entries(validValues)) {
       const known = name === 'limit' || name === 'cursor' ? LISTS : ['/v1/collections'];
@@ -82,7 +82,7 @@ function onQueries(send: Send): void {
     await assertRejected(LISTINGS, `limit=1&${'=&'.repeat(5_000)}limit=1`, 'limit');
   });
 
-  test('parameters that are not in the document are ignored', async () => {
+  test('query parameters that are not in the OpenAPI document are ignored', async () => {
     for (const path of [...LISTS, '/v1', '/v1/collections/harbour-lights', '/v1/openapi.json']) {
       const plain = await send(path);
       assert.equal(plain.status, 200);
@@ -99,7 +99,7 @@ function onQueries(send: Send): void {
     }
   });
 
-  test('the longest queries are rejected at little cost', async () => {
+  test('rejecting one of the longest queries takes less than 25 ms of CPU time', async () => {
     const queries = [
       'a&'.repeat(7_500),
       '%ff&'.repeat(3_900),
@@ -149,7 +149,7 @@ function onCursors(send: Send): void {
   });
 
   test('a cursor of another list, collection, chain or sort is rejected', async () => {
-    // `sort=volume` and no sort are the same list. They share their cursors.
+    // A request with `sort=volume` and a request without `sort` read the same list. A cursor of one is valid for the other.
     const nameOf = (page: string) => page.replace('sort=volume&', '');
     for (const page of pages) {
       for (const [other, cursor] of cursors)
@@ -187,7 +187,7 @@ function onCursors(send: Send): void {
     }
   });
 
-  test('a cursor that a client has made itself is rejected', async () => {
+  test('a cursor that the service did not issue is rejected', async () => {
     const payloads = ['0', '25', '250', '251', '-1', '1e3', '{"offset":25}', '[true,0,"x"]', '1780000000000 a', ''];
     const built = payloads.flatMap((payload) => [
       payload,
@@ -208,7 +208,7 @@ function onCursors(send: Send): void {
       for (const cursor of [...built, ...odd]) await assertCursorRejected(page, cursor, 'hand-built');
   });
 
-  test('no text except an issued cursor is accepted as a cursor', async () => {
+  test('random text is rejected as a cursor', async () => {
     const texts = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 80 }),
       fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from(bytes).toString('base64url')),
@@ -222,7 +222,10 @@ function onCursors(send: Send): void {
   });
 }
 
-/** Other texts that a lenient base64 decoder decodes to the same bytes. They differ in the unused bits of the last character. */
+/**
+ * Returns other texts that a lenient base64 decoder decodes to the same bytes. They differ from the cursor in the unused bits of
+ * the last character.
+ */
 function twinsOf(cursor: string): string[] {
   const bytes = Buffer.from(cursor, 'base64url');
   const letters = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');

@@ -1,5 +1,5 @@
-// A connection to a real Redis, which counts requests in windows of time. A window ends in time even if its key has lost its expiry.
-// The message of a failure has no address and no secret. Also tested: what `mercat doctor` reports about Redis.
+// Tests a connection that counts requests in windows of time, with a real Redis. A window ends in time even if its key has lost its
+// expiry. The message of a failure has no address and no secret. Also tests what `mercat doctor` reports about Redis.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -107,7 +107,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.match(await failureOf(RedisConnection.connect(`${redis.url}/9999`, PATIENT)), /no database of that number/);
   });
 
-  test('a connection leaves no timer behind when it is destroyed, so that a command can end', async () => {
+  test('a destroyed connection has no timer that would keep a command running', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
     const connection = await RedisConnection.connect(redis.url, PATIENT);
@@ -193,7 +193,7 @@ withRedis('a connection to Redis', (redis) => {
     });
   });
 
-  test('counts beyond the limit of counts in progress are not sent', async (t) => {
+  test('while the limit of counts in progress is reached, further counts are not sent', async (t) => {
     const lines: string[] = [];
     const log = createLog('info', (line) => lines.push(line));
     const windows = await RedisWindows.open({
@@ -208,7 +208,7 @@ withRedis('a connection to Redis', (redis) => {
     const sent = counts.filter((count) => count !== null);
     assert.equal(counts.length - sent.length, 500);
     const counted = (await Promise.all(sent)).filter((window) => window !== null);
-    // On a busy machine some replies may be late, which is logged.
+    // On a busy machine some replies may be late. A late reply is logged.
     if (lines.length > 0) return t.skip('Redis did not respond in time on this busy machine');
     assert.equal(counted.length, COUNTS_IN_PROGRESS_MAX);
     assert.deepEqual(await windows.status.read(), { counted: 'shared' });

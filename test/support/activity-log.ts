@@ -1,4 +1,4 @@
-// Writes events into the activity log: recorded and merged by the code of the service.
+// Appends events to the activity log, with the code of the service that records and merges changes.
 
 import type { MarketChange } from '../../src/activity/market-change.ts';
 import { mergeChanges } from '../../src/activity/merge.ts';

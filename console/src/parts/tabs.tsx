@@ -1,4 +1,4 @@
-// The parts of a page. The chosen part stands in the URL, so each tab is a link.
+// Tabs for the parts of a page. The URL names the open part, so each tab is a link.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Link } from './link.tsx';
@@ -19,7 +19,7 @@ export function Tabs({
   const bar = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
     const tab = bar.current?.querySelector<HTMLElement>('[aria-current]');
-    // On a phone, the bar is scrolled so that the open tab stands in its middle.
+    // On a phone, the bar can be wider than the screen. It is scrolled so that the open tab is in the middle.
     if (bar.current && tab) bar.current.scrollLeft = tab.offsetLeft - (bar.current.clientWidth - tab.offsetWidth) / 2;
   }, [current]);
   return (

@@ -1,4 +1,4 @@
-// The workplace of who runs a shop. Parts that the scopes of the key do not allow are not offered.
+// The pages for a person who runs a shop. There are tabs only for the parts that the scopes of the API key allow.
 
 import type { ComponentChildren } from 'preact';
 import { Redirect, Route, Switch, useLocation } from 'wouter-preact';
@@ -18,7 +18,7 @@ import { StockPage } from './stock/stock-page.tsx';
 import { WebhookPage } from './webhooks/webhook-page.tsx';
 import { WebhooksPage } from './webhooks/webhooks-page.tsx';
 
-/** The parts by their paths below /shop, with the scope that each one needs. */
+/** The parts with a tab. `id` is the path below /shop, `scope` the scope that the part needs. */
 const PARTS: readonly { id: keyof typeof texts.shop.tabs; scope: Scope }[] = [
   { id: 'products', scope: 'products:read' },
   { id: 'stock', scope: 'inventory:read' },

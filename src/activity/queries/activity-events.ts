@@ -1,11 +1,11 @@
-// Reads of the activity log in its order. Primary database.
+// Reads the activity log from the primary database, in the order of positions.
 
 import type { Queryable } from '../../database/port.ts';
 import { nullable, rowDecoder, safeInteger, timestamp } from '../../database/rows.ts';
 import type { ActivityRow } from './activity-rows.ts';
 import { ACTIVITY_COLUMNS, decodeActivity } from './activity-rows.ts';
 
-/** A row of the log. `mergedAt`: when it got its position, in milliseconds. */
+/** A row of the log. `mergedAt`: when the row got its position, in milliseconds. */
 export type ActivityEvent = ActivityRow & { mergedAt: number };
 
 /**
@@ -18,8 +18,8 @@ const decodeState = rowDecoder('activity_head', { oldest: safeInteger, newest: s
 const decodeMerged = rowDecoder('activity', { mergedAt: nullable(timestamp) });
 
 /**
- * Reads at most `limit` events after a position, up to the position `last`. One statement reads events and state, so that both are of the
- * same moment.
+ * Reads at most `limit` events after the position `after`, up to the position `last`. One statement reads the events and the state of the
+ * log, so that they agree.
  */
 export async function readActivityRange(
   db: Queryable,
@@ -33,7 +33,7 @@ export async function readActivityRange(
     [after, last, limit],
   );
   const [first] = rows;
-  // Before the first merge there is no row.
+  // Before the first merge, `main.activity_head` has no row.
   const state = first ? decodeState(first) : { oldest: 1, newest: 0 };
   const events = rows.flatMap((row): ActivityEvent[] => {
     const { mergedAt } = decodeMerged(row);

@@ -13,7 +13,7 @@ import { ChainUnavailable, invalidResponse, RpcFailure } from './rpc-failure.ts'
 import type { BloomedHeader } from './rpc-values.ts';
 import { toQuantity } from './rpc-values.ts';
 
-/** While no other endpoint can be called, an implausible head is accepted after this long: the chain may have been reset. */
+/** While no other endpoint can be called, an implausible head is accepted after this time, because the chain may have been reset. */
 const IMPLAUSIBLE_MS_MAX = 60_000;
 /** How often the heads of all endpoints are compared, to detect an endpoint whose head stands still. */
 const SURVEY_MS = 15_000;
@@ -42,8 +42,8 @@ export class BlockReads {
   }
 
   /**
-   * Null when no endpoint has a block of this number. For a number above the best head, null as soon as one endpoint does not have the
-   * block.
+   * Returns null if no endpoint has a block with this number. For a number above the best head, returns null as soon as one endpoint does
+   * not have the block.
    */
   async header(number: number): Promise<BlockHeader | null> {
     return nullIfUnknown(
@@ -57,8 +57,8 @@ export class BlockReads {
   }
 
   /**
-   * The lowest of the heads of the endpoints that can be called now and are at most LAG_MAX blocks behind: all these endpoints have this
-   * block. With a single endpoint, its head.
+   * Returns the number of the newest block that all these endpoints have: the endpoints that can be called now and are at most LAG_MAX
+   * blocks behind. With a single endpoint, returns the number of its head.
    */
   async sharedHead(): Promise<number> {
     const { number } = await this.head();
@@ -105,8 +105,9 @@ export class BlockReads {
   }
 
   /**
-   * Whether another endpoint serves about the same head. If no other endpoint can be called, implausible heads must have been seen for
-   * IMPLAUSIBLE_MS_MAX. On a chain with a single endpoint, a head that is too far ahead is confirmed immediately.
+   * Whether an implausible head is confirmed: another endpoint serves about the same head. If no other endpoint can be called, the head is
+   * confirmed when heads have been implausible for IMPLAUSIBLE_MS_MAX. On a chain with a single endpoint, a head that is too far ahead is
+   * confirmed immediately.
    */
   async #isConfirmed(endpoint: Endpoint, number: number): Promise<boolean> {
     const implausibleForMs = this.#best.implausibleForMs();

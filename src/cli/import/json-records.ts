@@ -10,14 +10,14 @@ const CR = 0x0d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
-/** A control character that JSON forbids in a text, as it forbids a line break there. */
+/** A control character that JSON forbids inside a string. */
 const FORBIDDEN = 0x01;
 const LAYOUT_HEAD_SIZE = 64 * 1024;
 
 /**
- * Yields NDJSON. A file with one value on each line is passed on unchanged, so that a malformed line rejects only itself. In any other
- * file, a value has the number of the line on which it begins. Several values on one line get consecutive numbers. `onMalformed` is called
- * for each part of such a file that is no value.
+ * Yields NDJSON. A file with one value on each line is passed on unchanged, so that a malformed line causes only the rejection of this
+ * line. In any other file, a value gets the number of the line on which it begins, and several values on one line get consecutive numbers.
+ * For each part of such a file that is not a JSON value, `onMalformed` is called.
  */
 export async function* toJsonLines(
   bytes: AsyncIterable<Uint8Array>,
@@ -38,8 +38,8 @@ function isLayoutVisible(head: Buffer): boolean {
 }
 
 /**
- * Whether each line has one value. An array begins with a bracket. A value with line breaks has an open bracket at the end of its first
- * line.
+ * Whether each line has one value, judged by the first two lines. A file that is one array begins with a bracket. A value with line breaks
+ * has an open bracket at the end of its first line.
  */
 function isLineByLine(head: Buffer): boolean {
   const lines = head
@@ -77,7 +77,10 @@ async function* joinValues(
 
 const OPEN_BRACKET = 0x5b;
 
-/** Replaces line breaks between the parts of a value by spaces. A line break inside a text stays, and makes the value invalid. */
+/**
+ * Replaces line breaks between the parts of a value by spaces. JSON forbids a line break inside a string. There the line break is replaced
+ * by FORBIDDEN, so that the value stays invalid.
+ */
 function toOneLine(value: Uint8Array): Uint8Array {
   if (!value.includes(LF) && !value.includes(CR)) return value;
   const line = Buffer.from(value);

@@ -1,4 +1,4 @@
-// Writes one entry of the list of imports: at the start of the import, and at its end.
+// Writes the entry of an import in the list of imports. The entry is inserted when the import starts, and completed when it ends.
 
 import { createId } from '../../core/time-ordered-id.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -28,7 +28,7 @@ export async function beginImport(
 
 /**
  * Stores the end of an import and its counts. Never rejects: if the database fails, the error is logged, and the list shows the import
- * without an end. It can still be undone.
+ * without an end. Such an import can still be undone.
  */
 export async function endImport(
   { main, clock, log }: RecordContext,

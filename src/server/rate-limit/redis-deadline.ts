@@ -4,14 +4,14 @@
 const STEPS = 5;
 
 /**
- * Commands that are sent within a fifth of the time limit share one deadline. The time limit consists of steps with a timer each. Replies
- * that have arrived are read before a step ends. So a process that was busy, or a machine that was suspended, does not mistake its own
- * pause for a late reply.
+ * Commands that are sent within a fifth of the time limit share one deadline. The time limit is divided into steps, and each step has its
+ * own timer. When a timer fires, the process reads the replies that have arrived before it counts the step. A pause of the process or of
+ * the machine therefore counts as one step, and replies that arrived during the pause are not late.
  */
 export class RedisDeadline<T> {
   readonly #stepMs: number;
   readonly #result: T;
-  /** One element for each step, oldest first: the deadline that its commands share, or null without commands. */
+  /** One element for each step, oldest first: the deadline of the commands sent in this step, or null if none was sent. */
   readonly #steps: (PromiseWithResolvers<T> | null)[] = [null];
   #timer: NodeJS.Timeout | undefined;
 
@@ -21,7 +21,7 @@ export class RedisDeadline<T> {
     this.#result = result;
   }
 
-  /** Resolves when the deadline of a command that is sent now has passed. */
+  /** Returns a promise that resolves at the deadline of a command that is sent now. */
   join(): Promise<T> {
     if (this.#isIdle()) this.#wait();
     const step = this.#steps.at(-1) ?? Promise.withResolvers<T>();

@@ -1,4 +1,4 @@
-// Secrets and signatures of webhooks by Standard Webhooks (standardwebhooks.com): HMAC-SHA256 of `id.timestamp.body`.
+// Secrets and signatures of webhooks, as Standard Webhooks (standardwebhooks.com) defines them: HMAC-SHA256 of `id.timestamp.body`.
 
 import { createHmac } from 'node:crypto';
 
@@ -15,7 +15,7 @@ export function createWebhookSecret(randomBytes: (size: number) => Uint8Array): 
 
 export type WebhookMessage = { id: string; body: string; secrets: readonly string[]; now: number };
 
-/** The headers by which a receiver verifies a delivery, with one signature for each secret. The timestamp is in seconds. */
+/** Returns the headers with which a receiver verifies a delivery. They have one signature for each secret, and a timestamp in seconds. */
 export function signWebhook({ id, body, secrets, now }: WebhookMessage): Record<string, string> {
   const timestamp = String(Math.floor(now / 1_000));
   const signatures = secrets.map((secret) => `v1,${sign(secret, `${id}.${timestamp}.${body}`)}`);

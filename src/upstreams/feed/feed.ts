@@ -19,14 +19,14 @@ export type FeedEnd = {
   etag: string | null;
   /** Not null when the feed declared that it has all listings with this `source`. `source` is null for this service's own listings. */
   snapshot: { source: string | null } | null;
-  /** Why the feed is not the complete list that its first line declared, or null. */
+  /** Why the feed is not the complete list that its first line declares. Null if there is no such problem. */
   problem: string | null;
 };
 
 export type FeedOptions = FeedAccess & { clock: Clock } & Pick<UpstreamPace, 'timeoutMs' | 'stallMs'>;
 
 const TIMEOUT_MS = 90_000;
-/** A stalled read is aborted early, so that the retry reads a recovered feed within a minute. */
+/** A read that receives nothing for this time is aborted, so that the next read gets a recovered feed within a minute. */
 const STALL_MS = 15_000;
 const BYTES_MAX = 256 * 2 ** 20;
 const LINE_BYTES_MAX = 256 * 1024;
@@ -48,8 +48,8 @@ export class FeedClient {
   }
 
   /**
-   * Yields the records of the feed, up to 500 at a time, or none when the feed has not changed since the response with `etag`. Throws
-   * UpstreamFailure. The records before the failure may be kept, but they are not a complete list.
+   * Yields the records of the feed, up to 500 at a time, or no records if the feed has not changed since the response with `etag`. Throws
+   * UpstreamFailure. The caller may store the records that were yielded before the failure, but they are not a complete list.
    */
   async *read({ etag, signal }: { etag: string | null; signal?: AbortSignal }): AsyncGenerator<ParsedPage, FeedEnd> {
     try {

@@ -18,7 +18,7 @@ import { describeCollectionPaging } from './collection-paging.suite.ts';
 const SORTS = ['volume', 'floor', 'recent'] as const;
 const settings = { EXTRA_CHAIN: 'monad:evm:MON:18:143' };
 
-/** The indexes in `subjects` of the listed collections, in the order of the list. Collections of other tests are left out. */
+/** Returns the index in `subjects` of each listed collection, in the order of the list. Collections of other tests are left out. */
 const indexesOf = (subjects: readonly TestCollection[], rows: any[]): number[] =>
   rows.map((row) => subjects.findIndex((subject) => subject.id === row.id)).filter((index) => index >= 0);
 /** Sorts indexes by collection id. */
@@ -69,7 +69,7 @@ forEachMarket('collections', { settings }, (market) => {
       });
     });
 
-    test('has null instead of zero in the fields of an unknown chain, address or stat', async () => {
+    test('has null, and not zero, in a field whose chain, address or figure is unknown', async () => {
       await market.load([
         { kind: 'collection', slug: 'only-a-name', name: 'Only a name' },
         { kind: 'collection', slug: 'no-slug-but-chain', chain: 'ink', name: 'No address' },
@@ -100,7 +100,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(row.stats.floor, { raw: '5', decimal: 5e-9, currency: 'SOL', usd: null });
     });
 
-    test('equals the detail of its collection, with recorded and with computed stats', async () => {
+    test('agrees with GET /v1/collections/{id}, for stats from records and for computed stats', async () => {
       const subject = newCollection({ snapshot: { floorRaw: '1', volumeAllTime: 2, supply: 3, owners: 4 } });
       const assertEqualToDetail = async () => {
         const { stats, stale, ...identity } = (await market.ok(subject.path)).data;
@@ -135,7 +135,7 @@ forEachMarket('collections', { settings }, (market) => {
   });
 
   describe('the sort order', () => {
-    test('by volume is all-time native volume from high to low, ties by id, unknown last', async () => {
+    test('by volume compares all-time native volumes, from high to low, ties by id, unknown last', async () => {
       const volumes = [0, 5, null, 1e21, 5, 0.1, null, 5];
       const subjects = volumes.map(() => newCollection({ chain: 'base' }));
       await market.load(toCollectionRecords(subjects));
@@ -203,7 +203,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(indexesOf(subjects, later), [2, 1, 4, 3, 0, 5, 6], 'the new rate was not used immediately');
     });
 
-    /** Does not check rows against the OpenAPI document, which lacks the chain that the settings add. */
+    /** Reads all pages without checking rows against the OpenAPI document, which lacks the chain that the settings add. */
     async function walkUnchecked(path: string): Promise<any[]> {
       const rows: any[] = [];
       for (let cursor = ''; ;) {
@@ -238,7 +238,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(indexesOf(subjects, rows), [2, 3, 0, 1]);
     });
 
-    test('by recent is the newest record first, ties by id', async () => {
+    test('by recent puts the newest record first, ties by id', async () => {
       const ages = [5, 1, 3, 1, 0, 400];
       const subjects = ages.map((days) => newCollection({ createdAt: market.ago(days * DAY_MS) }));
       await market.load(toCollectionRecords(subjects));
@@ -278,7 +278,7 @@ forEachMarket('collections', { settings }, (market) => {
       }
     });
 
-    test('is by volume without a sort parameter', async () => {
+    test('without a sort parameter is by volume', async () => {
       const subjects = range(3).map(() => newCollection({ chain: 'polygon' }));
       const [a, b, c] = subjects as [TestCollection, TestCollection, TestCollection];
       const volume = (subject: TestCollection, allTime: number, at: number) =>
@@ -295,7 +295,7 @@ forEachMarket('collections', { settings }, (market) => {
   });
 
   describe('the chain filter', () => {
-    test('returns only collections of the given chain, which may be a chain that the settings add', async () => {
+    test('returns only collections of the given chain, also for a chain that the settings add', async () => {
       const chains = ['solana', 'ethereum', 'polygon', 'base', 'ink', 'apechain', 'abstract'];
       await market.load(toCollectionRecords(chains.map((chain) => newCollection({ chain }))));
       const extra = newCollection({ chain: 'monad' });
@@ -311,7 +311,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.ok(data.every((row: any) => row.chain === 'monad'));
     });
 
-    test('rejects any other value, and any other letter case', async () => {
+    test('rejects a value that is not the id of a chain in lower case', async () => {
       for (const chain of ['Ethereum', 'ETH', 'bitcoin', '', '%20ethereum', 'ethereum,base', '__proto__', 'null']) {
         const response = await market.get(`/v1/collections?chain=${chain}`);
         assert.equal(response.status, 400, chain);

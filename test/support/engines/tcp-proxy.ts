@@ -1,5 +1,5 @@
-// A TCP proxy on loopback that fails as networks do. It can be slow, hang, reset connections, or refuse them. It does not read the
-// bytes that it carries.
+// A TCP proxy on loopback that fails as networks do. It can be slow, hang, reset connections, or refuse them. It forwards bytes
+// without interpreting them.
 
 import net from 'node:net';
 
@@ -9,14 +9,14 @@ export type TcpProxy = {
   /** From now on, bytes arrive `ms` later in each direction. They keep their order. */
   delay(ms: number): void;
   /**
-   * Open and new connections carry nothing any more, as when the machine behind them is gone. New connections are still accepted.
+   * Open and new connections forward no more bytes, as if the target machine had disappeared. New connections are still accepted.
    */
   hang(): void;
   /** Open connections are reset. New connections are accepted. */
   cut(): void;
   /** Open connections are reset. New connections are refused. */
   refuse(): Promise<void>;
-  /** New connections work, without delay. Connections that hang continue to hang. */
+  /** Ends all faults for new connections. Connections that hang continue to hang. */
   heal(): Promise<void>;
   /** New connections go to the host and port of `target`. Open connections stay where they are. */
   retarget(target: string): void;
@@ -73,7 +73,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const unlisten = () => (server.listening ? new Promise<void>((resolve) => server.close(() => resolve())) : null);
   const cut = () => {
     for (const { client, upstream } of pairs) {
-      // Node never closes a socket that is reset after `end()`. This socket would keep the process running.
+      // Node never closes a socket that is reset after `end()`. Such a socket would keep the process running.
       if (client.writableEnded) client.destroy();
       else client.resetAndDestroy();
       upstream?.destroy();

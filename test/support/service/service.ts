@@ -26,7 +26,7 @@ export type TestService = {
   get(path: string, init?: RequestInit): Promise<TestResponse>;
   /** Requests a path and returns the body. Fails unless the status is 200. */
   ok(path: string): Promise<any>;
-  /** All rows of a list, from all pages. */
+  /** Returns all rows of a list, from all pages. */
   walk(path: string): Promise<any[]>;
   /** Imports records through the local socket, as the command line does. Fails unless all records are accepted. */
   load(records: Iterable<Record<string, unknown>>): Promise<ImportSummary>;
@@ -67,7 +67,7 @@ export async function startTestService(options: {
   const contractOf = async (prefix: string) =>
     createOpenApiContract(await (await fetch(`${service.url}${prefix}/openapi.json`)).json());
   const marketplace = await contractOf(MARKETPLACE_PREFIX);
-  // Read at the first use, because a test may limit the number of requests.
+  // This document is requested at its first use, because a test may limit the number of requests.
   let explore: Promise<OpenApiContract> | null = null;
 
   const get = async (path: string, init: RequestInit = {}): Promise<TestResponse> => {
