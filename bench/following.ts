@@ -1,6 +1,7 @@
 // Measures how many events a second the follower reads and commits, for live blocks and for a backfill of a million EVM logs. Also measures
-// the memory of the backfill, and two ratios of times: a backfill with two endpoints, whose responses are compared, to a backfill with one,
-// and a backfill of all settlement protocols to a backfill of Seaport alone. The endpoint is a separate process, and its time is included.
+// the memory of the backfill. Two comparisons follow. The first compares the duration of a backfill with two endpoints, whose responses are
+// compared, with that of a backfill with one endpoint. The second compares the duration of a backfill of all settlement protocols with that
+// of a backfill of Seaport alone. Each endpoint is a separate process, and its time is included.
 
 import { systemClock } from '../src/core/clock.ts';
 import { insertChainCursor } from '../src/chain-log/queries/chain-cursors.ts';
@@ -29,16 +30,19 @@ const LIVE = { blocks: 3_000, fills: 20, transfers: 20 };
 const BACKFILL = { blocks: 40_000, fills: 5, transfers: 20 };
 /** The backfill of the embedded engine is a tenth as long, because this engine is meant for small installations. */
 const BACKFILL_EMBEDDED = { ...BACKFILL, blocks: 4_000 };
-/** A backfill that takes seconds. It is repeated with one and with two endpoints. */
+/** A backfill that takes seconds. The comparisons repeat it. */
 const BACKFILL_SHORT = { blocks: 4_000, fills: 1, transfers: 4 };
 const ROUNDS = 5;
 const PROTOCOL_ROUNDS = 9;
-/** The time that an endpoint takes for each request besides its work: none, and that of a distant endpoint. */
+/** The delay that the endpoint adds to each response: no delay, and the delay of a distant endpoint. */
 const LATENCIES_MS = [0, 200];
-/** The least events a second of a backfill, and the most memory of this process, which the database of the embedded engine shares. */
+/**
+ * The goals of a backfill: at least this many events a second, and at most this much memory of this process. The embedded database runs in
+ * this process.
+ */
 const BACKFILL_AIM: Record<Engine, number> = { postgresql: 30_000, embedded: 15_000 };
 const MEMORY_AIM_MIB = 600;
-/** The least transfers that one RPC call may stand for. */
+/** The goal of a backfill: an RPC call reads at least this many transfers on average. */
 export const TRANSFERS_A_CALL = 5_000;
 /** Four fills a second, each with its transfer. This is an assumption about the busiest chain, not a measurement. */
 const BUSIEST_EVENTS_A_SECOND = 4 * 2;
@@ -88,7 +92,7 @@ async function benchBackfill(database: Database, shape: typeof BACKFILL): Promis
       aim: { atLeast: BACKFILL_AIM[database.engine] },
       beside: `CPU time for 1,000 events: this process ${((user + system) / events).toFixed(1)} ms, the database ${((cpuOfDatabase * 1_000) / events).toFixed(1)} ms`,
     });
-    // The facts of a fill are in its transaction, so each fill is a call.
+    // The follower requests the transaction of each fill, so each fill costs one call.
     const calls = ((await chains[0]?.countCalls()) ?? 0) - shape.blocks * shape.fills;
     judge({
       name: `${name}, transfers for each RPC call, without the calls for the transactions of fills`,
@@ -137,8 +141,9 @@ async function benchComparison(database: Database, latencyMs: number): Promise<v
 }
 
 /**
- * Compares a backfill of all settlement protocols with a backfill of Seaport alone, on the same range. The range has as many sales of Blur
- * as of Seaport, of another collection. Half of the transfers are no mints, so that the swaps of pools are requested.
+ * Compares a backfill of all settlement protocols with a backfill of Seaport alone, on the same blocks. The blocks have as many sales on
+ * Blur as on Seaport. The sales on Blur are of another collection. Half of the transfers are not mints, so that the follower requests the
+ * swaps of pools.
  */
 async function compareProtocols(database: Database, latencyMs: number): Promise<void> {
   const calls = new Map<string, string>();
@@ -198,7 +203,7 @@ function judgeRate(
 
 type ChainShape = Parameters<typeof startSyntheticChain>[0];
 
-/** Runs `work` with a follower of one or more new chains of this shape, which end with it. */
+/** Starts endpoints that serve a new chain of this shape, runs `work` with a follower of the chain, and stops the endpoints. */
 export async function withContext<T>(
   database: Database,
   { endpoints = 1, ...shape }: ChainShape & { endpoints?: number },

@@ -19,8 +19,8 @@ const CREATED = 201;
 const TIMEOUT_MS = 30_000;
 const RETRY_MS = 50;
 /**
- * For this time, an order whose rejection may be temporary is posted again. The service follows the chain with a delay, so it may accept
- * the order soon.
+ * How long an order is posted again if its rejection may be temporary. The service follows the chain with a delay, so it may accept the
+ * order soon.
  */
 const PATIENCE_MS = 30_000;
 const TEMPORARY_CODES = new Set([

@@ -35,7 +35,7 @@ export type World = {
   chain: LocalChain;
   protocol: Protocol;
   people: readonly Person[];
-  /** The accounts for wallets. They have money and tokens, and the simulation never acts for them. */
+  /** Accounts for users who connect a wallet. They have money and tokens, and the simulation never acts for them. */
   visitors: readonly Address[];
   collections: readonly LocalCollection[];
   /** An ERC-20 that is not the wrapped native currency. */
@@ -70,7 +70,7 @@ const VISITOR_TOKENS = 8;
 const VISITOR_UNITS = 5n;
 const SPENDING_MONEY = parseEther('100000');
 const POOL_MONEY = parseEther('10000');
-/** The chain that has the other settlement protocols. Their contracts are installed at their addresses on the real chain of this name. */
+/** The chain that has the other settlement protocols. Each contract has the same address as on the real chain of this name. */
 const CHAIN_OF_OTHERS = 'ethereum';
 const UNLIMITED = 2n ** 256n - 1n;
 
@@ -171,7 +171,8 @@ async function createOthers(
   { collections, people }: Pick<World, 'collections' | 'people'>,
 ): Promise<World['others']> {
   const { poolFactory, ...others } = await installOtherProtocols(chain);
-  // The pools are made by another account than the other contracts, whose addresses depend on how many transactions their deployer has sent.
+  // A person creates the pools, and not the deployer of the other contracts. The addresses of those contracts depend on how many
+  // transactions the deployer has sent.
   const from = people.at(-1)?.address;
   const pools = new Map<Address, Contract>();
   for (const { address, standard } of collections) {
@@ -182,7 +183,8 @@ async function createOthers(
 }
 
 /**
- * The calls that mint the tokens: each run of consecutive ERC-721 tokens to one owner, and each ERC-1155 token to about half of the people.
+ * Returns the calls that mint the tokens. Each owner gets runs of consecutive ERC-721 tokens. About half of the people get units of each
+ * ERC-1155 token.
  */
 function mintsOf(
   { people }: World,

@@ -1,13 +1,13 @@
-// Prints the price of the cheapest listing of a collection whenever it changes. Runs in browsers too.
+// Prints the price of the cheapest listing of a collection whenever this price changes. Runs in browsers too.
 // node client/examples/floor-ticker.ts [BASE_URL] [COLLECTION]
 
 import type { MarketClient, MarketReads, Price } from 'mercat-client';
 import { createMarketClient } from 'mercat-client';
 
-/** Responses are cached for a second, so an earlier read may not see the change. */
+/** The time between a change and the next read. Responses are cached for a second, so a read before that may return the old price. */
 const READ_AFTER_MS = 1_000;
 
-/** Yields the price at the start and after each change of it. Null if nothing is listed. */
+/** Yields the price at the start, and the new price after each change. The price is null if nothing is listed. */
 export async function* tickFloor(
   market: MarketClient,
   id: string,

@@ -42,7 +42,7 @@ const TYPES = {
 } as const;
 
 export type Sale = {
-  /** The chain in the service, such as `ethereum`. */
+  /** The name of the chain in the service, such as `ethereum`. */
   chain: string;
   contract: Address;
   tokenId: bigint;

@@ -1,4 +1,4 @@
-// The change stream: activity as it happens, over as many connections as it takes.
+// Follows the change stream: yields activity as it happens, and connects again whenever the connection is lost.
 
 import type { ServerSentEvent, StreamState } from './event-stream.ts';
 import { readEvents } from './event-stream.ts';
@@ -17,27 +17,29 @@ export type FollowOptions = {
    * Default: begins now.
    */
   from?: string;
-  /** Only activity of these collections, at most 100, by canonical id, and activity of no single collection. */
+  /** Only activity of these collections: canonical ids, at most 100. Activity that concerns no single collection is yielded as well. */
   collections?: readonly string[];
-  /** Only activity of these kinds. Name `reorg` as well, because events of this kind take other events back. */
+  /** Only activity of these kinds. Include `reorg`, because events of this kind take other events back. */
   kinds?: readonly ActivityKind[];
-  /** Ends the stream, which then throws the reason of the signal. */
+  /** When the signal aborts, the stream ends and throws the reason of the signal. */
   signal?: AbortSignal;
-  /** A connection on which nothing arrives for this long is lost. The service sends something every 15 seconds. Default: 45 seconds. */
+  /**
+   * A connection on which nothing arrives for this time counts as lost. The service sends something every 15 seconds. Default: 45 seconds.
+   */
   silenceMaxMs?: number;
-  /** Called when a connection is open, and when it is lost. The stream then connects again by itself. */
+  /** Called when a connection is open, and when it is lost. After a loss, the stream connects again automatically. */
   onConnection?: (state: 'open' | 'lost') => void;
 };
 
 const STREAM_PATH = '/explore/v1/stream';
 const SILENCE_MAX_MS = 45_000;
-/** The longest `Retry-After` that is honoured. The service is then tried again, because the stream has no time limit. */
+/** A longer `Retry-After` is shortened to this time, because the stream itself has no time limit. */
 const RETRY_AFTER_MAX_MS = 300_000;
 const GONE = 410;
 const TOO_MANY_REQUESTS = 429;
 
 /**
- * Yields every event after the offset once, in the order of the service. Connects again after each failure that can pass. Throws a
+ * Yields every event after the offset once, in the order of the service. Connects again after each failure that may be temporary. Throws a
  * MercatError with the code `offset_expired` if the service no longer has the next event.
  */
 export async function* follow(
@@ -64,7 +66,7 @@ export async function* follow(
   }
 }
 
-/** The events of one connection. */
+/** Yields the events of one connection. */
 async function* connect(
   transport: Transport,
   options: FollowOptions & { signal: AbortSignal },
@@ -110,7 +112,7 @@ function parseActivity(data: string): Activity {
   }
 }
 
-/** No response, too many requests, or a failure of the service or of a proxy. */
+/** Whether the failure may be temporary: no response, too many requests, or a failure of the service or of a proxy. */
 function canPass({ code, status }: MercatError): boolean {
   return status === null ? code === 'network_error' : status === TOO_MANY_REQUESTS || status >= 500;
 }

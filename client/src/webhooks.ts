@@ -9,18 +9,18 @@ export { MercatError } from './mercat-error.ts';
 export type WebhookDelivery = {
   /** The secret of the webhook, `whsec_…`. */
   secret: string;
-  /** The headers of the request, as `fetch` or Node has them. */
+  /** The headers of the request: `Headers` as in `fetch`, or an object as in Node. */
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The body of the request, byte for byte. A body that was parsed and serialised again does not verify. */
+  /** The body of the request, byte for byte. A body that was parsed and serialised again does not match the signature. */
   body: string | Uint8Array;
-  /** How far the time of the delivery may be from the clock of the receiver. Default: five minutes. */
+  /** How far the time of the delivery may be from the clock of the receiver, in seconds. Default: five minutes. */
   toleranceS?: number;
   /** The current time in ms since the epoch. Default: `Date.now()`. */
   now?: number;
 };
 
 export type VerifiedDelivery = {
-  /** The same for every attempt. Store it, to process a delivery once. */
+  /** All attempts of a delivery have the same id. Store the id, so that you process a delivery only once. */
   id: string;
   event: WebhookEvent;
 };
@@ -29,7 +29,7 @@ const TOLERANCE_S = 300;
 const SECRET_PREFIX = 'whsec_';
 const SIGNATURE = /^v1,(.+)$/;
 
-/** Throws a MercatError with the code `invalid_webhook` if the delivery is not authentic, or is too old. */
+/** Throws a MercatError with the code `invalid_webhook` if the delivery is not authentic, or if its time is too far from `now`. */
 export async function verifyWebhook(delivery: WebhookDelivery): Promise<VerifiedDelivery> {
   const { toleranceS = TOLERANCE_S, now = Date.now() } = delivery;
   const id = headerOf(delivery, 'webhook-id');
@@ -39,7 +39,7 @@ export async function verifyWebhook(delivery: WebhookDelivery): Promise<Verified
   const body = typeof delivery.body === 'string' ? new TextEncoder().encode(delivery.body) : delivery.body;
   const signed = concat(new TextEncoder().encode(`${id}.${timestamp}.`), body);
   const key = await importKey(delivery.secret);
-  // There are two signatures while a secret is rotated.
+  // While a secret is rotated, a delivery has two signatures. One matching signature is enough.
   for (const one of headerOf(delivery, 'webhook-signature').split(' ')) {
     const signature = decodeBase64(SIGNATURE.exec(one)?.[1] ?? '');
     if (signature && (await crypto.subtle.verify('HMAC', key, signature, signed)))

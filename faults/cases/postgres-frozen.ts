@@ -1,11 +1,11 @@
-// The primary's processes are suspended and later continue. Meanwhile connections stay open and carry nothing.
+// The PostgreSQL processes of the primary database are suspended, and later continue. Connections stay open but carry no data.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../fault.ts';
 
 const FROZEN_MS = 15_000;
-/** The longest time for which a request may wait for its turn and then use the database, on a slow machine. */
+/** The longest time that a request may take on a slow machine, to wait for its turn and then for the database. */
 const RESPONSE_MAX_MS = 30_000;
 
 export const fault: Fault = {

@@ -22,7 +22,7 @@ export function describeResult(result: RunResult): string {
     ['reorganisations', `${result.reorganisations}, the deepest of ${result.deepest} blocks`],
     ['digests compared', result.digests],
     ['blocks with different digests', differentDigests.length],
-    ['ms from block to agreement', `${settledMs.median} in the median, ${settledMs.most} at most`],
+    ['ms until both services agree with a block', `${settledMs.median} in the median, ${settledMs.most} at most`],
   ];
   const width = Math.max(...rows.map(([label]) => label.length));
   const shown = findings.slice(0, FINDINGS_SHOWN).map(({ block, service, kind, collectionId, asset, detail }) => {

@@ -73,7 +73,7 @@ function joinOrphaned(
   return { since: earliest, collectionIds: new Set([...(orphaned?.collectionIds ?? []), ...collectionIds]) };
 }
 
-/** Returns the evidence that changed: by the events of the entries, and by the events that reorganisations among them deleted. */
+/** Returns the evidence that the entries change: an event adds evidence, and a reorganisation deletes the evidence of its events. */
 export function toAffected(chain: string, entries: readonly LogEntry[]): EvidenceChanges {
   const events = entries.flatMap((entry) => ('event' in entry ? [entry.event] : []));
   const reverted = entries.flatMap((entry) => ('ancestor' in entry ? [entry.affected] : []));
@@ -87,8 +87,8 @@ export function addMoved(moved: MovedTokens, collectionId: string, tokenId: stri
 }
 
 /**
- * Removes the last transaction from a full batch, because the batch may end in the middle of it, and the fills of a transaction must be
- * processed together. A batch of only one transaction is returned unchanged, so that every batch makes progress.
+ * Removes the last transaction from a full batch. The batch may have only a part of this transaction, and the fills of a transaction must
+ * be processed together. A batch of only one transaction is returned unchanged, so that every batch makes progress.
  */
 export function cutAtTransaction(entries: readonly LogEntry[], batchSize: number): readonly LogEntry[] {
   const tx = entries.length < batchSize ? null : txOf(entries.at(-1));

@@ -21,7 +21,7 @@ export type OpenApiOptions = {
   tags: { name: string; description: string }[];
   /** Whether every operation needs an API key as a bearer token. */
   keyed: boolean;
-  /** The requests that the service sends, by name, as Path Item Objects. */
+  /** The requests that the service itself sends, by name, as Path Item Objects of OpenAPI. */
   webhooks?: Record<string, object>;
 };
 
@@ -52,7 +52,7 @@ export async function registerOpenApi(app: FastifyInstance, options: OpenApiOpti
   });
 }
 
-/** The served document, with `baseUrl`, the URL for callers, as its server. */
+/** Returns the document to serve. Its server is `baseUrl`, the URL that callers use. */
 export function toPublishedDocument(app: FastifyInstance, baseUrl: string): OpenApiDocument {
   const document = structuredClone(app.swagger()) as unknown as OpenApiDocument;
   document.servers = [{ url: baseUrl || '/' }];

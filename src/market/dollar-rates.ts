@@ -21,7 +21,10 @@ export class DollarRates {
   #begun = 0;
   /** The number of the read that `#rates` come from. A read that began earlier does not replace them. */
   #applied = 0;
-  /** `#rates` may include any change that was committed before this time, by `performance.now()`. A later read must not be older. */
+  /**
+   * When `#rates` was last replaced, by `performance.now()`. The rates may include every change that was committed before this time, so a
+   * later read must include these changes too.
+   */
   #seenUntil = Number.NEGATIVE_INFINITY;
 
   constructor(source: MarketSource, clock: Clock) {

@@ -1,4 +1,4 @@
-// Reads the metadata of collections from their contracts: the document of contractURI, and the royalty by ERC-2981.
+// Reads the metadata of collections from their contracts: the document to which contractURI points, and the royalty of ERC-2981.
 
 import type { Address, AssetId } from '../core/address.ts';
 import { ChainUnavailable, RpcFailure } from '../chains/rpc/rpc-failure.ts';
@@ -16,9 +16,9 @@ import { listDueCollectionMetadata, upsertCollectionMetadata } from './queries/c
 import { findFirstToken } from './queries/due-tokens.ts';
 import { isFailureOfCall } from './uri-reads.ts';
 
-/** A collection is read again after this time, because its contract need not announce a change. */
+/** A collection is read again after this time, because a contract can change without announcing it. */
 const REFRESH_MS = 24 * 60 * 60_000;
-/** The token whose royalty is read while no token is stored. */
+/** The token whose royalty is read while no token of the collection is stored. */
 const SOME_TOKEN = '1' as AssetId;
 
 export type CollectionsRun = {
@@ -95,7 +95,7 @@ type DocumentRead = {
   failure: MetadataFailure | 'over-budget' | null;
 };
 
-/** A contract without contractURI is no failure: few contracts have this function. */
+/** A contract without the function contractURI is not a failure, because few contracts have this function. */
 async function readDocument(client: MetadataClient, uri: ContractUri, signal: AbortSignal): Promise<DocumentRead> {
   if (uri.kind === 'none') return { document: EMPTY, host: null, failure: null };
   if (uri.kind !== 'uri') return { document: null, host: null, failure: uri.kind };

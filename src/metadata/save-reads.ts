@@ -11,7 +11,10 @@ import type { MetadataContext } from './context.ts';
 
 export type TokenReads = { collectionId: string; read: readonly NewTokenMetadata[]; failed: readonly FailedRead[] };
 
-/** Returns how many tokens changed. Tokens of earlier batches become due if their host was down and has now returned a document. */
+/**
+ * Returns how many tokens changed. If a host that was down has now returned a document, the tokens of earlier batches that failed because
+ * of this host become due.
+ */
 export async function saveReads(
   { indexer, clock, onChanged }: Pick<MetadataContext, 'indexer' | 'clock' | 'onChanged'>,
   { collectionId, read, failed }: TokenReads,

@@ -1,5 +1,6 @@
-// The task that reads the metadata of followed collections on EVM chains, and of their tokens: URIs from the contracts, documents from the
-// hosts of the URIs. Collections take turns, so that a slow host delays only its own collection. Viewed tokens come first.
+// The task that reads the metadata of followed collections on EVM chains, and of their tokens. It reads URIs from the contracts, and
+// documents from the hosts that the URIs name. Collections take turns, so that a slow host delays only the collections that use it. Viewed
+// tokens are read first.
 
 import type { AssetId } from '../core/address.ts';
 import type { ContractUri } from '../chains/rpc/contract-reads.ts';
@@ -30,7 +31,7 @@ const PERIOD_MS = 5_000;
 /** The period of the task while the settings turn the reading of metadata off. */
 const ANNOUNCEMENTS_PERIOD_MS = 60_000;
 const DEADLINE_MS = 5 * 60_000;
-/** A run begins no further batch after this time, so that viewed tokens come first again in the next run. */
+/** A run begins no further batch after this time. The next run then reads viewed tokens first again. */
 const SLICE_MS = 30_000;
 /** The most tokens of one batch. Their URIs are read by one batch of calls, and may have 1 MiB each. */
 const BATCH_SIZE = 25;
@@ -41,7 +42,7 @@ const DOCUMENTS_AT_ONCE = 4;
 const VIEWED_MAX = 200;
 /** The time between two searches for tokens that were never due. */
 const MISSING_MS = 60 * 60_000;
-/** A viewed token is read again this long after its last read. */
+/** A viewed token is read again when this time has passed since its last read. */
 const VIEWED_REFRESH_MS = 24 * 60 * 60_000;
 
 /** If the settings turn the reading of metadata off, the task only makes tokens due, so that announcements of changes do not accumulate. */
@@ -99,10 +100,10 @@ function createAnnouncementTask(context: MetadataContext): Task {
   };
 }
 
-/** `last`: the collection of which a batch was read last. The next run begins with the collection after it. */
+/** `last`: the collection whose batch was read last. The next run begins with the next collection. */
 type Turn = { last: string | null };
 
-/** `findsMissing`: tokens that were never due are looked for, which reads all tokens. */
+/** `findsMissing`: the run searches for tokens that were never due. The search reads all tokens. */
 type RunOptions = {
   client: MetadataClient;
   uriReads: UriReads;
@@ -234,7 +235,7 @@ class MetadataRun {
     const { host } = result;
     if (!result.ok) return { failure: result.failure, host };
     const { mediaType, body } = result.document;
-    // Some tokens have a picture in place of a document.
+    // The URI of some tokens points to a picture, and not to a document.
     const isPicture = mediaType.startsWith('image/') && mediaType !== 'image/json';
     const document = isPicture ? toPictureDocument(uri) : parseTokenDocument(body);
     if (document === null) return { failure: 'not-json', host };
@@ -250,7 +251,8 @@ class MetadataRun {
 }
 
 /**
- * Calls `lane` `count` times at once. If a call fails, `stop` must make the other calls return. The error is thrown after all have ended.
+ * Runs `count` concurrent calls of `lane`. If a call fails, `stop` must make the other calls return. The error is thrown after all calls
+ * have ended.
  */
 async function runLanes(count: number, lane: () => Promise<void>, stop: () => void): Promise<void> {
   const run = async () => {

@@ -7,7 +7,10 @@ import { GaugeTable } from '../metrics/gauge-table.ts';
 import { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
 import type { MetricsOfProcess, ProcessReport } from './calls.ts';
 
-/** Metrics of the process and its runtime. The sum or the maximum over processes would mean nothing, so each process has its own values. */
+/**
+ * Metrics of a process and its runtime. A sum or maximum of them over all processes would have no meaning, so the values of each process
+ * are listed separately.
+ */
 const RUNTIME_METRIC = /^(process|nodejs|v8js)_/;
 
 type MergeableService = {
@@ -19,11 +22,11 @@ export class MergedMetrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
   readonly #service: MergeableService;
   readonly #runtime = new RuntimeMetrics();
-  /** The latest counters of each process, by its number. */
+  /** The latest counters of each process, by the number of the process. */
   readonly #latest = new Map<number, { restarts: number; counters: MetricRecord[] }>();
-  /** The counters of processes that were started again, so that no sum becomes smaller. */
+  /** The sums of the counters that processes had before they were restarted. They are added, so that no total decreases. */
   #ended: MetricRecord[] = [];
-  /** A second read at the same time could end first, and older counters would then replace newer ones. */
+  /** The read that is in progress. If two reads ran at the same time, older counters could replace newer counters. */
   #running: Promise<string> | null = null;
 
   constructor(service: MergeableService) {
@@ -87,7 +90,10 @@ function labelRuntime(metrics: readonly MetricRecord[], process: string): Metric
   });
 }
 
-/** Sums what can be added up, such as requests and connections. Of other metrics, such as the state of a breaker, the largest value counts. */
+/**
+ * Combines the metrics of several processes. Adds up values such as requests and connections. For other metrics, such as the state of a
+ * breaker, uses the largest value.
+ */
 function aggregate(all: readonly (readonly MetricRecord[])[]): Registry {
   const conventions: Readonly<Record<string, { isSum?: true }>> = METRIC_CONVENTIONS;
   const withAggregators = all.map((metrics) =>

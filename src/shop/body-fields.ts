@@ -20,8 +20,8 @@ export type FieldReaders<T extends object> = { readonly [K in keyof T]-?: FieldR
 export const DETAILS_MAX = 50;
 
 /**
- * Reads the fields of a body. Absent fields are absent in the result. Unknown fields are invalid, so that a misspelt field is not ignored.
- * `noun` names the object in errors, such as `a product`.
+ * Reads the fields of a body. A field that the body does not have is absent from the result. Unknown fields are invalid, so that a misspelt
+ * field is not ignored. `noun` names the object in errors, such as `a product`.
  */
 export function parseBodyFields<T extends object>(
   body: unknown,
@@ -42,7 +42,7 @@ export function parseBodyFields<T extends object>(
   return details.length > 0 ? { ok: false, details } : { ok: true, value: value as Partial<T> };
 }
 
-/** Text of `lengthMin` to `lengthMax` characters (code points) that the database can store. */
+/** Reads text of `lengthMin` to `lengthMax` characters (code points) that the database can store. */
 export function readTextField(value: unknown, lengthMin: number, lengthMax: number): string | InvalidValue {
   if (typeof value !== 'string') return new InvalidValue('must be a string');
   if (!isStorable(value)) return new InvalidValue('must be well-formed text without NUL');

@@ -36,7 +36,7 @@ export async function startTasks(context: WorkerContext, { drive }: { drive: boo
   return new RunningTasks(context, tasks, driver);
 }
 
-/** Every task that the settings enable. */
+/** Creates every task that the settings enable. */
 async function createTasks(context: WorkerContext): Promise<Task[]> {
   const vendorTasks = await createVendorTasks(context.config.vendors, context);
   return [
@@ -120,9 +120,7 @@ export class RunningTasks {
     return readTaskStatus(this.#context.main, name === null ? this.#tasks : findTasks(this.#tasks, name));
   }
 
-  /**
-   * Every task that reads the followed collections becomes due. A process that runs such a task notices this when it reads the schedule.
-   */
+  /** Makes every task that reads the followed collections due. A process that runs such a task notices this when it reads the schedule. */
   async #nudgeFollowers(): Promise<void> {
     const names = this.#tasks.filter(({ readsFollows }) => readsFollows).map(({ name }) => name);
     await updateTasksNudged(this.#context.main, names);
@@ -130,8 +128,8 @@ export class RunningTasks {
 }
 
 /**
- * The task with this name, and all tasks whose names begin with this name and a hyphen: `opensea` finds `opensea-listings`. Throws
- * OperatorError when no task is found.
+ * Returns the task with this name, and all tasks whose names begin with this name and a hyphen: `opensea` finds `opensea-listings`. Throws
+ * OperatorError if no task is found.
  */
 function findTasks(tasks: readonly Task[], name: unknown): Task[] {
   const named = tasks.filter((task) => task.name === name || task.name.startsWith(`${String(name)}-`));

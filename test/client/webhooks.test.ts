@@ -1,4 +1,5 @@
-// The client verifies deliveries that the package standardwebhooks has signed, an independent implementation of the standard.
+// Tests how the client verifies webhook deliveries. The package standardwebhooks, an independent implementation of the standard,
+// signs them.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

@@ -15,7 +15,7 @@ const ACTIONS = 200;
 const ORDERS = 60;
 const OFTEN = { reorgShare: 0.05 };
 
-/** Starts simulations on new chains, which end with the test. */
+/** Starts a simulation on a new chain for each network. The chains are stopped when the test ends. */
 async function begin(t: TestContext, seed: number, networks: readonly string[] = ['ethereum']): Promise<Simulation[]> {
   const devnet = await startTestDevnet({ networks });
   t.after(devnet.stop);
@@ -47,7 +47,8 @@ function compare(simulation: Simulation, truth: ExpectedState): void {
     const units = listing.tokens[0]?.units ?? 0n;
     assert.equal(order.filled, units - unitsLeft(state, listing), listing.hash);
     assert.equal(order.status === 'filled', unitsLeft(state, listing) === 0n, listing.hash);
-    // An ERC-1155 order can be active although the offerer holds too few units to fill all of it. The simulation does not buy it.
+    // An ERC-1155 order can be active although the offerer holds too few units for the whole order. The simulation does not buy such
+    // an order.
     const fillable = isFillable(state, listing, now);
     if (fillable || units === 1n) assert.equal(order.status === 'active', fillable, listing.hash);
   }
@@ -73,7 +74,7 @@ test('after two hundred actions, the simulation’s record agrees with the state
   }
 });
 
-test('the sales on the chain are the trades that were not orphaned', async (t) => {
+test('the chain has one sale for each trade of the simulation that was not orphaned', async (t) => {
   const [simulation] = await begin(t, 4);
   assert.ok(simulation);
   for (let action = 0; action < ACTIONS; action += 1) await simulation.step();

@@ -134,7 +134,7 @@ function stateOf(change: Change): string {
   return dormant === null ? status : 'dormant';
 }
 
-/** The evidence that comes from the chain, as text to compare. It has no off-chain cancels and no clock. */
+/** Returns the evidence that comes from the chain, as text to compare. Off-chain cancels and the clock are left out. */
 function chainPartOf(change: Change): string {
   const { offChainCancel: _offChainCancel, ...fromChain } = { ...FRESH, ...change, now: undefined, partial: undefined };
   return JSON.stringify(fromChain, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part));
@@ -165,7 +165,7 @@ test('every row of the table in docs/orders.md is true, and every case has its r
       // A balance of null means that the collection is no longer followed, which is not a change by a block.
       const isOfChain = change.balance !== null && chainPartOf(before) !== chainPartOf(change);
       assert.equal(byBlock, isOfChain ? 'yes' : 'no', `${name}: the column "by a block" is wrong`);
-      // If the block is taken back, the evidence is as before, except for the clock.
+      // If the block is reverted, the evidence is the same as before the block. Only the clock has advanced.
       if (isOfChain)
         assert.equal(
           stateOf({ ...before, ...(change.now && { now: change.now }) }),
@@ -181,16 +181,20 @@ test('when an order ends for several reasons, its state has the time and transac
     const { tx, endedAt, filledQuantity } = derive(change);
     return [tx, endedAt, filledQuantity];
   };
-  assert.deepEqual(endingOf(filled), ['0x200', 200, 5n], 'wrong ending by the last fill');
+  assert.deepEqual(endingOf(filled), ['0x200', 200, 5n], 'the last fill does not decide the ending');
   assert.deepEqual(
     endingOf({ cancel: at(400), counterRaise: at(300) }),
     ['0x300', 300, 0n],
-    'wrong ending by the first cancel',
+    'the earlier of a cancel and a counter raise does not decide the ending',
   );
   assert.deepEqual(
     endingOf({ offChainCancel: offChain(300), fills: [fill(400, 2n)] }),
     [null, 300, 2n],
     'the filled units of a cancelled order were not counted',
   );
-  assert.deepEqual(endingOf({ ...expired, cancel: at(END) }), [null, END, 0n], 'wrong ending by the expiry time');
+  assert.deepEqual(
+    endingOf({ ...expired, cancel: at(END) }),
+    [null, END, 0n],
+    'the expiry time does not decide the ending',
+  );
 });

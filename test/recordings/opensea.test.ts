@@ -31,7 +31,7 @@ const served = makeCollection({
 });
 
 test(
-  'the fixtures and the served responses have the shapes of the vendor’s document',
+  'the fixtures and the responses of the replay server conform to the vendor’s API document',
   needsPayloads(DOCUMENT),
   async (t) => {
     const ajv = new Ajv2020({

@@ -36,7 +36,7 @@ forEachStore('the lifetime of a key', (store) => {
     assert.ok(!(await works(shop, secret)));
   });
 
-  test('an expiry that is a span is counted from the time of the service', async () => {
+  test('an expiry that is given as a duration is counted from the clock of the service', async () => {
     const shop = await store.shop();
     for (const [span, spanMs] of [
       ['12h', 12 * HOUR_MS],
@@ -51,7 +51,7 @@ forEachStore('the lifetime of a key', (store) => {
     }
   });
 
-  test('a rotated key works beside its successor for a day', async () => {
+  test('for a day after a rotation, both the old key and the new key work', async () => {
     const shop = await store.shop();
     const old = await shop.newKey(['products:read']);
     const { secret, id, scopes, shop: shopId } = await store.operate('keys.rotate', { id: old.id });
@@ -131,7 +131,7 @@ forEachStore('the lifetime of a key', (store) => {
     await until(async () => (await lastUsed()) === second, 5_000, 'the time of last use was not written');
   });
 
-  test('secrets are not stored: a row has a prefix and a hash', async () => {
+  test('the row of a key has a prefix and a hash of its secret, and not the secret', async () => {
     const shop = await store.shop();
     const { secret, prefix } = shop.key;
     assert.match(secret, /^mercat_live_[0-9A-Za-z]{36}$/);

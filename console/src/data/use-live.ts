@@ -1,4 +1,4 @@
-// What components do with the change stream.
+// The hooks with which components use the change stream.
 
 import type { QueryKey } from '@tanstack/preact-query';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -7,12 +7,15 @@ import { queries } from './client.ts';
 import type { LiveFilter } from './live-stream.ts';
 import { liveStream } from './live-stream.ts';
 
-/** More events than this are read from the service, when the list is read again. */
+/** The most events that are kept for a list. Older events are seen when the list is read again. */
 const EVENTS_MAX = 200;
-/** Each page is read again at most once in this time, because each read counts against the limit of the client address. */
+/** Each page is read again at most once in this time, because each read counts towards the rate limit of the client address. */
 const REFRESH_MS = 2_000;
 
-/** Calls `onEvents` with what has happened since the first `from` that is known. Null: the service did not name an offset. */
+/**
+ * Calls `onEvents` with the events after `from`, beginning when `from` is first known. `from` is undefined while the response is awaited,
+ * and null if the response has no offset.
+ */
 export function useLiveEvents(
   { collection, kinds }: LiveFilter,
   from: string | null | undefined,
@@ -27,7 +30,10 @@ export function useLiveEvents(
   );
 }
 
-/** The events after the offset of a list, newest first. The list is read again from time to time, and then has some of them itself. */
+/**
+ * Returns the events after the offset of a list, newest first. When the list is read again, its offset is newer, and the events that the
+ * list then contains are left out.
+ */
 export function useNewerEvents(filter: LiveFilter, listOffset: string | null | undefined): readonly Activity[] {
   const [events, setEvents] = useState<readonly Activity[]>([]);
   useLiveEvents(filter, listOffset, (newer) =>
@@ -47,7 +53,8 @@ export function useLiveRefresh(
   const timer = useRef<ReturnType<typeof setTimeout>>();
   const refreshedAt = useRef(-Infinity);
   const refresh = () => {
-    // A read that has begun may not have the event, and one that is cancelled for each event would never end.
+    // A read in progress may have begun before the event, so the queries must be read again. If each event cancelled the read in progress,
+    // no read would end during many events. So the refresh waits.
     const isReading = queryKeys.some((queryKey) => queries.isFetching({ queryKey, type: 'active' }) > 0);
     timer.current = isReading ? setTimeout(refresh, REFRESH_MS) : undefined;
     if (isReading) return;
@@ -62,7 +69,7 @@ export function useLiveRefresh(
   useEffect(() => () => clearTimeout(timer.current), []);
 }
 
-/** The number of pages in the longest list on the page. All pages of a list are read again together. */
+/** The number of pages in the longest of the lists. All pages of a list are read again together. */
 function countPages(queryKeys: readonly QueryKey[]): number {
   const lists = queryKeys.flatMap((queryKey) =>
     queries.getQueriesData<{ pages?: readonly unknown[] }>({ queryKey, type: 'active' }),

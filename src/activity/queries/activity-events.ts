@@ -9,8 +9,8 @@ import { ACTIVITY_COLUMNS, decodeActivity } from './activity-rows.ts';
 export type ActivityEvent = ActivityRow & { mergedAt: number };
 
 /**
- * Events of the log, with the state of the log at the same moment. `newest`: the last assigned position. `oldest`: the oldest position that is
- * kept. Events of removed collections are missing, so positions have gaps.
+ * Events of the log, with the state of the log at the same moment. `newest`: the last assigned position. `oldest`: the oldest position
+ * that is kept. Events of removed collections are missing, so positions have gaps.
  */
 export type ActivityRange = { oldest: number; newest: number; events: ActivityEvent[] };
 

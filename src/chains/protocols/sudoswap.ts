@@ -1,6 +1,7 @@
 // Sudoswap, versions 1 and 2: pools that buy and sell tokens at the price of a curve. https://github.com/sudoswap/lssvm2,
-// https://github.com/sudoswap/lssvm. An event of version 1 has no fields: the tokens and the accounts are in the transfers of the transaction,
-// and the price is in no log. An event of version 2 has the amount, and the tokens or their number.
+// https://github.com/sudoswap/lssvm. An event of version 1 has no fields. The transfers of the transaction show the tokens and the
+// accounts, and no log shows the price. An event of version 2 has the amount of the payment, and the ids of ERC-721 tokens or the number of
+// units.
 
 import type { Transfer } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
@@ -26,7 +27,7 @@ export const SUDOSWAP_V2_TOPICS = {
   swapERC1155Out: '0xd9c2402e1a067734ae78dab98f06d5b28e8a2d2c6370ec0e6ff8cc2749d050f1',
 } as const satisfies Record<string, Hex>;
 
-/** The contract of the factory stands for the payment, which the logs do not show. */
+/** The logs do not show the payment. The fill therefore has the address of the factory as its currency, and the price 0. */
 function firstVersion(isBid: boolean): SwapDecoder {
   return (position, swap) => {
     const moved = isBid ? lastReceived(swap) : swap.moved.filter(({ from }) => from === swap.log.address);
@@ -35,14 +36,18 @@ function firstVersion(isBid: boolean): SwapDecoder {
   };
 }
 
-/** The last transfers to one account. A pool takes all tokens of a swap at once, for itself or for an account that its owner has named. */
+/**
+ * Returns the last transfers in a row that have the same receiver. A pool takes all tokens of a swap in a row, for itself or for an account
+ * that its owner has named.
+ */
 function lastReceived({ log, moved }: Swap): readonly Transfer[] {
   const receiver = moved.at(-1)?.to;
   return moved.slice(moved.findLastIndex(({ from, to }) => to !== receiver || from === log.address) + 1);
 }
 
 /**
- * If a pool sells, the amount includes all fees and royalties that the buyer paid. If a pool buys, the amount is what the seller receives.
+ * If a pool sells, the amount in the event includes all fees and royalties that the buyer paid. If a pool buys, the amount is what the
+ * seller receives.
  */
 function secondVersion(isBid: boolean, tokensOf: (swap: Swap) => SoldToken[]): SwapDecoder {
   return (position, swap) => {
@@ -71,7 +76,7 @@ type SwapSale = {
   payment: { currency: Address; price: bigint };
 };
 
-/** The parties are those of the last transfer: a seller may send its token to the pool through a router. */
+/** The seller of a bid and the buyer are read from the last transfer, because a seller may send its token to the pool through a router. */
 function toSale(
   position: Parameters<SwapDecoder>[0],
   { swap, isBid, moved, tokens, payment }: SwapSale,
@@ -112,7 +117,7 @@ const V2_POOLS: PoolEvents = {
 
 const NO_EVENTS = new Map<Hex, EventDecoder>();
 
-/** The contracts are the factories, whose own events are not read. */
+/** The listed contracts are the factories of the pools. The events of the factories themselves are not read. */
 export const SUDOSWAP_V1: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0xb16c1342e617a5b6e4b631eb114483fdb289c0a4'] }),
   decoders: NO_EVENTS,

@@ -21,7 +21,7 @@ export type ImportedOrder = {
   createdAt: number;
   expiresAt: number | null;
   tx: string | null;
-  /** Null when the record has no components and signature. */
+  /** Null when the record has no order components and no signature. */
   seaport: SeaportJson | null;
   /** The terms that the signature covers. Null when the record has no signature, or its signature was not verified. */
   signed: SignedTerms | null;

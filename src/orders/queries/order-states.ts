@@ -1,4 +1,5 @@
-// Writes the states of orders, so that reads find active orders by an index. Primary database. The states are derived in orders/status.ts.
+// Writes the states of orders to the primary database, so that reads can find active orders with an index. The states are derived in
+// orders/status.ts.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text, timestamp } from '../../database/rows.ts';

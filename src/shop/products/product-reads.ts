@@ -1,6 +1,6 @@
 // Reads products for callers. Contents are cached by version, because the content of a version never changes. Every read compares the
-// cached versions with the database, so no change that any process has committed before the call is missed. Concurrent reads of a shop share
-// their statements.
+// cached versions with the database. Therefore a read includes every change that any process committed before the call. Concurrent reads of
+// a shop share their statements.
 
 import { LRUCache } from 'lru-cache';
 import { BatchedReads } from '../../database/batched-reads.ts';
@@ -21,11 +21,14 @@ export type ProductListQuery = {
 
 /** The most memory of each of the three caches: products, summaries and pages. */
 const BYTES_MAX = 16 * 1024 * 1024;
-/** An entry occupies this many times the size of its JSON, because the response that is made from it is kept too. */
+/** An entry occupies this many times the size of its JSON, because the response that is made from the entry is kept too. */
 const COPIES = 2;
-/** An estimate of the memory of an entry beside its text: objects, keys and headers. */
+/** An estimate of the memory of an entry in addition to its text: objects, keys and headers. */
 const ENTRY_OVERHEAD_BYTES = 1_536;
-/** The most shops whose ShopReads are remembered. Later reads of a forgotten shop share no statement with its earlier reads. */
+/**
+ * The most shops whose ShopReads are kept. When the ShopReads of a shop are dropped, later reads of the shop share no statement with reads
+ * in progress.
+ */
 const SHOPS_MAX = 1_000;
 const VERSIONS_MAX = 500;
 const PAGES_MAX = 20;
@@ -41,7 +44,9 @@ type ShopReads = {
 const sizeOf = (content: object) => JSON.stringify(content).length * COPIES + ENTRY_OVERHEAD_BYTES;
 
 export class ProductReads {
-  /** Returns the statements of one batch of reads of a shop, which begins by `latest`, a time of `performance.now()`. */
+  /**
+   * Returns the `Statements` for one batch of reads of a shop. The batch must begin no later than `latest`, a time of `performance.now()`.
+   */
   readonly #statementsOf: (shopId: string, latest: number) => Statements;
   readonly #shops = new LRUCache<string, ShopReads>({ max: SHOPS_MAX });
   readonly #products = new LRUCache<string, Product>({ maxSize: BYTES_MAX, sizeCalculation: sizeOf });
@@ -135,7 +140,7 @@ export class ProductReads {
   }
 }
 
-/** Reads the text of `listProductVersions` and `listProductPages`. */
+/** Parses the text that `listProductVersions` and `listProductPages` return. */
 function parseVersions(text: string): ProductVersion[] {
   if (text === '') return [];
   return text.split(',').map((entry) => {

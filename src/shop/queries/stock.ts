@@ -199,7 +199,7 @@ export async function findStock(db: Queryable, shopId: string, productId: string
 
 /**
  * Reads the next `limit` products of the shop after the product `before`, newest first. Returns the tracked products among them, or with
- * `atMost` only those with at most this stock. The untracked products count for the limit too, so that every page costs the same. `last`:
+ * `atMost` only those with at most this stock. The untracked products count towards the limit, so that every page costs the same. `last`:
  * the id of the last product that was read; null if there are no further products.
  */
 export async function listStockPage(

@@ -18,7 +18,8 @@ import type { Task, TaskResult } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
 
 /**
- * With this period a recovered vendor is read again within a minute, even after the jitter (a tenth of the period) and a hanging request.
+ * With this period, a recovered vendor is read again within a minute. The minute includes the jitter (a tenth of the period) and a request
+ * that hangs.
  */
 const PERIOD_MS = 45_000;
 const DEADLINE_MS = 45_000;
@@ -108,7 +109,7 @@ function createReader(
   return { upstream: null, read: () => Promise.resolve({ quotes, rejected: [] }) };
 }
 
-/** Lowers the messages of the clients to the level debug. On a machine without internet access the task's warning is enough. */
+/** Lowers the log messages of the clients to the level debug. On a machine without internet access, the warning of the task is enough. */
 function withoutWarnings(log: Log): Log {
   return { ...log, warn: log.debug, info: log.debug };
 }

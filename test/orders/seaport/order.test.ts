@@ -81,7 +81,7 @@ describe('orders', () => {
     );
   });
 
-  test('of fields outside the components, only the fields that Reservoir adds are accepted', () => {
+  test('a field that is not a component of an order is rejected, unless it is a field that Reservoir adds', () => {
     const parameters = toParameters(ASK);
     assert.equal(reasonOf({ ...parameters, kind: 'single-token', signature: '0x', partial: true }), 'accepted');
     assert.equal(reasonOf({ ...parameters, nonce: 1 }), 'nonce: is not a field of an order');

@@ -1,4 +1,4 @@
-// A DAS endpoint for the replay server. It serves the assets that a test gives it, in pages as the vendor documents them. To a
+// A DAS endpoint for the replay server. It serves the assets that a test gives it, in pages as the vendor documents them. For a
 // method that the service does not call, it returns the recorded response, if the recordings are present.
 
 import { findRecordedRpcResponse } from '../recordings/payloads.ts';

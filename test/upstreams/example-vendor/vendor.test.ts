@@ -1,5 +1,5 @@
-// A vendor needs only its folder and an entry in the list of vendors. These tests show this with the example marketplace in this
-// folder: settings, doctor, ingest and status.
+// A vendor needs only a folder of its own and an entry in the list of vendors. These tests prove this with the example marketplace
+// in this folder. They cover its settings, doctor, ingest and status.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -61,12 +61,12 @@ test('the settings of a vendor are validated together with all other settings', 
   );
 });
 
-test('a vendor without its key is not enabled and not probed', () => {
+test('a vendor whose key is not set is not enabled, and doctor does not probe it', () => {
   const example = readConfig({}, {}, vendors).vendors.find(({ name }) => name === exampleVendor.name);
   assert.deepEqual([example?.isEnabled, example?.probes()], [false, []]);
 });
 
-test('doctor probes a vendor with its key', async (t) => {
+test('doctor sends the key of a vendor, and reports whether the vendor accepts it', async (t) => {
   const server = await startReplayServer(t, routes);
   const examine = async (key: string) => {
     const settings = { EXAMPLE_URL: server.url, EXAMPLE_API_KEY: key, PRICE_SOURCES: 'none' };

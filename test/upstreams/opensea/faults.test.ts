@@ -60,7 +60,7 @@ const REQUESTS = 12;
 const WAITING: ReadonlySet<ReplayFault> = new Set(['slow', 'hang', 'hang-in-body', 'drip']);
 const GROWTH_MAX = 200 * 2 ** 20;
 
-test('whichever request has whichever fault, the reads end in time and return no incorrect record', async (t) => {
+test('with any fault at any request, the reads end in time and return no incorrect record', async (t) => {
   const { replay, connect } = await start(t, [makeMarket()]);
   const truth = await readAll(connect());
   assert.equal(replay.count(), REQUESTS);
@@ -68,7 +68,8 @@ test('whichever request has whichever fault, the reads end in time and return no
   const identity = ({ kind, ...rest }: SourceRecord) =>
     JSON.stringify([kind, rest['id'] ?? rest['tx'] ?? rest['tokenId']]);
   const expected = new Map(truth.records.map((record) => [identity(record), record]));
-  // Only the response for a single token has the owner and the rank of the token. So only the fields of the record are compared.
+  // Only the response for a single token has the owner and the rank of the token. So only the fields that a record has are
+  // compared.
   const assertCorrect = (record: SourceRecord, where: string) => {
     const known = expected.get(identity(record));
     for (const [field, value] of Object.entries(record)) assert.deepEqual(value, known?.[field], `${where}: ${field}`);

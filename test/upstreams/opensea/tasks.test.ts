@@ -181,7 +181,7 @@ forEachEngine('OpenSea', (engine) => {
     );
   });
 
-  test('a listing that a complete snapshot lacks is retired', async (t) => {
+  test('a listing that is missing from a complete snapshot is retired', async (t) => {
     const market = makeMarket(250);
     const { run, done, replay } = await start(t, market);
     await follow({ slug: APES.slug });

@@ -94,7 +94,7 @@ function Actions({ session, id, isEnabled, onSecret }: ActionsProps) {
   const [outcome, setOutcome] = useState<ComponentChildren>(null);
   const [isRunning, setRunning] = useState(false);
   const [isRecovering, setRecovering] = useState(false);
-  /** Runs an action and says what came of it. */
+  /** Runs an action, and shows its result or its error. */
   const run = async (action: () => Promise<string>) => {
     setRunning(true);
     try {
@@ -222,7 +222,7 @@ function RecoverDialog({ onClose, onRecover }: RecoverDialogProps) {
   );
 }
 
-/** The local time in the form that the field has. */
+/** Formats a time as local time, in the format of a field of the type `datetime-local`. */
 function toLocalInput(ms: number): string {
   const offsetMs = new Date(ms).getTimezoneOffset() * 60_000;
   return new Date(ms - offsetMs).toISOString().slice(0, 16);
