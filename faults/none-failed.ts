@@ -1,9 +1,9 @@
-// The promise that no request fails: every response is a success. A 503 with `Retry-After` is also a failure.
+// Asserts that no request has failed. A 503 with `Retry-After` also counts as a failure.
 
 import assert from 'node:assert/strict';
 import type { Tally } from './client.ts';
 
-/** With these settings, a read does not fail only because the test machine is busy. */
+/** Settings with a deadline so long that no read misses it only because the test machine is busy. */
 export const PATIENT = { SOURCE_TIMEOUT_MS: '20000' };
 
 const TEXT_MAX = 200;

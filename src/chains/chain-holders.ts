@@ -1,6 +1,7 @@
-// Keeps the holders of followed collections in the indexer: how many tokens each account holds according to the chain log. The owners of
-// tokens are not counted: a marketplace may report a token that does not exist, and several accounts may hold one ERC-1155 token. The
-// holdings that are read may be newer than the batch of the log that is written. A later batch then writes the same holders again.
+// Keeps the holders of followed collections in the indexer: how many tokens each account holds according to the chain log. The stored
+// owners of the tokens are not a source for these numbers: a marketplace may report a token that does not exist, and several accounts may
+// hold one ERC-1155 token. The holdings may already include events after the batch that is being written. The batch with these events then
+// writes the same holders again.
 
 import { listTokensOfHolders } from '../chain-log/queries/holdings.ts';
 import { ZERO_ADDRESS } from '../core/evm.ts';
@@ -23,9 +24,9 @@ import type { MovedTokens } from './log-effects.ts';
 import { findProjectedPosition, updateProjectedPosition } from './queries/projection.ts';
 
 /**
- * Processes one collection. If a collection has joined its chain and its holders are not stored yet, stores all its holders. Otherwise
- * takes a collection that is no longer followed, and counts its holders from the owners of its tokens. Returns the ids of the collections
- * that changed, or null when there is nothing to do.
+ * Processes one collection. If a collection has joined its chain and its holders are not stored yet, stores all its holders. Otherwise, if
+ * a collection with stored holders is no longer followed, counts its holders from the owners of its tokens. Returns the ids of the
+ * collections that changed, or null when there is nothing to do.
  */
 export async function changeChainHolders(context: JudgeContext): Promise<Set<string> | null> {
   const { main, indexer, chain } = context;
@@ -50,12 +51,15 @@ export async function changeChainHolders(context: JudgeContext): Promise<Set<str
   return new Set(isWritten ? [collectionId] : []);
 }
 
-/** The holders of a collection after a batch: all of them, or those that the batch may have changed. */
+/**
+ * The holders of a collection after a batch. `isComplete`: `holders` are all holders of the collection, not only those that the batch may
+ * have changed.
+ */
 export type HolderChange = { collectionId: string; isComplete: boolean; holders: readonly TokensOfHolder[] };
 
 /**
- * Reads the holders that the batch may have changed. The entry of a reorganisation does not name the accounts of the deleted transfers. If
- * the batch has such an entry, all holders of the collection are read.
+ * Reads the holders that the batch may have changed. If the batch has an entry for a reorganisation, reads all holders of the collection,
+ * because such an entry does not name the accounts of the deleted transfers.
  */
 export async function readHolderChanges(
   { main, indexer, chain }: { main: Database; indexer: Database; chain: { id: string } },

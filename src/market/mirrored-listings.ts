@@ -1,12 +1,13 @@
-// Retires mirrored listings of orders that the own book now has. These orders are then served from the own book alone, and the chain
-// decides when they end. Failures are ignored: the next complete list of the marketplace retires the listings as well.
+// Retires the mirrored listings of orders that are now in the order book. From then on, these orders are served only from the order book,
+// and the chain decides when they end. Failures are ignored, because the ingestion of the marketplace's next complete list also retires
+// these listings.
 
 import type { Chains } from '../core/chains.ts';
 import type { Database } from '../database/port.ts';
 import { recordNothing } from '../database/write-recording.ts';
 import { updateListingsOfOwnOrders } from './queries/listing-writes.ts';
 
-/** The deadline of all statements for the orders of one chain. */
+/** All statements of one call share this deadline. */
 const TIMEOUT_MS = 1_000;
 
 /**

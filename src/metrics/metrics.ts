@@ -1,5 +1,5 @@
-// The metrics of a process, in the text format of Prometheus or as families of OpenTelemetry. Only the durations of requests are recorded
-// here. All other values are read when the metrics are requested, from counters elsewhere and from the databases.
+// The metrics of a process, in the text format of Prometheus or as metric families for OpenTelemetry. Only the durations of requests are
+// recorded here. All other values are read when the metrics are requested, from counters elsewhere and from the databases.
 
 import type { MetricObjectWithValues, MetricValue } from 'prom-client';
 import { Registry } from 'prom-client';
@@ -40,10 +40,13 @@ export type MetricsSources = {
 /** A metric with its values, as JSON. */
 export type MetricRecord = MetricObjectWithValues<MetricValue<string>>;
 
-/** The metrics of one of several processes. `own`: of this process. `shared`: the same in all processes, because they come from the databases. */
+/**
+ * The metrics of one of several processes. `own`: the metrics that concern this process only. `shared`: the metrics from the databases,
+ * which are the same in all processes.
+ */
 export type ProcessMetrics = { own: MetricRecord[]; shared: MetricRecord[] };
 
-/** The metrics wait this long for the databases. Values that are unknown then are left out. */
+/** The deadline for reading the queue of webhook deliveries. If it passes, the metrics of the queue are left out. */
 const DATABASE_TIMEOUT_MS = 2_000;
 
 export class Metrics {
@@ -70,7 +73,10 @@ export class Metrics {
     return toMetricFamilies(await this.#read());
   }
 
-  /** The metrics as JSON, to be merged with those of other processes. `isComplete`: with the shared metrics. */
+  /**
+   * Returns the metrics as JSON, so that they can be merged with the metrics of other processes. `isComplete`: whether to include the
+   * shared metrics.
+   */
   async readForMerge(isComplete: boolean): Promise<ProcessMetrics> {
     const [own, shared] = [new GaugeTable(), new GaugeTable()];
     this.#setOwn(own);
@@ -85,7 +91,7 @@ export class Metrics {
     this.#runtime.close();
   }
 
-  /** The registries of all metrics. */
+  /** Returns the registries that together contain all metrics. */
   async #read(): Promise<Registry[]> {
     const gauges = new GaugeTable();
     this.#setOwn(gauges);
@@ -155,7 +161,10 @@ export class Metrics {
   }
 }
 
-/** Sets the metrics of a section that is read from a database. If it cannot be read, it is left out and marked as unreadable. */
+/**
+ * Reads a section from a database and sets its metrics. If the section cannot be read, its metrics are left out, and the section is marked
+ * as unreadable.
+ */
 async function setFrom<T>(
   gauges: GaugeTable,
   section: string,

@@ -45,7 +45,7 @@ describe('lines', () => {
     ]);
   });
 
-  test('a line may have up to 1 MiB', async () => {
+  test('a line of 1 MiB is accepted, and a longer line is rejected', async () => {
     const fits = 'x'.repeat(LINE_SIZE_MAX);
     for (const chunkSize of [1000, 64 * 1024, 5 * LINE_SIZE_MAX]) {
       const found = await split(`a\n${fits}\n${fits}x\nb\n${fits}${fits}`, {}, chunkSize);
@@ -78,7 +78,7 @@ describe('lines', () => {
     assert.ok(peak - before < 32 * 1024 * 1024, `${peak - before} bytes were held for a line of 128 MiB`);
   });
 
-  test('lines are right when the buffer of the chunks is reused', async () => {
+  test('the lines are correct even if the source reuses the buffer of its chunks', async () => {
     const buffer = Buffer.alloc(4);
     async function* reusing() {
       for (const part of ['ab', 'cd', 'e\nf']) {
@@ -188,7 +188,7 @@ describe('rows with quoted cells', () => {
     );
   });
 
-  // If each of these lines were searched for the end of its quote, the file would be read once for each line.
+  // A search for the closing quote from each of these lines to the end of the file would read the file once for each line.
   test('a file in which every line opens another quote is read once', async () => {
     const found = await split('"",x","\n'.repeat(320_000), { cells: CELLS }, 64 * 1024);
     assert.equal(found.length, 320_000);

@@ -19,7 +19,7 @@ const SALE = {
   logIndex: 3,
 };
 
-test('the key of a sale with a transaction stays equal to the key that existing databases have', () => {
+test('the key of a sale with a transaction is the key that existing databases have stored', () => {
   assert.equal(toSaleKey({ ...SALE, asset: toTokenId(7n) }), '0722d8b2e7723974790812ccbdb5c01e');
   assert.equal(toSaleKey({ ...SALE, asset: null }), '0742c900ac078aa0a9d577111f1d8f03');
 });

@@ -1,4 +1,4 @@
-// The check that a serving process responds to the supervisor.
+// Tests how the supervisor notices that a serving process hangs.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,14 +14,14 @@ async function checkTimes(watchdog: Watchdog, times: number): Promise<boolean[]>
   return results;
 }
 
-test('a process hangs after seven checks without a reply, whether its pings fail or wait', async () => {
+test('a process counts as hanging after seven checks without a reply, whether the pings fail or get no response', async () => {
   const waiting = new Watchdog(() => new Promise(() => undefined));
   const failing = new Watchdog(() => Promise.reject(new Error('ended')));
   for (const watchdog of [waiting, failing])
     assert.deepEqual(await checkTimes(watchdog, 8), [...Array.from({ length: 7 }, () => false), true]);
 });
 
-test('any reply shows that the process does not hang, also a late one', async () => {
+test('a process that replies does not count as hanging, even if the reply is late', async () => {
   const replies: (() => void)[] = [];
   const watchdog = new Watchdog(() => new Promise<void>((resolve) => replies.push(resolve)));
   assert.ok((await checkTimes(watchdog, 7)).every((isHanging) => !isHanging));

@@ -1,4 +1,4 @@
-// `mercat import` reads recorded responses as they were received.
+// Tests that `mercat import` imports recorded responses of vendors without any change to the responses.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

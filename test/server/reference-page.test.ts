@@ -1,5 +1,4 @@
-// The reference page, as far as it can be tested without a browser. It loads everything from the service, and must load nothing
-// from elsewhere.
+// Tests the reference page without a browser. The page must load nothing from other hosts.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -11,14 +10,14 @@ const BASE_URL = 'https://market.example/mercat';
 
 describe('the reference page', () => {
   const service = useSampleService({ settings: { BASE_URL } });
-  /** The URLs that the page names, as a browser at `/docs` resolves them. */
+  /** The URLs in the HTML of the page, resolved relative to `/docs`. */
   const linksOf = (html: string) =>
     Array.from(
       html.matchAll(/(?:src|href|data-document)="([^"]+)"/g),
       ([, link]) => new URL(link ?? '', `${service.url}/docs`),
     );
 
-  test('the service serves everything that the reference page names', async () => {
+  test('the service serves every URL in the HTML of the reference page', async () => {
     const response = await fetch(`${service.url}/docs`);
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -44,7 +43,7 @@ describe('the reference page', () => {
     }
   });
 
-  test('the reference page may use this service alone', async () => {
+  test('the content security policy of the reference page allows only requests to this service', async () => {
     const { headers } = await fetch(`${service.url}/docs`);
     const policy = headers.get('content-security-policy') ?? '';
     const directives = new Map(policy.split('; ').map((line) => [line.split(' ', 1)[0], line.split(' ').slice(1)]));
@@ -62,7 +61,7 @@ describe('the reference page', () => {
     assert.equal(headers.get('referrer-policy'), 'no-referrer');
   });
 
-  test('the reference page names no other host', async () => {
+  test('the reference page, its styles and its settings have no URL of another host', async () => {
     const page = await (await fetch(`${service.url}/docs`)).text();
     assert.doesNotMatch(page, /https?:|\/\//);
     const style = await (await fetch(`${service.url}/docs/reference.css`)).text();
@@ -71,7 +70,7 @@ describe('the reference page', () => {
     assert.deepEqual({ validatorUrl, queryConfigEnabled }, { validatorUrl: null, queryConfigEnabled: false });
   });
 
-  test('the reference page displays the document that ?api= names, or else that of the marketplace', async () => {
+  test('the reference page displays the document named in ?api=, or the marketplace document if ?api= is missing or unknown', async () => {
     const documents = {
       '': 'v1/openapi.json',
       '?api=marketplace': 'v1/openapi.json',
@@ -124,7 +123,8 @@ describe('the reference page', () => {
   }
 
   /**
-   * Runs the end of the page's script at the URL `/docs` + `search`. Returns the options with which the script starts Swagger UI.
+   * Runs the last block of the page's script with `search` as the query of the page's URL. Returns the options that the script passes to
+   * Swagger UI.
    */
   async function startReference(search: string): Promise<Record<string, unknown>> {
     const page = await (await fetch(`${service.url}/docs${search}`)).text();

@@ -1,5 +1,5 @@
-// GET /inventory of a shop with many products. The response is complete, is made as fast as the client reads it, and leaves time
-// for other requests.
+// Tests GET /inventory of a shop with many products. The response is complete, its pages are read from the database only as fast as the
+// client reads, and it does not block other requests.
 
 import assert from 'node:assert/strict';
 import net from 'node:net';

@@ -1,4 +1,4 @@
-// The end of a list in pages: reads the next page when the end comes near the window, and has a button for it.
+// The end of a paged list. Loads the next page when the user scrolls near the end of the list or presses the button.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { texts } from '../texts.ts';

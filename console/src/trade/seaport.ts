@@ -1,4 +1,4 @@
-// Seaport orders as a wallet signs, fills and cancels them.
+// Builds Seaport orders, the typed data that a wallet signs, and the calls that fill and cancel an order.
 
 import type { Address, Hex } from 'viem';
 import { encodeFunctionData, zeroAddress, zeroHash } from 'viem';
@@ -36,7 +36,7 @@ const ERC1155 = 3;
 const FULL_OPEN = 0;
 const SALT_BYTES = 16;
 
-/** Times in seconds, amounts in base units. */
+/** What a seller asks for one token. Times are in seconds, amounts in base units. */
 export type Ask = {
   seller: Address;
   contract: Address;
@@ -49,7 +49,7 @@ export type Ask = {
   counter: bigint;
 };
 
-/** An order for one token, or one unit of it, in the native currency. */
+/** Builds an order that sells one ERC-721 token, or one unit of an ERC-1155 token, for the native currency. */
 export function buildOrder(ask: Ask): OrderComponents {
   const payment = (recipient: Address, amount: bigint) => ({
     ...toItem(NATIVE, zeroAddress, '0', amount),
@@ -126,7 +126,7 @@ export function totalOf({ parameters }: Fulfilment): { amount: bigint; currency:
   return { amount, currency: first?.itemType === ERC20 ? first.token : null };
 }
 
-/** The exact amount, because it is what the reader agrees to. */
+/** Returns the amount with its currency. The amount is not rounded, because the user agrees to exactly this amount. */
 export function describeAmount(raw: bigint, { currency, decimals }: TradingChain): string {
   return `${formatAmount(raw, decimals)} ${currency}`;
 }
@@ -137,7 +137,9 @@ export function describeTotal(fulfilment: Fulfilment, chain: TradingChain): stri
   return currency === null ? describeAmount(amount, chain) : texts.wrapped(describeAmount(amount, chain));
 }
 
-/** The call that fills an order. Seaport returns what a partly filled order no longer needs. */
+/**
+ * The call that fills an order. It pays the price of the whole order. If the order was already partly filled, Seaport returns the surplus.
+ */
 export function toFillCall(fulfilment: Fulfilment): Call {
   const { counter: _, ...components } = toStruct(fulfilment.parameters);
   const { amount, currency } = totalOf(fulfilment);
@@ -147,7 +149,7 @@ export function toFillCall(fulfilment: Fulfilment): Call {
   return { to: fulfilment.protocolAddress as Address, data, value: currency === null ? amount : 0n };
 }
 
-/** The call by which the seller cancels an order for everyone. */
+/** The call with which the seller cancels an order on the chain, so that nobody can fill it. */
 export function toCancelCall({ protocolAddress, parameters }: Fulfilment): Call {
   const components = toStruct(parameters);
   const data = encodeFunctionData({ abi: SEAPORT_ABI, functionName: 'cancel', args: [[components]] });
@@ -158,7 +160,7 @@ function componentsOf(parameters: object): OrderComponents {
   return parameters as OrderComponents;
 }
 
-/** The order as a call has it, with numbers in place of texts. */
+/** The order as the ABI encodes it: its integers are `bigint` values instead of decimal text. */
 function toStruct(parameters: object) {
   const { offer, consideration, startTime, endTime, salt, counter, ...rest } = componentsOf(parameters);
   return {

@@ -1,4 +1,4 @@
-// Blur's exchange of October 2022 to July 2023. Verified contract:
+// Blur's first exchange contract, in use from October 2022 to July 2023. Verified contract:
 // https://etherscan.io/address/0x000000000000ad05ccc4f10045630fb830b95127#code
 
 import type { Address } from '../../core/address.ts';
@@ -19,7 +19,7 @@ export const BLUR_V1_TOPICS = {
 /** Blur's pool, in which buyers deposit native currency. A payment from the pool is worth the same amount of native currency. */
 export const BLUR_POOL = '0x0000000000a39bb272e79075ade125fd351887ac' as Address;
 
-/** The words of an order. The price is that of all units, and includes the fees. */
+/** The position of each field in the ABI words of an order. The price is for all units together, and includes the fees. */
 const ORDER = { trader: 0, collection: 3, tokenId: 4, amount: 5, paymentToken: 6, price: 7 };
 
 const ordersMatched: EventDecoder = ({ address, topics, data }, position, events) => {
@@ -47,7 +47,7 @@ const ordersMatched: EventDecoder = ({ address, topics, data }, position, events
   );
 };
 
-/** `OrderCancelled` is not read: it does not name the account, and the exchange has no live orders any more. */
+/** The event `OrderCancelled` is not decoded: it does not name the account, and the exchange has no live orders any more. */
 export const BLUR_V1: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0x000000000000ad05ccc4f10045630fb830b95127'] }),
   decoders: new Map<Hex, EventDecoder>([

@@ -95,7 +95,7 @@ function writeLine(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Exits at once, even if the message cannot be written, because the failed engine must not run. */
+/** Exits at once, even if the message cannot be written, because the failed engine must not continue. */
 function stopProcess(line: string): void {
   try {
     writeSync(STDERR, `${line}\n`);

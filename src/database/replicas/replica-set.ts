@@ -1,4 +1,4 @@
-// The streaming replicas of one database: opens them, and chooses the replica of a read.
+// Opens the streaming replicas of one database, and chooses a replica for each read.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -19,7 +19,7 @@ export type ReplicaSetOptions = {
   name: string;
   primaryUrl: string;
   replicaUrls: readonly string[];
-  /** The setting that names the replicas. */
+  /** The name of the setting that contains the URLs of the replicas. */
   setting: string;
   lagMaxMs: number;
   /** When a statement of this process on the primary most recently succeeded, by `performance.now()`. Default: unknown. */
@@ -28,15 +28,16 @@ export type ReplicaSetOptions = {
   withoutPrimaryMaxMs?: number;
   /** How many serving processes share the connections to the replicas. Default: 1. */
   processes?: number;
-  /** Spreads the trials of replicas that are too slow. Default: the system's. */
+  /** Varies the pauses after which replicas that were too slow are tried again. Default: the system's random numbers. */
   random?: Random;
   log: Log;
 };
 
 /**
- * `leftOut`: why the replica is not read. `lagMs`: how far it is behind at most; null if unknown. `latencyMs`: of the latest check; null if it
- * failed. `isTimelineHidden`: the role is not a member of `pg_read_all_stats`, so that a replica is not left out after a failover that it has
- * not followed. `reads`: the statements that were sent to the replica. `repeated`: those of them that failed, and that the primary has repeated.
+ * `leftOut`: why the replica is not read. `lagMs`: how far it is behind at most; null if unknown. `latencyMs`: the duration of the latest
+ * check; null if the check failed. `isTimelineHidden`: the role is not a member of `pg_read_all_stats`, so a replica that has not followed
+ * a failover is not left out. `reads`: the number of statements that were sent to the replica. `repeated`: the number of these statements
+ * that failed on the replica.
  */
 export type ReplicaStatus = {
   name: string;
@@ -48,12 +49,18 @@ export type ReplicaStatus = {
   repeated: number;
 };
 
-/** As long as the response cache serves a last response. */
+/** The same as STALE_IF_UNAVAILABLE_MS of the response cache. */
 const WITHOUT_PRIMARY_MAX_MS = 30 * 60_000;
-/** Notes on the primary are kept for longer than the largest lag, so that the lag of a replica beyond the limit is known. */
+/**
+ * How many times `lagMaxMs` the notes on the primary's progress are kept. The notes are kept for longer than `lagMaxMs`, so that the lag of
+ * a replica beyond the limit is also known.
+ */
 const KEPT_LAGS = 2;
 
-/** Mistakes of the operator, which end the start. Any other replica that is left out may come back. */
+/**
+ * Mistakes in the settings. The start fails if a replica is left out for one of these reasons. After any other reason, the replica may be
+ * read again later.
+ */
 const MISTAKES: Partial<Record<LeftOut, string>> = {
   'of another system': 'is not a replica of the primary: its system identifier is another one',
   'of another database': 'is a replica of the primary, but its URL names another database',
@@ -110,9 +117,9 @@ export class ReplicaSet {
   }
 
   /**
-   * The replica for a read: the one that the same work has used before, or else the one with the fewest statements. If the primary is lost, it
-   * is the one that has most of the log. Null if no replica may be read, or if none has everything that was committed before `notBefore`. The
-   * replicas are then checked more often for a while.
+   * Chooses the replica for a read. A replica that the same work has used before comes first, and then the replica with the fewest running
+   * statements. If the primary is lost, the replica that has most of the log comes second instead. Returns null if no replica may be read,
+   * or if no replica has everything that was committed before `notBefore`. The replicas are then checked more often for a while.
    */
   choose({ past }: ReadScope, notBefore: number): Replica | null {
     const earlier = past.chosen.get(this);
@@ -132,14 +139,14 @@ export class ReplicaSet {
       for (const replica of this.#replicas) replica.request(wanted);
       return null;
     }
-    // Without a primary the limit of the lag is all that is required, so the replica that has most is read.
+    // If the primary is lost, `covers` accepts each replica whose lag is within the limit. So the replica that has most of the log is read.
     const isBetter = this.#primary.isLost
       ? (one: Replica, other: Replica) => one.coveredUntil > other.coveredUntil
       : (one: Replica, other: Replica) => one.load < other.load;
     return usable.reduce((best, replica) => (isBetter(replica, best) ? replica : best), first);
   }
 
-  /** Whether a replica can serve reads at present. */
+  /** Whether at least one replica can serve reads at present. */
   get isUsable(): boolean {
     return this.#replicas.some(({ leftOut }) => leftOut === null);
   }
@@ -148,7 +155,7 @@ export class ReplicaSet {
     return this.#primary.isLost;
   }
 
-  /** Whether the primary cannot be reached, after as many attempts as it takes to know. */
+  /** Tries to reach the primary until it is certain whether the primary is lost. */
   confirmPrimaryLoss(): Promise<boolean> {
     return this.#primary.confirmLoss();
   }

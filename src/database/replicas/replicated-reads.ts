@@ -12,11 +12,11 @@ import type { ReplicaSet } from './replica-set.ts';
 export type ReplicatedReadsOptions = {
   primary: Pick<Database, 'within'>;
   replicas: ReplicaSet;
-  /** When this process most recently noticed a change of the data, by `performance.now()`. Later reads must have the change. */
+  /** When this process most recently noticed a change of the data, by `performance.now()`. Later reads must include this change. */
   changedAt: () => number;
 };
 
-/** The share of the remaining time that a statement has on a replica, so that the rest suffices for the primary. */
+/** A statement on a replica gets this share of the remaining time. The rest is for the repetition on the primary. */
 const REPLICA_SHARE = 0.5;
 
 type ReadStatements = Pick<Statements, 'query' | 'queryPrepared'>;
@@ -51,7 +51,7 @@ export class ReplicatedReads {
       return rows;
     } catch (error) {
       late?.noteMissedDeadline({ isCompletedByPrimary: false });
-      // A primary that was lost just now fails the first reads. The replicas serve them once the loss is known.
+      // The first reads after the loss of the primary fail on the primary. When the loss is confirmed, a replica serves them.
       if (!isOutOfReach(error) || performance.now() >= deadline) throw error;
       if (!(await replicas.confirmPrimaryLoss())) throw error;
       const remaining = this.#choose(target);
@@ -66,7 +66,7 @@ export class ReplicatedReads {
     return this.#options.replicas.choose(scope, Math.max(scope.notBefore, this.#options.changedAt()));
   }
 
-  /** `late`: the statement has missed its deadline, and the caller reports whether the primary completes it. */
+  /** Returns `late` if the statement missed its deadline on the replica. The caller must then call `noteMissedDeadline`. */
   async #tryReplica<R extends Row>(
     replica: Replica,
     { deadline, lane }: Target,

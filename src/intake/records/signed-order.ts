@@ -43,7 +43,7 @@ export function readSignedOrder(
   const protocols = listProtocols(chain, context.seaport);
   const [newest] = protocols;
   if (!newest) return rejectField(seaport, 'parameters', `no deployment of Seaport is known on ${chain.id}`);
-  // The terms are checked for the start time of the order, not for the present, so that an expired order can be imported.
+  // The terms are checked as if the order had just started, so that an expired order can be imported.
   const now = Number(order.startTime) * 1_000;
   const listing = parseListingTerms(order, { protocol: newest, wrappedNative: chain.wrappedNative, now });
   if (!listing.terms) return rejectField(seaport, 'parameters', `${listing.code}: ${listing.message}`);

@@ -1,4 +1,4 @@
-// Volume and number of sales of a collection, from the stored facts. Pure.
+// Computes the volume and the number of sales of a collection from stored facts, without access to a database.
 
 import { toNativeNumber } from '../../core/amount.ts';
 import type { Coverage } from './coverage.ts';
@@ -12,7 +12,7 @@ export type WindowName = keyof Windows<unknown>;
 /** Volumes in native units. */
 export type TradeRecord = { at: number; volume: Windows<number | null>; sales: Windows<number | null> };
 
-/** `sums` are of all stored sales; volumes in base units. */
+/** `sums` are computed from all stored sales. Their volumes are in base units. */
 export type TradeFacts = {
   record: TradeRecord | null;
   sums: { volumeRaw: Windows<bigint>; sales: Windows<number> };
@@ -20,7 +20,7 @@ export type TradeFacts = {
   coverage: readonly Coverage[];
 };
 
-/** `decimals` is null when the collection has no known chain: then no sum has a unit. */
+/** `decimals` is null when the chain of the collection is unknown. Sums in base units then cannot be converted to native units. */
 export type TradeContext = { decimals: number | null; snapshotVolume: number | null };
 
 export type TradeFigures = { volume: Windows<Figure<number> | null>; sales: Windows<Figure<number> | null> };
@@ -51,14 +51,14 @@ export function toTradeFigures(facts: TradeFacts | null, context: TradeContext, 
   };
 }
 
-/** What is needed for the all-time volume alone. */
+/** The facts from which `toVolumeFigure` chooses the all-time volume. */
 export type VolumeFacts = {
   record: Pick<TradeRecord, 'at' | 'volume'> | null;
   volumeRaw: bigint;
   coverage: readonly Coverage[];
 };
 
-/** In native units, by the same rule as in `toTradeFigures`. */
+/** Returns the all-time volume in native units, chosen by the same rule as in `toTradeFigures`. */
 export function toVolumeFigure(facts: VolumeFacts, context: TradeContext, now: number): Figure<number> | null {
   const { record, volumeRaw, coverage } = facts;
   return chooseTrade(
@@ -72,9 +72,9 @@ export function toVolumeFigure(facts: VolumeFacts, context: TradeContext, now: n
 }
 
 /**
- * The relative change of the volume, from the period of equal length before to the last 24 hours and to the last seven days: 0.05 is 5 %
- * more. Null if either of the two volumes is unknown or was not counted from stored sales, or if the earlier volume is zero. `doubleRaw`:
- * the volumes of the windows of twice the length.
+ * Compares the volume of the last 24 hours with the volume of the 24 hours before, and the volume of the last seven days with the volume of
+ * the seven days before. A change of 0.05 means 5 % more. A change is null if one of its two volumes is unknown or was not counted from
+ * stored sales, or if the earlier volume is zero. `doubleRaw`: the volumes of the last 48 hours and of the last 14 days.
  */
 export function toVolumeChanges(
   { sums, coverage }: TradeFacts,
@@ -90,7 +90,7 @@ export function toVolumeChanges(
       eachSource: true,
     });
     if (!isCounted(figures.volume[name]) || !covered.some((one) => isCurrent(one, now))) return null;
-    // The two windows are read one after the other, so sales that were deleted in between can make the difference negative.
+    // `doubleRaw` and `sums` are read by different statements. If sales are deleted between these statements, `before` can be negative.
     return before <= 0n ? null : toRatio(sums.volumeRaw[name], before);
   };
   return { sevenDay: changeOf('sevenDay'), twentyFourHour: changeOf('twentyFourHour') };
@@ -98,7 +98,7 @@ export function toVolumeChanges(
 
 const PARTS = 1_000_000n;
 
-/** The relative change from `earlier` to `amount`, cut to six decimals. Null if `earlier` is zero. */
+/** The relative change from `earlier` to `amount`, truncated to six decimals. Null if `earlier` is zero. */
 export function toRatio(amount: bigint, earlier: bigint): number | null {
   return earlier === 0n ? null : Number(((amount - earlier) * PARTS) / earlier) / Number(PARTS);
 }
@@ -115,8 +115,8 @@ function chooseTrade(
   const { name, coverage, record, now } = window;
   const lengthMs = WINDOW_MS[name];
   const maxAgeMs = lengthMs === null ? MAX_AGE_MS.total : MAX_AGE_MS.window;
-  // A window ends now, so an import covers it only while the end of the import is recent enough. For all time, imported sales are the total
-  // at any age.
+  // A short window ends now, so imported sales count for it only if they reach almost to the present. For the all-time figures, imported
+  // sales count at any age.
   const importedMaxAgeMs = lengthMs === null ? null : MAX_AGE_MS.window;
   const since = lengthMs === null ? null : now - lengthMs;
   const counted = toCounted(coverage, values.counted, {
@@ -126,7 +126,8 @@ function chooseTrade(
     importedMaxAgeMs,
     eachSource: true,
   });
-  // If a current record lacks a window, imported sales do not fill it: they could contradict the other windows of the record.
+  // Imported sales are not used for a short window if there is a current record, even if the record lacks this window: they could
+  // contradict the other windows of the record.
   const { reported } = values;
   const isReported = reported && hasAny(reported) && record && isCurrent({ at: record.at, maxAgeMs }, now);
   return chooseFigure(

@@ -1,4 +1,4 @@
-// A rate limiter whose windows are in a store that several nodes share. A request that the store cannot count is counted in this process. A
+// A rate limiter that counts requests in a store that several nodes share. If the store cannot count a request, this process counts it. A
 // client's address leaves the process only as a keyed hash.
 
 import { createHmac } from 'node:crypto';
@@ -9,17 +9,24 @@ import type { RedisWindows } from './redis-windows.ts';
 
 export type SharedCounting = {
   windows: Pick<RedisWindows, 'count'>;
-  /** The key of the hashes, the same on every node. Only with this key does the name of a window reveal its client. */
+  /**
+   * The key with which client addresses are hashed. All nodes use the same key. Without the key, the name of a window does not reveal the
+   * client.
+   */
   secret: Buffer;
 };
 
 /**
- * The largest number of remembered clients beyond their limit. The requests of a remembered client are not counted until its window ends.
+ * The most clients that are remembered because they have exceeded their limit. The requests of a remembered client are rejected without
+ * being counted until its window ends.
  */
 const EXCEEDED_MAX = 20_000;
 const NAME_LENGTH = 22;
 
-/** Creates a limiter that counts together with other nodes. If `shared` is null, this node counts alone, with `alone`. */
+/**
+ * Creates a limiter that counts together with other nodes. If `shared` is null, returns `alone`, which counts the requests of this node
+ * only.
+ */
 export function createLimiter<B extends string>(
   limits: Record<B, number>,
   clocks: RateLimitClocks,
@@ -36,7 +43,7 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
   readonly #clocks: RateLimitClocks;
   readonly #shared: SharedCounting;
   readonly #alone: RateLimiter<B>;
-  // A client that has exceeded its limit causes no further commands to the shared store.
+  // The clients that have exceeded their limit, so that their requests cause no further commands to the shared store.
   readonly #exceeded = new LRUCache<string, ExceededWindow>({ max: EXCEEDED_MAX });
 
   constructor(
@@ -62,7 +69,7 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
     return counted.then((window) => {
       if (window === null) return this.#alone.count(bucket, client);
       if (window.count <= limit) return null;
-      // The window was read after `sentAt`, so it does not end before `endsAt`.
+      // The store read `window.now` after `sentAt`. So the window ends at `endsAt` or later, and no client is rejected for too long.
       this.#exceeded.set(id, { resetAt: window.resetAt, endsAt: sentAt + window.resetAt - window.now });
       return { limit, resetAt: window.resetAt, leftMs: window.resetAt - window.now };
     });

@@ -70,7 +70,7 @@ export async function createWebhook(
 export type WebhookUpdate = {
   id: string;
   input: Partial<WebhookSettings>;
-  /** Throws if the current version must not be changed. */
+  /** Throws if the current version is not one of the versions in the request's `If-Match` header. */
   check: (webhook: Webhook) => void;
 };
 
@@ -150,7 +150,7 @@ export async function readDeliveries(
   return { deliveries, next: rows.length > query.limit && last ? String(last.sequence) : null };
 }
 
-/** Makes one delivery due now, in any state, with a new retry schedule. */
+/** Makes one delivery due now, whatever its state, and begins its retry schedule anew. */
 export async function redeliver(
   context: ShopContext,
   tx: Queryable,
@@ -173,8 +173,8 @@ export type Recovery = {
 };
 
 /**
- * For events recorded at or after `since`: makes deliveries due that are dead or wait for a retry, and creates missing deliveries. The
- * delivery of an event is missing, for example, if the webhook was disabled at that time. The webhook must be enabled now.
+ * For events recorded at or after `since`: makes deliveries due that are dead or wait for a retry, and creates missing deliveries. A
+ * delivery is missing, for example, if the webhook was disabled when the event was recorded. The webhook must be enabled now.
  */
 export async function recoverWebhook(
   context: ShopContext,

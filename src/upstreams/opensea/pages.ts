@@ -1,4 +1,4 @@
-// Requests to OpenSea's API: single objects, and the pages of lists, which have paging cursors.
+// Requests single objects and lists from OpenSea's API. A list is read page by page: each response has the cursor of the next page.
 
 import type { ParsedPage, VendorRow } from '../response-rows.ts';
 import { isRow } from '../response-rows.ts';
@@ -10,9 +10,15 @@ import { parsePages, walkPages } from '../walk.ts';
 /** The most rows that the API returns in one page. */
 export const PAGE = 200;
 const CURSOR_LENGTH_MAX = 4_096;
-/** The longest wait of a bulk request. With a budget of 100 requests an hour, half of the bucket fills within this time. */
+/**
+ * The longest wait of a bulk request. Bulk requests wait while less than half of the request budget's bucket is full. With a budget of 100
+ * requests an hour, half of the bucket fills within this time.
+ */
 const BULK_PATIENCE_MS = 15 * 60_000;
-/** One or two malformed rows do not make a small order book incomplete. */
+/**
+ * With fewer malformed rows than this, a list counts as complete, unless they are more than half of a page. Otherwise a single malformed
+ * row would make a short list incomplete.
+ */
 const REJECTED_MIN = 3;
 
 type RequestOptions = Pick<CallOptions, 'signal' | 'isBulk'> & { query?: Query };
@@ -29,7 +35,7 @@ export async function fetchObject(
   return response;
 }
 
-/** `name`: the field of the response that has the rows. */
+/** Returns a function that fetches the page at a cursor. `name`: the field of the response that contains the rows. */
 export function createPageReader(
   upstream: UpstreamClient,
   path: string,

@@ -16,7 +16,10 @@ export type OpenSeaRun = CollectionRun & { collection: OpenSeaCollection };
 
 export type OpenSeaProcess = (context: UpstreamContext, run: OpenSeaRun) => Promise<void>;
 
-/** Passes a collection with its slug to `process`. Does nothing when OpenSea does not have the collection. */
+/**
+ * Returns a function that finds the slug of a followed collection and then calls `process`. The function does nothing if OpenSea does not
+ * have the collection.
+ */
 export function withCollection(process: OpenSeaProcess) {
   return async (context: UpstreamContext, run: CollectionRun): Promise<void> => {
     const { follow } = run;
@@ -27,7 +30,10 @@ export function withCollection(process: OpenSeaProcess) {
   };
 }
 
-/** The stored slug. Without one, fetches the slug that OpenSea has for the contract, and stores it. */
+/**
+ * Returns the stored slug. If no slug is stored, fetches the slug of the contract from OpenSea and stores it. Returns null if OpenSea does
+ * not know the contract.
+ */
 async function findSlug(
   context: UpstreamContext,
   { upstream, follow, chain, signal }: CollectionRun & { chain: Chain },

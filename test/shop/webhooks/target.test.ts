@@ -1,4 +1,5 @@
-// The URLs of webhooks. Shops choose the URLs. No form of a URL may lead to an address in the operator's own network.
+// Tests which URLs are accepted for webhooks. Shops choose these URLs, so no spelling of a URL must lead to an address in the operator's
+// own network.
 
 import assert from 'node:assert/strict';
 import net from 'node:net';
@@ -12,9 +13,7 @@ import { WebhookSender } from '../../../src/shop/webhooks/sender.ts';
 const PUBLIC = { address: '93.184.215.14', family: 4 } as const;
 const LOCAL = { address: '127.0.0.1', family: 4 } as const;
 
-/**
- * Listeners on this machine. They count connections and not requests, because not even a TLS handshake may reach a private address.
- */
+/** Listeners on this machine. They count connections instead of requests, because not even a TLS handshake must reach a private address. */
 const listeners: net.Server[] = [];
 let connections = 0;
 let port = 0;
@@ -107,7 +106,7 @@ const URLS = [
   `https://example.com/${'a'.repeat(2_048)}`,
 ];
 
-test('a URL that is malformed, or whose host is not public in any spelling, is rejected', async () => {
+test('a URL is rejected if its form is not allowed or if its host is not public, however the host is spelled', async () => {
   const sender = new WebhookSender({ allowPrivate: false, timeoutMs: 2_000 });
   for (const url of [...LITERALS.map((host) => `https://${host}:${port}/hook`), ...URLS]) {
     assert.ok('error' in parseTarget(url, false), `${url} was accepted`);
@@ -139,7 +138,7 @@ test('a host name is rejected unless all its addresses are public', async () => 
   assert.equal(connections, 0);
 });
 
-test('a host name is resolved once for each connection, which uses only the checked addresses', async () => {
+test('each connection resolves its host name once and connects only to the checked addresses', async () => {
   let lookups = 0;
   const rebinding: Resolve = () => Promise.resolve([(lookups += 1) === 1 ? PUBLIC : LOCAL]);
   const lookup = createCheckedLookup(rebinding, false);
@@ -167,7 +166,7 @@ test('host names of this machine are rejected', async () => {
   assert.equal(connections, before);
 });
 
-test('with allowPrivate a request reaches the same listener, which shows that the tests above can fail', async () => {
+test('with allowPrivate, a request to a private address reaches a listener of these tests', async () => {
   const sender = new WebhookSender({ allowPrivate: true, timeoutMs: 2_000 });
   const before = connections;
   const url = `http://2130706433:${port}/`;

@@ -1,4 +1,4 @@
-// Who holds the tokens of a collection, if the holder of every token is known.
+// The tab with the holders of a collection's tokens. If some holders are unknown, the tab shows only a hint.
 
 import { useQuery } from '@tanstack/preact-query';
 import type { MarketCollection, Holders } from '../../../../client/src/market.ts';

@@ -1,4 +1,5 @@
-// One product: edit and delete it. A change by someone else is merged; where both have changed a field, the reader chooses.
+// The page on which a user edits or deletes one product. If somebody else has saved the product meanwhile, the two changes are merged. If
+// both changed the same field, the user chooses a value.
 
 import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
@@ -23,7 +24,7 @@ import { changedFields, invalidNumbers, mergeDrafts, toDraft, toUpdate } from '.
 import { ProductForm } from './product-form.tsx';
 import { Link } from '../../parts/link.tsx';
 
-/** Another editor may change the product again between the reading of its version and the next attempt. */
+/** The most attempts to save a product. An attempt fails if somebody else has saved the product after its version was read. */
 const ATTEMPTS_MAX = 3;
 
 export function ProductPage({ session }: { session: ShopSession }) {
@@ -46,7 +47,7 @@ export function ProductPage({ session }: { session: ShopSession }) {
 function ProductEditor({ session, loaded }: { session: ShopSession; loaded: GetProductResult }) {
   const { client, scopes } = session;
   const [, navigate] = useLocation();
-  // While nothing is edited, the product is the one that was read last.
+  // Null until the user edits something. Until then the page shows the product that was last read.
   const [edited, setEdited] = useState<{ base: GetProductResult; draft: ProductDraft } | null>(null);
   const { base, draft } = edited ?? { base: loaded, draft: toDraft(loaded.data) };
   const [conflicts, setConflicts] = useState<readonly FieldConflict[]>([]);
@@ -162,8 +163,8 @@ type Saved =
   | { base: GetProductResult; draft: ProductDraft; conflicts: readonly FieldConflict[] };
 
 /**
- * Saves the draft over the version on which it is based. If there is a newer version, the changes are applied to that version and saved,
- * unless a field was changed by both: then nothing is saved.
+ * Saves the draft. If there is a newer version than the one on which the draft is based, merges the draft into the newer version and saves
+ * the result. If the draft and the newer version have changed the same field, saves nothing and returns the conflicts.
  */
 async function saveMerged(
   { client, scopes }: ShopSession,

@@ -1,4 +1,4 @@
-// Whether the events of a webhook are delivered.
+// A badge that says whether a webhook is disabled, failing or enabled.
 
 import type { Webhook } from '../../../../client/src/store.ts';
 import { texts } from '../../texts.ts';
