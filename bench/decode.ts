@@ -1,5 +1,5 @@
-// Measures how many EVM logs a second one core decodes, from the text of an eth_getLogs response to validated events. The logs are a mix of
-// Seaport fills, batch transfers, approvals and transfers.
+// Measures how many EVM logs one core decodes in a second. Decoding begins with the text of an eth_getLogs response and ends with validated
+// events. The logs are a mix of Seaport fills, batch transfers, approvals and transfers.
 
 import type { Address } from '../src/core/address.ts';
 import type { ChainEvent } from '../src/chain-log/chain-event.ts';
@@ -14,11 +14,13 @@ import type { Hex } from '../src/core/evm.ts';
 const ROUNDS = 9;
 const BLOCKS = 200;
 const LOGS_A_BLOCK = 100;
-/** The number of EVM logs of each kind in a hundred. The rest are transfers. */
+/** How many of 100 EVM logs are Seaport fills, batch transfers and approvals. The others are transfers. */
 const FILLS = 10;
 const BATCHES = 2;
 const APPROVALS = 15;
-/** The relevant EVM logs a second on a very busy chain. This is an assumption to compare with, not a measurement. */
+/**
+ * The number of relevant EVM logs in a second on a very busy chain. This number is assumed, not measured. The result is compared with it.
+ */
 const ASSUMED_A_SECOND = 200;
 
 const PROTOCOL = '0x0000000000000068f116a894984e2db1123eb395' as Address;
@@ -46,7 +48,7 @@ export async function benchDecode(): Promise<void> {
     aim: null,
     beside:
       `${(text.length / 2 ** 20).toFixed(1)} MiB, ${BLOCKS * LOGS_A_BLOCK} logs, ${events.length} events a round; ` +
-      `${Math.round(rate / ASSUMED_A_SECOND)} times an assumed ${ASSUMED_A_SECOND} a second`,
+      `${Math.round(rate / ASSUMED_A_SECOND)} times the ${ASSUMED_A_SECOND} logs/s that are assumed for a very busy chain`,
   });
 }
 

@@ -1,4 +1,4 @@
-// What the page of the service says about a state.
+// Tests which problems the console lists for a state of the service.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -60,7 +60,7 @@ test('a service that works has no problems', () => {
   assert.deepEqual(titles(GOOD), []);
 });
 
-test('what fails comes before what is only less than it could be', () => {
+test('problems of parts that fail come before problems of parts that are late or limited', () => {
   assert.ok(CHAIN && TASK);
   const state: ServiceState = {
     ...GOOD,
@@ -80,7 +80,7 @@ test('what fails comes before what is only less than it could be', () => {
   ]);
 });
 
-test('endpoints that disagree are a problem since the dispute began', () => {
+test('endpoints that disagree are a problem that began when the dispute began', () => {
   assert.ok(CHAIN);
   const disputed = { kind: 'new', block: 1_234, since: '2026-05-31T00:00:00.000Z' };
   const chains = [{ ...CHAIN, comparison: { compared: 'all', disputed } }];
@@ -89,11 +89,11 @@ test('endpoints that disagree are a problem since the dispute began', () => {
   assert.equal(problem.since, disputed.since);
 });
 
-test('deliveries that are due since a few seconds are no problem', () => {
+test('deliveries that have been due for only a few seconds are not a problem', () => {
   assert.deepEqual(titles({ ...GOOD, webhooks: { pending: 9, due: 3, events: 1, oldestDueAgeSeconds: 5 } }), []);
 });
 
-test('a section that cannot be read is named, and nothing is concluded from it', () => {
+test('a section that cannot be read is one problem and causes no other problems', () => {
   assert.deepEqual(titles({ ...GOOD, chains: null, tasks: null, unavailable: ['chains', 'tasks'] }), [
     'The section chains of the state cannot be read.',
     'The section tasks of the state cannot be read.',
@@ -108,7 +108,7 @@ test('a chain that is not read any more has no problems', () => {
   );
 });
 
-test('tasks that fail together are one problem', () => {
+test('three failing tasks are listed as one problem, and two failing tasks as two problems', () => {
   const failing = ['prices', 'sales', 'tokens'].map((name) => ({ ...(TASK ?? assert.fail()), name, state: 'failing' }));
   assert.deepEqual(titles({ ...GOOD, tasks: failing }), ['These tasks fail: prices, sales, tokens.']);
   assert.equal(titles({ ...GOOD, tasks: failing.slice(1) }).length, 2);

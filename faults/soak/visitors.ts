@@ -1,4 +1,5 @@
-// Requests that the load of the faults does not send: unique requests, failing requests, large responses, and clients that disconnect.
+// Sends requests that are not part of the load of the fault cases: unique requests, failing requests, requests for large responses, and
+// requests whose client disconnects.
 
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +7,7 @@ import type { Client } from '../client.ts';
 import { SUBJECT } from '../records.ts';
 
 const PAUSE_MS = 50;
-/** A visitor that disconnects does so within this time after its request. */
+/** A visitor that disconnects on purpose does so within this time after its request. */
 const PATIENCE_MS = 20;
 
 export class Visitors {
@@ -48,7 +49,7 @@ export class Visitors {
     }
   }
 
-  /** Sends a request on a new connection. Failures are ignored, because the visitor wants them. */
+  /** Sends a request on a new connection. Failures are ignored, because some visitors disconnect on purpose. */
   async #open(path: string, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<void> {
     const init = { headers: { connection: 'close', ...headers }, ...(signal && { signal }) };
     await fetch(`${this.#url}${path}`, init)

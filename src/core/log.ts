@@ -12,8 +12,8 @@ type Fields = Record<string, unknown>;
 export type Log = Record<'debug' | 'info' | 'warn' | 'error', (message: string, fields?: Fields) => void>;
 
 /**
- * Creates a log that drops messages less severe than `level`. Each line has `ownFields`. A field named `error` is written with its causes and stack. Secrets are
- * removed from each line.
+ * Creates a log that drops messages less severe than `level`. Each line also contains `ownFields`. A field named `error` is written with
+ * its causes and its stack. Secrets are removed from each line.
  */
 export function createLog(
   level: LogLevel,
@@ -47,7 +47,7 @@ function describeErrorField({ error, ...fields }: Fields): Fields {
   return { ...fields, error: describeError(error), ...stack };
 }
 
-/** Characters that JSON text may contain, but that a terminal obeys or takes for the end of a line. */
+/** Characters that JSON text may contain, but that a terminal interprets as control characters or as the end of a line. */
 const CONTROLS = /[\x7f-\x9f\u2028\u2029]/g;
 
 function escapeControls(line: string): string {

@@ -46,7 +46,7 @@ async function readStatus(db: Database): Promise<DatabaseStatus> {
     await db.within(STATUS_TIMEOUT_MS).query('select 1');
     return { engine: db.engine, answers: true, latencyMs: Math.round(performance.now() - startedAt) };
   } catch {
-    // Requests and tasks that fail because of this database log the reason.
+    // The reason is not logged here, because requests and tasks that fail because of this database log it.
     return { engine: db.engine, answers: false, latencyMs: null };
   }
 }

@@ -1,4 +1,4 @@
-// What traces show of statements. The text of a statement is constant; the values of its parameters are not shown.
+// Describes SQL statements for traces. A trace shows the text of a statement, which is constant, and never the values of its parameters.
 
 import { BoundedMap } from '../core/bounded-map.ts';
 import type { TracedOperation } from '../core/traced.ts';
@@ -10,8 +10,8 @@ const TABLES_MAX = 3;
 const summaries = new BoundedMap<string, string>(SUMMARIES_MAX);
 
 /**
- * Traces show a statement only as a part of a request or task. Otherwise the statements with which workers read their queues every second
- * would fill the traces.
+ * Describes a statement. A trace shows it only inside a request or a task. Otherwise the statements with which workers read their queues
+ * every second would fill the traces.
  */
 export function describeStatement(database: string, sql: string): () => TracedOperation {
   return () => ({
@@ -24,7 +24,7 @@ export function describeStatement(database: string, sql: string): () => TracedOp
   });
 }
 
-/** In a trace, the statements are parts of their transaction. */
+/** Describes a transaction. In a trace, its statements are shown inside the transaction. */
 export function describeTransaction(database: string): () => TracedOperation {
   return () => describe(database, 'transaction');
 }

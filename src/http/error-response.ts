@@ -29,8 +29,9 @@ export type ErrorResponse = { status: number; headers: Record<string, string>; e
 const RETRY_AFTER_S = 2;
 
 /**
- * The response to a thrown value. If it is neither a ServiceError nor a rejection by the framework, it is a bug, and the response says
- * nothing about it. `details`: whether the envelope may have `details`, which the marketplace interface never has.
+ * Makes the response to a thrown value. A value that is neither a ServiceError nor a rejection by the framework is a bug. The response to a
+ * bug is a 500 that says nothing about its cause. `details`: whether the envelope may have `details`, which the marketplace interface never
+ * has.
  */
 export function toErrorResponse(error: unknown, options: { details?: boolean } = {}): ErrorResponse {
   const known = error instanceof ServiceError ? error : toFrameworkError(error);
@@ -73,7 +74,7 @@ export function sendErrorResponse(
 export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   if (isDisconnection(thrown)) return new ServiceError('bad_request', 'The client has disconnected', { cause: thrown });
   if (isLockTimeout(thrown) || isAborted(thrown)) {
-    return new ServiceError('unavailable', 'Another change holds this record, try again soon', { cause: thrown });
+    return new ServiceError('unavailable', 'Another change of this record is in progress, try again soon', { cause: thrown });
   }
   if (isIndexSealed(thrown)) return new ServiceError('unavailable', INDEX_SEALED_MESSAGE, { cause: thrown });
   const isReached = !isOutOfReach(thrown);
@@ -85,10 +86,16 @@ export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   return new ServiceError('unavailable', message, { cause: thrown });
 }
 
-/** Of a write to the index while it is moved to another database, and until this node uses the other database. */
+/**
+ * The message for a rejected write to the index. Writes are rejected while the index is moved to another database, and until this node uses
+ * the other database.
+ */
 export const INDEX_SEALED_MESSAGE = 'The index is being moved to another database, try again soon';
 
-/** Whether reading a request failed because its client disconnected. A failed database connection can have the same error code. */
+/**
+ * Whether reading a request failed because its client disconnected. The message is compared too, because a failed database connection can
+ * have the same error code.
+ */
 function isDisconnection(error: unknown): boolean {
   return error instanceof Error && error.message === 'aborted' && (error as { code?: unknown }).code === 'ECONNRESET';
 }

@@ -5,7 +5,7 @@
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 
-/** `message`: messages to `/mcp`. The reads that a message causes count in the other buckets too. */
+/** `message`: messages to `/mcp`. The reads that a message causes are also counted in the other two buckets. */
 export type RateLimitBucket = 'list' | 'single' | 'message';
 /** The requests a minute that each client may make to each bucket. */
 export type RateLimits = Record<RateLimitBucket, number>;
@@ -16,7 +16,8 @@ export const MARKETPLACE_LIMITS: RateLimits = { list: 120, single: 300, message:
 export const WINDOW_MS = 60_000;
 
 /**
- * The clocks of a rate limiter. Windows are measured by `monotonic`, which is never set back. `clock` gives the published end of a window.
+ * The clocks of a rate limiter. Windows are measured by `monotonic`, which is never set back. `clock` is used only to compute the end of a
+ * window that clients see in the response headers.
  */
 export type RateLimitClocks = { clock: Clock; monotonic: Clock };
 

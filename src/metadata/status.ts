@@ -1,4 +1,4 @@
-// The section `metadata` of the service's status: how far the metadata of each followed collection was read, and why reads failed.
+// The section `metadata` of the service's status: how much of the metadata of each followed collection was read, and why reads failed.
 
 import type { StatusProvider } from '../core/status.ts';
 import { listFollows } from '../follows/queries/follows.ts';
@@ -10,17 +10,17 @@ export type CollectionMetadataStatus = {
   collectionId: string;
   /** How many tokens are stored and not burned. */
   tokens: number;
-  /** Tokens that were never read. */
+  /** Tokens whose metadata was never read. */
   waiting: number;
-  /** Tokens whose last read failed, by reason and host. A token may have the metadata of an earlier read. */
+  /** Tokens whose last metadata read failed, by reason and host. Such a token may still have metadata from an earlier read. */
   failures: readonly { reason: string; host: string | null; tokens: number }[];
-  /** Why the document of the collection could not be read. */
+  /** Why the metadata document of the collection could not be read. Null if no failure is recorded. */
   collectionFailure: { reason: string; host: string | null } | null;
 };
 
 const TIMEOUT_MS = 2_000;
 
-/** Without hosts, because the status is public. The operator's operation `metadata.read` returns them. */
+/** Creates the provider of the public status, which leaves out the hosts. The operator's operation `metadata.read` returns the hosts. */
 export function createMetadataStatus(context: MetadataContext): StatusProvider {
   return {
     section: 'metadata',
@@ -34,7 +34,7 @@ export function createMetadataStatus(context: MetadataContext): StatusProvider {
   };
 }
 
-/** Only collections of chains that are read. Sorted by id. */
+/** Returns the status of the followed collections whose chains are read, sorted by collection id. */
 export async function readMetadataStatus({
   main,
   indexer,

@@ -11,7 +11,7 @@ import type { Task, TaskProgress, TaskResult } from './task.ts';
 /**
  * The status of one task. `waiting`: the task has never run. `overdue`: it has been due for so long that probably no process runs it.
  * `partial`: the last successful run did only part of its work. Times are ISO 8601. `lagSeconds` is the time since the end of the last
- * successful run; null before the first.
+ * successful run; null if no run has succeeded yet.
  */
 export type TaskStatus = {
   name: string;
@@ -37,7 +37,7 @@ const STATUS_TIMEOUT_MS = 2_000;
 const OVERDUE_PERIODS = 3;
 const OVERDUE_MS_MIN = 60_000;
 
-/** The public status: without the fields that are for the operator only. */
+/** Creates the provider of the public status, which leaves out the fields that are for the operator only. */
 export function createTaskStatus(main: Database, tasks: readonly Task[]): StatusProvider {
   return {
     section: 'tasks',
@@ -51,7 +51,7 @@ function toPublicStatus(task: TaskStatus): TaskStatus {
   return { name, state, periodSeconds, lastStarted, lastEnded, lastSuccess, lagSeconds, failures, rows, upstreams };
 }
 
-/** In the order of `tasks`. */
+/** Returns one status for each task, in the order of `tasks`. */
 export async function readTaskStatus(main: Database, tasks: readonly Task[]): Promise<TaskStatus[]> {
   const records = new Map((await listTasks(main.within(STATUS_TIMEOUT_MS))).map((record) => [record.name, record]));
   return tasks.map((task) => toTaskStatus(task, records.get(task.name) ?? null));
@@ -77,7 +77,9 @@ function toTaskStatus(task: Task, record: TaskRecord | null): TaskStatus {
   };
 }
 
-/** The current state of the task's upstreams if this process has used them. Otherwise the state at the end of the last run. */
+/**
+ * Returns the current state of the task's upstreams if this process has used them, and otherwise their state at the end of the last run.
+ */
 function upstreamsOf(task: Task, record: TaskRecord | null): readonly UpstreamSummary[] {
   const current = task.upstreams?.().map(toUpstreamSummary) ?? [];
   const isUsedHere = current.some(({ requests, refused }) => requests + refused > 0);

@@ -1,5 +1,5 @@
-// Defines a vendor: a marketplace, an indexer or another service that tasks read. All code for one vendor is in its folder, and registry.ts
-// lists the vendors.
+// Defines a vendor: a marketplace, an indexer or another service from which tasks read. All code for one vendor is in its folder, and
+// registry.ts lists the vendors.
 
 import type { Setting, SettingTable, ValueOf } from '../core/setting.ts';
 import { readSettings } from '../core/setting.ts';
@@ -8,30 +8,33 @@ import type { UpstreamContext } from './context.ts';
 import type { RecordedFormat } from './recorded-format.ts';
 import type { UpstreamPace } from './upstream-client.ts';
 
-/** `S`: the values of the vendor's settings. `E`: the values of an enabled vendor, for example with a key that is not null. */
+/**
+ * `S`: the values of the vendor's settings. `E`: the values of the settings if the vendor is enabled. For example, the API key is then not
+ * null.
+ */
 export type VendorDefinition<S extends object, E extends object = S> = {
   /** Lower case, with hyphens: `magic-eden`. */
   name: string;
   settings: SettingTable<S>;
-  /** Null when the settings are not sufficient to read the vendor. The vendor then has no tasks and no probes. */
+  /** Returns null if the settings are not sufficient to read from the vendor. The vendor then has no tasks and no probes. */
   enable: (settings: S) => E | null;
   /** Set if the vendor has its own names for collections. Otherwise collections are requested by their contract. */
   collectionName?: CollectionName;
   /** Requests with which `mercat doctor` checks the vendor. */
   probes?: (settings: E) => readonly Probe[];
-  /** Recorded responses that `mercat import` reads. */
+  /** The formats of recorded responses that `mercat import` can read. */
   formats?: readonly RecordedFormat[];
-  /** Imports the module of the tasks when it is called, so that commands that run no tasks do not load it. */
+  /** Must import the module of the tasks only when this function is called, so that commands without tasks do not load the module. */
   createTasks: (context: UpstreamContext, settings: E, pace: UpstreamPace) => Promise<readonly Task[]>;
 };
 
 /** How the vendor's name of a collection appears in `mercat collections add` and `mercat collections list`. */
 export type CollectionName = {
-  /** The option of `mercat collections add`, and the field of the operation behind it: `opensea`. */
+  /** The option of `mercat collections add`, such as `opensea`. The field of the operation that the command runs has the same name. */
   option: string;
-  /** The placeholder of the value in help: `SLUG`. */
+  /** The placeholder for the value of the option in the help, such as `SLUG`. */
   placeholder: string;
-  /** The line of help: `its slug at OpenSea`. */
+  /** The description of the option in the help, such as `its slug at OpenSea`. */
   meaning: string;
   /** The field of `mercat collections list --json`: `openseaSlug`. */
   listedAs: string;
@@ -66,7 +69,7 @@ export type ConfiguredVendor = {
   createTasks(context: UpstreamContext, pace: UpstreamPace): Promise<readonly Task[]>;
 };
 
-/** In the order of the vendors. Tests set another `pace`. */
+/** Creates the tasks of all vendors, in the order of the vendors. Only tests set `pace`. */
 export async function createVendorTasks(
   vendors: readonly ConfiguredVendor[],
   context: UpstreamContext,
@@ -76,7 +79,7 @@ export async function createVendorTasks(
   return tasks.flat();
 }
 
-/** The type `Vendor` hides the types of the settings, so that all vendors fit in one list. */
+/** Makes a vendor from its definition. The type `Vendor` hides the types of the settings, so that one list can hold all vendors. */
 export function defineVendor<S extends object, E extends object = S>(definition: VendorDefinition<S, E>): Vendor {
   const { name, settings, collectionName = null, formats = [] } = definition;
   return {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadOnce } from '../../src/core/load-once.ts';
 
-test('concurrent and later calls share one load, and a load that failed is repeated by the next call', async () => {
+test('concurrent and later calls share one load, and after a failed load the next call loads again', async () => {
   let loads = 0;
   const load = loadOnce(async () => {
     loads += 1;

@@ -1,4 +1,5 @@
-// Base images for the Containerfile, made from the programs and libraries of this machine, so that its test needs no image registry.
+// Makes base images for the Containerfile from the programs and libraries of this machine. So the test of the Containerfile needs no image
+// registry.
 
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, globSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
@@ -9,11 +10,11 @@ import { fileURLToPath } from 'node:url';
 const BUILD_PROGRAMS = ['sh', 'bash', 'mkdir', 'mv', 'rm', 'cp', 'find', 'awk', 'chown', 'ldd', 'env', 'node'];
 const BUNDLERS = fileURLToPath(new URL('../../node_modules/@rolldown/binding-*/*.node', import.meta.url));
 const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
-/** Where the build image has the certificates that this machine adds to those of Node.js. */
+/** The path in the build image of the certificates that NODE_EXTRA_CA_CERTS names on this machine. */
 const EXTRA_AUTHORITIES = '/etc/ssl/extra.crt';
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Runs a program. Throws with its last lines if it fails. */
+/** Runs a program and returns its standard output. If the program fails, throws an error that contains the end of its output. */
 export function run(program: string, args: readonly string[], options: { cwd?: string } = {}): string {
   const { status, stdout, stderr, error } = spawnSync(program, args, {
     encoding: 'utf8',
@@ -25,14 +26,14 @@ export function run(program: string, args: readonly string[], options: { cwd?: s
   return stdout.trim();
 }
 
-/** An image with the C and C++ libraries that Node.js needs, as the image `cc` of distroless has. */
+/** Makes an image with the C and C++ libraries that Node.js needs. It stands for the image `cc` of distroless. */
 export function makeRuntimeImage(tag: string, dir: string): void {
   makeRoot(dir);
   copyLibraries(process.execPath, dir);
   importImage(tag, dir, []);
 }
 
-/** An image with a shell, Node.js and npm, which installs packages with the configuration of this machine. */
+/** Makes an image with a shell, Node.js and npm. In this image, npm uses the same registry and certificates as on this machine. */
 export function makeBuildImage(tag: string, dir: string): void {
   makeRoot(dir);
   copyLibraries(process.execPath, dir);
@@ -41,9 +42,9 @@ export function makeBuildImage(tag: string, dir: string): void {
     copyFileSync(program, path.join(dir, 'usr/bin', name));
     copyLibraries(program, dir);
   }
-  // The bundler that builds the web console is a library of its own.
+  // The bundler of the web console is a native library, which needs further shared libraries.
   for (const library of globSync(BUNDLERS)) copyLibraries(library, dir);
-  // The files of npm are in the folder above the folder of its program.
+  // The package npm is the parent of the folder that contains the program `npm`.
   const npm = path.dirname(path.dirname(realpathSync(run('which', ['npm']))));
   cpSync(npm, path.join(dir, 'usr/lib/node_modules/npm'), { recursive: true, dereference: true });
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', path.join(dir, 'usr/bin/npm'));
@@ -67,7 +68,7 @@ function makeRoot(dir: string): void {
   copyFileSync(AUTHORITIES, path.join(dir, AUTHORITIES));
 }
 
-/** Copies the shared libraries of a program, and the loader. A script has none. */
+/** Copies the shared libraries of a program, and the dynamic loader. Does nothing for a script, because a script has no libraries. */
 function copyLibraries(program: string, dir: string): void {
   const { status, stdout } = spawnSync('ldd', [program], { encoding: 'utf8' });
   if (status !== 0) return;

@@ -1,5 +1,5 @@
-// Submitted orders: the signatures and listings that are accepted on a chain without an RPC endpoint, duplicates, and the signatures
-// of contracts.
+// Tests the submission of orders: which signatures and listings are accepted on a chain without an RPC endpoint, what happens to
+// duplicates, and how the signatures of contracts are checked.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -64,7 +64,7 @@ forEachEngine('submitted orders', (engine) => {
     assert.equal(await raw({ parameters: {}, signature }), 'malformed_order');
     assert.equal(await raw({ parameters: toParameters(ask()), signature: 'no' }), 'malformed_order');
     assert.equal(await outcomeOf(orders.submit(orders.offline, ask(), signature)), 'signature_invalid');
-    // Without an endpoint the service cannot know whether the offerer is a contract that accepts signatures of this key.
+    // Without an endpoint, the service cannot know whether the offerer is a contract that accepts this signature.
     await assert.rejects(orders.submit(orders.offline, ask(), signature), /needs an endpoint of the chain/);
     assert.equal(
       await outcomeOf(orders.submit(orders.offline, ask(), `0x${'ab'.repeat(200)}`)),

@@ -1,4 +1,4 @@
-// How requests are named and logged: request ids, the access log, and outages.
+// Tests the ids of requests, the access log, and the log messages about outages.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -98,7 +98,7 @@ forEachStore('idempotency', (store) => {
     }
   });
 
-  test('errors are not stored: the key can be used for the corrected request', async () => {
+  test('an error response is not stored, so the corrected request can use the same key', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 5 });
     const headers = { 'idempotency-key': 'd' };
@@ -137,7 +137,7 @@ forEachStore('idempotency', (store) => {
     assertReplay(anew, await withKey(shop, request, 'e'));
   });
 
-  test('an Idempotency-Key belongs to the API key that sent it', async () => {
+  test('a request with the same Idempotency-Key but another API key is executed', async () => {
     const shop = await store.shop();
     const request = requestsFor((await shop.product({ inventory: 50 })).id)[2];
     assert.ok(request);

@@ -209,7 +209,7 @@ export function describeProductCreation(store: TestStore): void {
       }
     });
 
-    test('adds `collection` to `collections` unless it is among them already', async () => {
+    test('adds `collection` to `collections` unless `collections` already contains it', async () => {
       const shop = await store.shop();
       const collectionsOf = async (fields: object) => (await shop.product({ ...fields })).collections;
       assert.deepEqual(await collectionsOf({ collection: 'a' }), ['a']);

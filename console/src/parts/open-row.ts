@@ -1,10 +1,11 @@
-// Makes a click anywhere on a row or card open its link. Elements with a tooltip lie above the link, so that the link does not get the click.
+// Makes a click anywhere on a row or card open its link. Without this, a click on an element with a tooltip would do nothing, because such
+// an element lies above the link.
 
-/** The click handler of the element that contains the link of the row. */
+/** The click handler of a row or card. The row or card must contain its link. */
 export function openRow(event: MouseEvent): void {
   const { target, currentTarget } = event;
   if (!(target instanceof Element) || !(currentTarget instanceof Element)) return;
-  // A reader who selects an amount to copy it does not want to leave the page.
+  // A click that ends a selection of text must not leave the page: the user may want to copy an amount.
   if (target.closest('a, button') || getSelection()?.isCollapsed === false) return;
   const { ctrlKey, metaKey, shiftKey } = event;
   const link = currentTarget.querySelector('a[data-row]');

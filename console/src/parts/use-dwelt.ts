@@ -1,10 +1,10 @@
-// Whether an element has been in the window for a moment. What a reader only scrolls past does not count.
+// A hook that reports whether an element has stayed in the window for a moment. An element that the user only scrolls past is not reported.
 
 import { useCallback, useRef, useState } from 'preact/hooks';
 
 const MOMENT_MS = 400;
 
-/** The second result is the `ref` of the element, which may come later than the component. */
+/** The second result is the `ref` callback for the element. The element may be rendered later than the component. */
 export function useDwelt<Target extends Element>(): [boolean, (element: Target | null) => void] {
   const [hasDwelt, setDwelt] = useState(false);
   const stop = useRef<() => void>();
@@ -15,7 +15,7 @@ export function useDwelt<Target extends Element>(): [boolean, (element: Target |
   return [hasDwelt, observe];
 }
 
-/** Calls `onDwelt` once, unless the returned function is called before. */
+/** Calls `onDwelt` once, when the element has stayed in the window for MOMENT_MS. Returns a function that cancels this. */
 function whenDwelt(element: Element, onDwelt: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stop = () => {

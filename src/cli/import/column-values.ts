@@ -1,5 +1,5 @@
-// Recognises what the values of a column are: addresses, token ids, times and prices. Returns the pattern and the conversions that read
-// them.
+// Recognises from sample values whether a column contains addresses, token ids, times or prices. Returns the pattern and the conversions
+// with which the column is read.
 
 import { parseTime } from '../../core/time.ts';
 import type { ColumnSource } from '../../intake/csv/column-map.ts';
@@ -22,7 +22,7 @@ export const acceptInteger = asIs(/^\d{1,15}$/);
 export const acceptDecimal = asIs(/^\d+(\.\d+)?(e[+-]?\d+)?$/i);
 export const acceptUrl = asIs(/^(https?:|ipfs:|ar:|data:)/i);
 
-/** Lists of `Name: Value`. */
+/** Accepts lists of traits in which each trait is written as `Name: Value`. */
 export function acceptTraits(samples: readonly string[]): Partial<ColumnSource> | null {
   return all(samples, /^[^:,;|]+:[^,;|]+([,;|][^:,;|]+:[^,;|]+)*$/) ? { as: ['list'] } : null;
 }
@@ -46,7 +46,7 @@ export function acceptTokenId(samples: readonly string[]): Partial<ColumnSource>
 
 const ROW_NUMBERS_MIN = 5;
 
-/** Whether the values only number the rows. */
+/** Whether the values are only row numbers: each value is greater by one than the value before. */
 function areRowNumbers(samples: readonly string[]): boolean {
   const first = Number(samples[0]);
   return samples.length > ROW_NUMBERS_MIN && samples.every((sample, index) => Number(sample) === first + index);
@@ -87,7 +87,7 @@ const TIMES: readonly Conversion[] = [
 /** No time of a market is before 2009, when the first block of Bitcoin was mined. */
 const TIME_MIN = Date.UTC(2009, 0, 3);
 
-/** The conversions that read every sample as a time. There are several if day and month cannot be told apart. */
+/** The conversions that read every sample as a time. There are several if day and month cannot be distinguished. */
 export function findTimes(samples: readonly string[]): Conversion[] {
   const terms = { chain: undefined, currency: null, times: null };
   const found = new Map<string, Conversion>();
@@ -107,7 +107,7 @@ export function acceptTime(samples: readonly string[]): Partial<ColumnSource> | 
   return conversion === undefined ? null : { as: [conversion] };
 }
 
-/** Numbers from this limit on are base units, because no sale costs a trillion native units. */
+/** If a number is at least this large, the column contains base units, because no sale costs a trillion native units. */
 const BASE_UNITS_MIN = 1e12;
 /** An amount with its currency, followed by another amount in parentheses, as in `0.5 ETH ($1,234.56)`. */
 const WITH_SECOND_AMOUNT = /^[^()]*\d[^()]*\([^()]*\)$/;
@@ -118,7 +118,10 @@ export function acceptPrice(samples: readonly string[]): Partial<ColumnSource> |
   return amounts && { pattern: '^\\s*([^(]*[^(\\s])', ...amounts };
 }
 
-/** Like `acceptPrice`, for a column that may have quantities of tokens instead of prices. If all values are 1, they are quantities. */
+/**
+ * Like `acceptPrice`, for a column that may contain quantities of tokens instead of prices. Values that are all 1 are quantities, so they
+ * are not accepted.
+ */
 export function acceptPriceNotQuantity(samples: readonly string[]): Partial<ColumnSource> | null {
   return all(samples, /^1(\.0)?$/) ? null : acceptPrice(samples);
 }
@@ -139,7 +142,7 @@ function acceptAmount(samples: readonly string[]): Partial<ColumnSource> | null 
     : { as: ['native-amount'] };
 }
 
-/** Recognises prices in a national currency. The currency is not part of the values that are read. */
+/** Recognises prices in a national currency. Only the number is read, not the currency. */
 export function acceptNationalPrice(samples: readonly string[]): Partial<ColumnSource> | null {
   const amounts = acceptAmount(samples.map((sample) => sample.replaceAll(/[^\d.,]/g, '')));
   if (!amounts) return null;

@@ -1,4 +1,5 @@
-// Reads the activity log from the primary database for the feed, through a source of its own.
+// Reads the activity log from the primary database for the activity feed. The log is a separate source, so its reads fail independently of
+// other reads.
 
 import type { ActivityEvent } from '../../activity/queries/activity-events.ts';
 import { readActivityRange } from '../../activity/queries/activity-events.ts';
@@ -6,7 +7,10 @@ import type { Market } from '../../market/market.ts';
 import { requireValue } from '../../market/market-source.ts';
 import type { StreamEntry } from './stream-entry.ts';
 
-/** Entries of the log, with its oldest kept and its last assigned position at the same moment. Positions may have gaps. */
+/**
+ * Entries of the log, and the state of the log at the moment of the read. `oldest`: the smallest position that the log still has. `newest`:
+ * the last position that was assigned. Positions may have gaps.
+ */
 export type LogRange = { oldest: number; newest: number; entries: StreamEntry[] };
 
 /** Reads at most `limit` entries after a position, up to the position `last`. Throws `unavailable` if the log cannot be read. */

@@ -5,7 +5,7 @@ import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text } from '../../database/rows.ts';
 import { fillableAt } from './fillable-orders.ts';
 
-/** `asset` is null for a figure of the collection. */
+/** `asset` is null for a figure of the whole collection. */
 export type BookDifference = {
   collectionId: string;
   figure: string;
@@ -23,8 +23,8 @@ const decodeDifference = rowDecoder('book difference', {
 });
 
 /**
- * The figures that are wrong at `now` (in milliseconds), at most `limit`, of the collections whose ids begin with `prefix`. Right after a
- * sweep there must be none.
+ * Lists at most `limit` stored figures that differ from the count at `now` (in milliseconds), for the collections whose ids begin with
+ * `prefix`. Directly after an expiry sweep, the list must be empty.
  */
 export async function listBookDifferences(
   db: Queryable,

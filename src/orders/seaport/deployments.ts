@@ -1,5 +1,6 @@
-// Seaport's deployments and conduits, and how a marketplace is recognised by its orders and fills. The addresses of deployments are listed
-// for each chain in core/chains.ts and not computed: a chain may have several deployments of one version, or none.
+// Seaport's deployments and conduits, and the marks by which the marketplace of an order or a fill is recognised. The addresses of
+// deployments are listed for each chain in core/chains.ts. They cannot be computed, because a chain may have several deployments of one
+// version, or none.
 
 import type { Address } from '../../core/address.ts';
 import type { Chain, SeaportDeployment } from '../../core/chains.ts';
@@ -67,7 +68,7 @@ const SLUGS_BY_DOMAIN: Readonly<Record<string, string>> = {
 
 const SLUGS_BY_TAG = new Map(Object.entries(SLUGS_BY_DOMAIN).map(([domain, slug]) => [toDomainTag(domain), slug]));
 
-/** By the account that receives the fee of the marketplace. */
+/** Slugs of marketplaces by the account that receives the marketplace fee. */
 const SLUGS_BY_FEE_RECIPIENT: Readonly<Record<string, string>> = {
   '0x0000a26b00c1f0df003000390027140000faa719': 'opensea',
   '0x5b3256965e7c3cf26e11fcaf296dfc8807c01073': 'opensea',
@@ -81,12 +82,12 @@ export function toDomainTag(domain: string): Hex {
   return keccak256OfText(domain).slice(0, 10) as Hex;
 }
 
-/** Null if no known marketplace uses these four bytes. */
+/** Returns the slug of the marketplace that marks its orders and fills with these four bytes. Null if no known marketplace does. */
 export function findMarketplaceByTag(tag: Hex): string | null {
   return SLUGS_BY_TAG.get(tag) ?? null;
 }
 
-/** Null if no known marketplace receives its fee in this account. */
+/** Returns the slug of the marketplace that receives its fee in this account. Null if no known marketplace does. */
 export function findMarketplaceByFeeRecipient(recipient: string): string | null {
   return Object.hasOwn(SLUGS_BY_FEE_RECIPIENT, recipient) ? (SLUGS_BY_FEE_RECIPIENT[recipient] ?? null) : null;
 }

@@ -1,4 +1,4 @@
-// When a failed delivery is attempted again, and after how many attempts it is dead.
+// Decides when a failed delivery is attempted again, and after how many attempts the delivery is dead.
 
 import type { Random } from '../../core/random.ts';
 import { spreadMs } from '../../resilience/backoff.ts';
@@ -23,12 +23,12 @@ const RETRY_DELAYS_MS = [
 /** Each delay is lengthened at random by up to this share, so that deliveries that failed together are retried at different times. */
 const RETRY_JITTER = 0.1;
 
-/** The longest delay that a receiver can request with `Retry-After`. A longer request is shortened. */
+/** The longest delay that a receiver can request with `Retry-After`. A longer delay is shortened to this delay. */
 const RETRY_AFTER_MAX_MS = 24 * HOUR_MS;
 
 /**
  * Milliseconds until the next attempt after `failures` failures (1 or more). Null if no attempt is left. `retryAfterMs` is the delay that
- * the receiver requested, or null. The result is at least this delay, or at least 24 hours if the delay is longer.
+ * the receiver requested, or null. The result is at least `retryAfterMs`, or at least 24 hours if the receiver requested more.
  */
 export function retryDelayMs(failures: number, random: Random, retryAfterMs: number | null): number | null {
   const delayMs = RETRY_DELAYS_MS[failures - 1];

@@ -54,7 +54,7 @@ export function mergeWebhook(before: WebhookState, input: Partial<WebhookSetting
   return names.some((name) => JSON.stringify(after[name]) !== JSON.stringify(before[name])) ? after : null;
 }
 
-/** Reads the body of a recovery: the time from which events are recovered, in milliseconds. */
+/** Reads the body of a recovery. Returns the time from which events are recovered, in milliseconds. */
 export function parseRecovery(body: unknown): ParsedBody<number> {
   if (!isJsonObject(body)) return { ok: false, details: [{ path: '', message: 'must be a JSON object' }] };
   const details: ErrorDetail[] = Object.keys(body)

@@ -18,7 +18,7 @@ const STATUSES: Record<string, number[]> = {
 };
 const CHAINS = ['solana', 'ethereum', 'polygon', 'base', 'ink', 'apechain', 'abstract'];
 
-/** The fields that each schema must require, and the optional fields that it must have. */
+/** The required fields and the optional fields that each schema must have. */
 const FIELDS: Record<string, { required: string[]; optional?: string[] }> = {
   Price: { required: ['raw', 'decimal', 'currency', 'usd'] },
   MarketItem: {
@@ -45,7 +45,7 @@ const FIELDS: Record<string, { required: string[]; optional?: string[] }> = {
 
 const settings = { SERVICE_NAME: 'bazaar', BASE_URL, EXTRA_CHAIN: 'monad:evm:MON:18:143' };
 
-forEachMarket('index and document', { settings }, (market) => {
+forEachMarket('index and OpenAPI document', { settings }, (market) => {
   test('the index has the name of the service and the URLs of the documentation', async () => {
     const { data } = await market.ok('/v1');
     assert.deepEqual(Object.keys(data), ['name', 'version', 'documentation', 'openapi', 'endpoints']);
@@ -55,7 +55,7 @@ forEachMarket('index and document', { settings }, (market) => {
     assert.equal(data.openapi, `${BASE_URL}/v1/openapi.json`);
   });
 
-  test('the reference page that the index names exists', async () => {
+  test('the documentation URL of the index leads to an HTML page', async () => {
     const response = await fetch(`${market.url}/docs`);
     assert.equal(response.status, 200);
     assert.match(response.headers.get('content-type') ?? '', /^text\/html/);
@@ -93,12 +93,12 @@ forEachMarket('index and document', { settings }, (market) => {
       assert.equal(
         documented.includes(502),
         statuses.includes(502),
-        `${path}: 502 is documented although it never occurs, or the reverse`,
+        `${path}: 502 must be documented if the endpoint can return it, and only then`,
       );
     }
   });
 
-  test('exactly the 429 responses of the document carry the four rate limit headers', async () => {
+  test('the document gives each 429 response the four rate limit headers, and each 200 response no headers', async () => {
     const { paths } = await market.ok('/v1/openapi.json');
     for (const item of Object.values<any>(paths)) {
       assert.deepEqual(Object.keys(item.get.responses[429].headers).sort(), [
@@ -111,7 +111,7 @@ forEachMarket('index and document', { settings }, (market) => {
     }
   });
 
-  test('each list has `cursor` and `limit` with bounds and default', async () => {
+  test('each list endpoint has the parameters `cursor` and `limit`, and `limit` has bounds and a default', async () => {
     const { paths } = await market.ok('/v1/openapi.json');
     const parametersOf = (path: string, location: 'query' | 'path') =>
       Object.fromEntries(
@@ -164,7 +164,7 @@ forEachMarket('index and document', { settings }, (market) => {
     assert.doesNotMatch(text, /monad/i);
   });
 
-  test('an unknown path is a 404 in the error envelope', async () => {
+  test('a request for an unknown path gets a 404 in the error envelope', async () => {
     for (const path of [
       '/v1/nothing',
       '/v1/collections/a/nothing',

@@ -73,7 +73,7 @@ forEachEngine('prices', (engine) => {
     return { tables, misdirected, updated, coinbase, coingecko, run, done, task };
   };
 
-  test('every native currency gets its price with the fewest requests', async (t) => {
+  test('every native currency gets a price, with one request to Coinbase for each currency and one request to CoinGecko', async (t) => {
     const { coinbase, coingecko, done } = await start(t);
     const { problems, changed, refused } = await done();
     assert.deepEqual([problems, changed, refused], [[], 4, 0]);
@@ -85,7 +85,7 @@ forEachEngine('prices', (engine) => {
     ]);
   });
 
-  test('the currency of a configured chain gets a price when a price source has it', async (t) => {
+  test('the currency of a chain from the settings gets a price as soon as a price source has one', async (t) => {
     const { tables, done } = await start(t, { extra: 'monad:evm:MON:18:143' });
     assert.deepEqual((await done()).problems, []);
     assert.equal((await rates())['MON'], undefined);
@@ -109,7 +109,7 @@ forEachEngine('prices', (engine) => {
     assert.equal((await rates())['SOL'], 86);
   });
 
-  test('when one price source is unavailable, the other is used', async (t) => {
+  test('when one price source is unavailable, the prices of the other price source are stored', async (t) => {
     const { coinbase, coingecko, run, done } = await start(t);
     coinbase.fail('reset');
     const { problems = [] } = await done();
@@ -122,7 +122,7 @@ forEachEngine('prices', (engine) => {
     assert.equal((await rates())['ETH'], 2723.905);
   });
 
-  test('without network access one warning is logged and not repeated', async (t) => {
+  test('without network access, repeated runs log only one warning', async (t) => {
     const { coinbase, coingecko, run, done } = await start(t);
     coinbase.fail('reset');
     coingecko.fail('reset');
@@ -140,7 +140,7 @@ forEachEngine('prices', (engine) => {
     assert.equal(logged.length, 2);
   });
 
-  test('prices that are absurd, for another currency or too old are rejected and not stored', async (t) => {
+  test('a price that is implausible, too old or for another currency is rejected and not stored', async (t) => {
     const { tables, misdirected, updated, coinbase, done } = await start(t);
     misdirected.set('ETH', 'SOL');
     assert.equal((await done()).refused, 1, 'the price of another currency was not rejected');
@@ -166,7 +166,7 @@ forEachEngine('prices', (engine) => {
   test('while both price sources have a fault, the stored prices stay correct', async (t) => {
     const { coinbase, coingecko, updated, run, done } = await start(t);
     const correct = { APE: 0.61, ETH: 2723.905, POL: 0.2174, SOL: 84.95 };
-    // These faults do not change the responses here, which have no rows, pages or signatures.
+    // These faults cannot make a price response wrong, because it has no rows, pages or signatures.
     const harmless = new Set<ReplayFault>(['slow', 'huge-page', 'repeated-page', 'looping-cursor', 'null-signatures']);
     for (const fault of REPLAY_FAULTS.filter((one) => !harmless.has(one))) {
       coinbase.fail(fault, { skip: 1, times: 1, ms: 20 });
@@ -175,7 +175,7 @@ forEachEngine('prices', (engine) => {
       for (const [symbol, usd] of Object.entries(await rates())) assert.equal(usd, correct[symbol as 'ETH'], fault);
       coinbase.heal();
       coingecko.heal();
-      // The clock moves by more than any breaker stays open, and by more than any pause between retries.
+      // A minute is longer than any breaker stays open, and longer than any pause between retries.
       now += MINUTE_MS;
     }
     updated.at = now / 1_000;

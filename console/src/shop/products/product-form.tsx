@@ -10,7 +10,7 @@ type ProductFormProps = {
   draft: ProductDraft;
   errors: FieldErrors;
   onChange: (changes: Partial<ProductDraft>) => void;
-  /** A new product has a field for its first stock. */
+  /** Only the form of a new product has a field for the stock. */
   isNew: boolean;
   isReadOnly: boolean;
 };
@@ -42,7 +42,7 @@ export function ProductForm({ draft, errors, onChange, isNew, isReadOnly }: Prod
           isDisabled={isReadOnly}
           onChange={(type) => {
             const isPhysical = type === 'physical';
-            // The same defaults as those of the service.
+            // For a new product, the form sets the same defaults as the service.
             onChange(isNew ? { type, trackInventory: isPhysical, requiresShipping: isPhysical } : { type });
           }}
         />
