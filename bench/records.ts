@@ -65,7 +65,7 @@ export function* manyCollections(count: number): Generator<Record<string, unknow
 export const IMPORTED_KINDS = ['sale', 'listing', 'token'] as const;
 export type ImportedKind = (typeof IMPORTED_KINDS)[number];
 
-/** Distinct rows of one kind to import. Another `from` gives other rows. */
+/** Rows of one kind to import, numbered from `from`. Rows with different numbers are different. */
 export function* importRows(kind: ImportedKind, count: number, from: number): Generator<Record<string, unknown>> {
   for (let n = from; n < from + count; n += 1) {
     if (kind === 'sale') {

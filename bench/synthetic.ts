@@ -10,7 +10,7 @@ export const BLUR = '0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5';
 
 export type SyntheticChain = {
   url: string;
-  /** How many JSON-RPC calls it has received. */
+  /** How many JSON-RPC calls the chain has received. */
   countCalls(): Promise<number>;
   stop(): void;
 };
@@ -19,9 +19,9 @@ export async function startSyntheticChain(shape: {
   blocks: number;
   fills: number;
   transfers: number;
-  /** The number of sales on Blur in each block, of tokens of another collection. */
+  /** How many tokens of another collection are sold on Blur in each block. */
   others?: number;
-  /** Whether every second transfer moves the token of the transfer before. Otherwise all transfers are mints. */
+  /** Whether every second transfer moves the token that the transfer before it has minted. If false, all transfers are mints. */
   moves?: boolean;
   /** How long each response is delayed. */
   latencyMs?: number;

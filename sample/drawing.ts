@@ -1,5 +1,5 @@
-// The shapes of the pictures of sample collections, as SVG text. Coordinates are computed without trigonometry, whose results may differ
-// between engines. No shape may contain a script or a reference to another file.
+// The shapes of the pictures of sample collections, as SVG text. Coordinates are computed without trigonometric functions, because their
+// results may differ between JavaScript engines. A shape must not contain a script or a reference to another file.
 
 import type { Random } from './random.ts';
 import { at } from './random.ts';
@@ -43,8 +43,8 @@ export function stars(rng: Random, width: number, height: number, colour = '#fff
 }
 
 /**
- * A wheel of `count` wedges, drawn as a circle with a dashed stroke. The wedges fill the part `share` of the circle. Default colour: the
- * stroke colour of the parent element.
+ * A wheel of `count` wedges, drawn as a circle with a dashed stroke. Together, the wedges cover the fraction `share` of the circle. Default
+ * colour: the stroke colour of the parent element.
  */
 export function wheel(radius: number, thick: number, count: number, share: number, colour?: string): string {
   const stroke = colour === undefined ? '' : `stroke='${colour}' `;
@@ -62,7 +62,7 @@ export function mirror(half: string): string {
   return `<g id='h'>${half}</g><use href='#h' transform='matrix(-1,0,0,1,100,0)'/>`;
 }
 
-/** Eight directions with a length of about 20, in place of sines and cosines. */
+/** Vectors in eight directions, with a length of about 20. They replace sines and cosines. */
 const COMPASS = [
   [20, 0],
   [14, 14],

@@ -1,5 +1,5 @@
-// Fuzzes each interface against its OpenAPI document with sequences of requests that create, read, change and delete. `npm test`
-// runs a few cases. `npm run test:fuzz` runs 5,000 for each document and engine. FUZZ_SEED repeats a run.
+// Fuzzes each interface against its OpenAPI document with sequences of requests that create, read, change and delete. `npm test` runs a few
+// cases. `npm run test:fuzz` runs 5,000 for each document and engine. With the FUZZ_SEED of an earlier run, the test repeats that run.
 
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -21,7 +21,8 @@ const CASES = Number(process.env['FUZZ_CASES'] ?? 12);
 const SEED = Number(process.env['FUZZ_SEED'] ?? (process.env['FUZZ_CASES'] ? randomInt(2 ** 30) : 1));
 
 /**
- * A run of at least this many cases is long. It also fuzzes the marketplace. It prints how often each operation gave each status.
+ * A run of at least this many cases is long. A long run also fuzzes the marketplace and the explore interface, and prints how often each
+ * operation returned each status.
  */
 const LONG_RUN_CASES = 100;
 
@@ -48,7 +49,7 @@ const STOCK_CHANGES = [
   { product_id: '{{productId:0}}', adjustment: 1, expected: 12 },
 ];
 
-/** Enough orders that most cases find one that no earlier case has submitted or cancelled. */
+/** The number of signed orders. There are so many that most cases find an order that no earlier case has submitted or cancelled. */
 const ORDERS = Math.max(20, CASES / 5);
 const ORDER_LIFETIME_S = 7 * 24 * 3_600;
 
@@ -58,7 +59,7 @@ function signSubmission(index: number): Promise<object> {
   return submissionOf(ask({ tokenId: BigInt(index), start, end: start + ORDER_LIFETIME_S }));
 }
 
-/** The ids in responses about the sample marketplace, by the name of the parameter that they fill. */
+/** The forms of the ids in responses about the sample marketplace, by the name of the parameter for which such an id is sent. */
 const MARKET_IDS = {
   id: /^[a-z]+_(?:0x[0-9a-f]{40}|[a-z-]+)$/,
   chain: /^(?:ethereum|base|polygon|solana)$/,
@@ -77,7 +78,7 @@ const WRONG_URLS = [
   'http://127.0.0.1:99999/',
 ];
 
-forEachEngine('the interfaces, under sequences of generated requests,', (engine) => {
+forEachEngine('sequences of generated requests', (engine) => {
   describe('service', () => {
     let service: TestService;
     before(async () => {
@@ -92,7 +93,8 @@ forEachEngine('the interfaces, under sequences of generated requests,', (engine)
     ) => {
       service.logged.splice(0);
       const served: unknown = await (await fetch(service.url + document)).json();
-      // On a busy machine a request may reach its deadline. A long run is for a machine that is not busy.
+      // On a busy machine, a request may exceed its deadline and get a 503. A long run tolerates no 503, because it is meant for a machine
+      // that is not busy.
       const toleratedStatuses = CASES < LONG_RUN_CASES ? [503] : [];
       const all = { url: service.url, document: served, seed: SEED, cases: CASES, toleratedStatuses, ...options };
       const report = await fuzzStateful(all);
@@ -113,7 +115,7 @@ forEachEngine('the interfaces, under sequences of generated requests,', (engine)
       return `Bearer ${body.result.secret}`;
     };
 
-    test('conform to the OpenAPI document of the store', async (t) => {
+    test('the responses of the store conform to its OpenAPI document', async (t) => {
       let shops = 0;
       const authorize = async () => {
         shops += 1;
@@ -140,7 +142,7 @@ forEachEngine('the interfaces, under sequences of generated requests,', (engine)
             { weight: 1, arbitrary: fc.constantFrom(...WRONG_URLS) },
           ),
         },
-        // The deliveries fail, because nothing listens on their ports.
+        // The deliveries fail, because nothing listens on their ports. So this field changes without a request.
         changingFields: ['failingSince'],
         bodies: {
           createProduct: PRODUCTS,
@@ -150,7 +152,7 @@ forEachEngine('the interfaces, under sequences of generated requests,', (engine)
       });
     });
 
-    test('conform to the OpenAPI document of the intake', async (t) => {
+    test('the responses of the intake conform to its OpenAPI document', async (t) => {
       const key = await createKey(['orders:write', 'intake:write']);
       await fuzz(t, '/intake/v1/openapi.json', {
         authorize: () => Promise.resolve(key),
@@ -159,15 +161,15 @@ forEachEngine('the interfaces, under sequences of generated requests,', (engine)
       });
     });
 
-    // In a short run, `fuzz.test.ts` fuzzes the public interfaces. The sample marketplace is then not loaded here.
-    describe('that read the market', { skip: CASES < LONG_RUN_CASES && 'only in a long run' }, () => {
+    // A short run skips these tests, because `fuzz.test.ts` fuzzes the public interfaces.
+    describe('to the public interfaces', { skip: CASES < LONG_RUN_CASES && 'only in a long run' }, () => {
       before(() => service.load(generateSampleMarket({ serviceName: 'mercat' })));
 
-      test('conform to the OpenAPI document of the marketplace', async (t) => {
+      test('the responses of the marketplace conform to its OpenAPI document', async (t) => {
         await fuzz(t, '/v1/openapi.json', { ids: MARKET_IDS });
       });
 
-      test('conform to the OpenAPI document of the explore interface', async (t) => {
+      test('the responses of the explore interface conform to its OpenAPI document', async (t) => {
         await fuzz(t, '/explore/v1/openapi.json', {
           ids: {
             ...MARKET_IDS,

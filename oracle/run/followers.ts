@@ -14,7 +14,7 @@ export type FollowerSettings = Record<string, string> & { DATA_DIR: string };
 
 export type FollowerOptions = { name: string; settings: FollowerSettings };
 
-/** The hash (`digest`) of all rows that a service serves of a chain at a block. `hash` is the hash of the block. */
+/** `digest`: a hash of all rows that a service serves for a chain at a block. `hash`: the hash of the block. */
 export type Digest = { block: number; hash: string; digest: string };
 
 const CHAIN_POLL_MS = '50';
@@ -23,7 +23,10 @@ const POLL_MS = 15;
 const SERVER_ERROR = 500;
 const CREATED = 201;
 const OK = 200;
-/** Rejections that end after the service has read the newest blocks. */
+/**
+ * Error codes that the service no longer returns after it has read the newest blocks. An order that is rejected with such a code is sent
+ * again.
+ */
 const TEMPORARY_CODES = new Set([
   'collection_not_followed',
   'not_the_owner',
@@ -60,7 +63,7 @@ export class Follower {
     return follower;
   }
 
-  /** The public interface. Each request has another client address, so that no rate limit applies. */
+  /** The public interface. Each request has a different client address, so that no rate limit applies. */
   api(): ServedApi {
     return createServedApi(this.#process.url, () => {
       this.#requests += 1;

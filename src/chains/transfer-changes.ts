@@ -1,5 +1,5 @@
-// The transfers of new blocks, as changes of the market for the activity log. The past transfers that a backfill reads are not recorded as
-// changes. They are read from the chain log itself.
+// Converts the transfers of new blocks to changes of the market for the activity log. The past transfers that a backfill reads are not
+// recorded as changes: readers of past transfers use the chain log.
 
 import type { MarketChange } from '../activity/market-change.ts';
 import type { LoggedEvent } from '../chain-log/chain-event.ts';

@@ -1,4 +1,4 @@
-// How the tokens of a collection are distributed over their holders.
+// Reads how the tokens of a collection are distributed among their holders.
 
 import type { Collection } from '../core/collection.ts';
 import type { Market } from '../market/market.ts';

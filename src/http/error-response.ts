@@ -74,7 +74,7 @@ export function sendErrorResponse(
 export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   if (isDisconnection(thrown)) return new ServiceError('bad_request', 'The client has disconnected', { cause: thrown });
   if (isLockTimeout(thrown) || isAborted(thrown)) {
-    return new ServiceError('unavailable', 'Another change of this record is in progress, try again soon', { cause: thrown });
+    return new ServiceError('unavailable', 'Another change locks this record, try again soon', { cause: thrown });
   }
   if (isIndexSealed(thrown)) return new ServiceError('unavailable', INDEX_SEALED_MESSAGE, { cause: thrown });
   const isReached = !isOutOfReach(thrown);

@@ -5,7 +5,7 @@ import type { RateLimiter } from './rate-limit.ts';
 export class RejectionCounts {
   readonly #counts = new Map<string, number>();
 
-  /** Counts a rejection by the limit with this name. Names become labels of metrics, so there must be few. */
+  /** Counts a rejection by the limit with this name. Names become labels of metrics, so there must be only a few different names. */
   add(limit: string): void {
     this.#counts.set(limit, (this.#counts.get(limit) ?? 0) + 1);
   }

@@ -8,8 +8,8 @@ import type { MetadataSettings } from './settings.ts';
 
 /**
  * `host`: the host of the first token's URI, as the status names it; null when the URI is missing or unsupported. `tokens` is null when the
- * contract does not report its supply. `minutes`: the least time that the budgets of requests allow. It is 0 for data URIs, and otherwise
- * null when `host` or `tokens` is null.
+ * contract does not report its supply. `minutes`: the shortest time in which the request budgets allow the metadata of all tokens to be
+ * read. It is 0 for data URIs. For other URIs it is null when `host` or `tokens` is null.
  */
 export type MetadataEstimate = { host: string | null; tokens: number | null; minutes: number | null };
 
@@ -17,7 +17,7 @@ export type MetadataEstimate = { host: string | null; tokens: number | null; min
 const FIRST_IDS = ['1', '0'] as AssetId[];
 const HOUR_MINUTES = 60;
 
-/** Null when the settings turn the reading of metadata off. */
+/** Returns null when the settings turn the reading of metadata off. */
 export async function estimateMetadata(
   { contracts }: ChainReader,
   { address, standard }: { address: Address; standard: TokenStandard },

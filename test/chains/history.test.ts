@@ -1,5 +1,5 @@
-// The history of a followed collection with the real Seaport. After each step it equals the history that is computed from the activity log
-// alone. The primary and the indexer are two databases.
+// Tests the history of a followed collection on a local chain with the real Seaport. After each step, the served history must equal the
+// history that is computed from the activity log alone. The primary and the indexer are two databases.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -30,10 +30,10 @@ forEachEngine('the history of a followed collection', (engine) => {
   });
   after(() => world.chain.stop());
 
-  test('equals the history that follows from the activity log after each block, reorganisations included', async () => {
+  test('equals the history that is computed from the activity log, after each block and each reorganisation', async () => {
     let now = Date.now();
     const started = now;
-    // Each call returns a later time, so that no change after a block has the time of a change before it.
+    // Each call returns a later time, so that a change after a block has a later time than each change before the block.
     const clock = () => (now += 1);
     const databases = { main: await engine.open(), indexer: await engine.open() };
     const mirrorContext = toMirrorContext(databases, clock);
@@ -44,8 +44,11 @@ forEachEngine('the history of a followed collection', (engine) => {
     const [seller, buyer] = world.people;
     const chain = context.chains.get('ethereum') as Chain;
 
-    /** The closing floor, the number of sales and the listed count of each hour that has begun, as text. */
     const listed = new ExpectedListed();
+    /**
+     * Compares the history with the expected history. Returns the closing floor, the number of sales and the listed count of each hour as
+     * text.
+     */
     const check = async (): Promise<string[]> => {
       await settle();
       await copy();
@@ -67,7 +70,7 @@ forEachEngine('the history of a followed collection', (engine) => {
       assert.deepEqual(
         points.map((point) => point.listed),
         listed.toHours(started, now),
-        'the hours do not end with the listed assets',
+        'an hour does not end with the expected listed count',
       );
       const { askFloorRaw } = await readFloor(context.market, id);
       assert.equal(points.at(-1)?.floor.closeRaw, askFloorRaw, 'the history does not end with the served floor');
@@ -104,7 +107,7 @@ forEachEngine('the history of a followed collection', (engine) => {
     now += HOUR_MS;
     const beforeFills = now;
     await world.act(world.fillCall(own, buyer));
-    // A sale counts in the hour of its block, whose time is that of the machine.
+    // A sale counts in the hour of its block. The time of a block is the time of the machine, so this sale counts in the first hour.
     const sold = await check();
     assert.deepEqual(
       sold.map((point) => point.split(' ').slice(0, 2)),
@@ -121,7 +124,7 @@ forEachEngine('the history of a followed collection', (engine) => {
       ['400', '900', '900'],
     );
 
-    // Both fills are orphaned in a later hour: the floor was 400 all the time.
+    // In a later hour, a reorganisation removes both fills. So the floor is 400 in all hours.
     await rollBack(world.chain, 2);
     listed.takeBackSince(beforeFills);
     await mine(world.chain);
@@ -136,8 +139,9 @@ forEachEngine('the history of a followed collection', (engine) => {
       ],
     );
 
-    // Two listings arrive, and then a transfer hides the cheapest order. An hour after a cheaper listing has arrived, a reorganisation removes the
-    // transfer. What the hour of the transfer recorded since is taken back, and the present hour has the present figures.
+    // Two listings arrive, and then a transfer makes the cheapest order dormant. Then a cheaper listing arrives. An hour later, a
+    // reorganisation removes the transfer. The hour of the transfer must lose the figures that it recorded after the transfer, and the
+    // present hour must have the present figures.
     now += HOUR_MS;
     for (const tokenId of [5n, 6n]) {
       await list(await world.sign(0, { tokenId, price: 950n }));
@@ -156,8 +160,8 @@ forEachEngine('the history of a followed collection', (engine) => {
     await mine(world.chain);
     assert.deepEqual((await check()).slice(-2), ['400 0 5', '300 0 6']);
 
-    // The orphaned transfer changed no listing, and a listing that arrived after it did not change the floor: the listed count alone is taken back,
-    // and recorded again.
+    // This transfer moves a token that has no listing, and the listing that arrives after the transfer does not change the floor. So the
+    // reorganisation takes back only the listed count, which is then recorded again.
     const beforeUnlisted = now;
     await world.act(callOf(seller, world.nft, 'transferFrom', [seller, buyer, 7n]));
     await check();

@@ -1,5 +1,5 @@
-// Imports through the Unix socket of a running server. They give the same events and summary as an import in process. An error of
-// the client, the server or the input ends them.
+// Tests imports through the Unix socket of a running server. Such an import gives the same events and the same summary as an import without
+// a server. An error of the client, the server or the input ends the import.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -84,7 +84,7 @@ forEachEngine('the socket', (engine) => {
       seen = now;
       return same === 4;
     };
-    await until(settled, WAIT_MS, 'the import went on without its client');
+    await until(settled, WAIT_MS, 'the import did not stop after its client had disconnected');
     return seen;
   };
 
@@ -105,7 +105,7 @@ forEachEngine('the socket', (engine) => {
     assert.deepEqual([real.summary.inserted, real.summary.refused, await countTokens()], [700, 2, 700]);
   });
 
-  test('a line of the response that is too long is named as the reason of the failure', async () => {
+  test('if a line of the response is too long, the import fails and its message gives this reason', async () => {
     const longPath = path.join(temporaryDirectory(), 'long.sock');
     const server = http.createServer((_request, response) => response.end(`${'x'.repeat(2 * 1024 * 1024)}\n`));
     server.listen(longPath);
@@ -117,7 +117,7 @@ forEachEngine('the socket', (engine) => {
     assert.match(message, /a line of the response cannot be read: longer than 1048576 bytes; mercat imports list/);
   });
 
-  test('a CSV file is imported over the socket by its column map', async () => {
+  test('a CSV file is imported over the socket with a column map', async () => {
     const map = parseColumnMap({
       kind: { value: 'token' },
       chain: { value: 'base' },
@@ -163,7 +163,7 @@ forEachEngine('the socket', (engine) => {
     assert.equal(await countTokens(), seen + 1);
   });
 
-  test('when a client disconnects after it has sent its complete request, its import ends too', async () => {
+  test('when a client disconnects after it has sent its complete request, its import ends before all rows are stored', async () => {
     const body = toNdjson(tokens(1_500));
     await db.transaction(async (tx) => {
       await tx.query('lock table indexer.token in exclusive mode');
@@ -182,7 +182,7 @@ forEachEngine('the socket', (engine) => {
     assert.ok(stored >= 500 && stored < 1_500, `${stored} rows were stored`);
   });
 
-  test('an error while the records are read is the reason of the failure, and the records before it are stored', async () => {
+  test('if the records cannot be read to their end, the import fails with this error, and the records before the error are stored', async () => {
     async function* broken() {
       yield Buffer.from(toNdjson(tokens(10)));
       throw new Error('the disk is gone');
@@ -219,7 +219,7 @@ forEachEngine('the socket', (engine) => {
     );
   });
 
-  test('a server that stops ends its imports after the current batch', async () => {
+  test('when the server stops, its imports end after their current batch', async () => {
     async function* endless() {
       for (let i = 0; ; i += 1) yield Buffer.from(toNdjson([token({ tokenId: String(i) })]));
     }
@@ -230,12 +230,12 @@ forEachEngine('the socket', (engine) => {
     const failure = await failureOf(importOver(endless(), undefined, close));
     const reportedAt = performance.now();
     await Promise.all(closing);
-    assert.ok(performance.now() - reportedAt < 4_000, 'the server waited for a client that had left');
+    assert.ok(performance.now() - reportedAt < 4_000, 'the server waited for a client that had disconnected');
     assert.match(failure.message, /rows were stored: the server is stopping$/);
     assert.equal(failure.summary.inserted, await countTokens());
   });
 
-  describe('requests of other clients than the command line', () => {
+  describe('requests that do not come from the command line', () => {
     const post = async (target: string, headers: Record<string, string> = {}, body = ''): Promise<[number, string]> => {
       const request = http.request({ socketPath, path: target, method: 'POST', headers, agent: false });
       request.end(body);

@@ -17,7 +17,7 @@ describe('the documentation for agents', () => {
   const service = useSampleService({ settings: { BASE_URL } });
   const toServed = (url: string) => url.replace(BASE_URL, service.url);
 
-  test('llms.txt has the form of llmstxt.org, and links each page and each interface', async () => {
+  test('llms.txt has the form of llmstxt.org, and has a link to each page and each interface', async () => {
     const response = await fetch(`${service.url}/llms.txt`);
     assert.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8');
     const text = await response.text();
@@ -36,7 +36,7 @@ describe('the documentation for agents', () => {
     }
   });
 
-  test('each page is served as Markdown, and each of its relative links leads to something that is served', async () => {
+  test('each page is served as Markdown, and each of its relative links can be fetched', async () => {
     for (const name of PAGES) {
       const url = `${service.url}/${name}`;
       const response = await fetch(url);
@@ -52,7 +52,7 @@ describe('the documentation for agents', () => {
     }
   });
 
-  test('a page that does not exist is a 404, also outside the folder of the pages', async () => {
+  test('a request for a page that does not exist, or for a file outside the folder of the pages, gets a 404', async () => {
     for (const target of [
       '/docs/nothing.md',
       '/docs/explore',
@@ -80,8 +80,8 @@ describe('the documentation for agents', () => {
   });
 });
 
-describe('the limit of the documentation', () => {
-  test('a page counts like a read of /v1 that is not a list', () => {
+describe('the rate limit of the documentation', () => {
+  test('a request for a page is counted in the same bucket as a read of /v1 that is not a list', () => {
     for (const target of [
       '/llms.txt',
       '/SECURITY.md',
@@ -94,7 +94,10 @@ describe('the limit of the documentation', () => {
   });
 });
 
-/** Links to OpenAPI documents differ, because the service has them at other paths than the repository. */
+/**
+ * Removes the targets of links. The targets of links to OpenAPI documents differ, because the service serves these documents at other paths
+ * than the repository.
+ */
 function withoutTargets(text: string): string {
   return text.replaceAll(/\]\([^)]*\)/g, ']()');
 }

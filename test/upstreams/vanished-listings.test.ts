@@ -1,4 +1,4 @@
-// How mirrored listings end when their marketplace does not report an end. Either they are missing from a snapshot, or another
+// Tests how a mirrored listing ends although its marketplace does not report an end: the listing is missing from a snapshot, or another
 // marketplace reports the end of the same order. The last test checks the counts and the rejections of an ingester.
 
 import assert from 'node:assert/strict';
@@ -35,8 +35,8 @@ forEachEngine('mirrored listings', (engine) => {
     );
   const row = (n: number, more: object = {}) => listing({ id: `L${n}`, tokenId: String(n), ...more });
   /**
-   * Stores a snapshot of one marketplace, and retires the listings that it lacks. With `below`, only listings below that price are
-   * retired.
+   * Stores a snapshot of one marketplace, and retires the listings that are not in the snapshot. With `below`, only listings below that
+   * price are retired.
    */
   const snapshot = async (
     rows: readonly Record<string, unknown>[],
@@ -122,7 +122,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual([accepted, retired, await countActive()], [true, 21, 19]);
   });
 
-  test('of short snapshots in a row, the second is rejected however late it comes, and the third is accepted', async () => {
+  test('the second of several short snapshots in a row is rejected even an hour after the first, and the third is accepted', async () => {
     const book = range(40).map((n) => row(n));
     await snapshot(book);
     for (let times = 0; times < 6; times += 1) assert.equal((await snapshot([])).accepted, false);
@@ -134,7 +134,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal(await countActive(), 0);
   });
 
-  test('a snapshot may retire all listings of a collection with 20 listings, and half of a larger one', async () => {
+  test('a snapshot may retire all listings of a collection with 20 listings, and half of the listings of a larger collection', async () => {
     await snapshot(range(20).map((n) => row(n)));
     assert.equal((await snapshot([])).retired, 20);
     const book = range(40).map((n) => row(n + 100));
@@ -197,7 +197,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.deepEqual([again.result().changed, (await statuses())['L1']], [0, 'filled']);
   });
 
-  test('an order that is missing at one marketplace does not end at another', async () => {
+  test('an order that is missing from a snapshot of one marketplace does not end at another marketplace', async () => {
     await ingester().ingest([
       row(0, { orderHash: HASH }),
       row(1, { orderHash: HASH, source: 'magic-eden', tokenId: '0' }),

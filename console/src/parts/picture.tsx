@@ -1,19 +1,19 @@
-// A picture that a record names, in a box of fixed size. A picture that is missing or cannot be loaded leaves the colour of its subject.
-// docs/security.md says why pictures are loaded from their own hosts.
+// Shows a picture in a box of fixed size. If the picture is missing or cannot be loaded, the box shows a colour instead. docs/security.md
+// says why pictures are loaded from their own hosts.
 
 import { useState } from 'preact/hooks';
 
-/** Where pictures of decentralised storage are read by a browser. Browsers cannot open these schemes themselves. */
+/** URLs of decentralised storage. Browsers cannot open these URLs without a gateway, so such pictures are not shown. */
 const SCHEMES_OF_GATEWAYS = /^(ipfs|ar):/i;
 
 type PictureProps = {
   url: string | null;
   /** The text alternative. Empty if the name stands beside the picture. */
   alt: string;
-  /** What the colour of the empty box follows from, such as the id of the collection. */
+  /** The text from which the colour of the empty box is computed, such as the id of the collection. */
   seed: string;
   class?: string;
-  /** Loaded at once, because the picture is visible when the page opens. */
+  /** Whether the picture is loaded at once. Set for a picture that is visible when the page opens. */
   isEager?: boolean;
 };
 
@@ -38,7 +38,7 @@ export function Picture({ url, alt, seed, class: className = '', isEager = false
   );
 }
 
-/** A hue from 0 to 359 that is always the same for a subject. */
+/** Computes a hue from 0 to 359. The hue is always the same for the same seed. */
 export function hueOf(seed: string): number {
   let hash = 0;
   for (const character of seed) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 3_600;

@@ -1,4 +1,4 @@
-// A value outside of the components that they follow.
+// A value that is kept outside of the components. A component that uses it with `useStore` is rendered again when the value changes.
 
 import { useEffect, useState } from 'preact/hooks';
 

@@ -38,8 +38,8 @@ const PATIENCE_MS = 45_000;
 const OPEN_MS = 1_000;
 
 /**
- * Unless its comment says otherwise, every read throws ChainUnavailable when no endpoint returned a usable response. It throws RpcFailure
- * of kind `not-found` or `no-state` when the endpoints do not have the block or its state.
+ * A read throws ChainUnavailable when no endpoint returned a usable response. A read throws RpcFailure of kind `not-found` or `no-state`
+ * when the endpoints do not have the block or its state. The comments of some reads state exceptions.
  */
 export class ChainReader {
   readonly chain: Chain;
@@ -69,7 +69,7 @@ export class ChainReader {
     this.pools = new PoolReads(this.#pool, this.comparison, this.contracts, log);
   }
 
-  /** By transaction hash. Transactions that no endpoint has are left out. */
+  /** Reads transactions by their hashes. Transactions that no endpoint has are left out. */
   transactions(txs: readonly Hex[]): Promise<Map<Hex, Transaction>> {
     return readTransactions(this.#pool, this.comparison, txs);
   }

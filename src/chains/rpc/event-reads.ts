@@ -1,6 +1,7 @@
 // Reads the events of one block, or of the longest range of blocks that an endpoint accepts. Logs are rejected if a log contradicts the
 // request, or if the endpoint does not have the last block of the range. If the bloom of the last block suggests that logs are missing, the
-// logs are fetched a second time. Then the logs are compared with those of another endpoint.
+// logs are fetched a second time. Finally, the logs are compared with the logs of another endpoint, unless the settings exclude this
+// comparison.
 
 import type { BlockHeader, ChainEvent } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
@@ -62,7 +63,8 @@ export class EventReads {
         block: number,
         blocks: 1,
         toComparable: digestLogs,
-        // Requested by number: an endpoint with another block of this number then serves that block, which contradicts `header`.
+        // The logs are requested by block number. An endpoint that has another block with this number then returns the logs of its block,
+        // and the comparison shows the contradiction.
         fetch: (other) => fetchRangeLogs(other, { from: number, to: number }, query),
       },
       fetched,
@@ -106,7 +108,8 @@ export class EventReads {
   }
 
   /**
-   * How many of the blocks from `from` to `to` an endpoint returns at once. For an estimate: the events are neither decoded nor compared.
+   * How many of the blocks from `from` to `to` an endpoint accepts in one request. The result is used for estimates only, so the events are
+   * neither decoded nor compared.
    */
   async countAccepted(from: number, to: number, filter: EventFilter): Promise<number> {
     const query = new LogQuery(filter);
@@ -115,8 +118,8 @@ export class EventReads {
   }
 
   /**
-   * Compares `header` like the block of `ofBlock`, without logs. True if another endpoint serves the same block, or if no other endpoint
-   * can be compared. Sends no request if new blocks are not compared.
+   * Compares `header` with another endpoint, as `ofBlock` does, but without logs. True if another endpoint has the same block, or if no
+   * other endpoint can be compared. Sends no request if new blocks are not compared.
    */
   async accepts(header: BlockHeader): Promise<boolean> {
     return (
@@ -131,8 +134,8 @@ export class EventReads {
   }
 
   /**
-   * Reads logs with `fetchFirst`, and decodes them. If the bloom of the last block suggests that logs are missing, reads them with
-   * `fetchAgain`. An endpoint whose logs cannot be decoded counts as failed.
+   * Reads logs with `fetchFirst`, and decodes them. If the bloom of the last block suggests that logs are missing, reads the logs a second
+   * time, with `fetchAgain`. An endpoint whose logs cannot be decoded counts as failed.
    */
   async #readDecoded(
     fetchFirst: (endpoint: Endpoint) => Promise<FetchedLogs>,
@@ -156,7 +159,7 @@ export class EventReads {
     return Math.min(to, from + blocks - 1);
   }
 
-  /** The logs of the complete range, which the endpoint may accept only in parts. Throws RpcFailure. */
+  /** Fetches the logs of the complete range, in several requests if the endpoint accepts only shorter ranges. Throws RpcFailure. */
   async #fetchParts(
     endpoint: Endpoint,
     { from, to }: { from: number; to: number },
@@ -235,7 +238,7 @@ export class EventReads {
 
   /**
    * An undecodable log of a protocol that settles own orders makes the read fail. Any other undecodable log is left out and counted. The
-   * logs must be in block order, so that the logs of a transaction stand together.
+   * logs must be in block order, so that the logs of a transaction are adjacent.
    */
   #decode(logs: readonly TimedLog[], query: LogQuery): ChainEvent[] {
     const events: ChainEvent[] = [];
@@ -271,7 +274,7 @@ export class EventReads {
   }
 }
 
-/** The logs around `index` that are of the same transaction. */
+/** The log at `index` and the adjacent logs of the same transaction. */
 function logsOfTransaction(logs: readonly TimedLog[], index: number): readonly TimedLog[] {
   const tx = logs[index]?.tx;
   let [from, to] = [index, index + 1];

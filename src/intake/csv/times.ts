@@ -18,12 +18,17 @@ export function toUtcTime(text: string): string {
   return new Date(Math.round(toEpochMs(epoch))).toISOString();
 }
 
-/** A number of days with a fraction, as spreadsheets count them: 1 is 31 December 1899. Only days from 1970 to 9999 are times. */
+/**
+ * A number of days with a fraction, as spreadsheets count days: 1 is 31 December 1899. The parser of the record rejects times before 1970.
+ */
 const SPREADSHEET_DAYS = /^\d{5,7}([.,]\d{1,12})?$/;
 const SPREADSHEET_EPOCH_MS = Date.UTC(1899, 11, 30);
 const DAY_MS = 86_400_000;
 
-/** Reads the number by which a spreadsheet stores a date, in UTC, to the second. */
+/**
+ * Reads a number of days as a time in UTC, rounded to the second. Text that is not such a number, and a time after the year 9999, is
+ * returned unchanged.
+ */
 export function toSpreadsheetTime(text: string): string {
   if (!SPREADSHEET_DAYS.test(text)) return text;
   const seconds = Math.round((Number(text.replace(',', '.')) * DAY_MS) / 1_000);
@@ -45,7 +50,9 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 
 type DatePart = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'fraction' | 'half' | 'offset';
 
-/** The parts of a pattern of times. All other characters of a pattern stand for themselves. */
+/**
+ * The parts of a time pattern, with the regular expression for the text of each part. All other characters of a pattern match themselves.
+ */
 const PARTS: Readonly<Record<string, readonly [part: DatePart, form: string]>> = {
   YYYY: ['year', '\\d{4}'],
   YY: ['year', '\\d{2}'],

@@ -36,8 +36,8 @@ export async function listRowImages(tx: Queryable, kind: TrackedKind, keys: read
 const decodeClosed = rowDecoder('import_log', { closed: boolean });
 
 /**
- * Locks an import until the transaction ends, so that an undo waits for the transaction. Returns false if the import is closed by an undo:
- * the transaction must then be rolled back.
+ * Locks an import until the transaction ends, so that an undo waits for the transaction. Returns false if an undo has closed the import.
+ * The transaction must then be rolled back.
  */
 export async function lockOpenImport(tx: Queryable, schema: ImportSchema, importId: string): Promise<boolean> {
   const [row] = await tx.query(
@@ -48,12 +48,13 @@ export async function lockOpenImport(tx: Queryable, schema: ImportSchema, import
   return row !== undefined && !decodeClosed(row).closed;
 }
 
-/** Names a change. Later changes of an import have higher numbers. */
+/** Identifies a change. Later changes of an import have higher numbers. */
 type ChangeId = { importId: string; seq: number };
 
 /**
- * Records the rows of one writing statement: the inserted rows, and the updated rows with their images from before the update. The
- * statement must write rows of this kind. Another transaction must not be able to change them meanwhile.
+ * Makes one writing statement also record the rows that it writes: the inserted rows, and the updated rows with their images from before
+ * the update. The statement must write rows of the kind `kind`, and no other transaction must be able to change these rows at the same
+ * time.
  */
 export function toWriteRecording(kind: TrackedKind, { importId, seq }: ChangeId): WriteRecording {
   return {
@@ -93,7 +94,10 @@ export async function insertImportChange(
   );
 }
 
-/** Closes an import: its process cannot change further rows of this database. Waits for its transaction in progress. */
+/**
+ * Closes an import, so that its process cannot change further rows of this database. If a transaction of the import is in progress, waits
+ * for the end of the transaction.
+ */
 export async function closeImportLog(db: Queryable, schema: ImportSchema, importId: string): Promise<void> {
   await db.query(
     `insert into ${schema}.import_log (import_id, closed) values ($1, true)
@@ -125,8 +129,9 @@ export async function findLastChange(
 }
 
 /**
- * Adds the collections to the keys of a change that a process of an earlier version recorded, whose keys of listings and sales were without
- * them. A row that no longer exists has no collection. Such a process runs only while listings and sales have an index by this key.
+ * Earlier versions recorded the keys of listings and sales without their collections. Adds the collections to the keys of a change that a
+ * process of such a version recorded. A row that no longer exists gets an empty collection. The rows are found by their old keys, for which
+ * an index exists as long as processes of such versions can run.
  */
 export async function nameCollections(tx: Queryable, importId: string, { seq, kind }: ImportChange): Promise<void> {
   if (kind !== 'listing' && kind !== 'sale') return;
@@ -155,7 +160,7 @@ const decodeChangedRow = rowDecoder('import_change', {
   state: oneOf(['same', 'changed', 'missing']),
 });
 
-/** Compares the rows of a change with the stored rows. Locks the stored rows of the kinds with `isLocked`. */
+/** Compares the rows of a change with the stored rows. Locks the stored rows if their kind has `isLocked`. */
 export async function listChangedRows(
   tx: Queryable,
   importId: string,
@@ -225,7 +230,7 @@ export async function deleteTrackedRows(tx: Queryable, kind: TrackedKind, keys: 
   );
 }
 
-/** Gives stored rows the columns of their images. Figures that are computed from the rows are not changed. */
+/** Sets the columns of stored rows to the values in their images. Figures that are computed from the rows are not changed. */
 export async function restoreTrackedRows(tx: Queryable, kind: TrackedKind, rows: readonly RowImage[]): Promise<void> {
   if (rows.length === 0) return;
   await tx.query(
@@ -240,7 +245,7 @@ export async function restoreTrackedRows(tx: Queryable, kind: TrackedKind, rows:
   );
 }
 
-/** Removes all rows from a change except those with these keys. Deletes the change if no row is left. */
+/** Removes all rows from the record of a change except the rows with these keys. Deletes the change if no row is left. */
 export async function keepChangedRows(
   tx: Queryable,
   importId: string,

@@ -1,4 +1,5 @@
-// Undoes one recorded change of an import in one transaction. Rows that have changed since the import are left, and stay recorded.
+// Undoes one recorded change of an import in one transaction. A row that has changed since the import is not reverted, and its record is
+// kept.
 
 import type { Queryable } from '../../database/port.ts';
 import { lockFigures } from '../../market/queries/figures.ts';
@@ -34,7 +35,7 @@ export type UndoneChange = {
   restored: number;
   missing: number;
   kept: KeptRow[];
-  /** The collections of the rows that were taken back. */
+  /** The collections of all rows of the change. */
   collectionIds: readonly string[];
 };
 

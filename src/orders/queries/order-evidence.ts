@@ -77,8 +77,9 @@ export async function findOrderWithEvidence(db: Queryable, orderId: string): Pro
 }
 
 /**
- * The fields by which the evidence of an order is found. If a field is null, a part of the evidence is missing. Without the hash, no fills
- * and no cancel are found. Without the deployment or the counter, no counter raise is found. Without the operator, the approval is unknown.
+ * The fields by which the evidence of an order is found. If a field is null, a part of the evidence is missing. Without the hash, no fill
+ * and no cancel by hash is found. Without the deployment or the counter, no counter raise and no cancel by counter is found. Without the
+ * operator, the approval is unknown.
  */
 export type EvidenceKey = {
   collectionId: string;
@@ -188,7 +189,7 @@ function toOrderWithEvidence(row: ReturnType<typeof decodeOrder>): OrderWithEvid
 
 const decodeEvidence = rowDecoder('evidence', EVIDENCE);
 
-/** The evidence of orders that are not in main.book_order, in the sequence of the keys. These orders have no off-chain cancel. */
+/** The evidence of orders that are not in main.book_order, in the order of the keys. These orders have no off-chain cancel. */
 export async function listEvidence(db: Queryable, keys: readonly EvidenceKey[]): Promise<OrderEvidence[]> {
   if (keys.length === 0) return [];
   const rows = await db.query(

@@ -1,4 +1,5 @@
-// The responses with a product and with a page of products. Each is serialised once, and kept for as long as its product or page is cached.
+// Makes the responses that contain a product or a page of products. Each response is serialised once, and is kept for as long as its
+// product or page is cached.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ENCODED_BYTES_MIN, EncodedBodies, chooseCoding } from '../../http/content-coding.ts';
@@ -8,11 +9,11 @@ import { toProductSummaryView, toProductView } from '../products/product-view.ts
 import { toEtag } from './etags.ts';
 import type { WireProduct, WireProductSummary } from './product-schemas.ts';
 
-/** A 200. The headers are names and values in turn. */
+/** A response with status 200. In `headers`, each name is followed by its value. */
 export type PreparedResponse = {
   headers: readonly string[];
   body: Buffer;
-  /** Null if the response is never encoded. */
+  /** The compressed bodies. Null if the response is never compressed. */
   encoded: EncodedBodies | null;
 };
 
@@ -26,7 +27,7 @@ const productResponses = new WeakMap<Product, PreparedResponse>();
 const pageResponses = new WeakMap<ProductPage, PreparedResponse>();
 const summaryTexts = new WeakMap<ProductSummary, string>();
 
-/** The response with a product. It is never encoded, because its strong ETag names the bytes before encoding. */
+/** Makes the response that contains a product. It is never compressed, because its strong ETag identifies the uncompressed bytes. */
 export function prepareProduct(product: Product): PreparedResponse {
   return once(productResponses, product, () => ({
     ...toPrepared(JSON.stringify({ data: toWireProduct(product) }), ['etag', toEtag(product)]),
@@ -53,7 +54,7 @@ function toPrepared(text: string, headers: readonly string[]): Omit<PreparedResp
   return { headers: [...fixed, 'content-length', String(body.length)], body };
 }
 
-/** Writes a response without the framework. `extraHeaders`: names and values in turn. */
+/** Writes a response without the framework. In `extraHeaders`, each name is followed by its value. */
 export function writePrepared(
   request: IncomingMessage,
   response: ServerResponse,
@@ -72,7 +73,7 @@ export function writePrepared(
   else writeEncoded(content);
 }
 
-/** `content-length` is the last header. */
+/** Removes `content-length`, which is the last header. */
 const withoutLength = (headers: readonly string[]) => headers.slice(0, -2);
 
 function once<Key extends object, Value>(made: WeakMap<Key, Value>, key: Key, make: () => Value): Value {

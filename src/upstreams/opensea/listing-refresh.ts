@@ -1,5 +1,5 @@
 // Processes one collection for the task `opensea-listings`. All listings of a large collection are read once an hour, or when the operator
-// requests it. In between, only the cheapest listings are read, because a listing window contains no other listings.
+// requests a full read. Between these reads, only the cheapest listings are read, because a listing window contains no other listings.
 
 import { BoundedMap } from '../../core/bounded-map.ts';
 import { findFullSnapshot } from '../../market/queries/listing-snapshots.ts';
@@ -35,7 +35,10 @@ export class ListingRefresh {
     if (pages !== null) this.#collections.set(key, { pages, isDoubtful: false });
   }
 
-  /** Whether the listings have more than two pages, all of them were read within the last hour, and the collection is not doubtful. */
+  /**
+   * Whether a read of the cheapest listings is enough: the collection has more than two pages of listings, all of them were read within the
+   * last hour, and the collection is not doubtful.
+   */
   async #isCheapestEnough({ indexer, clock }: UpstreamContext, { follow }: OpenSeaRun, key: string): Promise<boolean> {
     const last = await findFullSnapshot(indexer, { source: OPENSEA, collectionId: follow.collectionId });
     const now = clock();

@@ -11,7 +11,7 @@ export type OpenSeaSettings = {
   hourlyBudget: number;
 };
 
-/** OpenSea rejects requests without a key. */
+/** The settings with a key. OpenSea rejects requests without a key. */
 export type OpenSeaAccess = OpenSeaSettings & { key: string };
 
 export const OPENSEA_SETTINGS: SettingTable<OpenSeaSettings> = {

@@ -1,4 +1,5 @@
-// Converts OpenSea's tokens to records. Only a response about a single token has owners. The owner is stored only if there is exactly one.
+// Converts OpenSea's tokens to records. Only a response about a single token has owners. An owner is stored only if the token has exactly
+// one owner.
 
 import type { AssetId } from '../../core/address.ts';
 import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
@@ -40,7 +41,7 @@ export async function readOpenSeaToken(
   });
 }
 
-/** A page at a time, as bulk requests: tokens are less urgent than listings. */
+/** Reads all tokens of a collection page by page. The requests are bulk requests, because tokens are less urgent than listings. */
 export function walkOpenSeaTokens(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,

@@ -1,4 +1,4 @@
-// A long outage of an endpoint: how often it is called during the outage, and how soon its recovery is noticed.
+// Tests how often an endpoint is called during a long outage, and how soon its recovery is noticed.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -16,10 +16,10 @@ const PAUSE_MS = 15_000;
 const MINUTE_MS = 60_000;
 /** After this many failed trials the breaker has its longest open time. A longer outage would show nothing new. */
 const OPENINGS = 8;
-/** The most requests of one read: one that verifies the chain id, and three attempts. */
+/** The most requests of one read: one request that verifies the chain id, and three attempts of the read. */
 const REQUESTS_MAX = 4;
 
-test('during a long outage an endpoint gets at most four requests for each read', async (t) => {
+test('during a long outage an endpoint gets at most four requests for each read, and its recovery is noticed within a minute', async (t) => {
   const replay = await startReplayServer(t, rpcRoutes({ chainId: 1 }));
   let now = Date.now();
   const chain = createChains().get('ethereum') ?? assert.fail();

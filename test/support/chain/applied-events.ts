@@ -1,4 +1,5 @@
-// Events of a followed collection on Ethereum, which a test applies to the chain log and projects into the indexer. No chain is read.
+// Applies events of a followed collection on Ethereum to the chain log, and projects them into the indexer. The events come from the test,
+// so no chain is read.
 
 import type { ChainEvent } from '../../../src/chain-log/chain-event.ts';
 import { applyEvents } from '../../../src/chains/apply-block.ts';
@@ -12,7 +13,7 @@ import { EVM, NOW, emptyTables, toContext } from '../service/intake.ts';
 const CHAIN = 'ethereum';
 export const FOLLOWED = `${CHAIN}_${EVM}`;
 
-/** Empties the tables, and follows the collection FOLLOWED, whose past has been read. */
+/** Empties the tables, and stores a follow of the collection FOLLOWED with a complete backfill. */
 export async function followAnew(db: Database): Promise<void> {
   await emptyTables(db);
   await db.query(
