@@ -1,5 +1,5 @@
 // Finds, starts and stops anvil, the program that runs a local chain, on a free loopback port. Anvil also stops if this process is killed:
-// the shell that started anvil kills it when the shell's pipe from this process is closed.
+// the shell that started anvil has a pipe from this process, and kills anvil when the pipe is closed.
 
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
@@ -28,8 +28,8 @@ const STOP_PATIENCE_MS = 3_000;
 const OUTPUT_KEPT_MAX = 8_192;
 const BLOCK_GAS_LIMIT = '1000000000';
 /**
- * The number of newest blocks whose state anvil keeps, with about 0.3 MB for each. They are enough to read a new chain from its start, and
- * for the deepest reorganisation.
+ * The number of newest blocks whose state anvil keeps, with about 0.3 MB for each. This is enough for a follower that reads a new chain
+ * from its start, and for the deepest reorganisation.
  */
 const STATES_KEPT = 300;
 const ETHER_PER_ACCOUNT = '10000000';
@@ -55,7 +55,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     balance: ETHER_PER_ACCOUNT,
     // Transactions are mined in the order of their sending, because an action may depend on earlier actions of its block.
     order: 'fifo',
-    // Without this setting, anvil moves old states to disk. Contracts have no code in states that it reads back.
+    // Without this setting, anvil moves old states to disk. When anvil reads such a state back, its contracts have no code.
     'prune-history': String(STATES_KEPT),
   };
   // By default anvil allows every website to send requests to the chain.

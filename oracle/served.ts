@@ -28,18 +28,18 @@ export type ServedApi = {
   status(): Promise<ServedStatus>;
 };
 
-/** The limit of assets that `/v1` lists of one collection. */
+/** The most assets that `/v1` lists for one collection. */
 export const WINDOW_SIZE = 250;
 
 const PAGE_SIZE = 100;
 const PAGES_MAX = 10;
 const TIMEOUT_MS = 30_000;
-/** The limit of repetitions of a request that exceeds the rate limit. */
+/** How often a request that gets a 429 is repeated at most. */
 const REPEATS_MAX = 5;
 const NOT_FOUND = 404;
 const TOO_MANY = 429;
 
-/** `headers`: sent with every request. */
+/** `headers` returns the headers of a request. It is called for each request. */
 export function createServedApi(url: string, headers: () => Record<string, string> = () => ({})): ServedApi {
   const read = async (path: string) => readJson(`${url}${path}`, headers);
   return {
@@ -92,7 +92,7 @@ function toListing({ orderId, marketplace, tokenId, seller, price, expiresAt }: 
   };
 }
 
-/** The body. Null for a 404. */
+/** Returns the body of a response. Null for a 404. */
 async function readJson(url: string, headers: () => Record<string, string>): Promise<unknown> {
   for (let repeats = 0; ; repeats += 1) {
     const response = await fetch(url, { headers: headers(), signal: AbortSignal.timeout(TIMEOUT_MS) });

@@ -1,4 +1,5 @@
-// Trading in a real browser on a local chain with the real Seaport: list, buy and cancel with a wallet, and what fails.
+// Tests trading in a real browser, on a local chain with the real Seaport: listing, buying and cancelling with a wallet, and how each of
+// these can fail.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -15,7 +16,7 @@ import type { DevnetMarket } from './devnet-market.ts';
 import { addWallet, startDevnetMarket, transactAs } from './devnet-market.ts';
 
 const DESKTOP = { width: 1_280, scheme: 'light' } as const;
-/** From the response of the intake to the event of the stream. */
+/** The longest time from the response of the intake to the event in the stream. */
 const STREAM_WITHIN_MS = 2_000;
 
 describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
@@ -78,7 +79,7 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     return data[0]?.listing ?? null;
   };
 
-  test('a token is listed, seen by the stream within two seconds, and bought from a second account', async () => {
+  test('a listed token appears in the stream within two seconds, and a second account can buy the token', async () => {
     const tokenId = takeToken();
     const opened = await openToken(tokenId, { account: seller });
     const { page, context } = opened;
@@ -91,14 +92,13 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     const { event, at } = await seen;
     assert.ok(at - (await accepted) < STREAM_WITHIN_MS, `${at - (await accepted)} ms`);
     assert.equal(event.price?.raw, 500_000_000_000_000_000n);
-    // The ask of 0.5 ETH and the royalty of 5 %.
+    // 0.525 ETH is the ask of 0.5 ETH plus the royalty of 5 %, which the buyer pays.
     await page.waitForSelector('.token-price >> text=0.525 ETH');
     await button(page, 'Cancel the listing').waitFor();
     await assertGoodPage(opened, 'trade-listed', DESKTOP);
     await context.close();
 
     const second = await openToken(tokenId, { account: buyer });
-    // The royalty of 5 % is paid by the buyer.
     await button(second.page, 'Buy for 0.525 ETH').click();
     await finished(second.page, 'The token is yours.');
     await second.page.waitForSelector('text=This token is not listed.');
@@ -145,7 +145,7 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     await opened.context.close();
   });
 
-  test('a purchase that fails on the chain costs nothing but its fee, and the page then shows that the listing has ended', async () => {
+  test('after a purchase that fails on the chain, the page says that the price was not paid, and shows that the listing has ended', async () => {
     const tokenId = takeToken();
     await listAndClose(tokenId);
     const cancelFirst = () => cancelOnChain(market, { orderId: orderId ?? assert.fail(), seller: seller.address });
@@ -162,7 +162,7 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     await opened.context.close();
   });
 
-  test('a cancel of a listing that has ended meanwhile does not say that it may still be bought', async () => {
+  test('if a listing has ended before its seller cancels it, the page does not say that the token may still be bought', async () => {
     const tokenId = takeToken();
     await listAndClose(tokenId);
     const { orderId = null } = (await listingOf(tokenId)) ?? {};
@@ -239,7 +239,7 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     });
   }
 
-  test('without a wallet the page loads nothing of trading', async () => {
+  test('without a wallet the page does not load the code for trading', async () => {
     const [tokenId = assert.fail()] = tokens;
     const { page, context } = await openPage(browser, DESKTOP);
     const loaded: string[] = [];
@@ -254,7 +254,7 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
   });
 });
 
-/** Follows the stream from now on. Resolves with the listing of the token and the time at which it arrives. */
+/** Opens the stream. `seen` resolves with the next event about the token and the time at which the event arrives. */
 async function followListing(
   baseUrl: string,
   tokenId: string,

@@ -1,4 +1,5 @@
-// The primary is lost. Its synchronous replica is promoted, and the service reaches it at the same address.
+// The primary is killed. Its synchronous replica is promoted, and the service reaches the promoted replica at the address of the killed
+// primary.
 
 import type { Fault } from '../fault.ts';
 import { replacePrimary, startReplicated } from '../failover.ts';

@@ -1,4 +1,5 @@
-// Reads the payments of accepted bids whose event does not repeat the price of the bid, from the bids in the chain log.
+// Some protocols omit the price from the event of an accepted bid. This file reads the payments of such bids from the events of the bids in
+// the chain log.
 
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import { findLastBid } from '../chain-log/queries/chain-events.ts';
@@ -7,7 +8,7 @@ import { ZERO_ADDRESS } from '../core/evm.ts';
 import { ITEM_TYPE } from '../core/seaport.ts';
 import type { Queryable } from '../database/port.ts';
 
-/** Returns the fills. The payment of a fill whose bid is not in the log remains unknown. */
+/** Returns the fills with their payments. The payment of a fill whose bid is not in the log remains unknown. */
 export async function readBidPayments(
   main: Queryable,
   chain: string,
@@ -18,7 +19,10 @@ export async function readBidPayments(
   return read;
 }
 
-/** In such a fill the protocol's own contract stands for the currency (protocols/market-fill.ts), and the amount is 0. */
+/**
+ * Whether the payment of a fill is unknown. The currency of such a fill is the contract of the protocol (protocols/market-fill.ts), and the
+ * amount is 0.
+ */
 function isPaymentUnknown({ protocol, offer }: OrderFulfilled): boolean {
   return offer.some(
     ({ itemType, token, amount }) => itemType === ITEM_TYPE.erc20 && token === protocol && amount === 0n,

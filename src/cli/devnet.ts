@@ -23,7 +23,7 @@ import type { CommandIo, DefineCommand } from './command.ts';
 import { callServer } from './server-connection.ts';
 import { watchParent } from './npm-parent.ts';
 
-/** Short, because local chains may have a block every second, and their endpoints have no rate limits. */
+/** The poll interval is short, because local chains may have a block every second, and their endpoints have no rate limits. */
 const CHAIN_POLL_MS = '200';
 /** Dollar rates for the demonstration, which are not real. */
 const FIXED_PRICES = 'ETH=3000,POL=0.5,APE=1';
@@ -92,7 +92,7 @@ async function runDevnet(io: CommandIo, { request, dataDir, port, signal }: RunO
   }
 }
 
-/** The settings of the service, which reads only the local chains and writes only to the data directory. */
+/** Makes the settings with which the service reads only the local chains and writes only to the data directory. */
 function configOf(
   networks: Devnet['networks'],
   { dataDir, port, tradingChains }: { dataDir: string; port: number; tradingChains: string },
@@ -117,7 +117,7 @@ function configOf(
   return readConfig(undefined, overrides);
 }
 
-/** The chains with the hashes of their first blocks, as TRADING_CHAINS names them. */
+/** Returns the chains with the hashes of their first blocks, in the form of the setting TRADING_CHAINS. */
 async function describeTradingChains(networks: Devnet['networks']): Promise<string> {
   const chains = networks.map(async ({ world: { chain } }) => `${chain.id}=${(await readBlock(chain, 0)).hash}`);
   return (await Promise.all(chains)).join(',');
@@ -125,7 +125,10 @@ async function describeTradingChains(networks: Devnet['networks']): Promise<stri
 
 type Running = { devnet: Devnet; service: Service; request: SimulationRequest; signal: AbortSignal };
 
-/** Follows the collections, posts the first listings, and runs the simulations until the signal aborts. */
+/**
+ * Follows the collections, posts the first listings, and runs the simulations until the signal aborts or the requested number of actions is
+ * reached.
+ */
 async function simulate({ stdout }: CommandIo, { devnet, service, request, signal }: Running): Promise<void> {
   await using endpoints = new AsyncDisposableStack();
   const marketplace = createIntakeClient({ socketPath: service.socketPath });

@@ -1,5 +1,6 @@
 // Numbers the changes of collections, to recognise cached responses that are out of date. A response is stored with the number of the
-// latest change before its data was read. It is out of date once the collections of its cache tag have a change with a higher number.
+// latest change before its data was read. The response is out of date as soon as a collection of its cache tag has a change with a higher
+// number.
 
 /** The tag of responses about several collections. A change of any collection makes them out of date. */
 export const ALL_COLLECTIONS = '*';
@@ -7,7 +8,7 @@ export const ALL_COLLECTIONS = '*';
 /** The tag of responses that no change of a collection makes out of date. */
 export const NO_COLLECTION = '';
 
-/** The largest number of tags whose versions are kept. Beyond it all versions are dropped, and all tags count as changed. */
+/** The most tags whose versions are kept. If there are more tags, all versions are dropped, and all tags count as changed. */
 const TAGS_MAX = 100_000;
 
 export class CollectionVersions {

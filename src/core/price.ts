@@ -23,8 +23,8 @@ export function toPrice(raw: bigint, chain: Chain, rates: Rates, now: number): P
 }
 
 /**
- * Rounds to cents from one dollar up, and to six significant digits below. Values whose cents exceed the safe integers are rounded to
- * dollars. Null for an infinite value and for NaN.
+ * Rounds to cents from one dollar up, and to six significant digits below. Amounts whose number of cents is not a safe integer are rounded
+ * to dollars. Returns null for an infinite amount and for NaN.
  */
 export function roundUsd(usd: number): number | null {
   if (!Number.isFinite(usd)) return null;

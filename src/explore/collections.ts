@@ -1,5 +1,5 @@
-// Collections with all figures of a market table: those of `/v1`, the last buyer floor, and how floor and volume have changed. The number
-// of statements does not depend on the number of collections.
+// Reads collections with all figures of a market table: the figures of `/v1`, the last buyer floor, and the changes of floor and volume.
+// The number of statements does not depend on the number of collections.
 
 import type { Collection } from '../core/collection.ts';
 import type { CollectionDetail } from '../market/collection.ts';
@@ -18,11 +18,11 @@ import { listFloorsAt } from './queries/history.ts';
 
 const HOUR_MS = 60 * 60_000;
 const STEP_MS = 6 * HOUR_MS;
-/** The values of a sparkline: the floors of the last seven days. */
+/** The number of floors in a sparkline. With a floor for every six hours, a sparkline covers the last seven days. */
 export const SPARKLINE_LENGTH = 28;
 const STEPS_PER_DAY = 4;
 
-/** `twentyFourHour` and `sevenDay`: the ratio to the earlier value, less one. Null when unknown. */
+/** The relative changes in the last 24 hours and in the last seven days: 0.05 is 5 % more. Null when unknown. */
 export type Changes = { twentyFourHour: number | null; sevenDay: number | null };
 
 /** Amounts in base units. `degraded`: a source could not be read. */

@@ -15,8 +15,8 @@ import { toVolumeAllTime } from './volumes.ts';
 const NAME_LENGTH_MAX = 500;
 
 /**
- * Finds the collection, and notes that a reader requested it. Throws `not_found` when `id` names no collection, and `unavailable` when the
- * collection records cannot be read.
+ * Finds the collection, and records that the collection was requested. Throws `not_found` when `id` names no collection, and `unavailable`
+ * when the collection records cannot be read.
  */
 export async function resolveCollection(market: Market, id: string): Promise<Collection> {
   const names = toNames(market.chains, id);
@@ -36,14 +36,15 @@ export async function resolveCollection(market: Market, id: string): Promise<Col
 }
 
 /**
- * The cache tag of a response to a request for `id`. For the slug or canonical id, the tag is the collection. For an address, the tag is
- * ALL_COLLECTIONS. The same address can exist on several chains, and a change of another collection can decide which collection is chosen.
+ * The cache tag of a response to a request for `id`. For a slug or a canonical id, the tag is the id of the collection. For an address, the
+ * tag is ALL_COLLECTIONS: the same address can exist on several chains, and a change of another collection can decide which collection is
+ * chosen.
  */
 export function cacheTagOf(collection: Collection, id: string): string {
   return id === collection.slug || id.toLowerCase() === collection.id ? collection.id : ALL_COLLECTIONS;
 }
 
-/** Null when the record has no address, or no chain that is configured. */
+/** Null when the record has no address, or when its chain is not configured. */
 export function locationOf(market: Market, collection: Collection): CollectionLocation | null {
   const { contractAddress } = collection;
   const chain = market.chainOf(collection.chain);
@@ -51,7 +52,7 @@ export function locationOf(market: Market, collection: Collection): CollectionLo
   return { chain, contractAddress, collectionId: toCollectionId(chain.id, contractAddress) };
 }
 
-/** `id` read in three ways: as a canonical id, as a slug and as an address. Null when no record can match it. */
+/** Interprets `id` in three ways: as a canonical id, as a slug and as an address. Returns null when no record can match `id`. */
 function toNames(chains: Chains, id: string): { id: string; slug: string; address: string } | null {
   if (id === '' || id.length > NAME_LENGTH_MAX || id.includes('\0') || !id.isWellFormed()) return null;
   const canonical = parseCollectionId(chains, id);

@@ -7,8 +7,8 @@ import type { AssetId } from '../core/address.ts';
 export type Gateways = { ipfsGateways: readonly string[]; arweaveGateways: readonly string[] };
 
 /**
- * `host` names what the status reports: `data`, `ipfs`, `arweave` or the host of the URL. `isGateway`: the operator has configured the
- * host, so the host may have a private address.
+ * `host` is the name that the status reports: `data`, `ipfs`, `arweave` or the host of the URL. `isGateway`: the operator has configured
+ * the host, so the host may have a private address.
  */
 export type ParsedUri =
   | { kind: 'data'; host: 'data'; mediaType: string; body: Buffer }
@@ -17,7 +17,7 @@ export type ParsedUri =
 
 const UNSUPPORTED: ParsedUri = { kind: 'unsupported' };
 const URL_LENGTH_MAX = 2_048;
-/** A name of 253 characters and a port. */
+/** A host name has at most 253 characters, and a colon with a port at most six. */
 const HOST_LENGTH_MAX = 259;
 const HEX_ID_DIGITS = 64;
 const DIGEST_DIGITS = 32;

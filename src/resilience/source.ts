@@ -16,7 +16,7 @@ type Read<T> = (timeoutMs: number) => Promise<T>;
 
 export type SourceOptions = {
   name: string;
-  /** The deadline of each read. */
+  /** The longest time that a read may take. */
   timeoutMs: number;
   log: Log;
   clock: Clock;
@@ -28,8 +28,8 @@ export type SourceOptions = {
 const RETRY_MS = 1_000;
 
 /**
- * While the breaker is open, reads fail immediately, and the most recent read is tried in the background. Each trial uses the most recent
- * read, so that a single read that always fails does not keep the breaker open.
+ * While the breaker is open, reads fail immediately, and trials run in the background. Each trial repeats the most recently requested read,
+ * so that a single read that always fails does not keep the breaker open.
  */
 export class Source {
   readonly name: string;

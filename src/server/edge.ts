@@ -1,5 +1,5 @@
-// The stages before the router that every request passes: the canonical spelling of its target, its rate limit, the rules of HTTP/1.1, and
-// the response cache.
+// The stages that every request passes before it reaches the router: the normalisation of the URL, the rate limit, the rules of HTTP/1.1,
+// and the response cache.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Clock } from '../core/clock.ts';
@@ -28,7 +28,7 @@ export type EdgeOptions = {
 
 /**
  * Returns a listener that responds to rejected requests, and to GET and HEAD requests whose cached response is fresh. It passes all other
- * requests to `route`. If a client disconnects while its request is counted, it gets no response.
+ * requests to `route`. If a client disconnects while its request is counted, the request is dropped.
  */
 export function createEdge(options: EdgeOptions, route: RequestListener): RequestListener {
   return (request, response) => {
@@ -64,7 +64,7 @@ function handle(options: EdgeOptions, counted: CountedRequest, route: RequestLis
   const cached = isRead && !rejection && target !== null ? responses.peek(target) : undefined;
   if (cached) {
     writeCachedResponse(request, response, cached, { now: clock(), extraHeaders: [REQUEST_ID_HEADER, id] });
-    // The request is observed before its response has ended, because waiting for the end would cost more than the write.
+    // The request is observed before its response has ended, because waiting for the end would take more time than writing the response.
     observation?.observe({
       request,
       id,

@@ -28,7 +28,7 @@ export class PermanentFailure extends Error {
   override readonly name = 'PermanentFailure';
 }
 
-/** Does no I/O, so a task may call it for every page. */
+/** Reports the progress of a run. Does no I/O, so a task may call this function for every page. */
 export type Report = (progress: TaskProgress) => void;
 
 /** `done` of `total` units of `what`. `total` is null when it is not known. */

@@ -1,4 +1,4 @@
-// What the client does when requests fail.
+// Tests what the client does when requests fail.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { createStoreClient } from '../../client/src/store.ts';
 import { disconnects, fails, hangs, sends, startScriptedServer } from './scripted-server.ts';
 
 const FLOOR = { data: { collectionId: 'a', askFloor: { raw: '1', decimal: 1, currency: 'ETH', usd: null } } };
-/** A client with short waits: `random` shortens a wait by up to a half. */
+/** Creates a client whose waits between attempts are as short as possible: `random` returns 0, which halves each wait. */
 const open = (baseUrl: string, options: Partial<ClientOptions> = {}) =>
   createMarketClient({ baseUrl, random: () => 0, ...options });
 
@@ -33,7 +33,7 @@ test('a read is repeated after a lost connection', async (context) => {
   assert.equal(requests.length, 2);
 });
 
-test('a read is repeated at most as often as the options say', async (context) => {
+test('a read is repeated at most as often as the option retriesMax says', async (context) => {
   const { url, requests } = await startScriptedServer(context, fails(503, 'unavailable'));
   await assert.rejects(open(url, { retriesMax: 2 }).getFloor({ id: 'a' }), isError('unavailable', 503));
   assert.equal(requests.length, 3);
@@ -59,7 +59,7 @@ test('the next attempt waits for the time in Retry-After', async (context) => {
   assert.equal((second?.atMs ?? 0) - (first?.atMs ?? 0) >= 990, true);
 });
 
-test('a call fails at once if Retry-After is longer than its time limit', async (context) => {
+test('a call fails at once if Retry-After is longer than the time limit of the call', async (context) => {
   const limited = fails(429, 'rate_limited', { 'retry-after': '60', 'x-request-id': 'r1' });
   const { url, requests } = await startScriptedServer(context, limited);
   await assert.rejects(open(url).getFloor({ id: 'a' }), (error) => {
@@ -114,7 +114,7 @@ test('a stale page keeps the names of the sources that failed', async (context) 
   assert.deepEqual(listings.newestPage?.meta, meta);
 });
 
-test('an unchanged response is not transferred again, and the oldest response is dropped first', async (context) => {
+test('an unchanged response is not transferred again, and a full cache drops its oldest response', async (context) => {
   const first = sends(200, FLOOR, { etag: 'W/"1"' });
   const unchanged = (response: Parameters<typeof hangs>[0]) => void response.writeHead(304).end();
   const { url, requests } = await startScriptedServer(context, first, unchanged, first, first);
@@ -164,7 +164,7 @@ test('a change without an idempotency key is not repeated after a lost response'
   }
 });
 
-test('a change without an idempotency key is repeated if the service has rejected the change temporarily', async (context) => {
+test('a change without an idempotency key is repeated after a 503, because the service has not executed the change', async (context) => {
   const { url, requests } = await startScriptedServer(context, fails(503, 'chain_unavailable'), sends(200, {}));
   await createIntakeClient({ baseUrl: url, apiKey: 'k', random: () => 0 }).cancelOrder({ orderId: 'o' });
   assert.equal(requests.length, 2);
@@ -179,7 +179,7 @@ test('parameters are encoded into the path and the query', async (context) => {
   assert.equal(requests[0]?.url, '/base/explore/v1/collections/a%2Fb%3Fc/tokens?limit=3&listed=false');
 });
 
-test('a filter by traits repeats its parameter for each value', async (context) => {
+test('in a filter by traits, the parameter of a trait is repeated for each value', async (context) => {
   const { url, requests } = await startScriptedServer(
     context,
     sends(200, { data: [], pagination: { nextCursor: null } }),
@@ -191,6 +191,6 @@ test('a filter by traits repeats its parameter for each value', async (context) 
   assert.equal(search, 'traits[Hat]=Cap&traits[Hat]=Crown&traits[Eyes]=Blue');
 });
 
-test('a base URL that is no URL is an error of the program', () => {
+test('a base URL that is not a URL throws a TypeError', () => {
   assert.throws(() => open('market.example'), TypeError);
 });

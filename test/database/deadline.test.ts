@@ -1,4 +1,4 @@
-// Deadlines of database work, on both engines. A statement or a transaction ends at its deadline at the latest. The transaction is
+// Tests the deadlines of database work on both engines. A statement or a transaction ends at its deadline at the latest. The transaction is
 // then rolled back and does not affect the next caller.
 
 import assert from 'node:assert/strict';
@@ -82,7 +82,7 @@ forEachEngine('a deadline', (engine) => {
       };
       for (let held = 0; held < 10; held += 1) holders.push(db.transaction(hold));
       const work = db.within(TIMEOUT_MS).transaction((tx) => tx.query(RATE, ['never']));
-      // The connections are held until the work has been rejected. It was therefore rejected while it waited for a connection.
+      // The connections are held until the work has been rejected. So the work was rejected while it waited for a connection.
       await assertOutOfReach(work);
       finish();
       await Promise.all(holders);

@@ -21,7 +21,7 @@ const TX = `0x${'7e'.repeat(32)}`;
 const pathOf = (subject: TestCollection, query = '') => `/explore/v1/collections/${subject.slug}/tokens${query}`;
 
 forEachMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
-  /** The token ids of all pages of two rows. */
+  /** The ids of all tokens of the list, which is read in pages of two rows. */
   const idsOf = async (subject: TestCollection, query = '') => {
     const rows = await market.walk(pathOf(subject, `?limit=2${query}`));
     return rows.map((row) => row.tokenId ?? row.mint).join(' ');
@@ -57,7 +57,7 @@ forEachMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}
     assert.deepEqual(lastSale, { price, at, marketplace: 'MERCAT', tx: TX });
   });
 
-  test('a token is the same as in the marketplace interface', async () => {
+  test('a token is the same as in the marketplace interface, apart from traits and further fields of its last sale', async () => {
     const subject = newCollection();
     await market.load([
       subject.collection(),
@@ -155,7 +155,7 @@ forEachMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}
     assert.equal(await idsOf(subject, `&owner=${SOLANA_SELLER}`), [c, a].join(' '));
   });
 
-  test('an expired listing is not listed, before and after the sweep', async () => {
+  test('a token whose listing has expired is not among the listed tokens, even before the sweep', async () => {
     const subject = newCollection();
     await market.load([
       subject.collection(),

@@ -51,7 +51,7 @@ forEachMarket('traits', {}, (market) => {
     return subject;
   };
 
-  test('each value has its number of tokens, of listed tokens, and its floor over both books', async () => {
+  test('each value has its number of tokens, its number of listed tokens, and its floor over the order book and the mirror', async () => {
     const subject = await loadHats();
     assert.deepEqual(await readTraits(subject), {
       Eyes: [
@@ -65,7 +65,7 @@ forEachMarket('traits', {}, (market) => {
     });
   });
 
-  test('a filter needs one of the values of each name, in every sort, with the other filters', async () => {
+  test('a token matches a filter if it has one of the values of each name, in every sort and together with other filters', async () => {
     const subject = await loadHats();
     assert.equal(await idsOf(subject, 'traits[Hat]=Cap'), '2 3 1 5');
     assert.equal(await idsOf(subject, 'traits[Hat]=Cap&listed=true'), '2 3 1');
@@ -83,7 +83,7 @@ forEachMarket('traits', {}, (market) => {
     assert.equal(await idsOf(subject, 'traits[Hat]=Cap&traits[Eyes]=Green'), '');
   });
 
-  test('a number is null while a token that it counts may be missing', async () => {
+  test('a number is null while it may lack a token', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.token('1'), subject.token('2'), subject.listing('1', 5)]);
     await market.describe(subject, { 1: { Hat: 'Cap' }, 2: { Hat: 'Cap' } });
@@ -117,7 +117,7 @@ forEachMarket('traits', {}, (market) => {
     assert.equal((await market.get(traitsOf(other, `?cursor=${page.pagination.nextCursor}`))).status, 400);
   });
 
-  test('a trait with more than 250 values has the values of the most tokens', async () => {
+  test('a trait with more than 250 values lists the 250 values with the most tokens', async () => {
     const subject = newCollection();
     const ids = range(252).map(String);
     await market.load([subject.collection(), ...ids.map((id) => subject.token(id))]);
@@ -126,7 +126,7 @@ forEachMarket('traits', {}, (market) => {
     assert.deepEqual([trait.values.length, trait.values[0].value, trait.hasMoreValues], [250, '8', true]);
   });
 
-  test('an expiry changes figures and lists at its time, before and after the sweep', async () => {
+  test('figures and lists change when a listing expires, and the sweep after the expiry does not change them', async () => {
     const subject = newCollection();
     const expiresAt = new Date(market.now() + HOUR_MS).toISOString();
     await market.load([
@@ -166,7 +166,7 @@ forEachMarket('traits', {}, (market) => {
     const ids = range(40).map(String);
     const expiry = () =>
       random.boolean(0.3) && { expiresAt: new Date(market.now() + random.integer(1, HOUR_MS)).toISOString() };
-    // Equal prices could be in another order.
+    // All prices are different, because the order of equal prices is not the same in both lists.
     const prices = random.shuffle(range(200).map((price) => price + 1));
     const offer = (make: typeof subject.order) => ids.map((id) => make(id, prices.pop() ?? 0, { ...expiry() }));
     await market.load([
@@ -240,7 +240,7 @@ forEachMarket('traits', {}, (market) => {
     }
   });
 
-  test('a cursor belongs to one filter, however the filter is written', async () => {
+  test('a cursor is valid for one filter only, however the filter is written', async () => {
     const subject = await loadHats();
     const { nextCursor } = (await market.ok(tokensOf(subject, '?limit=1&traits[Hat]=Cap&traits[Hat]=Crown')))
       .pagination;

@@ -1,4 +1,4 @@
-// The header of all pages: the workplaces, the search, the theme and the help.
+// The header of all pages. It has links to the market, the shop and the service, the search, and buttons for the theme and the help.
 
 import { useLocation } from 'wouter-preact';
 import { ExternalIcon, KeyboardIcon, MoonIcon, SunIcon, SystemIcon } from '../parts/icons.tsx';
@@ -71,7 +71,7 @@ function ThemeButton() {
   );
 }
 
-/** A market stall: an awning with three scallops over a counter. */
+/** The logo, a market stall: an awning with three scallops over a counter. */
 function Mark() {
   return (
     <svg class="mark" viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">

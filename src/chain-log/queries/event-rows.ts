@@ -53,7 +53,7 @@ const decodeRow = rowDecoder('chain_event', {
 const decodeKind = rowDecoder('chain_event', { kind: text, tx: hex });
 const known: ReadonlySet<string> = new Set(KINDS);
 
-/** The kind and the transaction of an event if its kind is not known. */
+/** Returns the kind and the transaction of an event whose kind is not known. Null if the kind is known. */
 export function findUnknownKind(row: Row): { kind: string; tx: Hex } | null {
   const found = decodeKind(row);
   return known.has(found.kind) ? null : found;

@@ -1,4 +1,4 @@
-// The explore interface: what front ends need beside `/v1`. All its routes and component schemas.
+// Registers all routes and component schemas of the explore interface, which has what front ends need in addition to `/v1`.
 
 import type { FastifyInstance } from 'fastify';
 import type { Chains } from '../../core/chains.ts';
@@ -86,7 +86,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
   errorCodes: ['gone'],
 };
 
-/** `app` must be a Fastify scope of its own, because its validator and its parsers of bodies are replaced. */
+/** `app` must be a Fastify scope of its own, because this function replaces the validator and the body parsers of `app`. */
 export function registerExplore(app: FastifyInstance, context: ExploreContext, chains: Chains): Promise<void> {
   readJsonBodies(app);
   return registerPublicInterface(app, EXPLORE, { context, chains });

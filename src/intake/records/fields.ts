@@ -15,7 +15,10 @@ export class RecordRejected extends Error {
   }
 }
 
-/** A raw record, whose `path` is empty, or an object inside it, with a path such as `snapshot.`. */
+/**
+ * The fields of a raw record, or of an object inside a raw record. `path` is empty for the record, and for example `snapshot.` for an
+ * object.
+ */
 export type Fields = { readonly values: Readonly<Record<string, unknown>>; readonly path: string };
 
 /** The longest text of a field that has no limit of its own, in characters. */

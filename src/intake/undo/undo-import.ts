@@ -1,5 +1,5 @@
-// Takes one import back, the newest change first, in one transaction for each change. The indexer is undone before the primary database. A
-// change that is undone is no longer recorded, so an interrupted undo continues with the next call.
+// Undoes one import, the newest change first, with one transaction for each change. The changes in the indexer are undone before the
+// changes in the primary database. The record of an undone change is deleted, so the next call continues an interrupted undo.
 
 import type { OnChanged } from '../../core/collection-versions.ts';
 import type { Chains } from '../../core/chains.ts';
@@ -28,15 +28,15 @@ export type UndoContext = {
   copyCatalog: () => Promise<void>;
 };
 
-/** The number of rows that an undo deleted, restored, did not find, and left. */
+/** The numbers of rows that an undo deleted, restored, did not find, and did not revert. */
 export type UndoCounts = { removed: number; restored: number; missing: number; kept: number };
 
 /** How far an undo has come. The changes of `schema` whose number is below `before` are next. If `before` is null, all changes are next. */
 export type UndoPosition = { schema: ImportSchema; before: number | null };
 
 /**
- * The result of one part of an undo. `next`: where the next part continues, null after the last part. `kept`: the rows that were left, at
- * most KEPT_SHOWN_MAX. `state` is null in a dry run and before the last part.
+ * The result of one part of an undo. `next`: where the next part continues, null after the last part. `kept`: the rows that were not
+ * reverted, at most KEPT_SHOWN_MAX. `state` is null in a dry run, and in all parts before the last part.
  */
 export type UndoPart = {
   id: string;
@@ -46,7 +46,7 @@ export type UndoPart = {
   state: UndoState | null;
 };
 
-/** The most rows that `kept` names in one part of an undo. */
+/** The most rows that `kept` lists in one part of an undo. */
 const KEPT_SHOWN_MAX = 20;
 
 const START: UndoPosition = { schema: 'indexer', before: null };
@@ -78,12 +78,12 @@ export async function undoPart(
   return tally.part({ schema, before }, null);
 }
 
-/** What an undo would do now. Changes nothing. */
+/** Returns what an undo would do now. Changes nothing. */
 export async function previewUndo(context: UndoContext, id: string): Promise<UndoPart> {
   await requireUndoable(context, id);
   const tally = new UndoTally(id);
   for (const schema of ['indexer', 'main'] as const) {
-    // An undo first restores the rows of later changes. Such a row then is as the earlier change left it.
+    // An undo first restores the rows of later changes. When it reaches an earlier change of such a row, the row is as that change left it.
     const restored = new Set<string>();
     let before: number | null = null;
     for (;;) {

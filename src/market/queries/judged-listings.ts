@@ -1,5 +1,5 @@
-// Reads the mirrored listings that a followed chain decides about, and writes their states. Indexer database. The rule is in
-// market/listing-judgement.ts; the evidence is in the primary database.
+// Reads the mirrored listings whose states follow from the log of a followed chain, and writes these states. Indexer database. The rule is
+// in market/listing-judgement.ts; the evidence is in the primary database.
 
 import type { EvidenceChanges } from '../../chain-log/evidence-changes.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -41,7 +41,7 @@ const decodeListing = rowDecoder('listing', {
 
 /**
  * The listings in judged collections whose state may depend on the changes. These are all listings of the orders, the active listings of
- * the tokens, the active listings of the owners if they name an operator, and the listings of the offerers if their counter is known.
+ * the tokens, the active listings of the owners whose operator is known, and the listings of the offerers whose counter is known.
  */
 export async function listAffectedListings(db: Queryable, changes: EvidenceChanges): Promise<JudgedListing[]> {
   const { chain, orderHashes, tokens, owners, offerers } = changes;
@@ -86,7 +86,10 @@ export async function listPendingListings(db: Queryable, chain: string, limit: n
   return rows.map(decodeListing);
 }
 
-/** The active listings of a collection, and the listings that a block ended, sorted by asset and key. With `after`, only later listings. */
+/**
+ * The active listings of a collection, and the listings that a block ended, sorted by asset and key. With `after`, only the listings that
+ * come after this asset and key.
+ */
 export async function listListingsToJudge(
   db: Queryable,
   collectionId: string,
@@ -124,9 +127,9 @@ export type ListingChange = { listing: JudgedListing; to: ListingState; isByCoun
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
 
 /**
- * Writes the new states. A listing that another transaction has written since it was read is left out. Then nothing is recorded for the
- * activity log, so the caller must roll back. Returns the asset of each row that was written. The sale that filled a listing gets the id of
- * the listing, unless it already names a listing.
+ * Writes the new states. Returns the asset of each row that was written. A listing is not written if another transaction has written it
+ * since the caller read it. In this case nothing is recorded for the activity log, so the caller must roll back. The sale that filled a
+ * listing gets the id of the listing, unless the sale already has the id of a listing.
  */
 export async function updateListingStates(
   tx: Queryable,
@@ -170,8 +173,8 @@ export async function updateListingStates(
 }
 
 /**
- * What the activity log records of a new state. If a block ended the listing, the change has the time of this block and the transaction
- * that ended the listing.
+ * Returns the record of a new state for the activity log. Returns an empty list if the new state is not a change of the market. If a block ended the
+ * listing, the change has the time of this block and the transaction that ended the listing.
  */
 function toRecordedChange({ listing, to, isByCounter }: ListingChange): RecordedListingChange[] {
   const { collectionId, key } = listing;

@@ -1,12 +1,13 @@
 // The history of floors and of numbers of listed assets: a point for each change, and a row for each hour with a change. Indexer database.
-// The transaction that changes the figures also writes both, and holds the lock on the figures (`lockFigures`).
+// The transaction that changes the figures also writes the points and the hours, and holds the lock on the figures (`lockFigures`).
 
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';
 
 /**
- * Common table expressions that add points at the time `at`, and the hours of these points. `changed` names an expression of the same
- * statement with the columns collection_id, at, floor_raw and listed. The expression `points` has the keys of the new points.
+ * Common table expressions that insert a point for each row of `changed`, and insert or update the hours of these points. `changed` is the
+ * name of an expression in the same statement that has the columns collection_id, at, floor_raw and listed. The expression `points` returns
+ * the keys of the new points.
  */
 export const addPointsSql = (changed: string): string => `points as (
        insert into indexer.market_point (collection_id, at, floor_raw, listed)
@@ -19,15 +20,17 @@ export const addPointsSql = (changed: string): string => `points as (
          listed = excluded.listed
      )`;
 
-/** An SQL expression: the fact that identifies the floor of a point in the activity log. `key` is the column with the key of the point. */
+/**
+ * The SQL expression for the fact that identifies the floor of a point in the activity log. `key` is the column with the key of the point.
+ */
 export const pointFactSql = (key: string): string => `'floor ' || ${key}`;
 
 const decodeTaken = rowDecoder('market_point', { collectionId: column('collection_id', text), fact: text });
 
 /**
- * Deletes the points of collections since `since`, in milliseconds, and corrects the hours. The last point before `since` becomes the last
- * point of its collection again, so that `updateRanks` adds a point if the present figures differ from it. Returns the facts of the deleted
- * points. The figures must be locked.
+ * Deletes the points of the collections at or after `since`, in milliseconds, and corrects the hours. The last point before `since` becomes
+ * the last point of its collection again. So `updateRanks` adds a point if the present figures differ from that point. Returns the facts of
+ * the deleted points. The figures must be locked.
  */
 export async function deletePointsSince(
   tx: Queryable,

@@ -78,8 +78,8 @@ export type GroupedUpdate = { productId: string; input: ProductInput; check: (cu
 export type GroupedUpdateResult = Exclude<ProductUpdateResult, { outcome: 'slug-taken' }> | ServiceError | 'locked';
 
 /**
- * Merges updates into products, in the given order, as if they were made one by one: each has its own version, event and result, and one
- * that fails changes nothing. The updates must not change the slug or the stock. Must run in a transaction.
+ * Merges updates into products, in the given order, as if they were made one by one. Each update has its own version, event and result. An
+ * update that fails changes nothing. The updates must not change the slug or the stock. Must run in a transaction.
  */
 export async function updateProductsWithEvents(
   tx: Queryable,

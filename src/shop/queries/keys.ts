@@ -45,7 +45,10 @@ export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promi
 
 const decodeHash = rowDecoder('api_key', { hash: text });
 
-/** The keys with these hashes, whether or not they are still usable, by hash. Hashes are hexadecimal text. Unknown hashes are absent. */
+/**
+ * Returns the keys with these hashes, by hash. Keys that can no longer be used are included. Hashes are hexadecimal text. Unknown hashes
+ * are absent.
+ */
 export async function findKeysByHash(db: Queryable, hashes: readonly string[]): Promise<Map<string, ApiKey>> {
   const rows = await queryHot(
     db,
@@ -56,7 +59,7 @@ export async function findKeysByHash(db: Queryable, hashes: readonly string[]): 
   return new Map(rows.map((row) => [decodeHash(row).hash, decodeKey(row)]));
 }
 
-/** The key, locked until the transaction ends. */
+/** Finds a key, and locks it until the transaction ends. */
 export async function findKeyForUpdate(tx: Queryable, id: string): Promise<ApiKey | null> {
   const [row] = await tx.query(`select ${COLUMNS} from main.api_key where id = $1 for update`, [id]);
   return row ? decodeKey(row) : null;
@@ -85,7 +88,7 @@ export async function updateKeyReplaced(db: Queryable, id: string, at: number): 
   await db.query(`update main.api_key set replaced_at = least(replaced_at, $2) where id = $1`, [id, new Date(at)]);
 }
 
-/** Stores the times of last use by key id, unless a later time is stored. */
+/** Stores the time at which each key was last used, unless a later time is already stored. `uses`: the times by key id. */
 export async function updateKeysUsed(db: Queryable, uses: ReadonlyMap<string, number>): Promise<void> {
   await db.query(
     `update main.api_key as key set last_used_at = used.at

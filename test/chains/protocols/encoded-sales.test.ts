@@ -1,5 +1,5 @@
-// Sales of settlement protocols from logs that viem encodes by the published interfaces. Facts of real transactions are used where their hash
-// is named; the logs themselves are not recorded.
+// Tests how the sales of settlement protocols are decoded. viem encodes the logs according to the published interfaces of the contracts. A
+// test that names the hash of a transaction uses the facts of this real transaction, but not its recorded logs.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -99,7 +99,7 @@ describe('Blur', () => {
       buyHash: hash('02'),
     });
 
-  test('a bid of version 1 is paid from the pool in native currency, and its hash is that of the bid', () => {
+  test('in version 1 a payment from the pool is a price in native currency, and the sale of an accepted bid has the hash of the bid', () => {
     const [bid] = salesOfTransaction({ logs: [matched(BUYER, SELLER)] });
     const [listing] = salesOfTransaction({ logs: [matched(SELLER, BUYER)] });
     assert.deepEqual(factsOf({ logs: [matched(BUYER, SELLER)] }), [sold('blur', '500')]);
@@ -127,13 +127,13 @@ describe('Blur', () => {
     assert.deepEqual(factsOf({ logs: [moved, executed(1)] }), [sold('blur', '10100')]);
   });
 
-  test('in version 2 a side is not known without the transfer of the token', () => {
+  test('in version 2 one party of a sale is unknown without the transfer of the token', () => {
     assert.deepEqual(factsOf({ logs: [executed(0)] }), [{ ...sold('blur', '10050'), buyer: null }]);
     assert.deepEqual(factsOf({ logs: [executed(1)] }), [{ ...sold('blur', '10100'), seller: null }]);
   });
 });
 
-test('LooksRare: an accepted bid in wrapped currency, of Ethereum transaction 0x4b064cc0…6cd', () => {
+test('LooksRare: the bid in wrapped currency that Ethereum transaction 0x4b064cc0…6cd accepts is a sale', () => {
   const facts = {
     contract: '0x77dd30fd9471818aebba24bed6d4474190ecad9b',
     seller: '0xf8238a3dd9a67b8419412ede613a06d73ffc2d93',
@@ -156,7 +156,7 @@ test('LooksRare: an accepted bid in wrapped currency, of Ethereum transaction 0x
   ]);
 });
 
-test('LooksRare and 0x: a cancelled nonce voids the orders with this nonce of one account', () => {
+test('LooksRare, 0x and Payment Processor: a cancelled nonce is decoded for the account that cancelled it', () => {
   const logs = [
     logOf('looksRareV1', 'cancelMultipleOrders', { user: SELLER, orderNonces: [3n, 5n] }),
     logOf('looksRareV2', 'orderNoncesCancelled', { user: SELLER, orderNonces: [8n] }),
@@ -170,7 +170,7 @@ test('LooksRare and 0x: a cancelled nonce voids the orders with this nonce of on
   );
 });
 
-test('Blur, Wyvern and LooksRare: a raised nonce voids all earlier orders of one account', () => {
+test('Blur, Wyvern and LooksRare: a raised nonce is decoded as a counter increment', () => {
   const logs = [
     logOf('blurV1', 'nonceIncremented', { trader: SELLER, newNonce: 2n }),
     logOf('wyvern', 'nonceIncremented', { maker: SELLER, newNonce: 3n }),
@@ -221,16 +221,16 @@ describe('X2Y2', () => {
       ...changes,
     });
 
-  test('a bid for any token of a collection is filled with the token that replaces the mask', () => {
+  test('an accepted bid for any token of a collection is a sale of the token in the replacement data', () => {
     const dataMask = `0x${'00'.repeat(96)}${'ff'.repeat(32)}`;
     const anyToken = { maker: BUYER, taker: SELLER, dataMask, item: { price: 100n, data: pair(0n) } };
-    // Only the bytes under the mask are used.
+    // Only the replacement bytes for which the mask is 0xff are used.
     const dataReplacement = `0x${'11'.repeat(96)}${'07'.padStart(64, '0')}`;
     const logs = [inventory(anyToken, { op: 2, dataReplacement })];
     assert.deepEqual(factsOf({ logs }), [sold('x2y2', '100')]);
   });
 
-  test('the price is the amount of the settlement, and events of other kinds are no sales', () => {
+  test('the price is the amount of the settlement, and events of other kinds are not sales', () => {
     assert.deepEqual(factsOf({ logs: [inventory({})] }), [sold('x2y2', '100')]);
     assert.deepEqual(factsOf({ logs: [inventory({}, { op: 3 })] }), []);
     assert.deepEqual(factsOf({ logs: [inventory({ delegateType: 5n })] }), []);
@@ -241,7 +241,7 @@ describe('CryptoPunks', () => {
   const punk = (name: keyof (typeof EVENTS)['cryptoPunks'], args: Record<string, unknown>) =>
     logOf('cryptoPunks', name, args);
 
-  test('a bought punk, of Ethereum transaction 0x8065c3c4…6a0, is a sale and a transfer', () => {
+  test('the purchase of a punk in Ethereum transaction 0x8065c3c4…6a0 is a sale and a transfer', () => {
     const parties = {
       seller: '0x2a193336b79d9462bb36215210d44e9d60878c65',
       buyer: '0xbbaec56b725a0b9501a655d7d1b48555af637b70',
@@ -257,7 +257,7 @@ describe('CryptoPunks', () => {
     );
   });
 
-  test('an accepted bid names neither buyer nor price: the buyer is in the transfer, and no price is invented', () => {
+  test('the event of an accepted bid has neither buyer nor price, so the buyer is read from the transfer, and the price is unknown', () => {
     const [seller, buyer] = [
       '0x00d7c902fbbcd3c9db2da80a439c94486c50eb81',
       '0x382681f262e3ab062c89298609372b6ae9d8e52a',
@@ -279,7 +279,7 @@ describe('CryptoPunks', () => {
     );
   });
 
-  test('a punk that is given away or bought for nothing moves and is no sale', () => {
+  test('a punk that is given away or bought for nothing is a transfer and not a sale', () => {
     const logs = [
       punk('assign', { to: SELLER, punkIndex: 1n }),
       punk('punkTransfer', { from: SELLER, to: BUYER, punkIndex: 1n }),
@@ -317,19 +317,20 @@ describe('Wyvern', () => {
     const side = (maker: Hex) => [exchange, maker, zeroAddress, STRANGER, target, zeroAddress, currency];
     const args = [[...side(buyer), ...side(seller)], Array.from({ length: 18 }, () => 0n)];
     const call = encodeFunctionData({ abi, functionName: 'atomicMatch_', args: args as never });
-    // The interface here has fewer arguments than the contract, so only its addresses are used.
+    // This ABI has fewer arguments than the function of the contract, so its selector is wrong. The selector of the contract, 0xab834bab,
+    // replaces it. Before that selector is the selector of an aggregator.
     return `0x12345678ab834bab${call.slice(10)}` as const;
   };
   const facts = { marketplace: 'opensea', contract, asset: '5014', seller, buyer };
 
-  test('the token is in the transfer of the match, and the currency in the call data, also of an aggregator', () => {
+  test('the token is read from the transfer of the match, and the currency from the call data, also from that of an aggregator', () => {
     assert.deepEqual(factsOf({ logs, callData: callDataIn(zeroAddress) }), [{ ...facts, price: '40000000000000000' }]);
     assert.deepEqual(factsOf({ logs, callData: callDataIn(WRAPPED) }), [{ ...facts, price: '40000000000000000' }]);
     const inDollars = factsOf({ logs, callData: callDataIn(DOLLARS) });
     assert.deepEqual(inDollars, [{ ...facts, price: `40000000000000000 of ${DOLLARS}` }]);
   });
 
-  test('a price whose currency the call data does not name is not a native amount', () => {
+  test('without a currency in the call data, the price is not an amount in native currency', () => {
     for (const callData of ['0x', '0xab834bab', `0xab834bab${'00'.repeat(448)}`] as const) {
       const [sale] = factsOf({ logs, callData });
       assert.doesNotMatch(sale?.price ?? '', /^\d+$/);
@@ -368,7 +369,7 @@ describe('Wyvern', () => {
 describe('Foundation', () => {
   const shares = { totalFees: 5n, creatorRev: 10n, sellerRev: 85n };
 
-  test('the price of a listing and of an offer is the sum of the shares', () => {
+  test('the price of a bought listing or an accepted offer is the sum of the fees and the revenues of creator and seller', () => {
     const token = { nftContract: NFT, tokenId: 7n };
     const bought = logOf('foundation', 'buyPriceAccepted', { ...token, seller: SELLER, buyer: BUYER, ...shares });
     const offered = logOf('foundation', 'offerAccepted', { ...token, seller: SELLER, buyer: BUYER, ...shares });
@@ -376,7 +377,7 @@ describe('Foundation', () => {
     assert.deepEqual(factsOf({ logs: [offered] }), [sold('foundation', '100')]);
   });
 
-  test('the token of an auction is the one that the market sends to the bidder', () => {
+  test('the token of an auction is the token that the market sends to the bidder', () => {
     const ended = logOf('foundation', 'reserveAuctionFinalized', {
       auctionId: 3n,
       seller: SELLER,
@@ -400,7 +401,7 @@ describe('Foundation', () => {
   });
 });
 
-test('Zora: a filled ask, of Ethereum transaction 0x2a6c1a89…1932', () => {
+test('Zora: the ask that Ethereum transaction 0x2a6c1a89…1932 fills is a sale', () => {
   const facts = {
     contract: '0x1e988ba4692e52bc50b375bcc8585b95c48aad77',
     seller: '0xdd47d3db30809a107c1dd59417a61230458d278e',
@@ -445,7 +446,7 @@ describe('Rarible', () => {
       rightAsset,
     });
 
-  test('the left order is the listing or the bid, and each fill is what its order received', () => {
+  test('the left order is the listing or the bid, and the fill of an order is the amount that the order received', () => {
     const native = assetOf('0xaaaebeba');
     const listing = matchOf(token, native, [SELLER, BUYER], [600n, 2n]);
     const bid = matchOf(assetOf('0x8ae85d84', WRAPPED), token, [BUYER, SELLER], [2n, 600n]);
@@ -455,7 +456,7 @@ describe('Rarible', () => {
     assert.deepEqual([sale?.fill.orderHash, sale?.fill.offer[0]?.amount], [hash('0c'), 2n]);
   });
 
-  test('a match of other kinds of asset is ignored', () => {
+  test('a match with other kinds of assets is ignored', () => {
     const lazy = assetOf('0xd8f960c1', NFT, 7n);
     assert.deepEqual(factsOf({ logs: [matchOf(lazy, assetOf('0xaaaebeba'), [SELLER, BUYER], [6n, 1n])] }), []);
     assert.deepEqual(factsOf({ logs: [matchOf(token, token, [SELLER, BUYER], [1n, 1n])] }), []);
@@ -489,7 +490,7 @@ describe('0x', () => {
     assert.deepEqual(factsOf({ logs }), [sold('unknown', '70')]);
   });
 
-  test('units of an ERC-1155 token have their quantity', () => {
+  test('a sale of several units of an ERC-1155 token has their quantity', () => {
     const { erc721Token, erc721TokenId, erc20TokenAmount, ...rest } = {
       direction: 0,
       maker: SELLER,
@@ -566,7 +567,7 @@ describe('Sudoswap', () => {
     ]);
   });
 
-  test('the buyer is the account to which a pool has the token sent, and the seller is not the router', () => {
+  test('when a pool buys, buyer and seller are those of the last transfer of the token, even if the pool does not receive the token', () => {
     const logs = [
       transferOf(NFT, SELLER, STRANGER, 7n),
       transferOf(NFT, STRANGER, BUYER, 7n),
@@ -575,7 +576,7 @@ describe('Sudoswap', () => {
     assert.deepEqual(factsOf({ logs, pools }), [{ ...sold('sudoswap', '90'), seller: STRANGER }]);
   });
 
-  test('version 2: several tokens are one sale without a token, and units have their quantity', () => {
+  test('version 2: a swap of several tokens is one sale without a token, and a swap of units has their quantity', () => {
     const several = [7n, 8n].map((token) => transferOf(NFT, AT.sudoswapV2, BUYER, token));
     const [bundle] = factsOf({ logs: [...several, swap('swapERC721Out', { amountIn: 200n, ids: [7n, 8n] })], pools });
     assert.deepEqual([bundle?.asset, bundle?.price], [null, '200']);
@@ -586,7 +587,7 @@ describe('Sudoswap', () => {
     assert.equal(units?.fill.offer[0]?.amount, 3n);
   });
 
-  test('a swap without a transfer, of another collection, or of a contract that is no pool is not a sale', () => {
+  test('a swap without a transfer, of another collection, or of a contract that is not a pool is not a sale', () => {
     const out = swap('swapERC721Out', { amountIn: 110n, ids: [7n] });
     assert.deepEqual(factsOf({ logs: [out], pools }), []);
     assert.deepEqual(factsOf({ logs: [transferOf(STRANGER, AT.sudoswapV2, BUYER, 7n), out], pools }), []);

@@ -1,4 +1,5 @@
-// The orders of one collection that `audit --fillable` compares with the chain: orders that the service lists, hides or has ended.
+// The orders of one collection that `audit --fillable` compares with the chain: orders that the service lists, hides, or has marked as
+// ended.
 
 import type { Queryable } from '../../../database/port.ts';
 import {
