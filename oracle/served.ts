@@ -34,7 +34,7 @@ export const WINDOW_SIZE = 250;
 const PAGE_SIZE = 100;
 const PAGES_MAX = 10;
 const TIMEOUT_MS = 30_000;
-/** How often a request that gets a 429 is repeated at most. */
+/** The most repetitions of a request that gets a 429. */
 const REPEATS_MAX = 5;
 const NOT_FOUND = 404;
 const TOO_MANY = 429;

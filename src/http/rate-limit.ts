@@ -7,7 +7,7 @@ import { ServiceError } from '../core/errors.ts';
 
 /** `message`: messages to `/mcp`. The reads that a message causes are also counted in the other two buckets. */
 export type RateLimitBucket = 'list' | 'single' | 'message';
-/** The requests a minute that each client may make to each bucket. */
+/** How many requests each client may make to each bucket in a minute. */
 export type RateLimits = Record<RateLimitBucket, number>;
 
 /** The limits of the public interfaces, for each client address. */

@@ -17,7 +17,7 @@ export type ParsedUri =
 
 const UNSUPPORTED: ParsedUri = { kind: 'unsupported' };
 const URL_LENGTH_MAX = 2_048;
-/** A host name has at most 253 characters, and a colon with a port at most six. */
+/** At most 253 characters for the host name, and six for a colon and a port. */
 const HOST_LENGTH_MAX = 259;
 const HEX_ID_DIGITS = 64;
 const DIGEST_DIGITS = 32;

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 const BUILD_PROGRAMS = ['sh', 'bash', 'mkdir', 'mv', 'rm', 'cp', 'find', 'awk', 'chown', 'ldd', 'env', 'node'];
 const BUNDLERS = fileURLToPath(new URL('../../node_modules/@rolldown/binding-*/*.node', import.meta.url));
 const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
-/** The path in the build image of the certificates that NODE_EXTRA_CA_CERTS names on this machine. */
+/** A file in the build image: a copy of the file that NODE_EXTRA_CA_CERTS names on this machine. */
 const EXTRA_AUTHORITIES = '/etc/ssl/extra.crt';
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -26,7 +26,7 @@ export function run(program: string, args: readonly string[], options: { cwd?: s
   return stdout.trim();
 }
 
-/** Makes an image with the C and C++ libraries that Node.js needs. It stands for the image `cc` of distroless. */
+/** Makes an image with the C and C++ libraries that Node.js needs. In the test, it replaces the distroless image `cc`. */
 export function makeRuntimeImage(tag: string, dir: string): void {
   makeRoot(dir);
   copyLibraries(process.execPath, dir);

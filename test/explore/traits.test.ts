@@ -83,7 +83,7 @@ forEachMarket('traits', {}, (market) => {
     assert.equal(await idsOf(subject, 'traits[Hat]=Cap&traits[Eyes]=Green'), '');
   });
 
-  test('a number is null while it may lack a token', async () => {
+  test('a number is null while some of the tokens that it counts may be unknown', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.token('1'), subject.token('2'), subject.listing('1', 5)]);
     await market.describe(subject, { 1: { Hat: 'Cap' }, 2: { Hat: 'Cap' } });
@@ -166,7 +166,7 @@ forEachMarket('traits', {}, (market) => {
     const ids = range(40).map(String);
     const expiry = () =>
       random.boolean(0.3) && { expiresAt: new Date(market.now() + random.integer(1, HOUR_MS)).toISOString() };
-    // All prices are different, because the order of equal prices is not the same in both lists.
+    // All prices are different, because listings with equal prices may be in a different order in the two lists.
     const prices = random.shuffle(range(200).map((price) => price + 1));
     const offer = (make: typeof subject.order) => ids.map((id) => make(id, prices.pop() ?? 0, { ...expiry() }));
     await market.load([

@@ -1,5 +1,5 @@
 // Tests GET /inventory of a shop with many products. The response is complete, its pages are read from the database only as fast as the
-// client reads, and it does not block other requests.
+// client reads, and other requests are not delayed.
 
 import assert from 'node:assert/strict';
 import net from 'node:net';

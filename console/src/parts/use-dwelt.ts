@@ -15,7 +15,7 @@ export function useDwelt<Target extends Element>(): [boolean, (element: Target |
   return [hasDwelt, observe];
 }
 
-/** Calls `onDwelt` once, when the element has stayed in the window for MOMENT_MS. Returns a function that cancels this. */
+/** Calls `onDwelt` once, when the element has stayed in the window for MOMENT_MS. Returns a function that prevents this call. */
 function whenDwelt(element: Element, onDwelt: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stop = () => {

@@ -1,4 +1,4 @@
-// The header of all pages. It has links to the market, the shop and the service, the search, and buttons for the theme and the help.
+// The header of all pages. It has the search, links to the market, the shop and the service, and buttons for the theme and the help.
 
 import { useLocation } from 'wouter-preact';
 import { ExternalIcon, KeyboardIcon, MoonIcon, SunIcon, SystemIcon } from '../parts/icons.tsx';

@@ -149,8 +149,8 @@ export class EventReads {
   }
 
   /**
-   * The last block of a range that the endpoints will probably accept. The first endpoint must accept the range at once, the second
-   * endpoint in at most PARTS_MAX parts.
+   * The last block of a range that the endpoints will probably accept. The first endpoint must accept the range in one request, and the
+   * second endpoint in at most PARTS_MAX requests.
    */
   #expectedEnd(from: number, to: number): number {
     if (!this.#comparison.compares('past')) return to;
@@ -208,8 +208,8 @@ export class EventReads {
 
   /**
    * Counts the contracts that the bloom contains but that have no log in the response. If there are any, fetches the logs a second time,
-   * from another endpoint if possible. Returns the response with fewer such contracts. Returns the first response if the second request
-   * fails or has as many: a bloom filter can have false positives.
+   * from another endpoint if possible. Returns the response that has fewer such contracts. Returns the first response if the second request
+   * fails or if the two numbers are equal, because a bloom filter can have false positives.
    */
   async #confirmByBloom(first: FetchedLogs, query: LogQuery, fetchAgain: FetchUpTo): Promise<FetchedLogs> {
     const { last, logs, endpoint } = first;

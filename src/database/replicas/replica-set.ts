@@ -58,8 +58,8 @@ const WITHOUT_PRIMARY_MAX_MS = 30 * 60_000;
 const KEPT_LAGS = 2;
 
 /**
- * Mistakes in the settings. The start fails if a replica is left out for one of these reasons. After any other reason, the replica may be
- * read again later.
+ * Mistakes in the settings. The start fails if a replica is left out for one of these reasons. A replica that is left out for any other
+ * reason may be read again later.
  */
 const MISTAKES: Partial<Record<LeftOut, string>> = {
   'of another system': 'is not a replica of the primary: its system identifier is another one',
@@ -117,9 +117,9 @@ export class ReplicaSet {
   }
 
   /**
-   * Chooses the replica for a read. A replica that the same work has used before comes first, and then the replica with the fewest running
-   * statements. If the primary is lost, the replica that has most of the log comes second instead. Returns null if no replica may be read,
-   * or if no replica has everything that was committed before `notBefore`. The replicas are then checked more often for a while.
+   * Chooses the replica for a read. Prefers the replica that the same work has used before. Otherwise chooses the replica with the fewest
+   * running statements or, if the primary is lost, the replica that has most of the log. Returns null if no replica may be read, or if no
+   * replica has everything that was committed before `notBefore`. The replicas are then checked more often for a while.
    */
   choose({ past }: ReadScope, notBefore: number): Replica | null {
     const earlier = past.chosen.get(this);

@@ -43,7 +43,7 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
   readonly #clocks: RateLimitClocks;
   readonly #shared: SharedCounting;
   readonly #alone: RateLimiter<B>;
-  // The clients that have exceeded their limit, so that their requests cause no further commands to the shared store.
+  // Remembers the clients that have exceeded their limit, so that their requests cause no further commands to the shared store.
   readonly #exceeded = new LRUCache<string, ExceededWindow>({ max: EXCEEDED_MAX });
 
   constructor(

@@ -74,7 +74,10 @@ export async function updateProductWithEvent(
 /** An update of a group. `check` throws a ServiceError if the update must not change this version of the product. */
 export type GroupedUpdate = { productId: string; input: ProductInput; check: (current: Product) => void };
 
-/** The result of an update in a group, or the error of its `check`. `locked`: another transaction holds the product, and nothing was changed. */
+/**
+ * The result of an update in a group, or the error of its `check`. `locked`: another transaction has locked the product, and nothing was
+ * changed.
+ */
 export type GroupedUpdateResult = Exclude<ProductUpdateResult, { outcome: 'slug-taken' }> | ServiceError | 'locked';
 
 /**

@@ -1,5 +1,5 @@
 // The operations of the store interface on webhooks and their deliveries. Operations make deliveries due, and the webhook worker sends
-// them. A mistake of the caller is thrown as a ServiceError.
+// them. If the caller has made a mistake, an operation throws a ServiceError.
 
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../database/port.ts';

@@ -94,7 +94,7 @@ forEachEngine('prices', (engine) => {
     assert.equal((await rates())['MON'], 0.031);
   });
 
-  test('a currency whose two sources differ by more than 5 % gets no price', async (t) => {
+  test('if the two sources of a currency differ by more than 5 %, its stored price is not changed', async (t) => {
     const { tables, done } = await start(t);
     await done();
     tables.coingecko['ETH'] = '2900';
