@@ -4,8 +4,8 @@ import { Pages } from './pages.ts';
 import type { CallOptions, Received, Request, Transport } from './transport.ts';
 
 /**
- * `read`: has no effect. `list`: a read in pages. `keyed`: a change that may have an idempotency key. `write`: a change without one.
- * `hasBody`: parameters that are in neither `path` nor `query` are sent as JSON.
+ * `read`: has no effect. `list`: a read in pages. `keyed`: a change that accepts an idempotency key. `write`: a change that accepts no
+ * idempotency key. `hasBody`: parameters that are in neither `path` nor `query` are sent as JSON.
  */
 export type Operation = {
   method: string;
@@ -20,15 +20,15 @@ export type Operations = Readonly<Record<string, Operation>>;
 export type WriteOptions = CallOptions & {
   /** Identifies this change, so that a repetition has no second effect. Default: a random key for each call. */
   idempotencyKey?: string;
-  /** Changes the resource only if this is still its ETag. */
+  /** Makes the change only if the resource still has this ETag. */
   ifMatch?: string;
 };
 
 type Parameters = Readonly<Record<string, unknown>>;
-/** Returns the result of a call, from the response. */
+/** Converts a response to the result of the call. */
 type Convert = (received: Received) => unknown;
 
-/** The methods of a client, of the type that was generated with the table. */
+/** Makes the methods of a client. `Methods` is the type that was generated together with the table `operations`. */
 export function createCalls<Methods>(transport: Transport, operations: Operations, convert: Convert): Methods {
   const methods: Record<string, unknown> = {};
   for (const [name, operation] of Object.entries(operations)) {
@@ -72,7 +72,7 @@ function toRequest(operation: Operation, parameters: Parameters, options: WriteO
   };
 }
 
-/** A list repeats its parameter. The fields of an object become `name[field]`. */
+/** A value that is a list becomes one parameter for each element. The fields of an object become parameters named `name[field]`. */
 export function toSearch(parameters: readonly (readonly [name: string, value: unknown])[]): string {
   const search = new URLSearchParams();
   const add = (name: string, value: unknown): void => {

@@ -1,4 +1,4 @@
-// What a reader of the console sees of a local market while it happens.
+// The console shows the trades of a local market as they happen.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -10,14 +10,14 @@ import type { DevnetMarket } from './devnet-market.ts';
 import { startDevnetMarket } from './devnet-market.ts';
 
 const DESKTOP = { width: 1_280, scheme: 'light' } as const;
-/** The simulation draws its steps at random, from a seed. */
+/** How many steps a test waits for a step of one kind. The simulation chooses the kinds of its steps at random. */
 const STEPS_MAX = 300;
 const SEEN_WITHIN_MS = 10_000;
 
 describe('a local market', { skip: WHY_NO_BROWSER ?? false }, () => {
   let market: DevnetMarket;
   let browser: Browser;
-  /** The activity of each collection, and the market. */
+  /** The activity page of each collection. */
   let activities: WatchedPage[];
   let overview: WatchedPage;
 
@@ -39,7 +39,10 @@ describe('a local market', { skip: WHY_NO_BROWSER ?? false }, () => {
     await cleanUp();
   });
 
-  /** The page of a collection on which an element appears. Undefined if none appears in time. */
+  /**
+   * Waits until an element appears on the activity page of a collection, and returns this page. Returns undefined if no page has it in
+   * time.
+   */
   const waitForPage = async (selector: string): Promise<WatchedPage | undefined> => {
     const deadline = performance.now() + SEEN_WITHIN_MS;
     while (performance.now() < deadline) {
@@ -49,7 +52,7 @@ describe('a local market', { skip: WHY_NO_BROWSER ?? false }, () => {
     return undefined;
   };
 
-  /** Makes steps until one of them is of this kind and is seen. */
+  /** Runs steps of the simulation until a page shows a step of this kind. Returns this page. */
   const stepUntilSeen = async (kind: RegExp, text: string): Promise<WatchedPage> => {
     for (let count = 0; count < STEPS_MAX; count += 1) {
       const { what } = await market.simulation.step();
@@ -69,7 +72,7 @@ describe('a local market', { skip: WHY_NO_BROWSER ?? false }, () => {
     await assertGoodPage(overview, 'devnet-latest-sales', DESKTOP);
   });
 
-  test('a reorganisation marks what it took back, and says so', async () => {
+  test('after a reorganisation, the events that it took back are marked, and a note says that blocks were replaced', async () => {
     await stepUntilSeen(/^fulfillOrder|^fulfillBasicOrder/, 'Sold');
     await market.simulation.reorganise(market.simulation.reorgDepth());
     const note = '[role=status]:has-text("The chain has replaced blocks")';

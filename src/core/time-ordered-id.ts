@@ -1,5 +1,5 @@
-// Ids that sort by creation time: a prefix, 48 bits of milliseconds, a counter, and random bytes. With one prefix, each id of a process is
-// greater than the ids before it, even when the clock was set back.
+// Ids that sort by creation time: a prefix, 48 bits of milliseconds, a counter, and random bytes. Each id is greater than all ids that the
+// process made earlier with the same prefix, even after the clock was set back.
 
 import { randomBytes } from 'node:crypto';
 

@@ -1,5 +1,5 @@
-// The tokens of a collection, sorted and filtered. A list has one or two phases, for example the listed tokens by price and then the others by
-// id. A position names the last token of a page, in its phase.
+// The tokens of a collection, sorted and filtered. A list has one or two phases: for example the listed tokens by price, and after them the
+// other tokens by id. A position consists of a phase and the last token that a page has of this phase.
 
 import type { Address, AssetId } from '../core/address.ts';
 import type { CollectionLocation } from '../core/collection.ts';
@@ -42,11 +42,11 @@ type Phase = TokenPosition['phase'];
 
 export type TokenListQuery = {
   sort: TokenSort;
-  /** Null: listed or not. */
+  /** True: only listed tokens. False: only tokens that are not listed. Null: both. */
   listed: boolean | null;
   /** Null: any owner. */
   owner: Address | null;
-  /** By name: a token must have one of these values. Empty: any traits. */
+  /** For each trait name, the accepted values: a token must have one of them. Empty: the list is not filtered by traits. */
   traits: ReadonlyMap<string, readonly string[]>;
   after: TokenPosition | null;
   limit: number;
@@ -60,11 +60,11 @@ export type TokenPage = {
   degraded: boolean;
 };
 
-/** The rows of each read of mirrored listings after the first. */
+/** How many mirrored listings each read returns after the first read. */
 const CHUNK_SIZE = 300;
 /** The most reads of mirrored listings for one page. This limit is reached only if the own book lists almost all of the cheapest assets. */
 const CHUNKS_MAX = 20;
-/** The most tokens of one owner that a list is filtered by. */
+/** The most tokens that an owner may have in the collection, if the list is filtered by this owner. */
 const OWNED_MAX = 10_000;
 
 /** Throws `upstream_error` when the indexer cannot be read. */
@@ -89,7 +89,7 @@ class TokenListReader {
   readonly #now: number;
   readonly #readIndexer: Market['tokenLists']['read'];
   readonly #readBook: Market['orderBook']['read'];
-  /** Null: tokens with any traits. */
+  /** Null: the list is not filtered by traits. */
   #traits: TraitFilter | null = null;
   #isBookRead = true;
   /** The last mirrored listing that was read, if the limit of reads was reached. */
@@ -106,12 +106,13 @@ class TokenListReader {
 
   async read(): Promise<TokenPage> {
     const { after, limit, owner } = this.#query;
-    // The list of a custody wallet is empty, because the address of the wallet is never published. Even a cursor would name its tokens.
+    // The list of a custody wallet is empty, because the address of the wallet is never published. Even the cursor of a page would show
+    // which tokens the wallet holds.
     if (owner !== null && this.#market.custodyWallets.has(owner)) return { tokens: [], next: null, degraded: false };
     const traits = await this.#findTraitFilter();
     if (traits === 'none') return { tokens: [], next: null, degraded: false };
     const filter = { now: this.#now, assets: owner === null ? null : await this.#listAssetsOf(owner, traits) };
-    // The assets of an owner were filtered by traits already, so the list is not filtered again.
+    // The list of an owner's assets is already filtered by traits, so the phases must not filter it again.
     if (owner === null) this.#traits = traits;
     const found: Found[] = [];
     let position = after;
@@ -139,8 +140,8 @@ class TokenListReader {
   }
 
   /**
-   * Whether the token, as it was read last, belongs to the list. A listing may have started or ended since the keys were read, and the
-   * indexer's copy of what the own book lists may be out of date.
+   * Whether the token belongs to the list by its newest data. A listing may have started or ended since the list of assets was read, and
+   * the indexer's copy of the own book may be out of date.
    */
   #belongs(token: Token, phase: Phase): boolean {
     const { owner, sort, listed } = this.#query;
@@ -149,7 +150,10 @@ class TokenListReader {
     return mustBeListed === null || mustBeListed === (token.listing !== null);
   }
 
-  /** The assets that the account may own. Who the owner is depends on the listing, so the tokens are checked after they were read. */
+  /**
+   * The assets that the account may own. Whether the holder or the seller of a token counts as its owner depends on its listing. So `#belongs`
+   * checks the owner again after the tokens were read.
+   */
   async #listAssetsOf(account: Address, traits: TraitFilter | null): Promise<string[]> {
     const { collectionId } = this.#location;
     const options = { account, now: this.#now, limit: OWNED_MAX + 1 };
@@ -229,13 +233,14 @@ class TokenListReader {
       this.#readOwn((db) => listOwnAssetsByPrice(db, collectionId, options)),
       this.#listMirroredByPrice(options),
     ]);
-    // The own book may have changed between the reads, so an asset may be in both lists.
+    // The own book may have changed between the two reads, so an asset may be in both lists.
     const ownAssets = new Set(own.map((row) => row.asset));
     const rows = [
       ...own.map((row) => ({ ...row, key: LOWEST_KEY })),
       ...mirrored.filter((row) => !ownAssets.has(row.asset)),
     ].sort(compareListings);
-    // Rows after the last mirrored listing that was read are left out, because a mirrored listing may come before them.
+    // If the mirror was not read to the end, rows that sort after the last mirrored listing that was read are left out: an unread mirrored
+    // listing may belong before them.
     const stoppedAt = this.#stoppedAt;
     const known = stoppedAt
       ? rows.filter((row) => compareListings({ ...row }, { ...stoppedAt, asset: '' }) <= 0)

@@ -9,13 +9,13 @@ import type { CheapFill } from './queries/listings.ts';
 import { listCheapestFills } from './queries/listings.ts';
 
 /**
- * The most rows of each kind in one read of the mirror. Rows of one kind have a total. Rows of the other kind are this service's own
- * listings that have only an ask.
+ * One read of the mirror returns at most this many rows of each of two kinds. The first kind are rows with a buyer total. The second kind
+ * are this service's own listings without a buyer total: for these the buyer total is computed from the ask.
  */
 const CHUNK_SIZE = 20;
 /**
- * The most reads of the mirror. A further read is needed only if the own book lists the assets of all rows of a kind. This happens while
- * the indexer's copy of the own book lacks these assets.
+ * The most reads of the mirror. The reads leave out the assets that the indexer's copy of the own book lists. If this copy is out of date,
+ * all rows of a kind may be of assets that the own book lists, and another read follows.
  */
 const CHUNKS_MAX = 10;
 
@@ -35,8 +35,8 @@ export async function resolveBuyerFloor(market: Market, collection: Collection):
 }
 
 /**
- * The cheapest mirrored rows of both kinds. If the own order book lists an asset, the own order counts, even if its price is higher. The
- * indexer's copy of the own book may be out of date, so the own book itself is read as well.
+ * The cheapest mirrored rows of both kinds. An asset that the own order book lists is left out, because its own order counts even if it is
+ * more expensive. The indexer's copy of the own book may be out of date, so the own book itself is read as well.
  */
 async function readMirroredFills(market: Market, collectionId: string, now: number): Promise<Result<CheapFill[]>> {
   const read = market.buyerFloor.withinOneDeadline();

@@ -16,7 +16,7 @@ import { countMirroredAssets } from './queries/listings.ts';
 import { listHoldingFacts } from './queries/stats.ts';
 import { resolveCollection } from './resolve-collection.ts';
 
-/** Null for a figure that is not known. Volumes in native units, the floor in base units. */
+/** A figure that is not known is null. Volumes are in native units, the floor is in base units. */
 export type CollectionDetail = TradeFigures &
   HoldingFigures & {
     collection: Collection;
@@ -33,7 +33,7 @@ export async function readCollectionDetail(market: Market, id: string): Promise<
   return toCollectionDetail(market, collection, await readDetailFacts(market, [collection]));
 }
 
-/** By collection id. Null for a source that could not be read. `now` is when the facts were read, in milliseconds. */
+/** Facts by collection id. A source that could not be read is null. `now`: when the facts were read, in milliseconds. */
 export type DetailFacts = {
   holdings: ReadonlyMap<string, HoldingFacts> | null;
   trade: ReadonlyMap<string, TradeFacts> | null;
@@ -83,7 +83,7 @@ export function toCollectionDetail(
   };
 }
 
-/** How many assets each book lists, by collection id. */
+/** How many assets of each collection are listed in the own order book and in the mirror, by collection id. */
 export async function countListed(
   market: Market,
   collectionIds: readonly string[],

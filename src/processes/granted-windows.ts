@@ -1,23 +1,24 @@
-// The rate limit windows of all serving processes, in the supervisor. A process receives a part of a window and counts it by itself. When
-// nothing is left, the supervisor takes back what other processes have not counted. So exactly the limit passes over all processes.
+// The rate limit windows of all serving processes, kept in the supervisor. A process receives a part of a window's requests, and counts
+// requests against this part by itself. When the supervisor has none left, it takes back the requests that other processes have not used.
+// So all processes together let exactly `limit` requests pass.
 
 import { WINDOW_MS } from '../http/rate-limit.ts';
 import { WindowTable } from '../http/window-table.ts';
 import { isDoneWithin } from '../resilience/deadline.ts';
 
-/** `key`: the bucket and the client. `at`: the time of the process, from which the published end of a new window follows. */
+/** `key`: the bucket and the client. `at`: the time by the clock of the process. The published end of a new window is computed from it. */
 export type WindowRequest = { key: string; limit: number; at: number };
 
 /**
- * A part of a window. `requests` is how many requests the process may let pass. With 0 requests, the window is used up until it ends.
- * `leftMs`: the time until then.
+ * A part of a window. `requests`: how many requests the process may let pass. Zero means that no requests are left until the window ends.
+ * `leftMs`: the time until the window ends.
  */
 export type WindowPart = { window: number; requests: number; resetAt: number; leftMs: number };
 
-/** Unless a clock was set, the end of a window by the clocks of two processes differs by less than this. */
+/** The ends of a window that are computed from the clocks of two processes differ by less than this, unless a clock was set. */
 const ROUNDING_MS = 1_000;
 
-/** `left`: the requests that no process holds. `holders`: the processes that may hold some. */
+/** `left`: the requests that were given to no process. `holders`: the processes that may have unused requests. */
 type Window = {
   id: number;
   left: number;
@@ -32,9 +33,9 @@ export type GrantedWindowsOptions = {
   monotonic: () => number;
   /** The number of serving processes. */
   processes: number;
-  /** Takes back what the process has not counted of a window. Returns the number of requests. Rejects if the process has ended. */
+  /** Takes the unused requests of a window back from the process. Returns their number. Rejects if the process has ended. */
   recall: (process: number, window: { id: number; key: string }) => Promise<number>;
-  /** How long others wait for a process that does not respond. */
+  /** How long a caller waits for a process that does not respond to a recall. */
   recallTimeoutMs: number;
 };
 
@@ -48,7 +49,7 @@ export class GrantedWindows {
     this.#windows = new WindowTable(options.monotonic());
   }
 
-  /** Gives a part of the window to a process that has nothing left of it. */
+  /** Gives a part of the window to a process whose earlier part is used up. */
   async take(process: number, { key, limit, at }: WindowRequest): Promise<WindowPart> {
     for (;;) {
       const now = this.#options.monotonic();
@@ -72,7 +73,10 @@ export class GrantedWindows {
     return requests;
   }
 
-  /** A process that has ended, or does not respond in time, counts as having used its part. What it gives back later can be used again. */
+  /**
+   * A process that has ended counts as having used its whole part. So does a process that does not respond in time, but if it responds
+   * later, its unused requests can be used again.
+   */
   async #recall(window: Window, key: string): Promise<void> {
     const holders = [...window.holders];
     window.holders.clear();

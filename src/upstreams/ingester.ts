@@ -19,24 +19,30 @@ import type { ParsedPage, SourceRecord } from './response-rows.ts';
 export type RawRecord = Readonly<Record<string, unknown>>;
 
 const BATCH_ROWS_MAX = 500;
-/** The most active listings that one run may see. Their keys are kept in memory, so a run that sees more fails. */
+/** How many active listings one run may see. Their keys are kept in memory, so a run that sees more listings fails. */
 const SEEN_MAX = 1_000_000;
-/** A marketplace may report a listing up to this long after its creation. A younger listing is not retired when a list lacks it. */
+/**
+ * A marketplace may report a listing up to this long after its creation. So a listing that is younger than this is not retired when a list
+ * lacks it.
+ */
 export const LISTING_DELAY_MAX_MS = 2 * 60_000;
 
 /**
- * A list is doubted when it lacks more than half of a collection's stored listings and more than 20 are stored. A doubted list is accepted
- * only after at least two other doubted lists in a row. The first of these lists must be at least five minutes old.
+ * A list is doubted when more than 20 listings of a collection are stored and the list lacks more than half of them. A doubted list is
+ * accepted only if it is at least the third doubted list in a row, and the first of them is at least five minutes old.
  */
 export const SNAPSHOT_LIMITS = { smallBookMax: 20, shareLeftMin: 0.5, doubtsMin: 3, doubtMs: 5 * 60_000 };
 
-/** A list of a collection's listings at a marketplace: all, or all with a buyer total below `below` (in base units). */
+/** Which listings of a collection at a marketplace a list has: all listings, or all with a buyer total below `below` (in base units). */
 export type SeenListings = { source: string; collectionId: string; below?: bigint | null };
 
 /** `oldest`: the earliest `timestamp` of the records that were read, in milliseconds; null when no record has one. */
 export type ReversedEnd = WalkEnd & { oldest: number | null };
 
-/** The ingester of one run. It must be created before the first request, because all lists of the run count as begun at its creation. */
+/**
+ * The ingester of one run. It must be created before the first request, because its creation counts as the time at which every list of the
+ * run was begun.
+ */
 export class Ingester {
   readonly #context: ImportContext;
   readonly #records: RecordContext;
@@ -52,8 +58,8 @@ export class Ingester {
   #unsupported = 0;
 
   /**
-   * `isImport`: the records are the operator's own. The sales and listings of their collections are then stored as covered by an import.
-   * `source`: the vendor that reports the records. `seenMax`: how many active listings the run may see at most.
+   * `isImport`: the records are the operator's own, so the sales and listings of their collections are stored as covered by an import.
+   * `source`: the vendor that reports the records. `seenMax`: how many active listings the run may see.
    */
   constructor(
     context: ImportContext,
@@ -106,9 +112,9 @@ export class Ingester {
   }
 
   /**
-   * Ingests all rows of a walk after it has ended, in reverse order. For a list that begins with the newest row, the oldest rows are stored
-   * first. So after a failure halfway, no row that is older than the newest stored row is missing. Ingests nothing when `isAccepted`
-   * returns false.
+   * Collects all rows of a walk, and ingests them in reverse order after the walk has ended. The list begins with the newest row, so the
+   * oldest rows are stored first. If the ingestion fails halfway, no row that is older than the newest stored row is missing. Ingests
+   * nothing when `isAccepted` returns false.
    */
   async ingestReversed(
     pages: AsyncGenerator<ParsedPage, WalkEnd>,
@@ -139,8 +145,8 @@ export class Ingester {
 
   /**
    * Retires the active listings that this ingester has not seen. Must be called after all listings of the collection were ingested. With
-   * `below`, only the listings with a lower buyer total must have been ingested, and only such listings are retired. Returns false when so
-   * many listings are missing that the list is not accepted yet.
+   * `below`, only listings with a lower buyer total are retired, and only these must have been ingested. Returns false when so many
+   * listings are missing that the list is not accepted yet.
    */
   async retireUnseen({ source, collectionId, below = null }: SeenListings): Promise<boolean> {
     const { indexer, chains, clock, onChanged } = this.#context;
@@ -183,8 +189,8 @@ export class Ingester {
         notMirrored.add(line);
         this.#reject(toReason(kind, reason), reason);
       }
-      // A listing that mirrors an order of this service's own order book is not stored, because the order itself is served. The listing
-      // does not count as seen either: if it was stored before the order was known, `retireUnseen` then retires it.
+      // A listing that mirrors an order of this service's own order book is not stored, because the order itself is served. Such a listing
+      // does not count as seen. If it was stored before the order was known, `retireUnseen` therefore retires it.
       for (const line of part.ownOrderLines) notMirrored.add(line);
     };
     await ingestBatch(this.#context, records, {
@@ -240,7 +246,7 @@ function toSeenKey(source: string, collectionId: string): string {
   return `${source} ${collectionId}`;
 }
 
-/** The reason without the value that it quotes, so that rows with the same error and different values count under one reason. */
+/** The reason without the value that it quotes, so that rows with the same error but different values are counted together. */
 function toReason(kind: string | null, reason: string): string {
   const [field = ''] = reason.split(/, not (?=["[{\d-]|null|true|false)/, 1);
   const withoutValues = field.replace(/"[^"]*"|\d{4,}/g, '…');

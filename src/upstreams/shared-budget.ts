@@ -1,5 +1,5 @@
-// The hourly budget of an upstream, shared by all processes through the primary database. It follows the arithmetic of upstreams/budget.ts.
-// A restart does not refill the budget.
+// The hourly budget of an upstream, shared by all processes through the primary database. The budget follows the arithmetic of
+// upstreams/budget.ts. A restart does not refill it.
 
 import type { Clock } from '../core/clock.ts';
 import type { Queryable } from '../database/port.ts';
@@ -14,7 +14,7 @@ export class SharedBudget implements Budget {
   readonly #upstream: string;
   readonly #rule: BudgetRule;
   readonly #clock: Clock;
-  /** The bucket after this process's last request. Only `left` uses it, because other processes take requests too. */
+  /** The bucket after the last request of this process. It lacks the requests of other processes, so only `left` reads it. */
   #lastSeen: Bucket;
 
   constructor(main: Queryable, { upstream, perHour, clock }: { upstream: string; perHour: number; clock: Clock }) {

@@ -35,7 +35,7 @@ export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure';
   readonly reason: UpstreamReason;
   readonly status: number | null;
-  /** How long after this failure a retry may succeed, in ms; null when that is not known. */
+  /** The time from this failure until a retry may succeed, in ms. Null when it is not known. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -51,7 +51,7 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** For a response that is not of the expected shape. `why` is in the cause only, so it is logged and not published. */
+/** The failure for a response that is not of the expected shape. `why` is only in the cause, which is logged and never published. */
 export function toMalformed(upstream: UpstreamClient, why: string): UpstreamFailure {
   return new UpstreamFailure(upstream.name, 'malformed', { cause: new Error(why) });
 }
@@ -63,22 +63,25 @@ export type CallOptions = {
   signal?: AbortSignal | undefined;
   /** The largest body accepted, in bytes after decompression. Default: 4 MiB. */
   bytesMax?: number;
-  /** The longest wait for the budget, for the end of a pause or for a retry. A call that would have to wait longer fails immediately. */
+  /** The longest wait for the budget, for the end of a pause or for a retry. A call that needs a longer wait fails immediately. */
   patienceMs?: number;
-  /** True for one of many requests that are not urgent. It is sent only while part of the budget is left for urgent requests. */
+  /** True for one of many requests that are not urgent. Such a request is sent only while the budget also has room for urgent requests. */
   isBulk?: boolean;
-  /** Throws UpstreamFailure for a response that is a failure although its status is a success, as in JSON-RPC. */
+  /** Throws UpstreamFailure if the response has a successful status but reports an error, as JSON-RPC can. */
   check?: (value: unknown) => void;
 };
 
 export type UpstreamOptions = {
   name: string;
-  /** May have a path and a query, such as an RPC URL with a key. Both stay in the URL of each request. */
+  /**
+   * May contain a path and a query, for example in an RPC URL with a key. Each request is sent to this URL with its own path and query
+   * added.
+   */
   baseUrl: string;
   headers?: Readonly<Record<string, string>>;
   /** The deadline of one exchange. A call with retries may take longer. */
   timeoutMs: number;
-  /** Limits the requests in any hour, retries included; null for no limit. If `take` rejects, the call rejects with its error. */
+  /** Limits the requests in any hour, retries included; null for no limit. If `take` rejects, the call rejects with the same error. */
   budget?: Budget | null;
   log: Log;
   clock: Clock;
@@ -108,7 +111,7 @@ const BREAKER_OPEN_MS = 5_000;
 /** Shorter than the retry delay of a task (tasks/run.ts), so that the breaker allows a trial whenever a failed task runs again. */
 const BREAKER_OPEN_MAX_MS = 18_000;
 const PATIENCE_MS = 30_000;
-/** The longest pause that a `Retry-After` header can cause. A longer pause is shortened. */
+/** The longest pause that a `Retry-After` header can cause. */
 const PAUSE_MAX_MS = 15 * 60_000;
 /** The pause after a 429 without `Retry-After`. */
 const PAUSE_MS = 5_000;
@@ -266,7 +269,7 @@ export class UpstreamClient {
     }
   }
 
-  /** Null when another attempt would not help. */
+  /** How long to wait before the next attempt, in ms. Null when another attempt would not help. */
   #toRetryWait({ reason, retryAfterMs }: UpstreamFailure, attempt: number): number | null {
     if (attempt > RETRIES_MAX || !RETRIED.has(reason)) return null;
     const backoff = { baseMs: this.#options.retryMs ?? RETRY_MS, maxMs: PAUSE_MAX_MS, jitter: RETRY_JITTER };
@@ -280,13 +283,13 @@ export class UpstreamClient {
   }
 
   /**
-   * Puts back a request that was taken but not sent. The call neither waits for the database nor fails with it. If the database fails, the
-   * budget has one request less in this hour.
+   * Puts a request that was not sent back into the budget. The call does not wait for the database. If the database fails, the call is not
+   * affected, and the budget of this hour has one request less.
    */
   #giveBack(): void {
     void this.#budget?.giveBack().catch((error: unknown) => {
       const { log } = this.#options;
-      log.warn('a request that was not sent could not be given back to its budget', { source: this.name, error });
+      log.warn('a request that was not sent could not be put back into its budget', { source: this.name, error });
     });
   }
 
@@ -326,7 +329,7 @@ function toUrl(baseUrl: string, path: string, query: Query): string {
   return url.href;
 }
 
-/** For a status that is not a success. */
+/** The reason for a status that is not a success. */
 export function toReason(status: number): UpstreamReason {
   if (status === 429) return 'rate-limited';
   if (status === 401 || status === 403) return 'unauthorized';

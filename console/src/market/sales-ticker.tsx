@@ -23,7 +23,10 @@ const SKELETONS = 10;
 
 type Sale = (Activity | ListedActivity) & { collectionId: string };
 
-/** `isIndexRead`: whether the sales before the log of activity can be read. Without them, nothing is said about whether there are sales. */
+/**
+ * `isIndexRead`: whether the index could be read. If not, an empty list is shown as a failed read, because there may be sales that the
+ * activity log lacks.
+ */
 export function SalesTicker({ isIndexRead }: { isIndexRead: boolean }) {
   const query = useQuery(latestSalesQuery());
   const newer = useNewerEvents({ collection: null, kinds: KINDS }, query.data?.meta.offset);
@@ -60,7 +63,7 @@ export function SalesTicker({ isIndexRead }: { isIndexRead: boolean }) {
 
 function TickerSale({ sale, isNew }: { sale: Sale; isNew: boolean }) {
   const { chain, collectionId, tokenId, mint, price, at } = sale;
-  // A sale of several tokens for one price names none of them.
+  // A sale of several tokens for one price has neither a mint nor a token id.
   const id = mint ?? tokenId;
   const { data: token } = useQuery({
     ...tokenQuery(chain, collectionId, id ?? ''),
@@ -99,7 +102,7 @@ function TickerSale({ sale, isNew }: { sale: Sale; isNew: boolean }) {
 /** Newest first, without sales that were taken back. */
 function toSales(newer: readonly Activity[], listed: readonly ListedActivity[]): Sale[] {
   const voided = new Set(newer.flatMap(({ voids }) => voids ?? []));
-  // The list may have events after its offset, which the stream sends as well.
+  // The list may have events after its offset. The stream sends these events as well, so they may be in both lists.
   const events = new Map([...newer, ...listed].map((event) => [event.offset, event]));
   return [...events.values()]
     .filter(

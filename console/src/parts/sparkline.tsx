@@ -1,4 +1,4 @@
-// A small line of the course of a figure, without axes. Unknown values are gaps.
+// A small line chart of a figure over time, without axes. Where a value is unknown, the line has a gap.
 
 const WIDTH = 96;
 const HEIGHT = 28;
@@ -7,9 +7,9 @@ const EDGE = 3;
 
 type SparklineProps = {
   values: readonly (number | null)[];
-  /** What the line shows, for readers who do not see it. */
+  /** What the line shows, for people who use a screen reader. */
   label: string;
-  /** The direction decides the colour. Null: not known. */
+  /** The change of the figure. Its sign decides the colour. Null if it is not known. */
   change: number | null;
 };
 

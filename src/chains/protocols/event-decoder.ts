@@ -18,8 +18,8 @@ export type VerifiedLog = {
 };
 
 /**
- * Returns the logs of one transaction in their order: those of settlement protocols and of followed contracts. Other logs of the transaction
- * are not requested.
+ * Returns the logs of one transaction in their order. These are only the logs of settlement protocols and of followed contracts, because
+ * other logs are not requested from the endpoint.
  */
 export type TransactionLogs = () => readonly VerifiedLog[];
 
@@ -34,7 +34,7 @@ export type EventDecoder = (
   logsOf: TransactionLogs,
 ) => void;
 
-/** Decoders by the first topic of their log. */
+/** The decoder for each first topic of a log. */
 export type EventDecoders = ReadonlyMap<Hex, EventDecoder>;
 
 /**

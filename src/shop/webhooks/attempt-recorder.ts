@@ -1,5 +1,5 @@
-// Records the results of attempts and the health of their receivers. Results that arrive during a write are written together in the next
-// batch.
+// Records the results of attempts to send deliveries, and the health of the webhooks. Results that arrive during a write are written
+// together in the next batch.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Database, Queryable } from '../../database/port.ts';
@@ -66,7 +66,8 @@ export class AttemptRecorder {
       if (signs.size === 0) await updateAttempts(statements, attempts);
       else {
         const disabled = await statements.transaction(async (tx) => {
-          // Webhooks are locked before deliveries, as in the deletion of a webhook, so that the two cannot deadlock.
+          // Webhooks are locked before deliveries. The deletion of a webhook locks in the same order, so it cannot deadlock with this
+          // transaction.
           const ids = await recordHealth(tx, signs, clock());
           await updateAttempts(tx, attempts);
           return ids;

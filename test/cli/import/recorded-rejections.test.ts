@@ -1,5 +1,5 @@
-// `mercat import` of recorded responses. A rejected row is reported by its page and row, and a row that is left out is counted.
-// Missing and invalid fields of --set are reported before a connection is opened.
+// `mercat import` of recorded responses. A rejected row is reported with the numbers of its page and row. Rows that are left out are
+// counted. Missing and invalid fields of --set are reported before a connection is opened.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -55,7 +55,7 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
     assert.deepEqual(await db.query('select count(*)::int as count from indexer.sale'), [{ count: 0 }]);
   });
 
-  describe('rejected rows are reported by page and row', () => {
+  describe('rejected rows are reported with page and row', () => {
     const importAndReadRefused = async (content: string, options: Options & { format?: string } = {}) => {
       const { format = 'magic-eden-listings', args = atLanterns, ...connection } = options;
       const file = path.join(dir, 'refused.ndjson');
@@ -67,15 +67,15 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
       return { ...loaded, refused };
     };
     /**
-     * A listing whose token has an image URL that is too long, so that the intake rejects the token. The intake knows only the
-     * token's line.
+     * A listing row from which a listing and a token are made. The image URL of the token is too long, so the intake rejects the token. The
+     * intake knows only the line of the token, not the page and row.
      */
     const withLongImage = (number: number) => {
       const row = listingRow(number);
       return { ...row, token: { ...row['token'], image: 'x'.repeat(200_000) } };
     };
 
-    test('a row is reported by page and row, whichever part of the program rejects it', async () => {
+    test('a row is reported with page and row, whether the mapper or the intake rejects it', async () => {
       const firstPage = JSON.stringify([listingRow(1), { tokenMint: 3 }, listingRow(2)]);
       const pages = `[${firstPage},{"errors":["no"]},[{"x":}],${JSON.stringify([withLongImage(3)])}]`;
       const rows = `[${JSON.stringify(listingRow(4))},{"x":},${JSON.stringify(withLongImage(5))}]`;
@@ -100,12 +100,12 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
       assert.match(reasons.get('5.2') ?? '', /^not JSON: /);
       assert.match(reasons.get('5.3') ?? '', /^image: has 200000 characters/);
       assert.match(reasons.get('6.undefined') ?? '', /^not JSON: /);
-      // There are four listings with their tokens. The intake rejects two of the tokens. Five rows or pages are rejected before the
-      // intake.
+      // Five rows or pages are rejected before the intake. The other four rows are listings with a token each. The intake rejects two of
+      // these tokens.
       assert.deepEqual([summary.read, summary.inserted, summary.refused], [15, 8, 7]);
     });
 
-    test('a row that a server rejects over its socket is reported by page and row', async (t) => {
+    test('a row that a running server rejects is reported with page and row', async (t) => {
       const app = Fastify({ logger: false, forceCloseConnections: true });
       t.after(() => app.close());
       app.addSchema(IntakeErrorSchema);
@@ -113,7 +113,8 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
       registerRecordRoutes(app, toContext(db), LOCAL_ACCESS);
       const socketPath = path.join(temporaryDirectory(), 'intake.sock');
       await app.listen({ path: socketPath });
-      // There is one line for each row. The rejected lines include the first and the last of a batch of 500.
+      // Each row makes one line. The intake receives batches of 500 lines, and the rejected lines include the first and the last line of a
+      // batch.
       const invalid = new Set([0, 7, 8, 499, 500, 777, 999, 1_000, 1_199]);
       const pages = range(12, (page) =>
         range(100, (row) => {
@@ -135,7 +136,7 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
       );
     });
 
-    test('an import of a file that is cut off fails with the line of the incomplete response', async () => {
+    test('the import of a file that was cut off fails, and the error names the line of the incomplete response', async () => {
       const text = lines([[listingRow(1)], [listingRow(2)]]);
       const { code, summary, stderr } = await importAndReadRefused(text.slice(0, -30));
       assert.equal(code, 1);

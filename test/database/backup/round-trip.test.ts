@@ -1,5 +1,5 @@
-// A backup restores every row of every table exactly. This holds from either engine to either engine, from one database to two, and
-// from two to one.
+// A restored backup has every row of every table exactly as it was, whichever engines the source and the target use. A backup of one
+// database can be restored into two databases, and a backup of two into one.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
@@ -96,7 +96,7 @@ describe('a round trip', () => {
     });
   }
 
-  test('tasks and deliveries that were leased during the backup are free and due after the restore', async () => {
+  test('a task or a delivery that was leased during the backup has no lease after the restore', async () => {
     const source = await migrated(await openOne('embedded'));
     await insertHardRows(source);
     await source.main.query(
@@ -129,20 +129,20 @@ describe('a round trip', () => {
       assert.equal(before?.length, 2);
       const file = newFile();
       await backUp(source, file);
-      // The restore replaces rows of the current version.
+      // The target has rows of the current version, which the restore replaces.
       const target = await migrated(await openOne(engine));
       await insertHardRows(target);
       await restore(target, file, { replace: true });
       await migrate(source.main, 'main');
       await migrate(source.main, 'indexer');
-      // The two databases store the times of their migrations, which differ.
+      // The times at which the migrations were applied differ between the two databases, so they are overwritten before the comparison.
       const set = `update main.migration set applied_at = 'epoch'; update indexer.migration set applied_at = 'epoch'`;
       for (const { main } of [source, target]) await main.query(set);
       assertSame(await readEverything(target), await readEverything(source), 'an older backup');
     });
   }
 
-  test('a backup of a table that differs from its migrations is refused', async () => {
+  test('a restore is refused if a table of the backup has other columns than the migrations create', async () => {
     const source = await migrated(await openOne('embedded'));
     await source.main.query(`alter table main.shop add column added_by_hand text`);
     const file = newFile();
@@ -157,7 +157,7 @@ describe('a round trip', () => {
     assertSame(await readEverything(target), before, 'a refused restore');
   });
 
-  test('a restore into a database with a view that depends on its tables is refused', async () => {
+  test('a restore is refused if a view in the target depends on a table that would be replaced', async () => {
     const target = await migrated(await openOne(ENGINES.at(-1) ?? 'embedded'));
     await insertHardRows(target);
     const file = newFile();

@@ -1,4 +1,4 @@
-// Registers resources to close, drop or remove when the suite of an engine ends.
+// Functions that close, drop or remove what the tests of an engine opened. They run when the suite of the engine ends.
 
 const cleanups: (() => Promise<unknown> | void)[] = [];
 

@@ -2,7 +2,10 @@
 
 import type { Database } from '../../../src/database/port.ts';
 
-/** `type`: such as `Seq Scan`. `table`: null for a step that scans no table. `rows`: over all loops, those that a filter removed included. */
+/**
+ * `type`: for example `Seq Scan`. `table`: null for a step that scans no table. `rows`: the rows that the step read in all its loops,
+ * including rows that a filter removed.
+ */
 export type PlanStep = { type: string; table: string | null; rows: number };
 
 type PlanNode = {
@@ -33,7 +36,7 @@ function stepsOf(node: PlanNode): PlanStep[] {
 /** The most rows that a step may read or sort. */
 export type PlanLimits = { rowsMax: number; sortMax: number };
 
-/** A table of two or three pages is read sequentially. */
+/** PostgreSQL reads a table of two or three pages sequentially. Such a scan is no fault. */
 const SMALL_TABLE_ROWS = 250;
 
 /** Runs each statement, and returns what is wrong with its plan: a sequential scan, or more rows read or sorted than the limits allow. */

@@ -1,4 +1,4 @@
-// The collections that the recordings are about, and functions that read these collections from every source.
+// The collections and tokens in the recorded responses, and functions that read them from every source.
 
 import { parseAddress } from '../../../src/core/address.ts';
 import { createChains } from '../../../src/core/chains.ts';
@@ -7,7 +7,7 @@ import { createSources } from '../replay/wrong-response.ts';
 
 export const FAMOUS_FOX = 'BUjZjAS2vbbb65g7Z1Ca9ZRVYoJscURG5L3AkVvHP9ac';
 export const DEGODS = '6XxjKYFbcndh2gDcsUrmZgVEsoDxXMnfsaGY6fpTJzNr';
-/** The contract of the ask that was recorded from Magic Eden's older API. */
+/** The contract of the ask in the recorded response of Magic Eden's older API. */
 export const ASKED = '0x8132176f60e9db5288d84feeefae455c8caa3f95';
 export const GHOSTS = toGhosts();
 
@@ -15,7 +15,7 @@ export const RECORDED_SOURCES = createSources({
   opensea: GHOSTS,
   openseaToken: '5333',
   solana: DEGODS,
-  // The token of Magic Eden's example.
+  // The token of the example response in Magic Eden's documentation.
   mint: '4uvpqEL73361hRXCrHqBZQWeqfbKPQw55yKSFZvLQYTq',
   das: FAMOUS_FOX,
   asks: ASKED,

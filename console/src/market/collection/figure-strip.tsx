@@ -1,4 +1,4 @@
-// The figures of a collection. Each opens where it comes from.
+// The figures of a collection. The name of a figure is a button that shows where the figure comes from.
 
 import { useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
@@ -95,7 +95,7 @@ type FigureProps = {
   name: string;
   /** The name of the figure in the provenance. Null if the provenance does not cover it. */
   figure: FigureName | null;
-  /** As a ratio to the figure a period ago. Left out if it is unknown, because the figure says enough without it. */
+  /** The change over the period before, as a ratio: 0.05 is +5 %. If it is null, no change is shown. */
   change?: number | null;
   children: ComponentChildren;
 };

@@ -1,4 +1,4 @@
-// The sales of a collection: a chart, and the table of the same sales.
+// The tab with the sales of a collection: a chart, and a table of the same sales.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 const RANGES_MS = { all: Infinity, month: 30 * DAY_MS, week: 7 * DAY_MS, day: DAY_MS };
 const RANGES: readonly ['all', 'month', 'week', 'day'] = ['all', 'month', 'week', 'day'];
 const SKELETONS = 8;
-/** A chart of one sale would show nothing. */
+/** A chart needs at least two sales: a single sale has no line. */
 const CHART_SALES_MIN = 2;
 
 export function SalesTab({ collection }: { collection: MarketCollection }) {

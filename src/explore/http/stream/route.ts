@@ -48,14 +48,14 @@ export function registerStreamRoute(app: FastifyInstance, context: ExploreContex
           from: Type.Optional(
             Type.String({
               description:
-                'An offset, such as `meta.offset` of a response: the stream begins after it. `0`: with the oldest kept event.',
+                'An offset, such as `meta.offset` of a response: the stream begins after this offset. `0`: the stream begins with the oldest event that is still stored.',
               examples: [OLDEST_OFFSET],
             }),
           ),
           collections: Type.Optional(
             Type.String({
               maxLength: LIST_LENGTH_MAX,
-              description: `Only events of these collections: at most ${COLLECTIONS_MAX} ids, separated by commas. Events that concern no single collection are sent as well.`,
+              description: `Only events of these collections: at most ${COLLECTIONS_MAX} ids, separated by commas. Events that belong to no single collection are sent as well.`,
               examples: [EXAMPLE_COLLECTION.id],
             }),
           ),
