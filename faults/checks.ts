@@ -1,5 +1,5 @@
-// The checks after every fault. Acknowledged writes are stored, stock equals the replay of its log, and every event was delivered. Nothing
-// is stale, every queue is empty, and every request succeeds again.
+// The checks after every fault. Acknowledged writes are stored, the stock of a product equals the replay of its log, and every event was
+// delivered. Nothing is stale, every queue is empty, and every request succeeds again.
 
 import type { Answer, Unexpected } from './client.ts';
 import type { Fault } from './fault.ts';
@@ -13,16 +13,19 @@ import { isReached } from './wait.ts';
 /** What the checks saw, and the promises that were not kept. */
 export type Checked = { facts: string[]; broken: string[] };
 
-/** The length of the lease of a delivery. If the process with the lease was killed, the delivery is made only after this time. */
+/**
+ * The length of the lease of a delivery. If a process is killed while it holds this lease, another process makes the delivery only after
+ * this time.
+ */
 const LEASE_MS = 60_000;
 /** A price below every price of the load. */
 const FRESH_PRICE = 1_000n;
 const LOW_STOCK = 10;
 const LISTED_MAX = 3;
-/** The limit of lines that the processes may log during a fault, however many requests fail. */
+/** How many lines the processes may log during a fault, however many requests fail. */
 const LINES_MAX = 200;
 const READS_AT_ONCE = 8;
-/** If a token may be lost, its read is repeated for this long. */
+/** How long the read of a token is repeated if the fault may have lost the token. */
 const LOST_READ_MS = 5_000;
 
 /** `limitMs`: after this time every request must succeed again, and nothing may be stale. */
@@ -70,7 +73,7 @@ class Checks {
         return last.status === 200 && !isDegraded(last);
       };
       if (!(await isReached(isComplete, deadline))) {
-        this.broken.push(`${path} is still ${describe(last)} after ${this.#limitMs / 1_000} s`);
+        this.broken.push(`${path} still gets ${describe(last)} after ${this.#limitMs / 1_000} s`);
       }
     }
     const seconds = (performance.now() - mendedAt) / 1_000;
@@ -109,7 +112,9 @@ class Checks {
       for (const { reason, previous, next, adjustment } of log) {
         counts.set(reason, (counts.get(reason) ?? 0) + 1);
         if (previous !== stock || next !== previous + adjustment) {
-          this.broken.push(`the log of ${id} goes from ${stock} to ${previous} + ${adjustment} = ${next}`);
+          this.broken.push(
+            `in the log of ${id}, the stock ${stock} is followed by ${previous} + ${adjustment} = ${next}`,
+          );
         }
         if (previous > LOW_STOCK && next <= LOW_STOCK) this.#lowStock.push({ type: 'inventory.low', id, name: reason });
         stock = next;
@@ -149,7 +154,7 @@ class Checks {
         return last.status === 200 && (JSON.parse(last.text) as { data: { name: string } }).data.name === name;
       };
       // The read is repeated, because on a slow machine a source may miss its deadline, and the response then lacks the name.
-      if (!(await isReached(isServed, deadline))) this.#lose(`the token ${tokenId}, which is ${describe(last)}`);
+      if (!(await isReached(isServed, deadline))) this.#lose(`the token ${tokenId} (last response: ${describe(last)})`);
     });
     this.facts.push(`${ledger.tokens.size} imported tokens`);
     const { size } = ledger;
@@ -176,7 +181,9 @@ class Checks {
     if (withSeveralIds > 0 && !this.#fault.mayLoseWrites)
       this.broken.push(`${withSeveralIds} events were delivered with different webhook-ids`);
     const doubled = receiver.deliveries.length - bySequence.size;
-    this.facts.push(`${expected.length - missing.length} of ${expected.length} events delivered, ${doubled} twice`);
+    this.facts.push(
+      `${expected.length - missing.length} of ${expected.length} events delivered, ${doubled} deliveries repeated`,
+    );
   }
 
   async emptiesQueues(): Promise<void> {
@@ -187,7 +194,7 @@ class Checks {
       return left.length === 0;
     };
     if (!(await isReached(isEmpty, mendedAt + this.#limitMs + LEASE_MS)))
-      this.broken.push(`queues are left: ${left.join(', ')}`);
+      this.broken.push(`queues are not empty: ${left.join(', ')}`);
     this.facts.push(`queues empty after ${((performance.now() - mendedAt) / 1_000).toFixed(1)} s`);
   }
 
@@ -196,7 +203,7 @@ class Checks {
     const { client } = this.#platform;
     const body = toNdjson([toListing('1', FRESH_PRICE)]);
     const imported = await client.send({ method: 'POST', path: '/intake/v1/records', body });
-    if (!imported.text.includes('"done"')) this.broken.push(`an import after the fault is ${describe(imported)}`);
+    if (!imported.text.includes('"done"')) this.broken.push(`an import after the fault got ${describe(imported)}`);
     const path = `/v1/collections/${SUBJECT.slug}/floor`;
     let last: Answer | null = null;
     const isFresh = async () => {
@@ -285,7 +292,10 @@ const UPSTREAM_BREAKER = /^mercat_breaker_open\{.*kind="upstream"/;
 const keyOf = (type: string, { id, name }: Record<string, unknown>): string =>
   type === 'product.deleted' ? `${type} ${String(id)}` : `${type} ${String(id)} ${String(name)}`;
 
-/** The expected events that did not arrive. Low-stock events lack the marker, so they are counted for each product. */
+/**
+ * The expected events that did not arrive. A low-stock event does not name the adjustment that caused it, so only the number of low-stock
+ * events of each product is compared.
+ */
 function countMissing(
   expected: readonly ExpectedEvent[],
   arrived: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-// The primary is stopped at once, as by a crash of its machine, and is started again later.
+// PostgreSQL is killed, as by a crash of its machine, and is started again later.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../fault.ts';
@@ -8,7 +8,8 @@ const DOWN_MS = 8_000;
 
 export const fault: Fault = {
   name: 'postgres-stopped',
-  promise: 'marketplace reads are 200, 502 or 503, and writes are 503 with Retry-After; nothing has to be restarted',
+  promise:
+    'marketplace reads get 200, 502 or 503, and writes get 503 with Retry-After; nothing has to be restarted by hand',
   engines: ['postgresql'],
   run: async ({ start }) => {
     const platform = await start();

@@ -1,4 +1,4 @@
-// Upserts many rows in one statement, and counts what changed. This file must not know what the rows mean.
+// Upserts many rows in one statement, and counts what changed. The code does not depend on what the rows mean.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from './port.ts';
@@ -20,9 +20,9 @@ export type Upsert<R> = {
   fold: (earlier: R, later: R) => R;
   columns: RowColumns<R>;
   /**
-   * Common table expressions that read the rows from the expression `incoming`. The expression `before` has the stored rows before they are
-   * written. The expression `upserted` writes the rows. It returns one row
-   * for each inserted or updated row, with the column `inserted`, computed as `xmax = 0`: only an updated row has an xmax.
+   * Common table expressions. They read the new rows from the expression `incoming`. The expression `before` must have the stored rows as
+   * they were. The expression `upserted` must write the rows, and return one row for each inserted or updated row. Its column `inserted` is
+   * computed as `xmax = 0`, because only an updated row has an xmax.
    */
   sql: string;
   /** The parameters of `sql` from `$1` on. */

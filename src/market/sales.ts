@@ -1,5 +1,5 @@
-// Completed sales, newest first. Sales whose price cannot be interpreted are read as part of a page and then left out. So a page may be
-// short or empty while more pages follow.
+// Completed sales, newest first. Sales whose price cannot be interpreted are left out of a page after it was read. So a page may be short
+// or empty although more pages follow.
 
 import type { Collection, CollectionLocation } from '../core/collection.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -9,12 +9,12 @@ import type { Sale } from './queries/sales.ts';
 import { listSales } from './queries/sales.ts';
 import { locationOf, resolveCollection } from './resolve-collection.ts';
 
-/** A page begins after the position of the last row of the page before. */
+/** The position of the last row of a page. The next page begins after this position. */
 export type SalePosition = { soldAt: number; key: string };
 export type InterpretableSale = Sale & { raw: bigint };
 export type SalePage = { sales: InterpretableSale[]; next: SalePosition | null };
 
-/** Throws `not_found` when `id` names no collection, or a collection without a location. */
+/** Finds a collection that has a location. Throws `not_found` when `id` names no collection, or a collection without a location. */
 export async function resolveTradedCollection(
   market: Market,
   id: string,

@@ -1,5 +1,5 @@
-// Computes and stores the ranks of a collection's tokens. Tokens are read and ranks are written in batches, and the new ranks are served
-// once all of them are stored.
+// Computes and stores the ranks of a collection's tokens. Tokens are read and ranks are written in batches. The new ranks are served only
+// after all of them are stored.
 
 import type { Clock } from '../core/clock.ts';
 import type { Databases } from '../database/open.ts';
@@ -28,7 +28,7 @@ type RankingContext = Pick<Databases, 'main' | 'indexer'> & { clock: Clock };
 type RankedCollection = { state: RarityState; changed: number };
 
 const TOKENS_AT_ONCE = 1_000;
-/** Of this many tokens, at most one may have metadata that was never read. A token whose metadata was never read gets no rank. */
+/** At most one token in this many may have metadata that was never read. A token whose metadata was never read gets no rank. */
 const TOKENS_PER_UNREAD = 100;
 /** An incomplete collection is examined again after this time. */
 const INCOMPLETE_MS = 60_000;

@@ -20,7 +20,7 @@ export function toOrderId(chainId: string, contractAddress: Address, tokenId: As
  */
 export type OrderKey = { chain: string; orderHash: string };
 
-/** For use in sets and maps. */
+/** The key as text, for use in sets and maps. */
 export function toOrderKeyText({ chain, orderHash }: OrderKey): string {
   return `${chain} ${orderHash}`;
 }

@@ -1,5 +1,6 @@
-// Decides from which time the sales of a collection are read at a marketplace, and stores what a read has covered. A read begins before the
-// newest stored sale and before the end of what is covered, so that consecutive reads leave no gap.
+// Decides from which time the sales of a collection are read at a marketplace, and stores the covered time: the time for which all sales of
+// the marketplace are known. A read begins before the newest stored sale and before the end of the covered time, so that consecutive reads
+// leave no gap.
 
 import { findCoverage } from '../market/queries/coverage.ts';
 import { findNewestSaleTime } from '../market/queries/sales.ts';
@@ -9,13 +10,13 @@ import type { CollectionRun } from './followed-task.ts';
 import type { ReversedEnd } from './ingester.ts';
 import type { WalkGap } from './walk.ts';
 
-/** A marketplace may report a sale up to this long after newer sales, so a read goes this much further back. */
+/** A marketplace may report a sale up to this long after newer sales. So a read also covers this time before the newest stored sale. */
 const OVERLAP_MS = 15 * 60_000;
 const SECOND_MS = 1_000;
 
 /**
- * `since`: the time from which sales are read; null when no sale is stored and none was read before. `startedAt`: when the read began. In
- * milliseconds.
+ * `since`: the time from which sales are read. It is null when no sale is stored and no read was made before. `startedAt`: when the read
+ * began. Both times are in milliseconds.
  */
 export type SaleRead = {
   source: string;
@@ -32,21 +33,21 @@ export async function beginSaleRead(
 ): Promise<SaleRead> {
   const { collectionId } = follow;
   const covered = await findCoverage(indexer, { collectionId, subject: 'sales', source });
-  // For the first read, sales that were read from a chain do not count: the marketplace may know the listings of these sales, and more
-  // sales.
+  // Until a first read is stored, a stored sale that was read from a chain does not shorten the read: the marketplace may have sales before
+  // it that the chain's log lacks, and knows the listings that were filled.
   const newest = await findNewestSaleTime(indexer, { source, collectionId, isReported: covered === null });
   const startedAt = clock();
-  // `since` is never after the start of the read: a stored time in the future comes from a process with a wrong clock.
+  // A stored time in the future comes from a process with a wrong clock. So `since` is never later than the start of the read.
   const times = [newest, covered?.to ?? null].filter((time) => time !== null);
   const since = times.length === 0 ? null : Math.min(...times, startedAt) - OVERLAP_MS;
   return { source, startedAt, since, covered, rejectedBefore: ingester.rejectedRows() };
 }
 
 /**
- * Stores what a read has covered. `isFromBeginning`: the marketplace's list goes back to the collection's first sale. After a read that
- * stopped at a limit, the covered time begins at the oldest sale that was read. After a read with rejected rows, it begins at the start of
- * the read, because the rows may have been sales. After any other incomplete read nothing is stored, so the next read begins where this
- * read began.
+ * Stores the time that a read has covered. `isFromBeginning`: the marketplace's list goes back to the collection's first sale. If the read
+ * stopped at a limit, the covered time begins at the oldest sale that was read. If rows were rejected, the covered time begins when the
+ * read began, because the rejected rows may have been sales. If the read was incomplete for another reason, nothing is stored, so the next
+ * read begins at the same time as this read.
  */
 export async function concludeSaleRead(
   { follow, ingester }: CollectionRun,
@@ -64,7 +65,7 @@ export async function concludeSaleRead(
       to: startedAt,
     });
   if (ingester.rejectedRows() > rejectedBefore) return save(startedAt);
-  // Further sales with the same second as the oldest sale may be on the page that was not read.
+  // The page that was not read may have more sales of the same second as the oldest sale.
   const readFrom = oldest === null ? null : oldest + SECOND_MS;
   if (gap !== null) return readFrom === null ? undefined : save(readFrom);
   if (since === null) return isFromBeginning ? save(null) : save(oldest ?? startedAt);

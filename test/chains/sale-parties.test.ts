@@ -57,14 +57,14 @@ test('the buyer is the account to which the router of an aggregator sends the to
   assert.deepEqual(partiesOf([sale], moves(SELLER, ROUTER, STRANGER, BUYER)), [[SELLER, BUYER]]);
 });
 
-test('a buyer who signed the transaction remains the buyer, wherever the token goes then', () => {
+test('a buyer who signed the transaction remains the buyer, even if the token moves on to another account', () => {
   const sale = saleOf({ seller: SELLER, buyer: BUYER }, BUYER);
   assert.deepEqual(partiesOf([sale], moves(SELLER, BUYER, STRANGER)), [[SELLER, BUYER]]);
   const forwarded = saleOf({ seller: SELLER, buyer: ROUTER }, BUYER);
   assert.deepEqual(partiesOf([forwarded], moves(SELLER, ROUTER, BUYER, STRANGER)), [[SELLER, BUYER]]);
 });
 
-test('a token that the buyer sells in the same transaction makes two sales with their own parties', () => {
+test('a token that is bought and sold again in one transaction makes two sales, each with its own parties', () => {
   const sales = [
     saleOf({ seller: SELLER, buyer: ROUTER }, STRANGER),
     saleOf({ seller: ROUTER, buyer: BIDDER }, STRANGER),

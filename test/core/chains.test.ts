@@ -67,7 +67,7 @@ test('the chain of EXTRA_CHAIN gets its OpenSea name from its id and its CoinGec
   assert.deepEqual(namesOf('constructor:evm:constructor:18'), {});
 });
 
-test('of the names that a vendor has for a chain, requests use the first and responses may use all', () => {
+test('requests use the first name that a vendor has for a chain, and responses may use any of its names', () => {
   const polygon = createChains().get('polygon') ?? assert.fail();
   assert.equal(nameAt(polygon, 'opensea'), 'polygon');
   assert.equal(isNameAt(polygon, 'opensea', 'matic'), true);
@@ -76,21 +76,21 @@ test('of the names that a vendor has for a chain, requests use the first and res
   assert.equal(isNameAt(polygon, 'das', 'polygon'), false);
 });
 
-test('every published chain has a wrapped native currency', () => {
+test('every published chain has a wrapped native currency, and every published EVM chain has Seaport 1.6', () => {
   for (const chain of createChains().values()) {
     assert.ok(chain.wrappedNative, chain.id);
     if (chain.family === 'evm') assert.equal(chain.seaport.at(-1)?.version, '1.6');
   }
 });
 
-test('only core/chains.ts and the deployments of settlement protocols name two chains', () => {
+test('no file names more than one chain, except core/chains.ts and the files of settlement protocols', () => {
   const root = fileURLToPath(new URL('../../src/', import.meta.url));
   const names = PUBLISHED_CHAIN_IDS.join('|');
   const mention = new RegExp(`['"](${names})['"]|\\b(${names}):`, 'g');
   const chainsIn = (text: string) => new Set([...text.matchAll(mention)].map(([, quoted, key]) => quoted ?? key));
   const code = (text: string) => text.replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
-  // A settlement protocol was deployed on some chains at its own addresses. A new chain changes none of them.
+  // A file of a settlement protocol lists the chains on which the protocol was deployed. It does not change when a chain is added.
   const others = files.filter((name) => !name.startsWith(path.join('chains', 'protocols', path.sep)));
   const tables = others.filter((name) => chainsIn(code(readFileSync(path.join(root, name), 'utf8'))).size > 1);
   assert.deepEqual(tables, [path.join('core', 'chains.ts')]);

@@ -21,7 +21,7 @@ const EXAMPLE_TOKEN = 401n;
 const NETWORKS: readonly string[] = ['ethereum', 'base'];
 const SIZE = { people: 2, collections: 1, tokens: 4, editions: 1 };
 
-/** A chain's scene with the ids of the orders that were listed on it. */
+/** The scene of one chain, and the orders that were listed on this chain, with their ids. */
 type Stage = Scene & {
   chain: string;
   book: Map<Name, Signed & { id: string; hash: string }>;
@@ -132,14 +132,14 @@ testOnEachChain(
     for (const [name, { order }] of stage.book) {
       const { parameters, signature } = order;
       assert.deepEqual(await rejectionOf(chain, order), [409, 'duplicate'], name);
-      // Each chain has its own wrapped currency.
+      // Each chain has its own wrapped currency, so the currency is rejected before the signature is checked.
       const codeOnOther = name === 'wrapped' ? 'unsupported_currency' : 'signature_invalid';
       assert.deepEqual(
         await rejectionOf(other, order),
         [422, codeOnOther],
         `${name} was not rejected on ${other} with the expected code`,
       );
-      // Bytes of r, s and v, and of the index and the proof of a bulk order.
+      // The changed bytes are in r, s and v, and in the index and the proof of a bulk order.
       const size = signature.length / 2 - 1;
       for (const byte of [0, 32, 63, 64, 66, size - 1].filter((at) => at < size)) {
         const changed = { parameters, signature: flip(signature, byte) };
@@ -303,7 +303,7 @@ testOnEachChain(
   },
 );
 
-test('a token that an example of the client lists is bought by another example', async () => {
+test('a token that one example of the client lists can be bought with another example', async () => {
   const { world, nft, seller: minter } = stages[0] ?? assert.fail();
   // The first person has approved Seaport.
   const [seller = assert.fail(), buyer = assert.fail()] = world.people;
@@ -318,7 +318,7 @@ test('a token that an example of the client lists is bought by another example',
   const tx = await buyListing(orderId, { ...connection, buyer: buyer.account });
   const market = createMarketClient(connection);
   const token = { chain: sale.chain, address: nft.address, tokenId: String(EXAMPLE_TOKEN) };
-  // The transaction may not be in a block yet, and the owners of tokens follow from the blocks in the background.
+  // The transaction may not be in a block yet. The service derives the owners of tokens from the blocks in the background.
   await eventually(async () => {
     const { data: order } = await market.getOrder({ orderId });
     const { data: bought } = await market.getToken(token);

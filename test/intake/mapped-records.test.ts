@@ -1,4 +1,4 @@
-// Records that are made by a column map or contain several tokens, from the file to the stored rows, on both engines.
+// Imports of records that a column map makes, and of records with several tokens: from the file to the stored rows, on both engines.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -89,7 +89,7 @@ forEachEngine('records of a column map', (engine) => {
     );
   });
 
-  test('a bundle is one sale without a token, which counts once in volume and sales', async () => {
+  test('a bundle is stored as one sale without a token, and counts once in the volume and the number of sales', async () => {
     await ingest(
       db,
       collection(),
@@ -130,7 +130,7 @@ forEachEngine('records of a column map', (engine) => {
   });
 });
 
-test('a column map with a pattern is accepted from the operator only, because a pattern can take very long', () => {
+test('a column map with a pattern is accepted only from the operator, because matching a pattern can take very long', () => {
   const map = JSON.stringify({ kind: { value: 'token' }, name: { column: 'n', pattern: '(a+)+$' } });
   const query = { format: 'csv', map };
   assert.ok(parseRequestQuery(query, { allowsPatterns: true }).map);

@@ -139,7 +139,7 @@ function Listing({ token, listing }: { token: Token; listing: MarketItem }) {
     <>
       <p class="token-price">
         <span class="muted">{price ? totalName : askName}</span>
-        {/* The ask and the total are two figures, so the total does not flash as a change of the ask. */}
+        {/* The ask and the total are different figures. With different keys, the total does not flash when it replaces the ask. */}
         <Price key={price ? 'total' : 'ask'} price={price?.total ?? listing.price} />
       </p>
       {price && <PriceSplit price={price} />}
@@ -173,7 +173,7 @@ function Listing({ token, listing }: { token: Token; listing: MarketItem }) {
   );
 }
 
-/** To what the total is divided. Platform fee and royalty are stated apart only if the order does not include them. */
+/** The parts of the buyer total. Platform fee and royalty are shown separately only if the order does not include them. */
 function PriceSplit({ price: { ask, platformFee, royalty, fees } }: { price: NonNullable<Order['buyerPrice']> }) {
   const isDivided = platformFee !== null && royalty !== null;
   return (
@@ -200,7 +200,7 @@ function PriceSplit({ price: { ask, platformFee, royalty, fees } }: { price: Non
   );
 }
 
-/** Why an order is listed, or cannot be filled, with what has happened to it. */
+/** The state of an order, the reason for this state, and what has happened to the order. */
 function OrderState({ order: { status, dormant, evidence } }: { order: Order }) {
   return (
     <>
@@ -248,10 +248,10 @@ function OrderState({ order: { status, dormant, evidence } }: { order: Order }) 
   );
 }
 
-/** The kinds of activity that say the state of an order. */
+/** The kinds of activity that change the state of an order. */
 const ORDER_KINDS = new Set<ActivityKind>(['list', 'reprice', 'fill', 'cancel', 'expire', 'invalidate', 'revalidate']);
 
-/** A token without a listing, and what became of its last order. */
+/** For a token that is not listed: says so, and shows the state of its last order. */
 function Unlisted({ activity }: { activity: readonly ListedActivity[] }) {
   const last = activity.find(({ kind, orderId, voidedBy }) => ORDER_KINDS.has(kind) && orderId && voidedBy === null);
   const order = useQuery({ ...orderQuery(last?.orderId ?? ''), enabled: last !== undefined }).data?.data;
@@ -289,7 +289,7 @@ function OwnerPanel({ token: { owner } }: { token: Token }) {
   );
 }
 
-/** The traits of the token, each with its share of the collection and the floor of the tokens that have it. */
+/** The traits of the token. Each has the share of the collection's tokens that have this trait, and the floor of these tokens. */
 function Traits({ token: { traits, collectionId } }: { token: Token }) {
   const all = useInfiniteQuery({ ...traitsQuery(collectionId), enabled: traits.length > 0 });
   const { data } = useQuery(collectionQuery(collectionId));

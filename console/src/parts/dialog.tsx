@@ -1,4 +1,4 @@
-// A modal dialog with a title. Escape, the cross and a click outside of it close it.
+// A modal dialog with a title. The Escape key, the close button and a click outside of the dialog close it.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';

@@ -49,7 +49,7 @@ function toChangeColumns(change: MarketChange, seq: number): Record<string, unkn
   };
 }
 
-/** Changes in the order in which they were recorded. `rows` is JSON text for `insertActivity`. `more`: further changes wait. */
+/** Changes in the order in which they were recorded. `rows` is JSON text for `insertActivity`. `more`: whether further changes wait. */
 export type ChangeBatch = { seqs: number[]; rows: string; isReorg: boolean; more: boolean };
 
 const decodeBatch = rowDecoder('market_change', {
@@ -59,7 +59,7 @@ const decodeBatch = rowDecoder('market_change', {
   more: boolean,
 });
 
-/** The oldest changes, at most `limit`. A change of the kind `reorg` is a batch of its own. */
+/** The oldest changes that can be merged together, at most `limit`. A change of the kind `reorg` is returned alone. */
 export async function listMarketChanges(db: Queryable, origin: ChangeOrigin, limit: number): Promise<ChangeBatch> {
   const [row] = await db.query(
     `with oldest as (

@@ -1,5 +1,6 @@
-// Wyvern 2.2 and 2.3, through which OpenSea settled from 2018 to August 2022. https://github.com/ProjectWyvern/wyvern-ethereum, ExchangeCore.sol
-// `OrdersMatched` names neither the token nor the currency. The token is in the transfer that the match made, and the currency in the call data.
+// Wyvern 2.2 and 2.3, through which OpenSea settled from 2018 to August 2022. The source is ExchangeCore.sol in
+// https://github.com/ProjectWyvern/wyvern-ethereum. `OrdersMatched` names neither the token nor the currency. The token is read from the
+// transfer that the match made, and the currency from the call data.
 
 import type { OrderFulfilled, Transfer } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
@@ -21,7 +22,8 @@ export const WYVERN_TOPICS = {
 
 /**
  * The topics name the two accounts, but not which of them is the seller: the seller is the account that sent the token. The order of the
- * calling account has the hash zero. Until the call data is read, the contract of the exchange stands for the unknown currency.
+ * account that called the exchange has the hash zero. Until the call data is read, the address of the exchange is a placeholder for the
+ * unknown currency.
  */
 const ordersMatched: EventDecoder = (log, position, events, logsOf) => {
   const { address, topics, data } = log;
@@ -63,11 +65,17 @@ const ATOMIC_MATCH = 'ab834bab';
 const ORDER = { exchange: 0, maker: 1, target: 4, paymentToken: 6 };
 const ORDER_WORDS = 7;
 
-/** The contract that transfers the tokens of a bundle, with `atomicize(address[],uint256[],uint256[],bytes)`: one address for each token. */
+/**
+ * A bundle is transferred by this contract, with the function `atomicize(address[],uint256[],uint256[],bytes)`. The first array has one
+ * address for each token.
+ */
 const ATOMICIZER = '0xc99f70bfd82fb7c8f8191fdfbfb735606b15e5c5';
 const ATOMICIZE = '68f0bcaa';
 
-/** Looks for a call of `atomicMatch_` with the two sides, also inside the call data of an aggregator. */
+/**
+ * Finds the call of `atomicMatch_` between the two accounts of the fill, even if an aggregator made the call. Returns the fill with the
+ * currency that the call names.
+ */
 function readCallData(fill: OrderFulfilled, callData: Hex): OrderFulfilled {
   for (let at = callData.indexOf(ATOMIC_MATCH); at >= 0; at = callData.indexOf(ATOMIC_MATCH, at + 1)) {
     const call: Hex = `0x${callData.slice(at + ATOMIC_MATCH.length)}`;
@@ -79,7 +87,7 @@ function readCallData(fill: OrderFulfilled, callData: Hex): OrderFulfilled {
   return fill;
 }
 
-/** Null when the words are not those of a match between the sides. */
+/** The currency of the match. Null when `call` is not a call of `atomicMatch_` between the two accounts. */
 function currencyOf(call: Hex, exchange: Address, sides: readonly Address[]): Address | null {
   try {
     const isExchange = [0, ORDER_WORDS].every((order) => addressAt(call, order + ORDER.exchange) === exchange);
@@ -113,7 +121,7 @@ function withCurrency(fill: OrderFulfilled, currency: Address): OrderFulfilled {
   return { ...fill, offer: fill.offer.map(replace), consideration: fill.consideration.map(replace) };
 }
 
-/** `OrderCancelled` is not read: it does not name the account, and the exchanges have no live orders any more. */
+/** `OrderCancelled` is not read: the event does not name the account, and these exchanges have no live orders any more. */
 export const WYVERN: SettlementProtocol = {
   listContracts: deployedAt({
     ethereum: ['0x7be8076f4ea4a4ad08075c2508e481d6c946d12b', '0x7f268357a8c2552623316e2562d90e642bb538e5'],

@@ -1,6 +1,6 @@
 // Converts a product export of Shopify to product records. The CSV file has one row for each variant, and one for each further image of a
-// product. The rows of a product are consecutive and have the same handle. A product here has one price and one stock, so each variant
-// becomes a product.
+// product. The rows of a product are consecutive and have the same handle. A product of a shop has only one price and one stock, so each
+// variant becomes a product.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { ParsedRow } from '../../intake/csv/rows.ts';
@@ -10,8 +10,8 @@ import { toSlug } from '../../shop/products/slug.ts';
 export const SHOPIFY_FORMAT = 'shopify-products';
 
 /**
- * The number of rows that were read, including rejected rows, and of products, variants and further images. `unused`: the columns
- * with values that no field of a product can hold.
+ * Counts what was read: rows (including rejected rows), products, variants, and rows that have only an image. `unused`: the columns with
+ * values for which a product has no field.
  */
 export type ShopifyTally = { rows: number; products: number; variants: number; images: number; unused: Set<string> };
 
@@ -49,7 +49,7 @@ type ShopifyRow = { line: number; cells: ReadonlyMap<string, string> };
 
 /**
  * Yields NDJSON. The record of a variant is on the same line as its row in the file, so that errors name this line. All other lines are
- * blank. `onRejected` is called for rows that cannot be read.
+ * blank. `onRejected` is called for each row that cannot be read.
  */
 export async function* toShopifyLines(
   source: AsyncIterable<Uint8Array>,

@@ -1,4 +1,4 @@
-// ListedActivity: a change of the market as the lists of activity show it.
+// ListedActivity: a change of the market in the form in which the lists of activity show it.
 
 import type { Static } from 'typebox';
 import Type from 'typebox';
@@ -48,16 +48,16 @@ export const ListedActivitySchema = Type.Object(
     tx: typeOrNull<string>('string', 'Transaction hash or signature; null if there is none.'),
     reason: typeOrNull<string>(
       'string',
-      'Of `invalidate`: `owner`, `approval` or `counter`. Of `reorg`: `correction` if a better record has replaced the earlier ones. Otherwise null.',
+      'For `invalidate`: `owner`, `approval` or `counter`. For `reorg`: `correction` if a better record has replaced earlier records. Otherwise null.',
     ),
     voids: Type.Unsafe<string[] | null>({
       type: ['array', 'null'],
       items: { type: 'string', ...offsetForm },
-      description: 'Of `reorg`: the offsets that it takes back. Otherwise null.',
+      description: 'For `reorg`: the offsets of the changes that the `reorg` takes back. Otherwise null.',
     }),
     voidedBy: typeOrNull<string>(
       'string',
-      'The offset of the `reorg` that took this change back; null if none did.',
+      'The offset of the `reorg` that took this change back; null if the change was not taken back.',
       offsetForm,
     ),
   },

@@ -1,4 +1,4 @@
-// Parses the traits of a token record, and defines how many and how long the traits of a token may be.
+// Parses the traits of a token record. Limits the number of traits and the length of their names and values.
 
 import { JsonNumber } from '../../core/json-text.ts';
 import { isStorable } from '../../core/text.ts';
@@ -9,7 +9,7 @@ import { isPlainObject, readEnum, rejectField } from './fields.ts';
 
 export const TRAITS_MAX = 100;
 export const TRAIT_NAME_MAX = 100;
-/** The names and values of traits are keys of an index, whose rows have at most 2,700 bytes. */
+/** The names and values of traits are keys of an index, and a row of the index has at most 2,700 bytes. */
 export const TRAIT_VALUE_MAX = 300;
 
 const TRAIT_FIELDS: ReadonlySet<string> = new Set(['name', 'value', 'kind']);

@@ -22,7 +22,7 @@ export type SenderOptions = {
 
 /** The time limit of a send, from the resolution of the host name to the last byte of the response. */
 const SEND_TIMEOUT_MS = 15_000;
-/** The limit of bytes that are read, and discarded, of a response body. */
+/** At most this many bytes of a response body are read. Their content is discarded. */
 export const WEBHOOK_RESPONSE_BYTES_MAX = 64 * 1024;
 /** An idle connection is kept this long for the next delivery to the same receiver. */
 const IDLE_MS = 4_000;
@@ -80,7 +80,7 @@ type Post = {
 
 type Response = Pick<AttemptResult, 'status' | 'retryAfter'>;
 
-/** Posts on an idle connection if there is one. If the receiver has closed it meanwhile, posts once more on a new connection. */
+/** Posts on an idle connection if there is one. If the receiver has closed this connection, posts once more on a new connection. */
 async function post(url: URL, options: Post): Promise<Response> {
   try {
     return await postOnce(url, options, true);

@@ -1,5 +1,5 @@
-// Reads OpenSea's record of a collection, and the collection's statistics. OpenSea reports the floor as a decimal number. It is converted
-// to base units from its text, and only if it is exact and in the chain's native currency.
+// Reads OpenSea's record of a collection, and the collection's statistics. OpenSea reports the floor as a decimal number. The text of this
+// number is converted to base units, and only if the result is exact and the floor is in the chain's native currency.
 
 import { parseNativeAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';
@@ -42,9 +42,9 @@ export async function findOpenSeaContract(
     });
     const { collection: slug, address, contract_standard: standard } = row;
     if (typeof address !== 'string' || address.toLowerCase() !== contractAddress)
-      throw toMalformed(upstream, 'another contract');
+      throw toMalformed(upstream, 'the response is about another contract');
     if (typeof slug !== 'string' || slug === '' || slug.length > SLUG_LENGTH_MAX)
-      throw toMalformed(upstream, 'no slug');
+      throw toMalformed(upstream, 'the response has no slug');
     return { slug, tokenStandard: STANDARDS.get(standard) ?? null };
   } catch (error) {
     if (error instanceof UpstreamFailure && error.reason === 'not-found') return null;
@@ -58,7 +58,7 @@ const STANDARDS: ReadonlyMap<unknown, string> = new Map([
   ['erc1155', 'ERC-1155'],
 ]);
 
-/** The record of the collection. It is rejected when OpenSea's collection with the slug does not include the contract. */
+/** OpenSea's record of the collection. The record is rejected when OpenSea's collection with the slug does not include the contract. */
 export async function readOpenSeaCollection(
   upstream: UpstreamClient,
   collection: OpenSeaCollection,
@@ -109,7 +109,7 @@ const OPENSEA_FEE_RECIPIENTS: ReadonlySet<string> = new Set([
 const PERCENT_DECIMALS = 2;
 const BASIS_POINTS_MAX = 10_000n;
 
-/** The sum of the creators' fees in basis points; null when the row has no field `fees`. A fee is in per cent, such as 2.5. */
+/** The sum of the creators' fees in basis points; null when the row has no field `fees`. OpenSea states a fee in per cent, such as 2.5. */
 function readRoyalty(row: VendorRow): number | null {
   if ((row['fees'] ?? null) === null) return null;
   let sum = 0n;
@@ -125,7 +125,7 @@ function readRoyalty(row: VendorRow): number | null {
 
 const DATE = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(Z|[+-]\d{2}:\d{2})?)?$/;
 
-/** A date, or a date with a time, in UTC unless the time has an offset. */
+/** A time as OpenSea writes it: a date, or a date with a time. It is in UTC unless it has an offset. */
 function readDate(row: VendorRow): string | null {
   const text = optionalText(row, 'created_date');
   if (text === null) return null;
@@ -178,7 +178,7 @@ function toWindows(
   return Object.fromEntries(values.filter((entry): entry is [string, number] => entry[1] !== null));
 }
 
-/** In base units. Null when the floor is missing, zero, in another currency, or not a whole number of base units. */
+/** The floor in base units. Null when the floor is missing, zero, in another currency, or not a whole number of base units. */
 function readFloor(total: VendorRow, chain: Chain): bigint | null {
   const text = optionalNumberText(total, 'floor_price');
   const symbol = optionalText(total, 'floor_price_symbol');
@@ -189,8 +189,8 @@ function readFloor(total: VendorRow, chain: Chain): bigint | null {
 }
 
 /**
- * Whether volumes are in the chain's native currency. OpenSea does not report their currency, so it is assumed to be the currency of the
- * floor, or ether when there is no floor.
+ * Whether volumes are in the chain's native currency. OpenSea does not report the currency of volumes. It is assumed to be the currency of
+ * the floor, or ether when there is no floor.
  */
 function isVolumeNative(total: VendorRow, chain: Chain): boolean {
   const symbol = optionalText(total, 'floor_price_symbol');

@@ -129,7 +129,7 @@ test('random data is decoded or rejected with UndecodableData', () => {
   assert.throws(() => decodeLog(toLog([TOKEN_TOPICS.transferBatch], huge), TOKEN_DECODERS, 0, []), UndecodableData);
 });
 
-test('ERC-20 events, and events that do not belong to the kind of contract, are ignored', () => {
+test('ERC-20 events, and events that another kind of contract emits, are ignored', () => {
   const word: Hex = `0x${'1'.padStart(64, '0')}`;
   const cases: [EventDecoders, Hex[]][] = [
     [TOKEN_DECODERS, [TOKEN_TOPICS.transfer, word, word]],

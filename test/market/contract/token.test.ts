@@ -192,7 +192,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.ok(!text.includes(SOLANA_VAULT) && !listings.text.includes(SOLANA_VAULT));
     });
 
-    test('is not served as seller or buyer of a sale when it is a custody wallet', async () => {
+    test('is not named as the seller or buyer of a sale if the owner was a custody wallet', async () => {
       const subject = newCollection();
       const [sold, bought] = [
         { seller: EVM_VAULT, buyer: HOLDER },
@@ -234,11 +234,11 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal(
         (await read(subject, '2')).listing.orderId,
         'c',
-        'without an order hash, the id is not the mirror id',
+        'a listing without an order hash does not have the id of the mirrored listing',
       );
     });
 
-    test('has the mirror id in the list of listings, not the order hash', async () => {
+    test('has the id of the mirrored listing in a list of listings, and the order hash in the token', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.listing('1', 20, { id: 'mirror-1', orderHash: ORDER_HASH })]);
       const { data } = await market.ok(`${subject.path}/listings`);

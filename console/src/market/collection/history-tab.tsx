@@ -62,7 +62,7 @@ function HistoryChart({ points, currency, range, readAt }: PointsProps & { range
   );
   const amount = (value: number | null | undefined) =>
     value === null || value === undefined ? '–' : `${formatAmount(value)} ${currency}`;
-  // The chart has one value more than points: the end of the last one.
+  // The chart has one more value than `points`: the end of the last point.
   const pointAt = (index: number) => Math.min(index, points.length - 1);
   const floorAt = (index: number) => amount(points[pointAt(index)]?.floor.close?.decimal);
   const volumeAt = (index: number) => amount(data.groupVolumes[pointAt(index)]);
@@ -112,7 +112,7 @@ function HistoryChart({ points, currency, range, readAt }: PointsProps & { range
   );
 }
 
-/** The newest first. Its rows are drawn when it is opened. */
+/** The points as a table, the newest first. The rows are rendered only while the table is open. */
 function HistoryTable({ points, currency }: PointsProps) {
   const [isOpen, setOpen] = useState(false);
   return (
