@@ -20,9 +20,9 @@ declare module 'autocannon' {
     duration: number;
     method?: string;
     headers?: Record<string, string>;
-    /** Sent in turn by each connection. */
+    /** Each connection sends these requests in turn. */
     requests?: Request[];
-    /** Requests a second over all connections. As many as possible if it is not given. */
+    /** Requests a second over all connections. Without it, as many requests as possible are sent. */
     overallRate?: number;
   };
   export default function autocannon(options: Options): Promise<Result>;

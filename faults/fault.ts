@@ -5,7 +5,7 @@ import type { Program } from './program.ts';
 
 export type FaultEngine = 'embedded' | 'postgresql';
 
-/** What a fault needs beside PostgreSQL. Without it the fault is skipped, and counted as skipped. */
+/** What a fault needs in addition to PostgreSQL. On a machine without it, the fault is skipped, and counted as skipped. */
 export type Need = 'redis' | 'root' | 'haproxy' | 'faketime' | 'git';
 
 export type Fault = {
@@ -15,7 +15,9 @@ export type Fault = {
   promise: string;
   engines: readonly FaultEngine[];
   needs?: readonly Need[];
-  /** Statuses that requests of the load may get beside success, 502, 503 and 409. `no response`: the fault ends the service itself. */
+  /**
+   * Statuses that requests of the load may get in addition to success, 502, 503 and 409. `no response`: the fault ends the service itself.
+   */
   mayGet?: readonly (number | 'no response')[];
   /** The fault has failed if it runs for longer than this. Default: 30 minutes. */
   limitMs?: number;

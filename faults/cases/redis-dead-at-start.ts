@@ -5,7 +5,7 @@ import { sharesLimits, withoutFailures } from '../redis.ts';
 
 export const fault: Fault = {
   name: 'redis-dead-at-start',
-  promise: 'the service starts, and no request fails; limits are shared when Redis runs',
+  promise: 'the service starts, and no request fails; rate limits are shared as soon as Redis runs',
   engines: ['postgresql'],
   needs: ['redis'],
   run: async ({ start }) => {

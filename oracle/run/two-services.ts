@@ -1,5 +1,5 @@
-// The two services of a run. The first uses the embedded engine, and an endpoint that sometimes fails or returns wrong data. The second
-// uses PostgreSQL, and reads the chain directly.
+// The two services of a run. The first service uses the embedded engine. It reads the chain through an endpoint that sometimes fails or
+// returns wrong data, and compares it with a second endpoint. The second service uses PostgreSQL, and reads the chain directly.
 
 import { rmSync } from 'node:fs';
 import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
@@ -18,8 +18,8 @@ export type TwoServices = {
 };
 
 /**
- * The faults of the endpoint. The service detects each of them immediately, the lies because its second endpoint contradicts them. Other
- * faults, such as a stall, would only slow the run.
+ * The faults of the endpoint. The service detects each of them immediately. It detects the well-formed but false responses (RPC_LIES)
+ * because its second endpoint contradicts them. Other faults, such as a stall, would only slow the run.
  */
 const FAULTS: readonly RpcFault[] = [
   'error',

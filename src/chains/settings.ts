@@ -40,9 +40,9 @@ export const CHAIN_SETTINGS: SettingTable<Omit<ChainSettings, 'rpcUrls'>> = {
     default: 'all',
     form: '`all`, `new` or `off`',
     meaning:
-      'What is compared with a second endpoint of the chain before it is stored or decides about an order. `all`: blocks, and calls to contracts. ' +
-      'A backfill then makes the same requests to two endpoints at once. `new`: the same without ranges of past blocks, so that a backfill uses ' +
-      'one endpoint. `off`: nothing. A chain with one endpoint is never compared.',
+      'Which responses of an endpoint are compared with a second endpoint of the chain, before they are stored or used to decide about an order. ' +
+      '`all`: blocks, and calls to contracts. A backfill then makes the same requests to two endpoints at once. `new`: the same, except ranges ' +
+      'of past blocks, so that a backfill uses one endpoint. `off`: none. With one endpoint, nothing is compared.',
     parse: (text) => COMPARED_READS.find((one) => one === text),
   },
   frozenChains: {

@@ -14,10 +14,11 @@ export const defineBackup: DefineCommand = (backup, io) => {
   backup
     .description(
       'Write both schemas, main and indexer, as they are at one moment, to one file. mercat restore writes the file into ' +
-        'PostgreSQL or an embedded database. Servers may run during the backup. On PostgreSQL they do not wait for it. On the ' +
-        'embedded database their reads and writes wait until the backup has read the last row.\n\nThe file contains the ' +
-        'secrets that sign webhooks and cursors, encrypted or in clear as in the database (mercat secrets list shows which). ' +
-        'Only its owner may read it. The file has a temporary name until it is complete.',
+        'PostgreSQL or an embedded database. Servers may run during the backup. With PostgreSQL, they do not wait for the ' +
+        'backup. With the embedded database, reads and writes wait until the backup has read the last row.\n\nThe file ' +
+        'contains the secrets that sign webhooks and cursors. They are encrypted if they are encrypted in the database ' +
+        '(mercat secrets list shows this), and otherwise in clear text. Only the owner of the file can read it. The file has a ' +
+        'temporary name until it is complete.',
     )
     .argument('<file>', 'the file to write')
     .option('--force', 'replace an existing file when the new file is complete')
@@ -31,7 +32,7 @@ export const defineBackup: DefineCommand = (backup, io) => {
 
 async function runBackup(file: string, { force, json }: { force?: true; json?: true }, io: CommandIo): Promise<void> {
   const result = await writeBackup({ file, force: force ?? false }, io);
-  // A server of an earlier version does not report them.
+  // A server of an earlier version does not report `newerMigrations`.
   const { newerMigrations = [] } = result as Partial<BackupResult>;
   if (newerMigrations.length > 0) {
     io.stderr.write(

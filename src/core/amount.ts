@@ -33,7 +33,7 @@ function bounded(value: bigint): bigint | null {
   return value <= UINT256_MAX ? value : null;
 }
 
-/** Without trailing zeros. */
+/** The amount in native units as decimal text, without trailing zeros. */
 export function toDecimalText(raw: bigint, decimals: number): string {
   const digits = raw.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);

@@ -38,7 +38,7 @@ export async function listCollections(
   return { ...summaries, next: following.length > page.length ? (page.at(-1) ?? null) : null };
 }
 
-/** In the order of the ids. Throws like `listCollections`. */
+/** The summaries of collections, in the order of the ids. Throws like `listCollections`. */
 export async function readSummaries(market: Market, ids: string[]): Promise<Omit<CollectionPage, 'next'>> {
   const found = requireValue(await market.primary.read((db) => listCollectionsByIds(db, ids)), 'unavailable');
   const byId = new Map(found.map((collection) => [collection.id, collection]));

@@ -1,4 +1,4 @@
-// Decides at the beginning of a trace whether it is exported. The names are those of the specification of OpenTelemetry.
+// Decides at the beginning of a trace whether the trace is exported. The samplers have the names of the OpenTelemetry specification.
 
 export const SAMPLER_NAMES = [
   'always_on',
@@ -23,8 +23,8 @@ export function createSampler(name: SamplerName, ratio: number): Sampler {
 }
 
 /**
- * The last 56 bits of a trace id are random (W3C Trace Context, level 2). The decision depends only on them and the ratio, so all processes
- * with the same ratio decide the same about a trace.
+ * The last 56 bits of a trace id are random (W3C Trace Context, level 2). The decision depends only on these bits and on the ratio, so all
+ * processes with the same ratio make the same decision about a trace.
  */
 const RANDOM_DIGITS = 14;
 

@@ -48,7 +48,7 @@ test('only a known chain, an underscore and an address of that chain form a cano
   for (const text of others) assert.equal(parseCollectionId(chains, text), null, text);
 });
 
-test('the id of a record without an address has the slug in place of the address', () => {
+test('in the id of a record, the slug replaces a missing address, and a missing chain is left out', () => {
   assert.equal(toRecordedCollectionId('base', EVM, 'slug'), `base_${EVM}`);
   assert.equal(toRecordedCollectionId('base', null, 'slug'), 'base_slug');
   assert.equal(toRecordedCollectionId(null, EVM, 'slug'), EVM);

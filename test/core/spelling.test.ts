@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isOneTypoApart } from '../../src/core/spelling.ts';
 
-test('one missing, added or replaced letter, or one swapped pair, is one typing mistake', () => {
+test('one missing, added or replaced letter, or one swapped pair of letters, is one typing mistake', () => {
   for (const typo of ['DATABSE_URL', 'DATABASEE_URL', 'DATABASE_URI', 'DATABAES_URL', 'ATABASE_URL', 'DATABASE_URLS']) {
     assert.ok(isOneTypoApart(typo, 'DATABASE_URL'), typo);
     assert.ok(isOneTypoApart('DATABASE_URL', typo), typo);

@@ -23,12 +23,12 @@ forEachEngine('orders without a key', (engine) => {
     after(() => intake.service.close());
     const keyless = { key: null };
 
-    test('a signed order for a named chain is listed', async () => {
+    test('a signed order without a key is listed if TRADING_CHAINS names its chain', async () => {
       const { status, body } = await intake.send('POST', '/orders', { body: await submissionOf(ask()), ...keyless });
       assert.deepEqual([status, body.data.status], [201, 'active']);
     });
 
-    test('an order for another chain, a wrong key and every other operation are a 401', async () => {
+    test('an order for another chain, a request with a wrong key, and every other operation without a key get 401', async () => {
       const body = await submissionOf(ask());
       const rejected = [
         await intake.send('POST', '/orders', { body: { ...body, chain: 'base' }, ...keyless }),
@@ -49,7 +49,7 @@ forEachEngine('orders without a key', (engine) => {
       assert.deepEqual([response.status, response.body.error.code], [422, 'signature_invalid']);
     });
 
-    test('the public status names the chain, its first block and the contract to sign for', async () => {
+    test('the public status names the chain, its first block, and the Seaport contract for which orders are signed', async () => {
       const { data } = (await (await fetch(`${intake.service.url}/status`)).json()) as any;
       assert.deepEqual(data.trading, [
         {
@@ -73,7 +73,7 @@ forEachEngine('orders without a key', (engine) => {
   });
 });
 
-test('TRADING_CHAINS names EVM chains with the hash of their first block', () => {
+test('TRADING_CHAINS is refused unless it names EVM chains, each with the hash of its first block', () => {
   for (const wrong of ['ethereum', `solana=${FIRST_BLOCK}`, `ether=${FIRST_BLOCK}`, 'ethereum=0x12', ',']) {
     assert.throws(() => readConfig({ TRADING_CHAINS: wrong }), /TRADING_CHAINS/, wrong);
   }

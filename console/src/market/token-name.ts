@@ -1,4 +1,4 @@
-// What a token is called.
+// The name under which the console shows a token.
 
 import { shortAddress, shortTokenId } from '../format/address.ts';
 

@@ -1,4 +1,4 @@
-// The sign and the name of a chain. The signs are drawn with the colour of the text, so that they do not compete with the pictures.
+// The icon and the name of a chain. Icons have the colour of the text, so that they do not draw attention from the pictures.
 
 import type { ComponentChildren } from 'preact';
 

@@ -1,4 +1,4 @@
-// Why a trade did not take place, in words.
+// Converts errors of a trade to messages for the reader.
 
 import type { Hex } from 'viem';
 import { decodeErrorResult } from 'viem';
@@ -11,7 +11,7 @@ export class TradeFailure extends Error {
   override readonly name = 'TradeFailure';
   /** The transaction that failed, if one was sent. */
   readonly hash: Hex | null;
-  /** Whether it is not known if the trade took place. */
+  /** True if it is not known whether the trade took place. */
   readonly isUnknown: boolean;
   /** Whether the listing had ended before the trade. */
   readonly hasEnded: boolean;
@@ -31,7 +31,7 @@ export class TradeFailure extends Error {
   }
 }
 
-/** EIP-1193: the reader has rejected the request. */
+/** The code of EIP-1193 for a request that the user has rejected. */
 const REJECTED = 4001;
 /** Errors of Seaport about a listing that has ended. */
 const ENDED = new Set(['OrderAlreadyFilled', 'OrderIsCancelled']);
@@ -48,7 +48,7 @@ export function toTradeFailure(error: unknown): TradeFailure {
   return new TradeFailure(texts.failed.wallet(typeof message === 'string' ? message : String(error)));
 }
 
-/** The failure of a call that was only tried. Null if the wallet could not try it. */
+/** The failure that the chain reported when the call was simulated with `eth_call`. Null if the wallet could not simulate the call. */
 export function toRevert(error: unknown): TradeFailure | null {
   const data = findData(error);
   const { message = '' } = (error ?? {}) as { message?: string };
@@ -58,7 +58,7 @@ export function toRevert(error: unknown): TradeFailure | null {
   return new TradeFailure(texts.failed.wouldFail(reason === null ? '' : ` (${reason})`), { hasEnded });
 }
 
-/** Wallets wrap the error of the chain. */
+/** Finds the error data of the chain, which wallets wrap in errors of their own. */
 function findData(error: unknown): Hex | null {
   for (let at = error; typeof at === 'object' && at !== null;) {
     const { data, error: inner, originalError } = at as Record<string, unknown>;

@@ -30,7 +30,10 @@ const decodeAdded = rowDecoder('added event', {
   part: nullable(integer),
 });
 
-/** Adds events and returns the events that were new. An event that is already in the log is ignored, so a step can be repeated. */
+/**
+ * Adds events and returns the events that were new. An event that is already in the log is ignored, so the write of a block can be
+ * repeated.
+ */
 export async function insertChainEvents(
   tx: Queryable,
   chain: string,
@@ -38,7 +41,7 @@ export async function insertChainEvents(
 ): Promise<LoggedEvent[]> {
   if (events.length === 0) return [];
   const source = toRowSource(events, EVENT_COLUMNS, { first: 3 });
-  // Usually all events are new. Their positions are not returned then, because there can be thousands.
+  // If all events are new, which is usual, the statement returns only their number: there can be thousands.
   const rows = await tx.query(
     `with added as (
        insert into main.chain_event (chain, ${COLUMNS}) select $1, ${COLUMNS} from ${source.sql}
@@ -222,7 +225,7 @@ export async function listTokenEvents(
   return decodeEvents(rows);
 }
 
-/** `details` has all fields except position and kind. Fields that queries search have columns of their own too. */
+/** `details` has all fields except position and kind. Fields by which queries search are also stored in columns of their own. */
 const EVENT_COLUMNS: RowColumns<LoggedEvent> = {
   block_number: { bigint: (event) => event.blockNumber },
   log_index: { integer: (event) => event.logIndex },

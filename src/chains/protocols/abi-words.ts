@@ -5,7 +5,7 @@ import type { Address, AssetId } from '../../core/address.ts';
 import { toTokenId } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
 
-/** Data does not have the form that the signature of the event or function prescribes. */
+/** Thrown when data does not have the form that the signature of the event or function prescribes. */
 export class UndecodableData extends Error {
   override readonly name = 'UndecodableData';
 }
@@ -65,8 +65,8 @@ export function arrayAt(data: Hex, index: number, wordsPerElement: number): { st
 }
 
 /**
- * The struct or array of structs at the offset in word `index`, as data of its own that extends to the end of `data`: offsets inside a struct
- * count from its start.
+ * Returns the data from the offset in word `index` to the end. A struct or an array of structs begins there. Offsets inside of it are
+ * relative to this beginning, so they can be read from the returned data.
  */
 export function structAt(data: Hex, index: number): Hex {
   const from = PREFIX_LENGTH + 2 * smallIntegerAt(data, index);
@@ -112,7 +112,7 @@ export function bigintOfWord(word: string): bigint {
   return isSmall(word) ? BigInt(smallIntegerOf(word)) : BigInt(`0x${word}`);
 }
 
-/** Most token ids are small, and decoding a small id without a bigint is ten times as fast. */
+/** The token id in a word. Most token ids are small, and decoding a small id without a bigint is ten times as fast. */
 export function tokenIdOfWord(word: string): AssetId {
   return isSmall(word) ? (smallIntegerOf(word).toString() as AssetId) : toTokenId(BigInt(`0x${word}`));
 }

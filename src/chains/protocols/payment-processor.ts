@@ -1,6 +1,6 @@
-// Limit Break's Payment Processor, versions 1 to 3, through which several marketplaces settle, above all Magic Eden. Version 1:
-// https://github.com/limitbreakinc/payment-processor, version 2: https://github.com/limitbreakinc/payment-processor-v2. Version 3 emits the
-// events of version 2.
+// Limit Break's Payment Processor, versions 1 to 3. Several marketplaces settle through it, above all Magic Eden. The source of version 1
+// is https://github.com/limitbreakinc/payment-processor, the source of version 2 is https://github.com/limitbreakinc/payment-processor-v2.
+// Version 3 emits the events of version 2.
 
 import type { Hex } from '../../core/evm.ts';
 import { findMarketplaceByTag } from '../../orders/seaport/deployments.ts';
@@ -51,7 +51,7 @@ const buySingleListing: EventDecoder = ({ address, topics, data }, position, eve
   );
 };
 
-/** One event for all listings of a sweep. Each listing that was filled is one sale. */
+/** A sweep emits one event for all its listings. Each listing that was filled becomes one sale. */
 function sweepCollection(hasQuantity: boolean): EventDecoder {
   return ({ address, topics, data }, position, events) => {
     const [contract, currency] = [topicAddress(topics, 2), topicAddress(topics, 3)];
@@ -85,8 +85,8 @@ function sweepCollection(hasQuantity: boolean): EventDecoder {
 }
 
 /**
- * The topics are buyer, seller and contract; for an accepted offer, they are seller, buyer and contract. The beneficiary receives the token and counts as
- * the buyer. The price is that of all units.
+ * The topics are buyer, seller and contract. For an accepted offer they are seller, buyer and contract. The beneficiary receives the token
+ * and counts as the buyer. The price is for all units.
  */
 function traded({ isBid, hasQuantity }: { isBid: boolean; hasQuantity: boolean }): EventDecoder {
   return ({ address, topics, data }, position, events) => {
@@ -107,7 +107,7 @@ function traded({ isBid, hasQuantity }: { isBid: boolean; hasQuantity: boolean }
   };
 }
 
-/** The event is also emitted when the order of the nonce is filled. The first word is true only for a cancellation. */
+/** The contract also emits this event when an order with this nonce is filled. The first word is true only for a cancellation. */
 const nonceInvalidated: EventDecoder = ({ address, topics, data }, position, events) => {
   if (!booleanAt(data, 0)) return;
   const [nonce, offerer] = [bigintOfWord(topicWord(topics, 1)), topicAddress(topics, 2)];
@@ -124,7 +124,10 @@ const orderDigestInvalidated: EventDecoder = ({ address, topics, data }, positio
 const findMarketplace: SettlementProtocol['findMarketplace'] = ({ domain }) =>
   domain === undefined ? null : findMarketplaceByTag(domain);
 
-/** Bundles (`BuyBundledListing…`) are not read. Cancelled nonces are not read, because in this version a nonce is valid at one marketplace only. */
+/**
+ * Bundles (`BuyBundledListing…`) are not read. Cancelled nonces are not read either: in version 1, each marketplace has its own nonces, so
+ * an account and a nonce do not identify one order.
+ */
 export const PAYMENT_PROCESSOR_V1: SettlementProtocol = {
   listContracts: deployedAt({
     ethereum: ['0x009a1dc9f1a6e2134ad4236fcd75b1ae62858507'],
@@ -144,7 +147,7 @@ const V2 = '0x9a1d00bed7cd04bcda516d721a596eb22aac6834';
 const V2_SECOND = '0x9a1d001670c8b17f8b7900e8d7a41e785b3f0515';
 const V3 = '0x9a1d00000000fc540e2000560054812452eb5366';
 
-/** `MasterNonceInvalidated` is not read: a listing is stored with one nonce, which is that of the order. */
+/** `MasterNonceInvalidated` is not read, because a listing is stored with the nonce of its order and not with the master nonce. */
 export const PAYMENT_PROCESSOR_V2: SettlementProtocol = {
   listContracts: deployedAt({
     ethereum: [V2, V2_SECOND, V3],

@@ -11,9 +11,9 @@ import type { PoolEvents } from './pool-events.ts';
 export type SettlementProtocol = {
   /** The protocol's contracts on a chain. `added` are the deployments from the setting SEAPORT_ADDRESSES. */
   listContracts(chain: Chain, added: MoreDeployments): readonly Address[];
-  /** By first topic. A fill is decoded to an `order-fulfilled` event, from which sales are derived. */
+  /** The decoders, by the first topic of a log. A fill is decoded to an `order-fulfilled` event, from which sales are derived. */
   decoders: EventDecoders;
-  /** The events of the pools that the protocol's contracts have made. Absent for a protocol without pools. */
+  /** The events of the pools that the protocol's contracts have created. Absent for a protocol without pools. */
   pools?: PoolEvents;
   /**
    * Whether the status of own orders depends on the protocol's logs. If so, a log that cannot be decoded makes the read fail. Undecodable

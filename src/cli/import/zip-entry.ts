@@ -1,4 +1,4 @@
-// Reads a zip archive of one file.
+// Reads the file in a zip archive that contains exactly one file.
 
 import type { Readable } from 'node:stream';
 import type { Entry, ZipFile } from 'yauzl';

@@ -24,11 +24,11 @@ export const trackNothing: TrackChanges = (_tx, _kind, _keys, write) => write();
 /** The changes of one import. The changes in both databases share one sequence of numbers, in the order of the writes. */
 export class ChangeLog {
   readonly importId: string;
-  /** The import is complete up to this time, in milliseconds. */
+  /** When the import started, in milliseconds. Its sales and listings are stored as complete up to this time. */
   readonly startedAt: number;
   #seq = 0;
   readonly #covered = new Set<string>();
-  /** The transactions in which the import was found open. The import stays open until each of them ends. */
+  /** The transactions in which the import was found open. Each of them holds a lock, so the import cannot be closed before they end. */
   readonly #open = new WeakSet<Queryable>();
 
   constructor(importId: string, startedAt: number) {
@@ -40,7 +40,7 @@ export class ChangeLog {
     return this.#covered.has(toKeyText(collectionId, subject));
   }
 
-  /** Called after the coverage was committed. */
+  /** Must be called after the coverage was committed. */
   noteCovered(coverage: readonly CollectionCoverage[]): void {
     for (const { collectionId, subject } of coverage) this.#covered.add(toKeyText(collectionId, subject));
   }
@@ -50,7 +50,7 @@ export class ChangeLog {
     return async (tx) => toWriteRecording(kind, await this.#next(tx, kind));
   }
 
-  /** For several statements that together change rows: reads the rows before and after them. Costs more than `recordTo`. */
+  /** For a change that takes several statements. It reads the rows before and after them, and so costs more than `recordTo`. */
   readonly track: TrackChanges = async (tx, kind, keys, write) => {
     const wanted = [...new Set(keys)];
     if (wanted.length === 0) return write();

@@ -1,5 +1,5 @@
-// The imported traits of tokens. They stand in indexer.token. They are copied to indexer.token_trait while the metadata of the token has
-// not been read from its contract or from a DAS endpoint. Indexer database.
+// The imported traits of tokens. They are stored in indexer.token. They are copied to indexer.token_trait if the metadata of the token was
+// not read from its contract or from a DAS endpoint. Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';
@@ -7,15 +7,15 @@ import type { CollectionAsset } from './figures.ts';
 import { noteChangedTraits } from './rarity.ts';
 import { refreshTraits } from './traits.ts';
 
-/** The SQL condition that the metadata of `token` was not read, so that its imported traits count. */
+/** The SQL condition that the imported traits of `token` are used, because its metadata was not read from elsewhere. */
 const IS_REPORTED = `not exists (select from indexer.token_metadata as metadata where metadata.collection_id = token.collection_id
   and metadata.asset = token.asset and metadata.source <> 'import' and metadata.fetched_at is not null)`;
 
 const decodeId = rowDecoder('token_trait', { collectionId: column('collection_id', text) });
 
 /**
- * Makes the traits of tokens agree with their imported traits. Must be called after each change of `indexer.token.traits`. The transaction
- * must have locked the figures of the collections.
+ * Updates the copies of the tokens' imported traits. Must be called after each change of `indexer.token.traits`. The transaction must have
+ * locked the figures of the collections.
  */
 export async function copyReportedTraits(tx: Queryable, tokens: readonly CollectionAsset[]): Promise<void> {
   if (tokens.length === 0) return;

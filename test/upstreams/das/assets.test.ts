@@ -1,4 +1,4 @@
-// DAS: assets become token records with their owners. Fungible and burnt assets give no record. No fault leads to an incorrect
+// Reading DAS: assets become token records with their owners. Fungible and burnt assets give no record. No fault leads to an incorrect
 // record.
 
 import assert from 'node:assert/strict';
@@ -129,7 +129,7 @@ test('a large collection is read completely, page by page', async (t) => {
   assert.equal(inSmallPages.end?.rows, 2_525, 'the walk ended too early when the endpoint returned smaller pages');
 });
 
-test('a description that the database would reject counts as missing, and a long one is cut', () => {
+test('a description that the database would reject counts as missing, and a description that is too long is cut', () => {
   const describe = (description: string) => {
     const content = { metadata: { name: 'One', description }, links: {} };
     return parseDasTokens(received([assetOf(addressOf('as', 1), COLLECTION, { content })]), COLLECTION).described;
@@ -142,7 +142,7 @@ test('a description that the database would reject counts as missing, and a long
   assert.equal(describe('x'.repeat(100_000))?.[0]?.description?.length, DESCRIPTION_MAX);
 });
 
-test('a collection has the name of its own asset', async (t) => {
+test('the record of a collection is read from the asset of the collection itself', async (t) => {
   const { upstream } = await start(t, [readDasFixtures().collection]);
   const { records } = await readDasCollection(upstream, LANTERNS);
   assert.deepEqual(records, [
@@ -165,7 +165,7 @@ test('a collection has the name of its own asset', async (t) => {
   });
 });
 
-test('an error with status 200 is a failure of the endpoint, unless it is about the request', async (t) => {
+test('an error in a response with status 200 is a failure of the endpoint, unless the request itself was wrong', async (t) => {
   let error = { code: -32603, message: 'Internal error' };
   const answer = () => ({ jsonrpc: '2.0', id: 'mercat', error });
   const replay = await startReplayServer(t, [{ method: 'POST', path: /\//, origin: 'schema', answer }]);
@@ -197,7 +197,7 @@ test('the token standard and the royalty of a collection are read from one of it
   assert.deepEqual(await read(), { tokenStandard: null, royaltyBps: null });
 });
 
-test('tokens are read by their mints', async (t) => {
+test('tokens are read by their mints, and a token that was not requested is rejected', async (t) => {
   const [one, two, three] = [1, 2, 3].map((number) => addressOf('mt', number));
   if (!one || !two || !three) return assert.fail();
   const { upstream, store } = await start(t, [assetOf(one, COLLECTION), assetOf(two, COLLECTION)]);

@@ -1,4 +1,4 @@
-// The page of one collection: its identity, its figures, and the parts behind tabs.
+// The page of one collection: its identity, its figures, and tabs with its listings, sales and other data.
 
 import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
@@ -23,7 +23,7 @@ import { ActivityList } from '../activity-list.tsx';
 import { FigureStrip } from './figure-strip.tsx';
 import { ListingsTab } from './listings-tab.tsx';
 
-/** Charts are loaded with the tab that has one. */
+/** The code of each of these tabs is loaded when the tab is first shown, because charts need much code. */
 const HistoryTab = lazyPart(async () => (await import('./history-tab.tsx')).HistoryTab);
 const SalesTab = lazyPart(async () => (await import('./sales-tab.tsx')).SalesTab);
 const DepthTab = lazyPart(async () => (await import('./depth-tab.tsx')).DepthTab);
@@ -134,7 +134,7 @@ function CollectionHead({ collection }: { collection: MarketCollection }) {
   );
 }
 
-/** Longer descriptions are cut until the reader asks for the rest. */
+/** Only this many characters of a longer description are shown, until the reader clicks on the button for more. */
 const DESCRIPTION_LENGTH_MAX = 180;
 
 function Description({ text }: { text: string }) {
