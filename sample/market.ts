@@ -1,5 +1,5 @@
-// Generates the sample marketplace as records of the intake's formats, so that a new service shows a working market. The same `at` always
-// gives the same bytes, and another `at` changes only the times.
+// Generates the sample marketplace as records of the intake's formats, so that a new service shows a working market. The records depend
+// only on the time `at`: the same `at` always gives the same bytes, and another `at` changes only the times.
 
 import type { Address } from '../src/core/address.ts';
 import { parseAmount, toNativeNumber } from '../src/core/amount.ts';
@@ -35,7 +35,7 @@ export function* generateSampleMarket({
   }
 }
 
-/** The collections of the sample: their ids in both databases. */
+/** The id and the chain of each collection of the sample. */
 export function listSampleCollections(): { collectionId: string; chain: string }[] {
   return createContexts('mercat').map(({ chain, address }) => ({
     collectionId: toCollectionId(chain.id, address),
@@ -113,8 +113,8 @@ type Window = { allTime: number; sevenDay: number; twentyFourHour: number };
 type Figures = { owners: number; listedCount: number; floorRaw: string | null; volume: Window; sales: Window };
 
 /**
- * The number of sales before the year of the sample, as a multiple of the sales in that year. They have no records. They count only in the
- * totals that the sample reports for collections older than a year.
+ * How many sales were made before the last year, as a multiple of the sales in the last year. The sample has no records of these earlier
+ * sales. They count only in the totals that are reported for collections older than a year.
  */
 const EARLIER_SALES = 2;
 

@@ -10,8 +10,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const recipes = readdirSync(path.join(root, 'docs')).filter((name) => /^(adding-.*|security)\.md$/.test(name));
 
 /**
- * The paths in a text. Each stands in backticks, and has a slash or a file's extension. Text that begins with a slash is part of a
- * URL.
+ * The paths in a text. A path is in backticks, and has a slash or the extension of a file. Text that begins with a slash is left out,
+ * because it is part of a URL.
  */
 function pathsIn(text: string): string[] {
   const quoted = [...text.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? '');

@@ -5,7 +5,7 @@ import { sharesLimits, withoutFailures } from '../redis.ts';
 
 export const fault: Fault = {
   name: 'redis-frozen',
-  promise: 'no request fails, and few wait for the 50 ms that Redis has to count a request',
+  promise: 'no request fails, and only a few requests wait until the limit of 50 ms for Redis has passed',
   engines: ['postgresql'],
   needs: ['redis'],
   run: async ({ start, onEnd }) => {

@@ -20,7 +20,7 @@ const RESTORED = 'restored from a backup';
 
 const decodeFound = rowDecoder('imported records', { found: boolean });
 
-/** Whether the database has no marketplace record, and no backup was restored into it. Both schemas must be in this database. */
+/** Whether the database is empty. Both schemas must be in this database. */
 export async function isEmpty(db: Queryable): Promise<boolean> {
   const tests = TABLES.map((table) => `exists (select from ${table})`).join(' or ');
   const [row] = await db.query(
@@ -29,7 +29,7 @@ export async function isEmpty(db: Queryable): Promise<boolean> {
   return row !== undefined && !decodeFound(row).found;
 }
 
-/** Marks a database as restored. It then does not count as empty, even if the backup held no records. */
+/** Marks a database as restored. The database then does not count as empty, even if the backup contained no records. */
 export async function insertRestoredMark(tx: Queryable): Promise<void> {
   await tx.query(`comment on schema main is '${RESTORED}'`);
 }

@@ -1,5 +1,5 @@
 // The two floors of a collection: the cheapest price that a seller asks, and the lowest total that a buyer pays, fees included. On a chain
-// with `keepsBuyerFloor`, the last buyer floor is served as stale while the present one cannot be read.
+// with `keepsBuyerFloor`, the last buyer floor is served as stale while the present buyer floor cannot be read.
 
 import type { Chain } from '../core/chains.ts';
 import type { Collection } from '../core/collection.ts';
@@ -35,7 +35,7 @@ export async function readFloor(market: Market, id: string): Promise<Floor> {
   const degraded = asks.degraded || !buyerFloor.ok;
   if (buyerFloor.ok) {
     if (chain.keepsBuyerFloor) {
-      // A replica has an earlier state of the market than the present one.
+      // The floor may have been read from a replica, so it is stored with the age of the data.
       const ageMs = Math.max(0, performance.now() - readsCoveredUntil());
       market.lastBuyerFloors.note(collection.id, buyerFloor.value, ageMs);
     }

@@ -50,8 +50,8 @@ export function applyListingSnapshot(
 const NO_DOUBT: SnapshotDoubt = { doubts: 0, doubtedSince: null };
 
 /**
- * `expected`: how many active listings the list should contain. `present`: how many of them it contains. `before`: the short lists directly
- * before this list.
+ * `expected`: how many active listings the list should contain. `present`: how many of these listings the list contains. `before`: the
+ * short lists directly before this list.
  */
 export function judgeSnapshot(
   { expected, present, takenAt }: { expected: number; present: number; takenAt: number },

@@ -34,7 +34,10 @@ export function isPagePath(path: string): boolean {
   return PAGE_PATHS.some((page) => page === path || (page !== '/' && isBelow(path, `/${page.split('/')[1]}`)));
 }
 
-/** The part of the page that shows the market before the scripts have run (console/first-paint.mjs). Only the path of the market has it. */
+/**
+ * The part of the page that shows the market before the scripts have run (console/first-paint.mjs). Only the page of the market is sent
+ * with this part.
+ */
 const FIRST_PAINT = /<!--first paint of the market-->.*<!--end of the first paint-->/s;
 const FIRST_PAINT_PATH = '/';
 const ONE_YEAR_S = 31_536_000;
@@ -61,7 +64,7 @@ export type ConsoleOptions = {
   baseUrl: () => string;
 };
 
-/** Registers the page and its files. */
+/** Registers the routes of the page and of the files. */
 export function registerConsole(app: FastifyInstance, { folder, baseUrl }: ConsoleOptions): void {
   const routeOptions = { schema: { hide: true } };
   const page = readFileSync(path.join(folder, PAGE_FILE), 'utf8');
@@ -88,8 +91,8 @@ const SECURITY_HEADERS = {
 };
 
 /**
- * Scripts, styles and fonts come only from this service, and requests go only to it. Pictures come from the hosts that records name
- * (docs/security.md). On a page that is served by https, browsers block `http:` pictures.
+ * The page loads scripts, styles and fonts only from this service, and sends requests only to this service. Pictures come from the hosts
+ * that records name (docs/security.md). On a page that is served by https, browsers block `http:` pictures.
  */
 const POLICY = [
   "default-src 'none'",
@@ -132,7 +135,7 @@ async function sendAsset(asset: Asset, request: FastifyRequest, reply: FastifyRe
 
 type Asset = { type: string; plain: Buffer; encoded: EncodedBodies | null; etag: string };
 
-/** The built files, by name. Each is read when it is first requested, because most processes never serve the console. */
+/** The built files, by name. Each file is read when it is first requested, because most processes never serve the console. */
 function findAssets(folder: string): Map<string, () => Promise<Asset>> {
   const names = globSync('*', { cwd: folder }).filter((name) => TYPES[path.extname(name)] !== undefined);
   return new Map(names.map((name) => [name, loadOnce(() => readAsset(path.join(folder, name)))]));

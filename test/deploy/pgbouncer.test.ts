@@ -1,6 +1,5 @@
-// Two nodes whose only way to PostgreSQL is PgBouncer in transaction mode, with the configuration of deploy/. They share
-// connections. So nothing may depend on the session of a connection: prepared statements, settings, locks. Run by `npm run
-// test:deploy`.
+// Two nodes reach PostgreSQL only through PgBouncer in transaction mode, with the configuration of deploy/. The nodes share connections, so
+// nothing may depend on the session of a connection: prepared statements, settings or locks. `npm run test:deploy` runs this file.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -121,7 +120,7 @@ describe('behind PgBouncer in transaction mode', { skip }, () => {
     assert.equal(await stockOf(id), 9);
   });
 
-  test('the lock timeout of the store applies to its own transactions only', async () => {
+  test('the lock timeout of the store applies only to transactions of the store', async () => {
     const databases = await openDatabases(
       { dataDir: temporaryDirectory(), databaseUrl: pooledUrl, indexerDatabaseUrl: null },
       createLog('silent'),
@@ -132,7 +131,7 @@ describe('behind PgBouncer in transaction mode', { skip }, () => {
     await databases.close();
   });
 
-  test('a change of a product that stays locked fails soon', async () => {
+  test('a change of a product that stays locked gets 503, and a change of another product does not wait', async () => {
     const [locked, free] = [await newProduct(10), await newProduct(10)];
     await withClient(directUrl, async (client) => {
       await client.query('begin');
@@ -146,7 +145,7 @@ describe('behind PgBouncer in transaction mode', { skip }, () => {
     assert.equal((await send(0, 'POST', '/inventory', { product_id: locked, adjustment: -1 })).status, 200);
   });
 
-  test('a backup made through the pooler is complete', async () => {
+  test('a backup that is made and restored through PgBouncer is complete', async () => {
     const file = path.join(temporaryDirectory(), 'backup');
     const made = await runCommand(defineBackup, ['backup', file, '--json'], { env: settingsOf(pooledUrl) });
     assert.equal(made.code, 0, made.stderr);
@@ -158,7 +157,7 @@ describe('behind PgBouncer in transaction mode', { skip }, () => {
     await stop();
   });
 
-  test('a node knows that notifications do not reach it, and reads the activity all the same', async () => {
+  test('a node detects that notifications do not reach it, and still reads the activity', async () => {
     const streamOf = async () => (await nodeOf(0).operate('status', {})).body.result.stream;
     const lines = () => nodeOf(0).logged.filter((line) => line.includes('notifications of the database do not arrive'));
     await until(() => lines().length > 0, LIMIT_MS, 'the node believes that notifications reach it');
@@ -194,7 +193,8 @@ async function startPooler(databaseUrl: string): Promise<{ url: string; stop(): 
   const port = await freePort();
   const dir = path.join(temporaryDirectory(), 'pgbouncer');
   mkdirSync(dir);
-  // PgBouncer refuses to run as root. It then runs as another user, who must be able to read these files.
+  // PgBouncer refuses to run as root. If the test runs as root, PgBouncer therefore runs as the user postgres, who must be able to read
+  // these files.
   chmodSync(path.dirname(dir), 0o755);
   const source = fileURLToPath(new URL('../../deploy/pgbouncer/pgbouncer.ini', import.meta.url));
   const changes: [from: string, to: string][] = [

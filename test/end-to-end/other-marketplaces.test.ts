@@ -1,5 +1,6 @@
-// A simulation that also trades at LooksRare, at Blur and with pools of Sudoswap, and a service that follows the chain beside an OpenSea that
-// reports the same sales. The served sales must be those of the chain, which the test computes without the service's code.
+// A simulation trades with Seaport, LooksRare, Blur and pools of Sudoswap on a local chain. A service follows this chain, and also reads a
+// simulated OpenSea that reports the same sales. The service must serve exactly the sales of the chain. The test reads the expected sales
+// from the chain without the service's code.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -19,7 +20,7 @@ import { followCollection, runTask } from './synced-collection.ts';
 const SEED = Number(process.env['DEVNET_SEED'] ?? 5);
 const SIZE = { people: 4, collections: 1, tokens: 16, editions: 0 };
 const SLUG = 'lantern-moths';
-/** The steps until each marketplace has at least one sale: a limit that only a broken simulation reaches. */
+/** The most steps that the simulation makes until each marketplace has a sale. If they are not enough, the test fails. */
 const STEPS_MAX = 400;
 const STEPS_MIN = 20;
 const STEPS_AFTER = 12;
@@ -30,7 +31,7 @@ after(async () => {
   for (const close of closers.toReversed()) await close();
 });
 
-test('through reorganisations, sales of further protocols that OpenSea also reports are served once, with price and parties', async (t) => {
+test('a sale of any protocol that OpenSea also reports is served once, with price and parties, even after reorganisations', async (t) => {
   const devnet = await startDevnet({ networks: ['ethereum'], seed: SEED, size: SIZE });
   closers.push(devnet.stop);
   const [network] = devnet.networks;

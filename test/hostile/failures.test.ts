@@ -1,5 +1,4 @@
-// What a client and the log learn of a failure inside the service. No client learns hosts, passwords or SQL. No log line has a
-// query.
+// A failure inside the service. Responses contain no host, password or SQL. The log has the reason, and no log line has the query of a URL.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -60,7 +59,7 @@ after(async () => {
   await cleanUp();
 });
 
-test('no response names the reason of a failure inside the service', async () => {
+test('no response names the reason of a failure inside the service, but the log does', async () => {
   await service.operate('shops.create', { name: 'shop' });
   const scopes = ['products:read', 'intake:write'];
   const { body } = await service.operate('keys.create', { shop: 'shop', scopes });

@@ -1,4 +1,4 @@
-// Medusa without its dashboard, and with the modules that need no other service.
+// The configuration of Medusa for the benchmarks: without the dashboard, and only with modules that need no other service.
 
 const { defineConfig } = require('@medusajs/framework/utils');
 

@@ -1,4 +1,4 @@
-// The dash that stands for a value that is not known, with the reason.
+// A dash in place of a value that is not known. The reason is shown as a tooltip, and screen readers read it.
 
 export function Unknown({ reason }: { reason: string }) {
   return (

@@ -1,4 +1,4 @@
-// The sign-in to the shop by an API key.
+// The form in which a reader signs in to a shop with an API key.
 
 import { useState } from 'preact/hooks';
 import { describeError } from '../data/errors.ts';
@@ -15,7 +15,7 @@ export function SignIn() {
 
   const submit = async () => {
     const trimmed = key.trim();
-    // A key is sent in a header, which has no other characters.
+    // The key is sent in a header, where other characters are not allowed.
     if (!/^[!-~]+$/.test(trimmed)) {
       setError(texts.shop.signIn.wrong);
       return;

@@ -9,7 +9,7 @@ import type { Finding } from './compare.ts';
 /** `served` is null when the indexer does not have the token. */
 export type HeldToken = AuditedToken & { served: ServedOwner | null };
 
-/** The most accounts of one ERC-1155 token whose balances are compared. */
+/** The balances of at most this many accounts of an ERC-1155 token are compared. */
 export const ACCOUNTS_MAX = 200;
 
 const NOBODY = 'nobody';
@@ -42,7 +42,7 @@ async function compareEdition(facts: ChainFacts, token: HeldToken): Promise<Find
   return [...findings, ...compareServed(token, new Map([...found].filter(([, quantity]) => quantity > 0n)))];
 }
 
-/** A token with several holders has no served owner. */
+/** The indexer serves no owner for a token with several holders. So a missing owner of such a token is no difference. */
 function compareServed({ served }: HeldToken, holders: ReadonlyMap<Address, bigint>): Finding[] {
   const [first] = holders.keys();
   const owner = holders.size > 1 ? SEVERAL : (first ?? NOBODY);

@@ -1,5 +1,5 @@
 // Blur's exchange since July 2023. Verified contract: https://etherscan.io/address/0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5
-// Its events are packed and do not name the account that accepted the order: the transfer of the token in the same transaction does.
+// The events do not name the account that accepted the order. This account is read from the transfer of the token in the same transaction.
 
 import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
@@ -47,7 +47,7 @@ type Execution = {
   price: bigint;
 };
 
-/** All values are static, so each has a fixed word. */
+/** Decodes the event that is not packed. It has no values of variable length, so each value is in a fixed word. */
 const execution: EventDecoder = ({ address, data }, position, events, logsOf) => {
   const sold: Execution = {
     orderHash: hashAt(data, 5),
@@ -95,7 +95,7 @@ function addressInWord(word: string): Address {
   return addressOfWord(word.slice(24).padStart(64, '0'));
 }
 
-/** The rate precedes the address of its recipient. */
+/** The word has the rate, followed by the address of the recipient of the fee. */
 function feeRateOf(word: string): bigint {
   return bigintOfDigits(word.slice(0, 24));
 }
@@ -105,8 +105,8 @@ function bigintOfDigits(digits: string): bigint {
 }
 
 /**
- * The buyer of a listing pays the fee of the taker on top of the price, and a bidder pays the fee of the maker on top. Other fees are part of
- * the price.
+ * The buyer of a listing pays the taker fee in addition to the price. A bidder pays the maker fee in addition to the price. Other fees are
+ * part of the price.
  */
 function toSale(
   { orderHash, listingIndex, isBid, trader, token, price }: Execution,
@@ -129,12 +129,15 @@ function toSale(
   };
 }
 
-/** One signed order has several listings, so its hash alone identifies none of them. */
+/** One signed order can contain several listings. So a listing is identified by the hash of the order and its index in the order. */
 function toListingHash(orderHash: Hex, listingIndex: bigint): Hex {
   return keccak256(`${orderHash}${listingIndex.toString(16).padStart(64, '0')}`);
 }
 
-/** `CancelTrade` is not read, because no marketplace reports the hashes of these orders. Listings of sold tokens are hidden without it. */
+/**
+ * `CancelTrade` is not read, because no marketplace reports the hashes of these orders. Listings of sold tokens are hidden even without
+ * this event.
+ */
 export const BLUR_V2: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5'] }),
   decoders: new Map<Hex, EventDecoder>([

@@ -12,13 +12,13 @@ export const X2Y2_TOPICS = {
   inventory: '0x3cbb63f144840e5b1b0a38a7c19211d2e89de4d7c5faf8b2d3c1776c302d1d33',
 } as const satisfies Record<string, Hex>;
 
-/** The kinds of change of an item that are sales. */
+/** The operations that are sales. `EvInventory` reports other operations too. */
 const OPERATION = { sellOffer: 1, buyOffer: 2 };
 const DELEGATE = { erc721: 1, erc1155: 2 };
 
 /**
- * `EvInventory` reports every change of an order: maker, taker, two salts, intent, delegate type, deadline, currency, and three structs. The
- * price of the settlement is what the buyer paid. Changes that are not sales of ERC-721 or ERC-1155 tokens are ignored.
+ * `EvInventory` reports every change of an order: maker, taker, two salts, intent, delegate type, deadline, currency, and three structs.
+ * The price in the settlement struct is what the buyer paid. Changes that are not sales of ERC-721 or ERC-1155 tokens are ignored.
  */
 const inventory: EventDecoder = ({ address, topics, data }, position, events) => {
   const [item, settlement] = [structAt(data, 9), structAt(data, 10)];
@@ -43,7 +43,7 @@ const inventory: EventDecoder = ({ address, topics, data }, position, events) =>
   );
 };
 
-/** A bid for any token of a collection has a mask: the taker replaces the bytes of the token where the mask is not zero. */
+/** A bid for any token of a collection has a mask. Where a byte of the mask is not zero, the taker's byte replaces the byte of the bid. */
 function replaceMasked(data: Hex, replacement: Hex, mask: Hex): Hex {
   if (mask === '0x' || replacement === '0x') return data;
   let replaced = '0x';
@@ -54,7 +54,7 @@ function replaceMasked(data: Hex, replacement: Hex, mask: Hex): Hex {
   return replaced as Hex;
 }
 
-/** A list of contract and token id; for ERC-1155 also the quantity. */
+/** The tokens of a list whose entries have a contract and a token id, and for ERC-1155 also a quantity. */
 function tokensIn(data: Hex, hasQuantity: boolean): SoldToken[] {
   const words = hasQuantity ? 3 : 2;
   const { start, length } = arrayAt(data, 0, words);
@@ -65,7 +65,7 @@ function tokensIn(data: Hex, hasQuantity: boolean): SoldToken[] {
   });
 }
 
-/** `EvCancel` is not read: it does not name the account, and the marketplace has no live orders any more. */
+/** `EvCancel` is not read: the event does not name the account, and the marketplace has no live orders any more. */
 export const X2Y2: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0x74312363e45dcaba76c59ec49a7aa8a65a67eed3'] }),
   decoders: new Map<Hex, EventDecoder>([[X2Y2_TOPICS.inventory, inventory]]),

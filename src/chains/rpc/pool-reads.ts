@@ -1,5 +1,5 @@
-// Reads the swaps of pools, whose contracts are not known in advance: the logs of all contracts with the first topics of swaps. The code of a
-// contract then shows whether a factory has made it.
+// Reads the swaps of pools. The contracts of pools are not known in advance, so the logs of all contracts that have the first topic of a
+// swap are read. The code of such a contract then shows whether a factory has created it.
 
 import { LRUCache } from 'lru-cache';
 import type { Address } from '../../core/address.ts';
@@ -25,9 +25,9 @@ export type SwapRange = {
   txs: ReadonlySet<Hex>;
 };
 
-/** The most contracts, pools and others, that are remembered. */
+/** For how many contracts it is remembered whether they are pools. */
 const CONTRACTS_MAX = 20_000;
-/** How often a range is read before it is left out. */
+/** How many times a range is read if the read fails. After that, the range is left out. */
 const ATTEMPTS_MAX = 3;
 
 const TOO_LARGE: ReadonlySet<RpcFailureKind> = new Set(['range-too-large', 'too-large']);
@@ -46,7 +46,7 @@ export class PoolReads {
   readonly #log: Log;
   readonly #known = new LRUCache<Address, { pool: Pool | null }>({ max: CONTRACTS_MAX });
   readonly #templates = new Map<Address, FactoryTemplates>();
-  /** The start of the range that failed last, and how often it has failed in a row. */
+  /** The start of the range that failed last, and the number of its failures in a row. */
   #failing = { from: -1, attempts: 0 };
   #unreadRanges = 0;
 
@@ -132,7 +132,7 @@ export class PoolReads {
     throw new RpcFailure('contradicted', `swaps of blocks ${range.from} to ${range.to}`);
   }
 
-  /** Whether every endpoint refuses such requests. */
+  /** Whether every endpoint refuses requests for the logs of all contracts. */
   #isRefused(error: unknown): boolean {
     if (!(error instanceof ChainUnavailable)) return error instanceof RpcFailure && error.kind === 'refused';
     const { failures } = error;
@@ -171,7 +171,10 @@ export class PoolReads {
     return { factory, byAddress };
   }
 
-  /** The newest state is read first, because the state of an old block may not be kept. A contract that it lacks is read at `block`. */
+  /**
+   * The code is first read in the newest state, because an endpoint may not keep the states of old blocks. If a contract is missing there,
+   * its code is read at `block`.
+   */
   async #readCodes(contracts: readonly Address[], block: number): Promise<[Address, Hex][]> {
     const codes = await this.#contracts.codes(contracts, 'latest');
     const missing = contracts.filter((_, index) => codes[index] === '0x');

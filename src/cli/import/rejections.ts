@@ -1,4 +1,4 @@
-// Reports the refused rows of an import: prints the first of them, and writes all of them to the file of --refused.
+// Reports the refused rows of an import: prints the first few, and writes all of them to the file of the option --refused.
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { describeError, OperatorError } from '../../core/errors.ts';
@@ -37,7 +37,7 @@ export class RejectionReport implements Disposable {
   /** Prints the number of refused rows that were not printed, if there are any. */
   end(): void {
     const notPrinted = this.#rejected - PRINTED_MAX;
-    const hint = this.#path === null ? 'see --refused' : `all are in ${this.#path}`;
+    const hint = this.#path === null ? 'use --refused to write all of them to a file' : `all are in ${this.#path}`;
     if (notPrinted > 0) this.#stderr.write(`… and ${count(notPrinted)} more refused; ${hint}\n`);
   }
 

@@ -11,7 +11,9 @@ import type { ColumnMap, ColumnSource, FieldSource } from './column-map.ts';
 import type { AmountTerms, FieldValue } from './conversions.ts';
 import { AMOUNT_CONVERSIONS, createConversion, createExtractor, toFieldType } from './conversions.ts';
 
-/** Finds a column, and returns a function that reads its text from a row. The text is empty if the row has no such value. */
+/**
+ * Finds a column, and returns a function that reads the column's text from a row. The text is empty if the row has no value in this column.
+ */
 export type FindColumn<Row> = (column: string, field: string) => (row: Row) => string;
 
 type FieldReader<Row> = {

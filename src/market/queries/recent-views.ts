@@ -1,5 +1,5 @@
-// The recent views of followed collections and of their tokens, and when a viewed token was last refreshed from a marketplace. Primary
-// database. Other views are not stored, because no task would use them.
+// The recent views of followed collections and of their tokens, and when a viewed token was last refreshed from a marketplace. Views of
+// collections that are not followed are not stored, because no task would use them. Primary database.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -8,7 +8,7 @@ import { assetId, column, rowDecoder, text } from '../../database/rows.ts';
 /** `asset` is null for a view of the collection itself. Time in milliseconds. */
 export type RecentView = { collectionId: string; asset: AssetId | null; at: number };
 
-/** An earlier time does not replace a later time. */
+/** Stores views. The time of a stored view is never replaced by an earlier time. */
 export async function upsertRecentViews(db: Queryable, views: readonly RecentView[]): Promise<void> {
   await db.query(
     `insert into main.recent_view as stored (collection_id, asset, viewed_at)

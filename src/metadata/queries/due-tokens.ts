@@ -1,4 +1,4 @@
-// Which tokens of followed collections are due to be read, and how reading them failed. Indexer database.
+// The tokens of followed collections whose metadata is due to be read, and the failures of earlier reads. Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -14,8 +14,8 @@ const NOT_BURNED = `not exists (select from indexer.token
   where token.collection_id = stored.collection_id and token.asset = stored.asset and token.burned)`;
 
 /**
- * Inserts a due state for each token that the chain shows and that has no state, or only the state of an import. Versions before the metadata reader
- * left such tokens.
+ * Makes tokens due that have no state, or only the state that an import has stored, if their owner was read from the chain. A version
+ * without the metadata reader stored no states.
  */
 export async function insertMissingStates(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(
@@ -30,7 +30,7 @@ export async function insertMissingStates(tx: Queryable, collectionId: string): 
   );
 }
 
-/** Those of the collections that have a due token. */
+/** The given collections that have at least one due token. */
 export async function listDueCollections(db: Queryable, collectionIds: readonly string[], now: number) {
   const rows = await db.query(
     `select wanted.id as collection_id from unnest($1::text[]) as wanted (id)
@@ -52,7 +52,7 @@ export async function findFirstToken(db: Queryable, collectionId: string): Promi
   return row ? decodeAsset(row).asset : null;
 }
 
-/** The tokens of a collection that are due, those that have been due for the longest time first. */
+/** The tokens of a collection that are due. Tokens that have been due for the longest time come first. */
 export async function listDueTokens(
   db: Queryable,
   collectionId: string,
@@ -66,7 +66,10 @@ export async function listDueTokens(
   return rows.map(decodeDue);
 }
 
-/** Those of the viewed tokens that are due, or whose last read succeeded before `fetchedBefore`. In the order of `assets`. */
+/**
+ * The viewed tokens `assets` that are due, or that have no due time and were last read before `fetchedBefore`. The order of `assets` is
+ * kept.
+ */
 export async function listDueViewedTokens(
   db: Queryable,
   collectionId: string,
@@ -84,7 +87,7 @@ export async function listDueViewedTokens(
 
 export type FailedRead = DueToken & { failure: string; host: string | null; dueAt: number };
 
-/** `attempts` includes the failed read. The fields of the last success stay. */
+/** Records failed reads. `attempts` includes the failed read. The values of the last successful read are kept. */
 export async function updateFailedReads(
   tx: Queryable,
   collectionId: string,
@@ -109,7 +112,9 @@ export async function updateFailedReads(
   );
 }
 
-/** Makes tokens due whose last read failed at one of `hosts` for one of the reasons `failures`. The tokens `except` are not changed. */
+/**
+ * Makes tokens due now, if their last read failed at one of `hosts` for one of the reasons `failures`. The tokens `except` are not changed.
+ */
 export async function updateDueOfHosts(
   tx: Queryable,
   collectionId: string,
@@ -141,7 +146,7 @@ const decodeFailures = rowDecoder('token_metadata', {
   tokens: safeInteger,
 });
 
-/** `tokens`: how many are stored and not burned. `waiting`: how many were never read. */
+/** `tokens`: how many tokens are stored and not burned. `waiting`: how many of these tokens were never read. */
 export type MetadataProgress = ReturnType<typeof decodeProgress>;
 /** How many tokens could not be read from a host for this reason. `host` null: the failure has no host. */
 export type MetadataFailures = ReturnType<typeof decodeFailures>;

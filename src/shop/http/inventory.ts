@@ -91,7 +91,7 @@ const toInventoryText = (items: readonly string[]) => `{"data":[${items.join(','
 
 type StockPage = Awaited<ReturnType<typeof readStockPage>>;
 
-/** Yields the text of a response page by page. Products that are created meanwhile are missing. No product is repeated. */
+/** Yields the text of a response page by page. A product that is created meanwhile is not in the response. No product is repeated. */
 async function* streamInventory(
   first: StockPage,
   { readPage, toText }: { readPage: (before: string) => Promise<StockPage>; toText: (level: StockLevel) => string },
@@ -193,11 +193,14 @@ function parseStockRequest(body: unknown): StockChange & { reason: string } {
     throw invalid('Missing product_id', [{ path: 'product_id', message: 'must be a product id' }, ...details]);
   }
   if (adjustment === undefined && set === undefined) {
-    throw invalid('Send either adjustment or set', [{ path: 'adjustment', message: 'or set is required' }, ...details]);
+    throw invalid('Send either adjustment or set', [
+      { path: 'adjustment', message: 'is required unless set is given' },
+      ...details,
+    ]);
   }
   if (adjustment !== undefined && set !== undefined) {
     throw invalid('Send either adjustment or set, not both', [
-      { path: 'set', message: 'excludes adjustment' },
+      { path: 'set', message: 'must be absent when adjustment is given' },
       ...details,
     ]);
   }

@@ -1,4 +1,4 @@
-// OpenSea, as the service registers it.
+// The vendor OpenSea: its settings, its names for collections, its probe, its recorded formats and its tasks.
 
 import { defineVendor } from '../vendor.ts';
 import { OPENSEA } from './names.ts';

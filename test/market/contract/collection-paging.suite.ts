@@ -1,4 +1,4 @@
-// The pages of the list of collections: part of the suite of GET /v1/collections, which starts the service.
+// Tests of the pages of GET /v1/collections. They are part of the suite of this path, which starts the service.
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -74,7 +74,7 @@ export function describeCollectionPaging(market: TestMarket): void {
           seen.push(...page.data.map((row: any) => row.id));
           if (!page.pagination.hasMore) break;
           cursor = `&cursor=${page.pagination.nextCursor}`;
-          // New rows before, at and after the position of the cursor.
+          // Some new rows sort before the position of the cursor, some sort after it.
           const fresh = range(3).map((n) =>
             newCollection({
               chain: 'base',
@@ -148,7 +148,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       await market.ok(`/v1/collections?chain=base&sort=recent&cursor=${own}&limit=3`);
     });
 
-    test('is not the response to a valid cursor with an equal sort or another limit', async () => {
+    test('is not the response to a valid cursor if the default sort is now given explicitly, or if the limit differs', async () => {
       const cursor = await cursorOf('limit=1');
       await market.ok(`/v1/collections?sort=volume&limit=2&cursor=${cursor}`);
     });

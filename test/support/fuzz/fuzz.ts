@@ -15,15 +15,18 @@ export type FuzzOptions = {
   url: string;
   /** The prefix of the interface, such as `/v1`. */
   prefix: string;
-  /** Requests whose responses name collections, tokens, wallets and orders that exist. */
+  /** Requests that are sent first. Their responses name collections, tokens, wallets and orders that exist. */
   first?: readonly string[];
   seed: number;
   /**
-   * The number of runs for the valid requests of each operation. Also the number for each of two kinds of invalid requests of each
-   * parameter.
+   * How many valid requests of each operation are sent. For each parameter, as many requests with a wrong value and as many with a repeated
+   * parameter or a malformed path segment are sent.
    */
   runs: number;
-  /** Query parameters whose values only the service can issue, such as cursors. A generated value of such a parameter is never accepted. */
+  /**
+   * Query parameters whose values only the service can issue, such as cursors. The service must reject every generated value of such a
+   * parameter.
+   */
   authenticated: ReadonlySet<string>;
   /** Parameters with rules that the document cannot express: the service may reject a value that the document allows. */
   judgedByService: ReadonlySet<string>;
@@ -73,10 +76,10 @@ type Send = (target: string) => Promise<FuzzResponse>;
 type Context = FuzzOptions & { send: Send; checks: ResponseChecks; known: KnownValues };
 type Property = { kind: Kind; property: fc.IAsyncProperty<unknown> };
 
-/** The most requests for each operation before the fuzzing begins. */
+/** How many requests are sent to each operation at most, before the fuzzing begins. */
 const FIRST_REQUESTS_MAX = 12;
 
-/** Requests each operation with the names known so far. Later requests can then name collections and tokens that exist. */
+/** Sends requests to each operation with the names that are known so far. So later requests can name collections and tokens that exist. */
 async function collectNames({ send, known }: Context, operations: readonly Operation[]): Promise<void> {
   for (const operation of operations) {
     for (const values of known.valuesOf(operation).slice(0, FIRST_REQUESTS_MAX)) {
@@ -105,9 +108,9 @@ function listProperties(context: Context, operation: Operation): Property[] {
 }
 
 /**
- * A request that the document allows gets a documented response. If it has a parameter of `authenticated`, it is not accepted. If
- * it has a parameter of `judgedByService`, it may be rejected. No other request is rejected, and neither is the request for the
- * next page.
+ * A request that the document allows gets a documented response. A request with a parameter of `authenticated` must not be accepted. A
+ * request with a parameter of `judgedByService` may be rejected. Every other request must not be rejected, and the request for its next
+ * page must not be rejected either.
  */
 function allowedRequests(context: Context, operation: Operation): fc.IAsyncProperty<unknown> {
   const { authenticated, judgedByService, checks, send, known } = context;
@@ -128,13 +131,15 @@ function allowedRequests(context: Context, operation: Operation): fc.IAsyncPrope
   });
 }
 
-/** A value that the document does not allow is rejected. A generated value that the document happens to allow is not rejected. */
+/**
+ * A value that the document does not allow is rejected. A generated value may be valid by chance. It is then not rejected.
+ */
 function oneValueWrong(context: Context, operation: Operation, parameter: Parameter): fc.IAsyncProperty<unknown> {
   const { checks, send, authenticated, judgedByService } = context;
   const isQuery = parameter.in === 'query';
   const wrong = fc.oneof(junk(), toNearMiss(parameter.schema));
   return fc.asyncProperty(knownValues(context, operation), wrong, async (values, text) => {
-    // With an empty segment, `.` or `..`, the request would have a path of another form.
+    // A path segment that is empty, `.` or `..` would change the form of the path.
     if (!isQuery && (text === '' || /^\.{1,2}$/.test(text))) return;
     const target = toTarget(operation, { ...values, [parameter.name]: text });
     const response = await send(target);
@@ -163,7 +168,7 @@ const RAW_PARTS = [
   '+ ; , : @ & = ! * ( ) [ ] { } | ^ " < >',
 ].flatMap((line) => line.split(' '));
 
-/** A path with a malformed segment gets a success or the error envelope, and no failure inside the service. */
+/** A path with a malformed segment gets a success or the error envelope, but no response that shows a failure inside the service. */
 function rawPaths(context: Context, operation: Operation, parameter: Parameter): fc.IAsyncProperty<unknown> {
   const { checks, send } = context;
   const part = fc.oneof(
@@ -198,8 +203,8 @@ function allowedValues(context: Context, operation: Operation): fc.Arbitrary<Val
 }
 
 /**
- * Path parameters that name a collection or token from an earlier response, and the required query parameters. No path parameters while
- * no collection or token is known.
+ * Path parameters that name a collection or token from an earlier response, and the required query parameters. While no collection or token
+ * is known, there are no path parameters.
  */
 function knownValues(context: Context, operation: Operation): fc.Arbitrary<Values> {
   const query = operation.parameters.filter((one) => one.in === 'query' && one.required);

@@ -1,4 +1,4 @@
-// OpenSea's collections and statistics become records, and chains have the names that OpenSea uses.
+// OpenSea's collections and statistics are converted to records. OpenSea has its own names for chains.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

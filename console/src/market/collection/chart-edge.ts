@@ -1,10 +1,10 @@
-// The upper edge of a chart. Without it, one value far above the others would press all others to the bottom.
+// Limits the height of a chart. Without a limit, one value far above the others would press all other values to the bottom.
 
 /** A value counts as far above the others if it is more than this many times their 95th percentile. */
 const OUTLIER_FACTOR = 2;
 const PERCENTILE = 0.95;
 
-/** The greatest value that the chart displays in its place. Greater ones are drawn at the edge. */
+/** The value at the upper edge of the chart. Values above it are drawn at the edge. */
 export function toEdge(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const greatest = sorted.at(-1) ?? 0;
