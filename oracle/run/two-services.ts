@@ -1,5 +1,5 @@
 // The two services of a run. The first service uses the embedded engine. It reads the chain through an endpoint that sometimes fails or
-// returns wrong data, and compares it with a second endpoint. The second service uses PostgreSQL, and reads the chain directly.
+// returns wrong data, and compares this data with a second endpoint. The second service uses PostgreSQL, and reads the chain directly.
 
 import { rmSync } from 'node:fs';
 import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';

@@ -151,8 +151,8 @@ class TokenListReader {
   }
 
   /**
-   * The assets that the account may own. Whether the holder or the seller of a token counts as its owner depends on its listing. So `#belongs`
-   * checks the owner again after the tokens were read.
+   * The assets that the account may own. Whether the holder or the seller of a token counts as its owner depends on its listing. So
+   * `#belongs` checks the owner again after the tokens were read.
    */
   async #listAssetsOf(account: Address, traits: TraitFilter | null): Promise<string[]> {
     const { collectionId } = this.#location;

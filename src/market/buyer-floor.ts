@@ -14,8 +14,8 @@ import { listCheapestFills } from './queries/listings.ts';
  */
 const CHUNK_SIZE = 20;
 /**
- * The most reads of the mirror. The reads leave out the assets that the indexer's copy of the own book lists. If this copy is out of date,
- * all rows of a kind may be of assets that the own book lists, and another read follows.
+ * The mirror is read at most this many times. The reads leave out the assets that the indexer's copy of the own book lists. If this copy is
+ * out of date, all rows of a kind may be of assets that the own book lists, and another read follows.
  */
 const CHUNKS_MAX = 10;
 

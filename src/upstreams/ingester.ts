@@ -33,7 +33,7 @@ export const LISTING_DELAY_MAX_MS = 2 * 60_000;
  */
 export const SNAPSHOT_LIMITS = { smallBookMax: 20, shareLeftMin: 0.5, doubtsMin: 3, doubtMs: 5 * 60_000 };
 
-/** Which listings of a collection at a marketplace a list has: all listings, or all with a buyer total below `below` (in base units). */
+/** What a list contains: all listings of a collection at a marketplace, or all with a buyer total below `below` (in base units). */
 export type SeenListings = { source: string; collectionId: string; below?: bigint | null };
 
 /** `oldest`: the earliest `timestamp` of the records that were read, in milliseconds; null when no record has one. */

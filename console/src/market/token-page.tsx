@@ -251,7 +251,7 @@ function OrderState({ order: { status, dormant, evidence } }: { order: Order }) 
 /** The kinds of activity that change the state of an order. */
 const ORDER_KINDS = new Set<ActivityKind>(['list', 'reprice', 'fill', 'cancel', 'expire', 'invalidate', 'revalidate']);
 
-/** For a token that is not listed: says so, and shows the state of its last order. */
+/** Shows that the token is not listed, and the state of its last order. */
 function Unlisted({ activity }: { activity: readonly ListedActivity[] }) {
   const last = activity.find(({ kind, orderId, voidedBy }) => ORDER_KINDS.has(kind) && orderId && voidedBy === null);
   const order = useQuery({ ...orderQuery(last?.orderId ?? ''), enabled: last !== undefined }).data?.data;

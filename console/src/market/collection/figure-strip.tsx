@@ -95,7 +95,7 @@ type FigureProps = {
   name: string;
   /** The name of the figure in the provenance. Null if the provenance does not cover it. */
   figure: FigureName | null;
-  /** The change over the period before, as a ratio: 0.05 is +5 %. If it is null, no change is shown. */
+  /** The change of the figure since one period ago, as a ratio: 0.05 is +5 %. If it is null, no change is shown. */
   change?: number | null;
   children: ComponentChildren;
 };
