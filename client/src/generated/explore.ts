@@ -120,11 +120,11 @@ export type ListedActivity = {
   marketplace: string | null;
   /** Transaction hash or signature; null if there is none. */
   tx: string | null;
-  /** Of `invalidate`: `owner`, `approval` or `counter`. Of `reorg`: `correction` if a better record has replaced the earlier ones. Otherwise null. */
+  /** For `invalidate`: `owner`, `approval` or `counter`. For `reorg`: `correction` if a better record has replaced earlier records. Otherwise null. */
   reason: string | null;
-  /** Of `reorg`: the offsets that it takes back. Otherwise null. */
+  /** For `reorg`: the offsets of the changes that the `reorg` takes back. Otherwise null. */
   voids: string[] | null;
-  /** The offset of the `reorg` that took this change back; null if none did. */
+  /** The offset of the `reorg` that took this change back; null if the change was not taken back. */
   voidedBy: string | null;
 };
 
