@@ -1,4 +1,5 @@
-// Vendure 3 with a session of its administrator. Its stock is set, because it has no relative change.
+// Measures the admin API of Vendure 3 with the session of an administrator. Vendure has no operation that adds to a stock, so the stock
+// requests set it to a number.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

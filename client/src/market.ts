@@ -1,4 +1,4 @@
-// The public part of a service: the reads of `/v1` and `/explore/v1`, and the change stream. Needs no API key.
+// The client of the public interfaces: the reads of `/v1` and `/explore/v1`, and the change stream. Needs no API key.
 
 import type { Operations } from './calls.ts';
 import { createCalls } from './calls.ts';
@@ -26,18 +26,18 @@ export type MarketReads = MarketplaceMethods & ExploreMethods;
 /** What was read, and everything that has changed since. */
 export type FollowedSnapshot<T> = {
   snapshot: T;
-  /** Where `changes` begins. */
+  /** `changes` has the events after this offset. */
   offset: string;
-  /** May repeat changes that the snapshot already has, so apply each one as a state and not as a difference. */
+  /** May repeat changes that the snapshot already includes. So set the state that a change reports, instead of adding to the old state. */
   changes: AsyncGenerator<Activity, void, undefined>;
 };
 
 export type MarketClient = MarketReads & {
-  /** Activity as it happens. Connects again by itself, and misses and repeats nothing. */
+  /** Yields activity as it happens. Connects again when the connection is lost. No event is missed or repeated. */
   follow(options?: FollowOptions): AsyncGenerator<Activity, void, undefined>;
   /**
-   * Reads a snapshot, and follows the stream from where the snapshot was read. `read` must read through the given client, and at least
-   * one response must be of `/explore/v1`, whose responses have offsets.
+   * Reads a snapshot, and then follows the stream from the oldest offset of the snapshot's responses. `read` must read through `reads`. At
+   * least one response must be of `/explore/v1`, because the responses of `/v1` have no offset.
    */
   snapshotThenFollow<T>(
     read: (reads: MarketReads) => Promise<T>,

@@ -13,7 +13,7 @@ export type ClientErrorCode =
   /** A webhook delivery is not authentic, or is too old. */
   | 'invalid_webhook';
 
-/** Codes of the service that need a decision of the caller. The service has more codes. */
+/** The most common codes of the service. The service has more codes. */
 export type ServiceErrorCode =
   | 'bad_request'
   | 'unauthorized'
@@ -49,7 +49,7 @@ export class MercatError extends Error {
   readonly status: number | null;
   /** The `X-Request-Id` of the response, by which the operator finds the request in the logs. */
   readonly requestId: string | null;
-  /** The time that the service asks clients to wait before the next attempt. */
+  /** How long the service asks clients to wait before the next attempt. Null if the service does not say. */
   readonly retryAfterMs: number | null;
   readonly details: readonly ErrorDetail[];
 

@@ -1,4 +1,5 @@
-// The store part of a service, `/api/v1`: products, stock and webhooks of one shop. Keep the API key out of pages that run code of others.
+// The client of the store interface `/api/v1`: products, stock and webhooks of one shop. Do not use the API key in a web page that also runs
+// code of other parties.
 
 import { createCalls } from './calls.ts';
 import type { StoreMethods } from './generated/store.ts';

@@ -17,7 +17,7 @@ export type Holding = {
   /** Resident memory, in MiB. */
   resident: number;
   descriptors: number;
-  /** Open sockets, among the descriptors. */
+  /** Open sockets. `descriptors` counts them too. */
   connections: number;
 };
 
@@ -44,7 +44,7 @@ function listDescriptors(pid: number): string[] {
     try {
       return [readlinkSync(`${folder}/${name}`)];
     } catch {
-      // The descriptor was closed meanwhile.
+      // The descriptor was closed after the folder was listed.
       return [];
     }
   });

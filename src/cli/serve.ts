@@ -15,7 +15,8 @@ import { describeService } from './describe-service.ts';
 import { watchParent } from './npm-parent.ts';
 
 export const defineServe: DefineCommand = (serve, io) => {
-  // The library has one value for `--workers` and `--no-workers`, of which the last would win. They mean different things.
+  // The library stores one value for both `--workers` and `--no-workers`, so the later option would replace the earlier one. Listeners keep
+  // both options.
   let processes: string | null = null;
   let tasks = true;
   serve
@@ -29,7 +30,7 @@ export const defineServe: DefineCommand = (serve, io) => {
       '--workers <number>',
       'how many processes serve requests (setting WORKERS, default 1; auto: one for each core)',
     )
-    .option('--no-workers', 'leave the workers, which run the tasks, to another process (mercat work)')
+    .option('--no-workers', 'do not run the tasks here: another process runs them (mercat work)')
     .option('--no-sample', 'do not load the sample marketplace')
     .addHelpText('after', '\nExample:\n  PRICE_SOURCES=coinbase mercat serve --port 8081')
     .on('option:workers', (number: string) => (processes = number))
@@ -49,8 +50,8 @@ type Options = { overrides: ConfigOverrides; tasks: boolean; sample: boolean };
 async function runServer({ overrides, tasks, sample }: Options, io: CommandIo): Promise<void> {
   const config = readConfig(undefined, overrides);
   const signal = isStartedByNpm() ? AbortSignal.any([io.signal, watchParent()]) : io.signal;
-  // After SIGTERM a balancer needs time to notice that this node stops. An embedded database has no balancer, because no other process can
-  // serve it. After Ctrl-C a user waits for the end, so the process ends without a grace period.
+  // After SIGTERM a load balancer needs time to notice that this node stops. An embedded database needs no such time: only one process can
+  // serve it, so there is no load balancer. After Ctrl-C a user waits for the end, so the process ends without a grace period.
   const graceMs = () => (config.databaseUrl !== null && isTerminated(signal) ? config.shutdownGraceMs : 0);
   exitSoonAfter(signal, io.stderr, graceMs);
   const processes = processesOf(config);
@@ -70,7 +71,7 @@ async function runServer({ overrides, tasks, sample }: Options, io: CommandIo): 
   await service.close();
 }
 
-/** How many processes serve. Throws OperatorError if the embedded database would have to be open in several. */
+/** How many processes serve. Throws OperatorError if several processes would have to open the embedded database. */
 function processesOf({ servingProcesses, databaseUrl }: Config): number {
   if (servingProcesses === 'auto') return databaseUrl === null ? 1 : availableParallelism();
   if (servingProcesses > 1 && databaseUrl === null) {

@@ -11,13 +11,16 @@ import { readRangeFigures } from './queries/history.ts';
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** `pointsMax`: the most points of one response. `defaultMs`: the length of the history without `from`. */
+/**
+ * `lengthMs`: the length of an interval. `defaultMs`: the length of the history when a request has no `from`. `pointsMax`: the most points
+ * in one response.
+ */
 export const INTERVAL_LIMITS = {
   hour: { lengthMs: HOUR_MS, defaultMs: 7 * DAY_MS, pointsMax: 2_400 },
   day: { lengthMs: DAY_MS, defaultMs: 90 * DAY_MS, pointsMax: 1_100 },
 } as const satisfies Record<Interval, object>;
 
-/** Times in milliseconds; null for the default. */
+/** `from` and `to` are times in milliseconds, or null for the default. */
 export type HistoryQuery = { interval: Interval; from: number | null; to: number | null };
 
 /** Floors in base units. A floor is null if it is not known, or if nothing was listed. A listed count is null if it is not known. */
@@ -31,9 +34,10 @@ export type HistoryPoint = {
 };
 
 /**
- * The points from the interval of `from` to the last one that begins before `to` and before now, the earliest first. There are no points if
- * the collection is on no chain, or if `from` is after the present interval. Throws `bad_request` if there would be too many points,
- * `not_found` when `id` names no collection, and `upstream_error` when the history cannot be read.
+ * Returns one point for each interval, the earliest first. The first interval contains `from`. The last interval is the last one that begins
+ * before `to`, but not later than the current interval. There are no points if the collection is on no chain, or if `from` is after the current
+ * interval. Throws `bad_request` if there would be too many points, `not_found` when `id` names no collection, and `upstream_error` when
+ * the history cannot be read.
  */
 export async function readHistory(
   market: Market,
@@ -52,26 +56,26 @@ export async function readHistory(
 
 type Range = { from: number; to: number; lengthMs: number };
 
-/** The beginnings of the first interval and of the interval after the last one. */
+/** `from`: when the first interval begins. `to`: when the last interval ends. */
 function toRange({ interval, from, to }: HistoryQuery, now: number): Range {
   const { lengthMs, defaultMs, pointsMax } = INTERVAL_LIMITS[interval];
   if (from !== null && to !== null && from >= to) {
     throw new ServiceError('bad_request', 'Query parameter from must be before to');
   }
-  // The interval that has just begun is part of the history.
+  // `now + 1`: an interval that begins exactly now is part of the history.
   const end = Math.min(to ?? now + 1, now + 1);
   const start = from ?? end - defaultMs;
   const range = { from: Math.floor(start / lengthMs) * lengthMs, to: Math.ceil(end / lengthMs) * lengthMs, lengthMs };
   if ((range.to - range.from) / lengthMs > pointsMax) {
     throw new ServiceError(
       'bad_request',
-      `Query parameters from and to must select at most ${pointsMax} points, one for each ${interval} that it touches`,
+      `Query parameters from and to must select at most ${pointsMax} points, of which each is one ${interval}`,
     );
   }
   return range;
 }
 
-/** One point for each interval. Where nothing changed, the floor and the listed count are those of the interval before. Pure. */
+/** One point for each interval. If nothing changed in an interval, it has the floor and the listed count of the previous interval. */
 function toPoints({ before, market, sold }: RangeFigures, range: Range): HistoryPoint[] {
   const points: HistoryPoint[] = [];
   let { closeRaw, listed } = before;
@@ -90,13 +94,13 @@ function toPoints({ before, market, sold }: RangeFigures, range: Range): History
 
 const NO_SALES = { volumeRaw: 0n, sales: 0 };
 
-/** Null if both are null. */
+/** Compares two floors. Null is an unknown floor, and loses against a known floor. */
 function higherOf(a: bigint | null, b: bigint | null): bigint | null {
   if (a === null || b === null) return a ?? b;
   return a > b ? a : b;
 }
 
-/** Null if both are null. */
+/** Compares two floors. Null is an unknown floor, and loses against a known floor. */
 function lowerOf(a: bigint | null, b: bigint | null): bigint | null {
   if (a === null || b === null) return a ?? b;
   return a < b ? a : b;

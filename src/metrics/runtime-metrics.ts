@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { GaugeTable } from './gauge-table.ts';
 
-/** The delay is sampled with this period. A sample is the time between two timers, so the period is subtracted from it. */
+/** The period of the timer that measures the delay. A sample is the time between two ticks, so `set` subtracts the period from it. */
 const SAMPLE_PERIOD_MS = 10;
 
 export class RuntimeMetrics {

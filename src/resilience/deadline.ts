@@ -1,7 +1,7 @@
 // Deadlines: the caller stops waiting for work that is not done in time. A deadline is a time of `performance.now()`, so changes of the
 // system's clock do not affect it.
 
-/** The work may still run, but its result is ignored. */
+/** The deadline has passed before the work was done. The work may still run, but its result is ignored. */
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 
@@ -32,7 +32,7 @@ export function raceDeadline<T>(work: Promise<T>, deadline: number): Promise<T> 
   });
 }
 
-/** Rejects when the work rejects within `limitMs`. */
+/** Whether `work` is fulfilled within `limitMs`. Rejects if `work` rejects within this time. */
 export async function isDoneWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
   const isDone = work.then(() => true);
   try {
@@ -54,7 +54,7 @@ export class DeadlineSignal implements Disposable {
     this.#timer = setTimeout(() => this.#deadline.abort(new DeadlineExceeded()), timeoutMs);
   }
 
-  /** False when only one of `others` has aborted the signal. */
+  /** Whether the deadline has passed. If `others` have aborted the signal before the deadline, this is false until the deadline. */
   get hasPassed(): boolean {
     return this.#deadline.signal.aborted;
   }

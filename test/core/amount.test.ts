@@ -1,4 +1,4 @@
-// Amounts are exact integers. They are parsed strictly. They are rounded only when a fee or a native number is computed.
+// Amounts are exact integers. They are parsed strictly. Only two functions round: `shareOf` and `toNativeNumber`.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -86,7 +86,7 @@ test('an amount that is converted to a number of native units becomes the double
   fc.assert(
     fc.property(uint256, decimals, (raw, places) => {
       const nearest = toNativeNumber(raw, places);
-      // In exact arithmetic, the error of the nearest double is at most that of either neighbour.
+      // The nearest double has an error that is not larger than the errors of its two neighbours. The errors are compared as exact fractions.
       const errorOf = (value: number) => {
         const { numerator, denominator } = toFraction(value);
         const difference = numerator * 10n ** BigInt(places) - raw * denominator;

@@ -48,7 +48,7 @@ forEachEngine('a mixed book', (engine) => {
       for (const close of closers.toReversed()) await close();
     });
 
-    test('every read serves for each token its cheapest own order, or else its cheapest mirrored listing', async (t) => {
+    test('for each token every read serves the cheapest own order, or without an own order the cheapest mirrored listing', async (t) => {
       await postOwn(book, OWN_ORDERS);
       listAt(book, 'opensea', OPENSEA_LISTINGS);
       listAt(book, 'magicEden', ASKS);
@@ -77,7 +77,7 @@ forEachEngine('a mixed book', (engine) => {
       await postHigherPriced(book);
     });
 
-    test('an order that marketplaces list before its submission is served once', async () => {
+    test('an order that marketplaces list before it is submitted to the service is served only once', async () => {
       const orders = await listThenPost(book, 8);
       await book.compare();
       await endOnChain(book, orders);
@@ -104,7 +104,7 @@ forEachEngine('a mixed book', (engine) => {
       }
     });
 
-    test('a marketplace snapshot that is suddenly much shorter ends no listing for five minutes', async () => {
+    test("when a marketplace's list is suddenly much shorter, no listing ends for five minutes", async () => {
       for (const name of MARKETPLACE_NAMES) {
         const marketplace = book.marketplaces[name];
         const { unusable } = marketplace;
@@ -127,7 +127,7 @@ forEachEngine('a mixed book', (engine) => {
       }
     });
 
-    test('a marketplace snapshot with too many invalid rows ends no listing', async () => {
+    test("when a marketplace's list has too many invalid rows, no listing ends", async () => {
       book.pass(3 * MINUTE_MS);
       const marketplace = book.marketplaces.opensea;
       const listings = servedBy(marketplace);
@@ -158,7 +158,7 @@ forEachEngine('a mixed book', (engine) => {
       );
       assert.ok(
         counts.notStarted < before.notStarted,
-        `no row has started: ${before.notStarted} rows to start before, ${counts.notStarted} after`,
+        `no row has started: ${before.notStarted} rows had not started before, ${counts.notStarted} after`,
       );
     });
   });

@@ -1,4 +1,4 @@
-// Collections whose ranks no source reports get ranks that are computed from the traits of their tokens.
+// If no source reports ranks of a collection, the service computes the ranks from the traits of the tokens.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -58,7 +58,7 @@ forEachEngine('computed ranks', (engine) => {
     }
   };
 
-  test('the tokens of a complete collection are ranked by their traits, in tokens and in lists', async () => {
+  test('each token of a complete collection has a rank computed from its traits, and lists can be sorted by it', async () => {
     await ingest(db, complete, hat(1, 'Cap'), hat(2, 'Crown'), hat(3, 'Cap'), hat(10, 'Cap'), hat(9, 'Fez'));
     assert.deepEqual(await ranksOf(3), [null, null, null]);
     const result = await rank();
@@ -89,7 +89,7 @@ forEachEngine('computed ranks', (engine) => {
     assert.deepEqual(await ranksOf(2), [1, 1]);
   });
 
-  test('at most one token of a hundred may have unknown traits, and such a token has no rank', async () => {
+  test('a collection is ranked if the traits of at most 1 % of its tokens are unknown; those tokens have no rank', async () => {
     const known = Array.from({ length: 99 }, (_, index) => hat(index + 1, index === 0 ? 'Crown' : 'Cap'));
     await ingest(db, complete, ...known, token({ tokenId: '100' }), token({ tokenId: '101' }));
     await rank();
@@ -148,7 +148,7 @@ forEachEngine('computed ranks', (engine) => {
     assert.deepEqual(stored, { rows: 3 }, 'earlier ranks were not deleted');
   });
 
-  test('a token that came after the ranks were computed follows the ranked tokens', async () => {
+  test('a token that was added after the ranks were computed is listed after the ranked tokens', async () => {
     await ingest(db, complete, hat(1, 'Cap'), hat(2, 'Crown'), hat(3, 'Cap'));
     await rank();
     await ingest(db, hat(5, 'Cap'), token({ tokenId: '4' }));
@@ -162,7 +162,7 @@ forEachEngine('computed ranks', (engine) => {
     assert.equal((await findRankSource(db, ID))?.isComplete, false);
   });
 
-  test('a burned token has no rank, and the others are ranked again', async () => {
+  test('after a token is burned, it has no rank, and the remaining tokens are ranked again', async () => {
     await ingest(db, complete, hat(1, 'Cap'), hat(2, 'Crown'), hat(3, 'Cap'));
     await rank();
     await db.transaction(async (tx) => {
@@ -187,7 +187,7 @@ forEachEngine('computed ranks', (engine) => {
     assert.equal((await rankLater(60 * MINUTE_MS)).read, 0);
   });
 
-  test('ranks that an interrupted run left are not served, and the next run replaces them', async () => {
+  test('ranks stored by an interrupted run are not served, and the next run replaces them', async () => {
     await ingest(db, complete, hat(1, 'Cap'), hat(2, 'Crown'));
     await rank();
     await db.query(`insert into indexer.rarity_rank values ($1, '1', 2, 77), ($1, '2', 2, 78)`, [ID]);
@@ -197,7 +197,7 @@ forEachEngine('computed ranks', (engine) => {
     assert.deepEqual(await ranksOf(3), [2, 1, 2]);
   });
 
-  test('more tokens than one batch are ranked together', async () => {
+  test('a collection with more tokens than one batch has one ranking of all its tokens', async () => {
     const tokens = Array.from({ length: 1_100 }, (_, index) => hat(index + 1, index === 1_050 ? 'Crown' : 'Cap'));
     await ingest(db, complete, ...tokens);
     assert.equal((await rank()).changed, 1_100);
@@ -210,7 +210,7 @@ forEachEngine('computed ranks', (engine) => {
 
   const OTHER = '0x00000000000000000000000000000000000000ee';
   for (const failing of [EVM, OTHER]) {
-    test(`a collection whose ranks cannot be stored does not keep another from being ranked: ${failing}`, async () => {
+    test(`when the ranks of collection ${failing} cannot be stored, the other collection is still ranked`, async () => {
       const of = (contractAddress: string) => [
         collection({ contractAddress, slug: `s${contractAddress.slice(-2)}`, tokensComplete: true }),
         token({ contractAddress, traits: [{ name: 'Hat', value: 'Cap' }] }),

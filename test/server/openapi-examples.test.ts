@@ -1,4 +1,4 @@
-// The examples in the OpenAPI documents: complete, valid by their schemas, and consistent with each other and with the sample
+// The examples in the OpenAPI documents are complete and valid by their schemas. They agree with each other and with the sample
 // marketplace.
 
 import assert from 'node:assert/strict';
@@ -19,7 +19,7 @@ import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 
-/** The listing of the examples has not expired at this time. */
+/** The time of the service. At this time the listing in the examples has not expired. */
 const NOW = Date.UTC(2026, 5, 2);
 const PATHS = { marketplace: '/v1', explore: '/explore/v1', store: '/api/v1', intake: '/intake/v1' };
 
@@ -119,7 +119,7 @@ describe('the examples of the OpenAPI documents', () => {
     assert.ok(count > 40, `only ${count} examples of components were found`);
   });
 
-  test('the examples are about one collection, one product and one webhook', () => {
+  test('all examples name the same collection, the same product, the same webhook and the same order', () => {
     const values = new Map<string, Set<unknown>>();
     const collect = (value: unknown) => {
       if (typeof value !== 'object' || value === null) return;
@@ -158,7 +158,7 @@ describe('the examples of the OpenAPI documents', () => {
     }
   });
 
-  test('the collection of the examples and its token are in the sample marketplace', () => {
+  test('the sample marketplace has the collection and the token of the examples, and lists the token', () => {
     const { paths } = documentOf('marketplace');
     const parameters = paths['/v1/tokens/{chain}/{address}/{tokenId}']?.['get']?.parameters ?? [];
     const [chain, contractAddress, tokenId] = parameters.map(({ example }) => example);
@@ -173,7 +173,7 @@ describe('the examples of the OpenAPI documents', () => {
     assert.deepEqual([...found], ['collection', 'token', 'listing']);
   });
 
-  test('every type of event is documented as a webhook, with a signature that verifies', () => {
+  test('every type of event is documented as a webhook, with an example whose signature is valid', () => {
     const { webhooks = {}, components } = documentOf('store');
     const types = [...EVENT_PATTERNS.filter((pattern) => !pattern.endsWith('*')), TEST_EVENT_TYPE];
     assert.deepEqual(Object.keys(webhooks).toSorted(), types.toSorted());
@@ -189,7 +189,7 @@ describe('the examples of the OpenAPI documents', () => {
     }
   });
 
-  test('the example of an order has the hash and the signature of its components', () => {
+  test('the hash and the signature in the example of a signed order are valid for its components', () => {
     const { examples = [] } = documentOf('intake').components.schemas['SignedOrder'] ?? {};
     const { seaport, orderHash, protocolAddress } = examples[0] as {
       seaport: { parameters: object; signature: Hex };
@@ -262,7 +262,7 @@ describe('the examples of the OpenAPI documents', () => {
       }
     });
 
-    test('the import reads the example of a body, and responds with the documented events', async () => {
+    test('the intake accepts the example of a request body, and its response has the documented events', async () => {
       const document = documentOf('intake');
       const { post } = document.paths['/intake/v1/records'] ?? {};
       const body = String(post?.requestBody?.content['application/x-ndjson']?.example);

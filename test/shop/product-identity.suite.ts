@@ -5,10 +5,10 @@ import { describe, test } from 'node:test';
 import type { TestStore } from '../support/service/shop.ts';
 import { assertInvalidProduct, inParallel } from '../support/service/shop.ts';
 
-/** Declares the tests of slugs and versions. A slug is unique in a shop. If-Match names a version. */
+/** Declares the tests of slugs and versions. */
 export function describeProductIdentity(store: TestStore): void {
   describe('slugs', () => {
-    test('are derived from the name: lower-case words in ASCII letters, never empty', async () => {
+    test('the slug of a product is derived from its name: lower-case ASCII words, never empty', async () => {
       const shop = await store.shop();
       const slugs: Record<string, string> = {
         'Blue  Mug!': 'blue-mug',
@@ -25,7 +25,7 @@ export function describeProductIdentity(store: TestStore): void {
       assert.ok((await shop.product({ name: '㎎'.repeat(160) })).slug.length <= 180);
     });
 
-    test("get the smallest free number from 2 up as a suffix when the name's slug is in use", async () => {
+    test('when another product has the derived slug, the slug gets the smallest free number from 2 as a suffix', async () => {
       const shop = await store.shop();
       const slugOf = async (fields = {}) => (await shop.product({ name: 'Mug', ...fields })).slug;
       assert.deepEqual([await slugOf(), await slugOf(), await slugOf()], ['mug', 'mug-2', 'mug-3']);
@@ -40,7 +40,7 @@ export function describeProductIdentity(store: TestStore): void {
       );
     });
 
-    test('are all different for products that are created concurrently with the same name', async () => {
+    test('products that are created concurrently with the same name get different slugs', async () => {
       const shop = await store.shop();
       const slugs = await inParallel(
         Array.from({ length: 160 }),
@@ -50,7 +50,7 @@ export function describeProductIdentity(store: TestStore): void {
       assert.equal(new Set(slugs).size, 160);
     });
 
-    test('in a request are rejected with a 400 when another product has the slug', async () => {
+    test('a create or an update is rejected with 400 when another product has the slug of the request', async () => {
       const shop = await store.shop();
       await shop.product({ slug: 'taken' });
       const other = await shop.product({ slug: 'other' });
@@ -77,7 +77,7 @@ export function describeProductIdentity(store: TestStore): void {
   });
 
   describe('versions', () => {
-    test('a read, a create and an update return the ETag of the version that they return', async () => {
+    test('the response of a read, a create or an update has the ETag of the product in it, and each change changes the ETag', async () => {
       const shop = await store.shop();
       const created = await shop.send('POST', '/products', { body: { name: 'a', price: 1 } });
       const path = `/products/${created.body.data.id}`;
@@ -95,7 +95,7 @@ export function describeProductIdentity(store: TestStore): void {
       );
     });
 
-    test('If-Match allows a change only of the version that it names', async () => {
+    test('a change with If-Match succeeds only while the product has the named version', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
       const path = `/products/${id}`;

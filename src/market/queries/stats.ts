@@ -1,5 +1,5 @@
-// What is known about the tokens of a collection: the newest stats record, the maintained numbers of tokens and holders, and the coverage.
-// Indexer database.
+// Reads what the indexer database knows about the tokens of a collection: the newest stats record, the maintained numbers of tokens and
+// holders, and the coverage. Also stores stats records.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
@@ -22,7 +22,7 @@ const decodeFacts = rowDecoder('collection_stats', {
   coverage: coverageList,
 });
 
-/** By collection id. */
+/** Returns an entry for each collection id. */
 export async function listHoldingFacts(
   db: Queryable,
   collectionIds: readonly string[],
@@ -51,7 +51,7 @@ export async function listHoldingFacts(
   );
 }
 
-/** Only records that have a floor, by collection id. */
+/** Returns the floors of stored stats records by collection id. A collection whose record has no floor has no entry. */
 export function listStatsFloors(db: Queryable, collectionIds: readonly string[]): Promise<Map<string, ReportedFloor>> {
   return listRecordFloors(db, 'collection_stats', collectionIds);
 }

@@ -45,7 +45,7 @@ export async function refreshTraits(
 
 const decodeAsset = rowDecoder('token', { collectionId: column('collection_id', text), asset: text });
 
-/** The tokens that have a set of traits and must have none, or the reverse. */
+/** Returns the tokens that have a row in `trait_set` and must have none, and the tokens that have no row and must have one. */
 async function listAppearedAndGone(tx: Queryable, tokens: readonly CollectionAsset[]): Promise<CollectionAsset[]> {
   if (tokens.length === 0) return [];
   const rows = await tx.query(
@@ -76,7 +76,7 @@ async function listWithTraits(tx: Queryable, assets: readonly CollectionAsset[])
 }
 
 async function insertTraits(tx: Queryable, tokens: readonly CollectionAsset[]): Promise<void> {
-  // Known traits are left out first: an insert that finds a conflict still uses up a number of the sequence.
+  // The query leaves out known traits. With `on conflict do nothing` instead, each known trait would use up a number of the sequence.
   await tx.query(
     `with ${TOUCHED}, unknown as materialized (
        select distinct owned.collection_id, owned.name, owned.value from touched

@@ -19,14 +19,17 @@ import { createViewedTokensTask } from '../viewed-tokens.ts';
 import type { Task } from '../../tasks/task.ts';
 import type { UpstreamContext } from '../context.ts';
 
-/** A reported floor is served for half an hour, so statistics are fetched more often. */
+/** Shorter than half an hour, because a reported floor is not served for longer than half an hour. */
 const COLLECTIONS_PERIOD_MS = 15 * 60_000;
 const TOKENS_PERIOD_MS = 24 * 60 * 60_000;
 const LISTINGS_PERIOD_MS = 5 * 60_000;
 const SALES_PERIOD_MS = 5 * 60_000;
 /** A run over all followed collections takes as long as the budget requires; each request has a deadline of its own. */
 const DEADLINE_MS = 6 * 60 * 60_000;
-/** The longest list has 500 pages. While other tasks use the budget, half of the budget's burst has to fill again for each page. */
+/**
+ * The longest list has 500 pages. These requests leave half of the budget's burst to urgent requests. While other tasks use the budget, each
+ * page waits until the budget has filled up to that half again.
+ */
 const TOKENS_DEADLINE_MS = 48 * 60 * 60_000;
 const TIMEOUT_MS = 15_000;
 /** With a budget of 100 requests an hour or more, each task can send a request within this time. */
@@ -83,7 +86,7 @@ export function createOpenSeaTasks(
   ];
 }
 
-/** Several tokens a minute, or one token in a longer period. */
+/** Returns how many tokens are refreshed in a run. If the budget is smaller than one token a minute, also returns a longer period. */
 function toRefreshPace(perHour: number): { tokensMax: number; periodMs?: number } {
   const tokensMax = Math.floor(perHour / MINUTES_AN_HOUR);
   return tokensMax >= 1 ? { tokensMax } : { tokensMax: 1, periodMs: HOUR_MS / perHour };
@@ -119,6 +122,6 @@ async function syncTokens(context: UpstreamContext, run: OpenSeaRun): Promise<vo
   const pages = walkOpenSeaTokens(upstream, collection, { signal });
   const { gap, rows } = await ingester.ingestPages(pages, signal, { change: (record) => walk.note(record) });
   if (gap !== null) run.problems.push(`${follow.collectionId}: tokens are incomplete: ${gap}`);
-  // A disabled token gives no record and is not stored. So a list with a disabled token does not cover all tokens.
+  // A disabled token has a row in the list, but no record. A list with a disabled token therefore does not cover all tokens.
   else if (walk.records === rows) await walk.conclude({ source: OPENSEA, subjects: ['tokens'] });
 }

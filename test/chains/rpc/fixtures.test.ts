@@ -1,4 +1,4 @@
-// Responses in the shapes of real endpoints (test/fixtures/rpc/), from the bytes of the response to decoded events.
+// Reads stored responses in the shapes of real endpoints (test/fixtures/rpc/), and decodes the events in them.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The files of docs/importing.md. Each kind of file has a valid file, and files with one mistake.
+// Files like those in docs/importing.md. For each kind there is a valid file, and variants of it with one mistake each.
 
 const CONTRACT = `0x${'c1'.repeat(20)}`;
 const PARTIES = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`];
@@ -9,7 +9,7 @@ const MINTS = [
   'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
 ];
 
-/** The content of a file and the options of the command. If the file has a column map, also the map. */
+/** A file, and how it is imported: the options of the command, and `map` if the command needs a column map. */
 export type GuideFile = {
   name: string;
   content: string | Uint8Array;

@@ -8,7 +8,7 @@ import type { TestService } from '../../support/service/service.ts';
 
 /** The most listings that are served for a collection. If there are more, only the cheapest are served. */
 const WINDOW_SIZE = 250;
-/** The page size of the compared listing window. */
+/** The page size with which the listing window is read. */
 const PAGE = 100;
 const CHAIN = 'ethereum';
 

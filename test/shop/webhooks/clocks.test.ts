@@ -1,4 +1,5 @@
-// Webhooks when the clocks of processes differ, or when a clock is set. No event is lost, and no event is sent twice.
+// The clocks of processes may differ, and a clock may be set back or forward. In both cases webhooks lose no event and send no event
+// twice.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -23,7 +24,10 @@ import {
 
 const MIGRATION = new URL('../../../src/database/migrations/main/0017-webhook-positions.sql', import.meta.url);
 const MINUTE_MS = 60_000;
-/** How far the clock that records an event is ahead of the clock that created the webhook. */
+/**
+ * The webhook is created or disabled at `NOW`. An event that is recorded after that has the time `NOW + aheadMs`. An event that is recorded
+ * before that has the time `NOW - aheadMs`. If `aheadMs` is negative, the times contradict the order of the events.
+ */
 const DIFFERENCES = [
   { name: 'another process is 2 s behind', aheadMs: -2_000 },
   { name: 'another process is 2 s ahead', aheadMs: 2_000 },
@@ -54,7 +58,7 @@ forEachEngine('webhooks and clocks', (engine) => {
     updateWebhook(db, shopId, webhook.id, { state: { ...webhook, enabled: false, disabledAt: now }, now });
 
   for (const { name, aheadMs } of DIFFERENCES) {
-    test(`when ${name}, an event reaches a webhook that was created before the event`, async () => {
+    test(`when ${name}, a webhook receives the events recorded after its creation, and no earlier event`, async () => {
       await record(db, shopId, 'product.deleted', NOW - aheadMs);
       await subscribe(db, { shopId, url: receiver.url });
       await record(db, shopId, 'product.created', NOW + aheadMs);
@@ -67,7 +71,7 @@ forEachEngine('webhooks and clocks', (engine) => {
       );
     });
 
-    test(`when ${name}, a webhook that is enabled again receives the events from before it was disabled`, async () => {
+    test(`when ${name}, a webhook gets the events from before it was disabled when it is enabled again, and later ones by recovery`, async () => {
       const webhook = await subscribe(db, { shopId, url: receiver.url });
       await record(db, shopId, 'product.created', NOW - aheadMs);
       await disable(webhook, NOW);
@@ -104,7 +108,7 @@ forEachEngine('webhooks and clocks', (engine) => {
     assert.equal(receiver.received.length, 1);
   });
 
-  test('a delivery that a dead process has leased is sent again only after the lease', async () => {
+  test('a delivery that a dead process leased is not sent during the lease, but is sent if the clock is set far back', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     await makeDispatcher(db).run();
@@ -128,16 +132,16 @@ forEachEngine('webhooks and clocks', (engine) => {
     await insertDeliveries(db, NOW, 10);
     time.pass(-10 * MINUTE_MS);
     receiver.respond = (_request, response) => response.writeHead(204).end();
-    assert.equal(await dispatcher.run(), 2, 'a delivery waits for the time before the clock was set back');
+    assert.equal(await dispatcher.run(), 2, 'a delivery still waits for a due time that the earlier clock set');
     receiver.respond = respondWith(500);
     await record(db, shopId, 'product.deleted', time.clock());
     assert.equal(await dispatcher.run(), 1);
-    assert.equal(await makeDispatcher(db, { time }).run(), 0, 'a retry does not wait for its time');
+    assert.equal(await makeDispatcher(db, { time }).run(), 0, 'a retry was sent before it was due');
     const states = (await deliveriesOf(db, webhook.id)).map(({ state }) => state);
     assert.deepEqual(states, ['delivered', 'delivered', 'pending']);
   });
 
-  test('the migration derives the positions of existing webhooks among the events', async () => {
+  test('the migration derives from stored times which events an existing webhook receives', async () => {
     await record(db, shopId, 'product.created', NOW - 1);
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     const disabled = await subscribe(db, { shopId, url: `${receiver.url}/disabled` });

@@ -1,5 +1,5 @@
-// A complete service sends each change in a shop to its receivers as a signed event. Also tested: the delivery log, recovery, and
-// the operator's operations on deliveries.
+// A running service sends each change in a shop as a signed event to the shop's webhooks. The file also tests the delivery log,
+// recovery, and the operator's operations on deliveries.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -76,7 +76,7 @@ function suite(store: TestStore): void {
     for (const one of bodies) assert.equal(one.timestamp, new Date(store.now()).toISOString());
   });
 
-  test('a test event reaches only its webhook, whatever the webhook subscribes to', async () => {
+  test('a test event is sent only to the tested webhook, even if the webhook does not subscribe to it', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/tested`, events: ['product.deleted'] });
     await create(shop, { url: `${receiver.url}/untested` });
@@ -93,7 +93,7 @@ function suite(store: TestStore): void {
     assert.equal(receivedAt('/hook/untested').length, 0);
   });
 
-  test('the log lists every delivery, by page and by state', async () => {
+  test('the delivery log lists every delivery in pages and filters by state, and a delivery can be sent again', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/logged` });
     for (let n = 0; n < 5; n += 1) await shop.product();
@@ -143,7 +143,7 @@ function suite(store: TestStore): void {
     assert.equal((await shop.send('POST', path(`dlv_${hidden?.['number']}`))).status, 404);
   });
 
-  test('after a webhook that a 410 has disabled is enabled again, all missed events can be recovered', async () => {
+  test('a webhook that a 410 response disabled can recover all missed events after it is enabled again', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/gone` });
     const read = async () => (await shop.ok('GET', `/webhooks/${webhook.id}`)).data;

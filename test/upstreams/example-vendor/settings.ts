@@ -11,6 +11,6 @@ export const EXAMPLE_SETTINGS: SettingTable<ExampleSettings> = {
   url: urlSetting({
     name: 'EXAMPLE_URL',
     default: 'https://api.example.org',
-    meaning: 'Where the API of the marketplace is.',
+    meaning: 'The base URL of the API of the marketplace.',
   }),
 };
