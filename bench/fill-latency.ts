@@ -38,7 +38,7 @@ export async function benchFillLatency(): Promise<void> {
       const order = await world.sign(0, { tokenId, price: 1_000n + tokenId });
       const orderId = await post(socketPath, chain.id, order);
       await until(async () => (await readListed()).has(orderId));
-      // Each fill is mined at another moment of the poll period.
+      // The delay differs for each fill, so that the fills are mined at different moments of the poll period.
       await delay(Number(tokenId) * 37);
       await world.act(world.fillCall(order, people[1]));
       const minedAt = performance.now();
@@ -75,7 +75,7 @@ async function post(socketPath: string, chain: string, { components, signature }
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + WAIT_MS_MAX;
   while (!(await isTrue())) {
-    if (performance.now() > deadline) throw new Error('the condition was not reached in time');
+    if (performance.now() > deadline) throw new Error('the condition did not become true in time');
     await delay(POLL_MS);
   }
 }

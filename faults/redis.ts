@@ -1,11 +1,11 @@
-// Parts of all faults of Redis. Redis only counts rate limits, so no request may fail because of it.
+// Steps that all faults of Redis share. Redis only counts requests for the rate limits, so no request may fail because Redis fails.
 
 import assert from 'node:assert/strict';
 import type { Platform } from './platform.ts';
 import { RECOVERY_LIMIT_MS } from './platform.ts';
 import { isReached } from './wait.ts';
 
-/** Breaks Redis under load. Throws if a request failed meanwhile. */
+/** Breaks Redis while requests are sent to the service. Throws if one of these requests failed. */
 export async function withoutFailures(platform: Platform, breakIt: () => Promise<unknown>): Promise<void> {
   await platform.whileBroken(breakIt);
   const failed = [...platform.during.statuses.keys()].filter((status) => status === 'no response' || status >= 429);

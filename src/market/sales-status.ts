@@ -16,7 +16,7 @@ export function createSalesStatus(indexer: Database): StatusProvider {
   return { section: 'sales', read: () => readSalesStatus(indexer) };
 }
 
-/** Only chains that have such sales. Sorted by chain. */
+/** Returns the chains that have sales without a native price, sorted by chain. */
 export async function readSalesStatus(indexer: Database): Promise<SalesStatus[]> {
   const counts = await countUnpricedSales(indexer.within(TIMEOUT_MS));
   return counts.map(({ chain, sales }) => ({ chain, withoutNativePrice: sales }));

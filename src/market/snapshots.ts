@@ -1,5 +1,5 @@
-// The stored snapshot of a collection: the last complete figures that were not too old, for the time when nothing fresher is known. A
-// figure that is not known now leaves the stored figure unchanged. Pure.
+// Computes the stored snapshot of a collection, which is served when nothing fresher is known. Each figure of the snapshot is replaced by the
+// present figure. If the present figure is unknown, incomplete or too old, the stored figure stays.
 
 import type { Chain } from '../core/chains.ts';
 import type { Collection, CollectionSnapshot } from '../core/collection.ts';
@@ -9,7 +9,7 @@ import { NO_LISTED_COUNT, toHoldingFigures } from './provenance/holdings.ts';
 import { toVolumeFigure } from './provenance/trade.ts';
 import type { SnapshotFacts } from './queries/snapshots.ts';
 
-/** The snapshot that a collection is to have at the time `now`. `chain` is null when the collection has no configured chain. */
+/** Returns the snapshot that must be stored at the time `now`. `chain` is null when the collection has no configured chain. */
 export function toStoredSnapshot(
   { snapshot, tokensComplete }: Pick<Collection, 'snapshot' | 'tokensComplete'>,
   facts: SnapshotFacts,

@@ -29,7 +29,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const BASIS_POINTS_MAX = 10_000;
 
-/** Null when the body is not a JSON object in UTF-8, or is nested too deep. */
+/** Null when the body is not a JSON object in UTF-8, or is nested too deeply. */
 export function parseTokenDocument(body: Uint8Array): TokenDocument | null {
   const fields = parseObject(body);
   if (fields === null) return null;
@@ -45,7 +45,7 @@ export function parseTokenDocument(body: Uint8Array): TokenDocument | null {
   };
 }
 
-/** Null when the body is not a JSON object in UTF-8, or is nested too deep. */
+/** Null when the body is not a JSON object in UTF-8, or is nested too deeply. */
 export function parseCollectionDocument(body: Uint8Array): CollectionDocument | null {
   const fields = parseObject(body);
   if (fields === null) return null;

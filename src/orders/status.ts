@@ -63,7 +63,7 @@ export function deriveOrderStatus(terms: OrderTerms, evidence: OrderEvidence, no
   return { status: 'active', dormant: dormancyOf(terms, evidence), filledQuantity, endedAt: null, tx: null };
 }
 
-/** Whether a cancelled order ended because its offerer raised the counter, and not by a cancel of its own. */
+/** Whether a cancelled order ended because its offerer raised the counter, and not because the order itself was cancelled. */
 export function isEndedByCounter({ cancel, counterRaise, offChainCancel }: OrderEvidence): boolean {
   return counterRaise !== null && earliest([cancel, counterRaise, offChainCancel]) === counterRaise;
 }

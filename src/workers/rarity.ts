@@ -29,7 +29,7 @@ export function createRarityTask(context: Pick<WorkerContext, 'main' | 'indexer'
           const ranked = await rankTokens(context, ranking, signal);
           changed += ranked.changed;
           if (ranked.state === 'too-large') {
-            problems.push(`${ranking.collectionId}: too many tokens or different traits to compute ranks`);
+            problems.push(`${ranking.collectionId}: too many tokens, or too many different traits, to compute ranks`);
           }
           if (ranked.changed > 0) {
             onChanged({ collectionIds: new Set([ranking.collectionId]), kinds: new Set(['token']) });

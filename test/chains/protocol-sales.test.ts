@@ -1,5 +1,5 @@
-// Sales of settlement protocols in the databases: the price of an accepted bid, one row for a sale that a marketplace reports too, and
-// listings that a cancelled nonce ends.
+// What the databases store of settlement protocols: the price of an accepted bid, one row for a sale that a marketplace also reports, and
+// the end of listings whose order or nonce is cancelled.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -87,7 +87,7 @@ forEachEngine('sales of settlement protocols', (engine) => {
     assert.deepEqual((await rows()).sums, [20, 1], 'an unknown price was counted');
   });
 
-  test('a sale that a marketplace reports too is one row, with the facts of the chain and the name and listing of the report', async () => {
+  test('a sale that a marketplace also reports is one row: source and listing are from the report, the rest from the chain', async () => {
     const report = (tokenId: string, block: number) => {
       const timestamp = new Date(NOW).toISOString();
       return sale({
@@ -117,7 +117,7 @@ forEachEngine('sales of settlement protocols', (engine) => {
     assert.deepEqual(await rows(), { found: expected.found.slice(0, 1), sums: [100, 1] });
   });
 
-  test('if the chain does not have the price of a sale, the report of a marketplace with the price is kept', async () => {
+  test('if the price of a sale is not on the chain, the sale is served as a marketplace reported it, with its price', async () => {
     const unpriced = { protocol: CRYPTOPUNKS, isBid: true, currency: CRYPTOPUNKS, price: 0n };
     const report = (tx: number) =>
       sale({ tokenId: '1', tx: txOf(tx), price: '70', timestamp: new Date(NOW).toISOString(), source: 'larvalabs' });
@@ -130,10 +130,10 @@ forEachEngine('sales of settlement protocols', (engine) => {
     assert.deepEqual(sales.map(({ raw, tx }) => `${raw} ${tx}`).toSorted(), [`70 ${txOf(1)}`, `70 ${txOf(2)}`]);
     assert.equal(found.length, 4);
     await revert(1);
-    assert.deepEqual((await rows()).sums, [140, 2], 'a reorganisation took a report back');
+    assert.deepEqual((await rows()).sums, [140, 2], 'a reorganisation removed a reported sale');
   });
 
-  test('a sale in another currency is stored and counted, but is in no volume', async () => {
+  test('a sale in another currency is stored, counts in the status, and does not count in volume and number of sales', async () => {
     const dollars = `0x${'d0'.repeat(20)}` as Address;
     await apply(soldAt(1, { currency: dollars }), soldAt(2, {}));
     assert.deepEqual((await rows()).sums, [100, 1]);
@@ -143,7 +143,7 @@ forEachEngine('sales of settlement protocols', (engine) => {
     assert.deepEqual(await readSalesStatus(db), []);
   });
 
-  test('a sweep that buys one token from two sellers is two sales', async () => {
+  test('a transaction that buys units of one token from two sellers is stored as two sales', async () => {
     const [first, second] = [soldAt(1, {}), soldAt(1, { seller: LOOKSRARE, price: 30n })];
     await apply(first, { ...second, part: 1 });
     assert.deepEqual((await rows()).sums, [130, 2]);
@@ -151,7 +151,7 @@ forEachEngine('sales of settlement protocols', (engine) => {
     assert.deepEqual((await rows()).found, []);
   });
 
-  test('a cancelled order ends its listings only if their seller cancelled it', async () => {
+  test('the listings of an order end if their seller cancels the order, but not if another account does', async () => {
     const orderHash = `0x${'5c'.repeat(32)}` as const;
     const cancel = (block: number, offerer: Address): ChainEvent => {
       return { ...at(block), kind: 'order-cancelled', protocol: PAYMENT_PROCESSOR, orderHash, offerer };
@@ -172,7 +172,7 @@ forEachEngine('sales of settlement protocols', (engine) => {
     assert.equal((await listOrderEvents(db, 'ethereum', order)).length, 1);
   });
 
-  test('a cancelled nonce ends the listings with this nonce at its protocol, until a reorganisation removes the cancel', async () => {
+  test('a cancelled nonce ends the listings with this nonce at the same protocol, and a reorganisation makes them active again', async () => {
     const terms = { source: 'looksrare', protocolAddress: LOOKSRARE, seller: SELLER };
     await apply({
       ...at(1),

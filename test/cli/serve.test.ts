@@ -1,4 +1,4 @@
-// `mercat serve` while it starts: what a user sees, and what the process stores.
+// Tests what `mercat serve` prints and what it stores while it starts.
 
 import assert from 'node:assert/strict';
 import type { ChildProcessByStdio } from 'node:child_process';
@@ -29,7 +29,7 @@ test('the first start prints that it creates the embedded database before it doe
   assert.equal(line, `Creating the embedded database in ${dir}. The first start takes a while.`);
 });
 
-test('the compiled code is stored when the service has started, and not while the process ends', async (t) => {
+test('the compiled code is stored after the service has started, without waiting for the end of the process', async (t) => {
   const cache = temporaryDirectory();
   serve(t, { DATA_DIR: await directoryWithDatabase(), NODE_COMPILE_CACHE: cache });
   const isStored = () => readdirSync(cache, { recursive: true, withFileTypes: true }).some((entry) => entry.isFile());

@@ -1,4 +1,4 @@
-// Reads that share statements: none returns a value from before its call, and equal reads are sent once.
+// Concurrent reads share a statement. No read returns a value from before its call, and a statement has each key only once.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -6,7 +6,7 @@ import { BatchedReads } from '../../src/database/batched-reads.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Reads whose statements end when the test ends them. `sent` has the keys of each statement. */
+/** Creates reads whose statements end only when the test calls `end`. `sent` has the keys of each statement. */
 function createReads(sizeMax = 100) {
   const sent: (readonly string[])[] = [];
   const ends: ((error?: Error) => void)[] = [];
@@ -26,7 +26,7 @@ function createReads(sizeMax = 100) {
 }
 
 describe('batched reads', () => {
-  test('of one moment share a statement, in which each key stands once', async () => {
+  test('reads that are called together share one statement, which has each key once', async () => {
     const { reads, sent, end } = createReads();
     const read = ['a', 'b', 'a', 'missing'].map((key) => reads.read(key));
     await settle();
@@ -35,7 +35,7 @@ describe('batched reads', () => {
     assert.deepEqual(await Promise.all(read), ['a first', 'b first', 'a first', null]);
   });
 
-  test('never return a value that was read before the call', async () => {
+  test('a read never returns a value that was read before its call', async () => {
     const { reads, sent, end, change } = createReads();
     const before = reads.read('a');
     await settle();
@@ -49,7 +49,7 @@ describe('batched reads', () => {
     assert.equal(await after, 'a second');
   });
 
-  test('are rejected if their statement has not begun in time, without the others of the statement', async (t) => {
+  test('a read whose statement has not begun in time is rejected, and other reads of the statement are not', async (t) => {
     let now = 1_000;
     t.mock.method(performance, 'now', () => now);
     const { reads, sent, end } = createReads();
@@ -68,7 +68,7 @@ describe('batched reads', () => {
     await Promise.all([...running, inTime]);
   });
 
-  test('wait while two statements run, and share the next one', async () => {
+  test('while two statements run, further reads wait, and then share the next statement', async () => {
     const { reads, sent, end } = createReads();
     const first = reads.read('a');
     await settle();
@@ -86,7 +86,7 @@ describe('batched reads', () => {
     assert.deepEqual(await Promise.all([first, ...later]), ['a first', 'c first', 'd first']);
   });
 
-  test('have a limited number of keys in a statement', async () => {
+  test('when there are more keys than the limit of a statement, the keys are read in several statements', async () => {
     const { reads, sent, end } = createReads(2);
     const read = ['a', 'b', 'c'].map((key) => reads.read(key));
     await settle();
@@ -97,7 +97,7 @@ describe('batched reads', () => {
     assert.equal((await Promise.all(read)).length, 3);
   });
 
-  test('all fail with the error of their statement, and later reads are sent again', async () => {
+  test('when a statement fails, all its reads are rejected, and a later read sends a new statement', async () => {
     const { reads, sent, end } = createReads();
     const failing = [reads.read('a'), reads.read('b')];
     await settle();

@@ -1,4 +1,4 @@
-// Rows that a statement receives as one binary array for each column, on both engines.
+// A statement receives rows as one binary array for each column. The tests run on both engines.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -84,7 +84,7 @@ forEachEngine('row sources', (engine) => {
     );
   };
 
-  test('every value arrives as it was given, also nulls, long texts and times after 2255', async () => {
+  test('the statement receives every value unchanged, including nulls, long texts and times after 2255', async () => {
     const rows = await read(SAMPLES);
     assert.deepEqual(
       rows.map((row) => ({ ...row, at: row['at'] === null ? null : Number(row['at']) })),
@@ -99,7 +99,7 @@ forEachEngine('row sources', (engine) => {
     );
   });
 
-  test('an empty list of rows arrives as a table without rows', async () => {
+  test('from an empty list of rows the statement receives no rows', async () => {
     assert.deepEqual(await read([]), []);
   });
 

@@ -172,7 +172,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       );
     });
 
-    test('frozen and delegated tokens belong to the wallet that holds them', async () => {
+    test('the owner of a frozen and delegated token is the wallet that holds the token', async () => {
       const delegated = group.filter(({ ownership }) => ownership.frozen && ownership.delegated);
       assert.equal(delegated.length, 3);
       for (const asset of delegated) {
@@ -181,7 +181,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       }
     });
 
-    test('a token in escrow belongs to its seller while it is listed', async () => {
+    test('the owner of a token in escrow is its seller while it is listed, and is unknown otherwise', async () => {
       for (const index of [LISTED, UNLISTED]) assert.equal(group[index]?.['ownership'].owner, ESCROW);
       const listed = await token(LISTED);
       assert.deepEqual(listed.owner, { address: SELLER, kind: 'wallet', label: null });
@@ -203,7 +203,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       assert.deepEqual([data[0].orderId, data[0].marketplace], ['mercat_one', 'MERCAT']);
     });
 
-    test('a sale has its exact price', async () => {
+    test('sales and floors have exact prices', async () => {
       const { data } = await service.ok('/v1/collections/paper-lanterns/sales');
       assert.deepEqual([data[0].price.raw, data[0].mint, data[0].buyer], ['1750000000', mintOf(SOLD), BUYER]);
       assert.equal((await token(SOLD)).lastSale.price.raw, '1750000000');

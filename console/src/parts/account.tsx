@@ -1,4 +1,4 @@
-// A link to a wallet, by the short form of its address.
+// A link to a wallet. The text of the link is the short form of the address.
 
 import { shortAddress } from '../format/address.ts';
 import { texts } from '../texts.ts';

@@ -1,5 +1,5 @@
-// A table of rows that are links. On a phone each row is a card of two lines. The rows are grid rows with the roles of a table, in groups, so
-// that the browser can skip the layout of groups outside the window.
+// A table whose rows are links. On a phone each row is a card of two lines. The elements have the ARIA roles of a table, and a CSS grid
+// places the cells. The rows are in groups, so that the browser can skip the layout of the groups that are not visible.
 
 import type { ComponentChildren } from 'preact';
 import { Component } from 'preact';
@@ -13,13 +13,16 @@ export type Column<Row> = {
   /** The track of the grid, such as `minmax(160px, 2fr)`. */
   width: string;
   isNumber?: boolean;
-  /** The narrowest table in which the column is displayed: its own width counts, not that of the window. On a phone `place` decides instead. */
+  /**
+   * The column is displayed only if the table has at least this width. The width of the window does not matter. On a phone `place` decides
+   * instead.
+   */
   from?: 'tablet' | 'desktop' | 'wide';
   /** Whether the column exists on a phone's card only. */
   isCardOnly?: boolean;
-  /** The place on a phone's card: the picture, or a corner. Columns without a place are left out. */
+  /** The place on a phone's card: the picture, or a corner. A card does not show columns without a place. */
   place?: 'picture' | 'top-left' | 'top-right' | 'bottom-left' | 'bottom-right';
-  /** A word before the value on a phone's card, where the head is not displayed. */
+  /** A label before the value on a phone's card. A card has no column heads. */
   placeLabel?: string;
   /** Whether the head is for screen readers only. */
   isHeadHidden?: boolean;
@@ -31,16 +34,19 @@ type TableProps<Row> = {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  /** Whether a row has come while the table was displayed, at its top. Its background fades once. */
+  /** Whether a row was added at the top while the table was displayed. The background of such a row fades once. */
   isNew?: (row: Row) => boolean;
-  /** Rows that are being loaded are displayed as skeletons after the others. */
+  /** The number of placeholder rows after the loaded rows, while more rows are being loaded. */
   skeletons?: number;
 };
 
 const BREAKPOINTS = ['tablet', 'desktop', 'wide'] as const;
-/** Each group costs the browser a check for each frame, and is laid out and drawn as one when it comes into the window. */
+/**
+ * The browser checks in each frame which groups are visible, so smaller groups cost more checks. When a group becomes visible, the browser
+ * lays out all its rows at once, so larger groups cause longer frames.
+ */
 const ROWS_PER_GROUP = 10;
-/** A row that newer rows have moved into the next group must not fade again. */
+/** For all groups except the first. Newer rows move a row into the next group, where it is created again but must not fade again. */
 const isNever = () => false;
 
 export function DataTable<Row>({ label, columns, rows, keyOf, isNew = () => false, skeletons = 0 }: TableProps<Row>) {
@@ -79,7 +85,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, isNew = () => fals
 
 type GroupProps<Row> = Required<Pick<TableProps<Row>, 'rows' | 'columns' | 'keyOf' | 'isNew'>>;
 
-/** Rows that stay as they are while their records are the same, so that a list of 1,000 rows grows without drawing all of them again. */
+/** A group is rendered again only if its columns or rows change. So a list of 1,000 rows can grow without rendering all rows again. */
 class RowGroup<Row> extends Component<GroupProps<Row>> {
   override shouldComponentUpdate({ rows, columns }: GroupProps<Row>): boolean {
     const { props } = this;
@@ -143,7 +149,7 @@ class TableRow<Row> extends Component<RowProps<Row>> {
   }
 }
 
-/** The link of a row. Its area is the complete row. */
+/** The link of a row. A click anywhere on the row opens the link. */
 export function RowLink({ href, children }: { href: string; children: ComponentChildren }) {
   return (
     <Link href={href} class="row-link" data-row>

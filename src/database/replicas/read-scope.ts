@@ -1,21 +1,21 @@
-// Marks work whose reads may use replicas, and states what these replicas must have replayed. Reads outside such work use the primary.
+// Marks work whose reads may use replicas, and says which commits such a replica must already have. Reads outside such work use the primary.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Replica } from './replica.ts';
 
 export type ReadScope = {
-  /** A replica must have everything that was committed before this time, by `performance.now()`. */
+  /** A replica is used only if it has everything that was committed before this time, by `performance.now()`. */
   readonly notBefore: number;
-  /** Shared by all reads of the same work. */
+  /** The reads of the work so far. All reads of the work share this object. */
   readonly past: PastReads;
 };
 
 export type PastReads = {
-  /** The replica that earlier reads have used, of each set of replicas. */
+  /** For each set of replicas, the replica that the earlier reads have used. */
   readonly chosen: Map<object, Replica>;
   /**
-   * Earlier reads have everything that was committed before this time, by `performance.now()`. It can be before `notBefore` if the primary
-   * was lost. Infinite if all of them have used the primary.
+   * The earlier reads saw everything that was committed before this time, by `performance.now()`. Infinite if all earlier reads used the
+   * primary. While the primary is lost, this time can be before `notBefore`.
    */
   coveredUntil: number;
 };
@@ -28,8 +28,8 @@ export function readFromReplicas<T>(notBefore: number, work: () => Promise<T>): 
 }
 
 /**
- * For work that replaces a value that others share: its replicas must also have everything that was committed before `notBefore`. Outside
- * of `readFromReplicas` the work reads the primary as before.
+ * Runs work that computes a new value for a shared cache. The new value must not be older than the cached value. Therefore a replica that the
+ * work uses must also have everything that was committed before `notBefore`. Outside of `readFromReplicas`, the work reads the primary.
  */
 export function readNotBefore<T>(notBefore: number, work: () => Promise<T>): Promise<T> {
   const scope = scopes.getStore();
@@ -37,12 +37,12 @@ export function readNotBefore<T>(notBefore: number, work: () => Promise<T>): Pro
   return scopes.run({ ...scope, notBefore }, work);
 }
 
-/** The reads of the current work so far have everything that was committed before this time (see PastReads). Infinite without such work. */
+/** Returns `coveredUntil` of the current work (see PastReads). Infinite outside of `readFromReplicas`. */
 export function readsCoveredUntil(): number {
   return scopes.getStore()?.past.coveredUntil ?? Number.POSITIVE_INFINITY;
 }
 
-/** Undefined: only the primary may be read. */
+/** Returns the scope of the current work. If it is undefined, only the primary may be read. */
 export function currentReadScope(): ReadScope | undefined {
   return scopes.getStore();
 }

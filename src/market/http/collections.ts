@@ -41,9 +41,9 @@ export const sortSchema = Type.Optional(
     enum: SORTS,
     default: 'volume',
     description:
-      '`volume`: by all-time volume. `floor`: by floor. When `chain` is absent, volumes and floors are compared in dollars ' +
-      'by the newest known rate, however old it is; collections on a chain without a rate follow, compared in native units. ' +
-      '`recent`: newest record first.',
+      '`volume`: by all-time volume. `floor`: by floor. When `chain` is absent, volumes and floors are compared in dollars, ' +
+      'at the newest known rate of each currency, even if that rate is old. Collections on a chain without a known rate come ' +
+      'after all others, and are compared in native units. `recent`: newest record first.',
   }),
 );
 
@@ -135,7 +135,7 @@ export function toRankCursor(secret: Buffer, list: string, query: RankingQuery, 
   return sealCursor(secret, toScope(list, query), JSON.stringify([key.launched, key.chain, value, key.id]));
 }
 
-/** Throws `bad_request` for a cursor of another list. */
+/** Throws `bad_request` if the cursor was issued for another list, chain or sort. */
 export function readRankCursor(secret: Buffer, list: string, query: RankingQuery, cursor: string): RankKey {
   const payload = readCursor(secret, { scope: toScope(list, query), list: 'this list' }, cursor);
   const [launched, chain, value, id] = JSON.parse(payload) as [

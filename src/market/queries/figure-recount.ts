@@ -1,5 +1,5 @@
-// Counts every maintained figure of the indexer again from its rows, for `mercat audit` and for tests. Indexer database. A count takes
-// longer the more rows there are, so no request to an interface uses it.
+// Counts every maintained figure of the indexer again from the stored rows, for `mercat audit` and for tests. Indexer database. A count
+// reads all rows, so no request to an interface uses it.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text } from '../../database/rows.ts';
@@ -8,7 +8,7 @@ import { TRADED } from './sales.ts';
 
 /**
  * A figure whose stored value differs from the count. `row` names the asset, the holder or the hour; null for a figure of the collection
- * itself. A missing row has the value null.
+ * itself. `stored` is null if no row is stored, and `counted` is null if nothing was counted.
  */
 export type FigureDifference = {
   collectionId: string;

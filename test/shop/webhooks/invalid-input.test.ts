@@ -1,4 +1,4 @@
-// Invalid bodies and parameters of /api/v1/webhooks. Each is a 400 that names the field, and stores nothing.
+// Invalid bodies and parameters of /api/v1/webhooks get a 400, and nothing is stored.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { forEachStore } from '../../support/service/shop.ts';
 const PUBLIC_URL = 'https://hooks.example.com/mercat';
 
 forEachStore('invalid webhooks', (store) => {
-  test('an invalid body is a 400 that names the field, and stores nothing', async () => {
+  test('an invalid body or parameter gets a 400 and stores nothing; for an invalid field the response names the field', async () => {
     const shop = await store.shop();
     const invalid: [unknown, string][] = [
       [undefined, ''],

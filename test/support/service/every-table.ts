@@ -1,8 +1,8 @@
-// All rows of all tables, for tests that compare the complete state of a database at two times.
+// Reads all rows of all tables, for tests that compare the complete state of a database at two times.
 
 import type { Database } from '../../../src/database/port.ts';
 
-/** The tables with the records of imports and of what they have changed. */
+/** The tables that record the imports and the rows that each import changed. */
 export const IMPORT_TABLES = [
   'main.import',
   'main.import_log',
