@@ -28,7 +28,7 @@ type Options = {
 export async function serveInProcesses(config: Config, options: Options, { stdout }: CommandIo): Promise<void> {
   const { processes, tasks, overrides, signal, graceMs } = options;
   const log = createLog(config.logLevel, undefined, { process: 'supervisor' });
-  // The processes share the port, so none of them would notice that another service has it.
+  // The processes share the port, so none of them would notice that another service already uses the port.
   const port = await requireFreePort(config);
   const supervisor = await Supervisor.start({
     processes,
@@ -49,13 +49,16 @@ export async function serveInProcesses(config: Config, options: Options, { stdou
     );
     if (!signal.aborted) await Promise.race([once(signal, 'abort'), supervisor.failed]);
   } finally {
-    // Processes that already serve have a grace period also if the signal arrives before all processes serve.
+    // If the signal arrives before all processes serve, the processes that already serve still get the grace period.
     await supervisor.stop(graceMs());
     await stopMetrics();
   }
 }
 
-/** The processes store compiled code where this process does. The directory of this version of Node is below the one that is set. */
+/**
+ * Returns the directory that must be set for the processes, so that they share the compiled code of this process. Node adds a subdirectory
+ * for its version to the directory that is set, so this is the parent of the directory in use.
+ */
 function toParent(directory: string | undefined): string | null {
   return directory === undefined ? null : path.dirname(directory);
 }

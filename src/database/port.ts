@@ -21,7 +21,7 @@ export type Engine = 'postgresql' | 'embedded';
 export type Statements = Queryable & {
   /**
    * Like `query`, for a frequent statement whose planning costs as much as its execution. On PostgreSQL it is prepared once on each
-   * connection. Its text must be constant, because every text is remembered. One plan must suit all parameters.
+   * connection. Its text must be constant, because the process and the connections keep every text. One plan must suit all parameters.
    */
   queryPrepared<R extends Row = Row>(sql: string, params: readonly unknown[]): Promise<R[]>;
   /**
@@ -43,7 +43,7 @@ export type Database = Statements & {
    */
   within(timeoutMs: number, lane?: ConnectionLane): Statements;
   pool(): PoolState;
-  /** Closes all present connections, those in use after their work. */
+  /** Closes all connections. A connection that is in use is closed after its work. */
   replaceConnections(): void;
   close(): Promise<void>;
 };
@@ -55,8 +55,8 @@ export type PoolState = {
   idle: number;
   waiting: number;
   /**
-   * When a statement most recently succeeded (`performance.now()`). Of PostgreSQL, only statements in a transaction or with a deadline are
-   * recorded.
+   * When a statement most recently succeeded (`performance.now()`). On PostgreSQL, only statements in a transaction or with a deadline
+   * change this time.
    */
   respondedAt: number;
 };
@@ -92,8 +92,8 @@ export function createDatabase(
   const order = engine === 'embedded' ? new ConnectionOrder() : null;
   const openedAt = new WeakMap<PoolClient, number>();
   pool.on('connect', (client) => openedAt.set(client, performance.now()));
-  // Both statements are sent in one message, so that the limit costs no round trip. The limit is set for the transaction, because behind
-  // PgBouncer a connection has no settings.
+  // Both statements are sent in one message, so that the limit costs no round trip. The limit is set for the transaction and not for the
+  // connection, because PgBouncer does not keep the settings of a connection.
   const begin = lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`;
   const inUse: PoolInUse = {
     pool,
@@ -203,7 +203,7 @@ export function isOutOfReach(error: unknown): boolean {
  * written (class 58), or an operator cancelled the statement (57014).
  */
 const OUT_OF_ORDER = /^(53\w{3}|58\w{3}|57014)$/;
-/** The SQLSTATE of a write on a server that only reads, such as a replica that was not promoted yet. */
+/** The SQLSTATE of a write to a read-only server, such as a replica that was not promoted yet. */
 const READ_ONLY_CODE = '25006';
 
 /** Whether the database was reached but cannot work now, as opposed to a failure of the statement. */
@@ -217,7 +217,7 @@ function isReadOnly(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === READ_ONLY_CODE;
 }
 
-/** SQLSTATEs of writes to an index that is being moved to another database, and of one that has been moved (database/index-move). */
+/** The SQLSTATEs of a write to an index that is being moved, or has been moved, to another database (database/index-move). */
 export const INDEX_SEALED_CODE = 'MV001';
 export const INDEX_MOVED_CODE = 'MV002';
 
@@ -362,8 +362,8 @@ function runTransaction<T>(inUse: PoolInUse, bounds: Bounds, work: (tx: Queryabl
 }
 
 /**
- * Closes the idle connections, because each of them would fail one more caller. Called if the server may be gone without having closed them:
- * a statement reached its deadline while no other connection responded, or the server only reads.
+ * Closes the idle connections, because each of them would fail one more caller. Called when the server may be gone without having closed its
+ * connections: when a statement reached its deadline while no other connection responded, or when the server is read-only.
  */
 function closeIdle(pool: Pool): void {
   for (let idle = pool.idleCount; idle > 0; idle -= 1) {

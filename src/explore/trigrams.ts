@@ -1,12 +1,12 @@
-// Trigrams of names: three letters in a row of each word, with two spaces before the word and one after it. The function main.trigrams of
-// the database gives the same. Pure.
+// Computes the trigrams of a name. Each word gets two spaces before it and one space after it, and every three successive characters are a
+// trigram. The database function main.trigrams returns the same trigrams.
 
-/** ASCII letters in lower case. The databases compare other letters as they are. */
+/** Converts ASCII letters to lower case. Other letters stay as they are, as in the queries of the database. */
 export const toSearchText = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 const NOT_A_WORD = /[ -/:-@[-`{-~]+/;
 
-/** In the order of the text, each once. */
+/** Returns each trigram once, in the order of the text. */
 export function toTrigrams(text: string): string[] {
   const words = toSearchText(text).split(NOT_A_WORD);
   const trigrams = words.flatMap((word) => {
@@ -17,19 +17,24 @@ export function toTrigrams(text: string): string[] {
 }
 
 /**
- * Parts of the trigrams of a query. A name that is spelt almost like the query has all trigrams of one part at least: one wrong letter changes
- * three trigrams in a row. The end of the last word is left out, because the query may be the beginning of a name.
+ * Splits the trigrams of a query into parts. One wrong letter changes three successive trigrams. A name that differs from the query by one
+ * letter therefore has all trigrams of at least one part. The trigram at the end of the last word is omitted, because the query may be only
+ * the beginning of a name.
  */
 export function toParts(query: string): string[][] {
   const trigrams = toTrigrams(query);
   const known = trigrams.length > 2 && trigrams.at(-1)?.endsWith(' ') ? trigrams.slice(0, -1) : trigrams;
-  // Three trigrams in a row are in two of three parts at most, if a part has two or more. A shorter query has parts of one.
+  // Five or more trigrams are split into three parts, and three successive trigrams are in at most two of them. Four trigrams are split into
+  // four parts. Fewer trigrams are one part.
   const size = known.length < 4 ? known.length : known.length === 4 ? 1 : Math.ceil(known.length / 3);
   const starts = known.flatMap((_, place) => (place % size === 0 ? [place] : []));
   return starts.map((start) => known.slice(start, start + size));
 }
 
-/** From 0 to 1: how much of the query is in the name, and a little less how alike the two are. */
+/**
+ * A number from 0 to 1. The share of the query's trigrams that the name has counts 70 %, and the share of all trigrams that the query and the
+ * name have in common counts 30 %.
+ */
 export function similarityOf(query: string, name: string): number {
   const wanted = toTrigrams(query);
   const found = new Set(toTrigrams(name));

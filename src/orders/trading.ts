@@ -1,4 +1,4 @@
-// Trading in the web console: on which chains it is offered, and what a page needs to sign for them.
+// The chains on which the web console offers trading, and the facts about each chain that the console needs to sign orders.
 
 import type { Chains } from '../core/chains.ts';
 import { createChains } from '../core/chains.ts';
@@ -12,7 +12,7 @@ export type TradingChains = ReadonlyMap<string, Hex>;
 
 const HASH = /^0x[0-9a-f]{64}$/;
 
-/** Reads `chain=hash` pairs. Undefined if the text has another form, or names a chain on which nobody can sign orders. */
+/** Reads `chain=hash` pairs. Undefined if the text has another form, or names an unknown chain or a chain without Seaport. */
 export function parseTradingChains(text: string): TradingChains | undefined {
   const chains = new Map<string, Hex>();
   if (text === '') return chains;

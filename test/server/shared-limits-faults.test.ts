@@ -89,7 +89,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       },
     ];
     for (const fault of faults) {
-      test(`a Redis that ${fault.name} makes no request fail or wait, and is used again afterwards`, async (t) => {
+      test(`while Redis ${fault.name}, no request fails or waits, and afterwards Redis is used again`, async (t) => {
         const affected = fault.of === 'a' ? [a] : [a, b];
         await untilShared([a, b]);
         const before = affected.map((node) => node.logCounts());

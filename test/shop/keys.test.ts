@@ -52,7 +52,7 @@ forEachStore('keys', (store) => {
       });
     }
 
-    test('are tested for every operation of the OpenAPI document except the webhook operations', () => {
+    test('this file tests the scope of every operation of the OpenAPI document except the webhook operations', () => {
       const ids = Object.entries<any>(store.document.paths)
         .filter(([path]) => !path.includes('/webhooks'))
         .flatMap(([, item]) => Object.values<any>(item).map((operation) => operation.operationId));
@@ -80,7 +80,7 @@ forEachStore('keys', (store) => {
 
   describe('a request without a valid key', () => {
     for (const [name, { method, path, body }] of Object.entries(OPERATIONS)) {
-      test(`gets 401 from ${name} before its id, its query and its body are checked`, async () => {
+      test(`${name} without a valid key gets 401 before the id, the query and the body are checked`, async () => {
         const shop = await store.shop();
         const { id } = await shop.product();
         const good = fromNewAddress({ secret: null, body: body?.(id) });
@@ -91,7 +91,7 @@ forEachStore('keys', (store) => {
       });
     }
 
-    test('gets 401, which does not reveal what is wrong with the key', async () => {
+    test('the 401 for an invalid key does not reveal what is wrong with the key', async () => {
       const shop = await store.shop();
       const { secret } = shop.key;
       const responses = new Set<string>();
@@ -129,7 +129,7 @@ forEachStore('keys', (store) => {
       );
     });
 
-    test('gets 401, even when a valid key is in the query, a cookie, the body or another header', async () => {
+    test('a valid key in the query, a cookie, the body or another header is ignored, and the request gets 401', async () => {
       const shop = await store.shop();
       const { secret } = shop.key;
       for (const name of ['api_key', 'apiKey', 'key', 'token', 'access_token', 'authorization']) {
@@ -144,7 +144,7 @@ forEachStore('keys', (store) => {
       assertUnauthorized(await shop.send('POST', '/products', fromNewAddress({ secret: null, body })));
     });
 
-    test('runs no SQL statement when the key is malformed or mistyped', async () => {
+    test('a request with a malformed or mistyped key runs no SQL statement', async () => {
       const shop = await store.shop();
       const before = store.statements('main.api_key');
       for (const secret of ['x', `${shop.key.secret}0`, `mercat_live_${'0'.repeat(36)}`, 'mercat_live_']) {
@@ -157,7 +157,7 @@ forEachStore('keys', (store) => {
   });
 
   describe('wrong keys', () => {
-    test('of one secret are looked up once a second', async () => {
+    test('a wrong key that is sent again is looked up in the database at most once a second', async () => {
       const shop = await store.shop();
       const secret = createApiKey('mercat', randomBytes);
       const before = store.statements('main.api_key');

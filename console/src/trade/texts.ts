@@ -1,4 +1,4 @@
-// The texts of trading. They are loaded with it, and not with the other texts of the console (../texts.ts).
+// The texts of trading. They are not in ../texts.ts, so that only pages with trading load them.
 
 export const texts = {
   title: 'Trade',
@@ -6,7 +6,7 @@ export const texts = {
   connected: 'Wallet',
   testChain: (chain: string) =>
     `The service runs on a local or test chain of ${chain}. Its tokens and money are not real.`,
-  otherChain: (chain: string) => `The wallet is on another chain than the token. Switch it to ${chain}.`,
+  otherChain: (chain: string) => `The wallet is on another chain than the token. Switch the wallet to ${chain}.`,
   switchChain: (chain: string) => `Switch to ${chain}`,
   wrongNetwork: (chain: string) =>
     `The wallet is on another chain with the same id as ${chain} of this service. Nothing can be signed there. ` +
@@ -16,7 +16,7 @@ export const texts = {
   list: 'List for sale',
   buy: (price: string) => `Buy for ${price}`,
   buyUnits: (units: string, price: string) => `Buy ${units} units for ${price}`,
-  buyRest: (price: string) => `Buy the units that are left for at most ${price}`,
+  buyRest: (price: string) => `Buy the remaining units for at most ${price}`,
   wrapped: (amount: string) => `${amount} (wrapped)`,
   cancel: 'Cancel the listing',
   cannotFill: 'This listing cannot be bought here: the service has no signature of its seller.',
@@ -65,13 +65,13 @@ export const texts = {
     notMined: (hash: string) =>
       `The transaction ${hash} is in no block yet. It may still take effect, so check it in the wallet before you try again.`,
     money: 'The wallet does not have enough money.',
-    gone: 'The listing has ended or changed since the page was read.',
+    gone: 'The listing has ended or changed since the page was loaded.',
     service: (message: string) => `The service rejected the listing: ${message}.`,
     noService: 'The service did not respond. Check after a minute whether the token is listed.',
     wallet: (message: string) => `The wallet reported: ${message}`,
     movedOn: 'The wallet has changed its account or its chain.',
   },
-  late: 'The transaction is in a block. The service has not read this block yet, so the page may be behind.',
+  late: 'The transaction is in a block. The service has not read this block yet, so the page may show the state before it.',
   transaction: 'Transaction',
   dismiss: 'Dismiss',
 };

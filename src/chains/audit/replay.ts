@@ -47,7 +47,7 @@ export async function replayLog(
 ): Promise<AuditReport> {
   const scratch = into ?? (await openScratch());
   try {
-    // The log is copied first. If that fails, the figures, whose count takes long, are not counted.
+    // The log is copied first. If copying fails, no time is spent on counting the figures.
     const copied = await copyWhenProjected(context, scratch, chains);
     const figures = await auditFigures(context, { chain: figuresOf, pauseMs });
     if (copied.length === 0 && figures.length === 0) {

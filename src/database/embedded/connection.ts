@@ -24,7 +24,7 @@ const YIELD_AFTER_MS = 10;
  */
 const NESTING_MAX = 2_000;
 
-/** The types whose values are not parsed: bytea, text, bpchar and varchar. */
+/** The types whose values PostgreSQL never parses as nested values: bytea, text, bpchar and varchar. */
 const TEXT_TYPES = new Set([17, 25, 1042, 1043]);
 
 /** The engine, and the time of the latest pause of its statements (`performance.now()`). */

@@ -59,8 +59,8 @@ export function registerActivityRoutes(app: FastifyInstance, context: ExploreCon
       operationId: 'listActivity',
       summary: 'List what has changed in the market',
       description:
-        'Listings, sales, transfers and floors, newest first. With `collection`, also past sales, which are not in the log. A change that ' +
-        'was taken back has `voidedBy`.',
+        'Listings, sales, transfers and floors, newest first. With `collection`, the list also has the past sales of the collection, which ' +
+        'the change stream does not have. A change that was taken back has `voidedBy`.',
       tags: ['Activity'],
       querystring: Type.Object({
         ...listQuery,
@@ -121,7 +121,7 @@ async function respond(
   };
 }
 
-/** `isEmpty`: nothing can match, because the collection is on another chain than the wanted one. */
+/** `isEmpty`: no change can match, because the collection is not on the requested chain. */
 type TaggedFilter = { filter: ActivityFilter; cacheTag: string; isEmpty: boolean };
 
 async function toFilter(market: Market, query: Query, wallet: string | null): Promise<TaggedFilter> {

@@ -1,5 +1,5 @@
-// Candidates for a search: collections in the primary database, tokens in the indexer database. The order of the results is computed from
-// the candidates.
+// Lists the candidates for the results of a search: collections in the primary database, and tokens in the indexer database. The caller
+// sorts them.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -28,7 +28,10 @@ const CHAIN = `split_part(collection_id, '_', 1)`;
 /** `parts`: groups of trigrams. A similar name has all trigrams of at least one group. */
 export type CollectionNames = { id: string; address: string | null; parts: readonly string[][] };
 
-/** Collections by the beginning of the name or the slug, by id or address, and by similar names. `limit` of each kind. */
+/**
+ * Lists collections whose name or slug begins with `prefix`, whose id or address is the given one, or whose name is similar. At most `limit`
+ * collections are listed for each of these conditions.
+ */
 export async function listCollectionsLike(
   db: Queryable,
   { prefix, chains, limit, parts, id, address }: SearchQuery & CollectionNames,
@@ -65,8 +68,8 @@ const decodeToken = rowDecoder('token', {
 });
 
 /**
- * Tokens by the beginning of the name, by mint, and by token id within the given collections, which must be on the given chains. `limit`
- * of each kind, and of each chain by name.
+ * Lists tokens whose name begins with `prefix`, at most `limit` for each chain and each source of names. Also lists the tokens with the given
+ * mint, and the tokens of the collections in `numbered` that have its token id. These collections must be on the given chains.
  */
 export async function listTokensLike(
   db: Queryable,

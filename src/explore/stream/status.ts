@@ -3,7 +3,7 @@
 import type { StatusProvider } from '../../core/status.ts';
 import type { ActivityFeed } from './activity-feed.ts';
 
-/** Figures of all connections of a process. */
+/** Counts of all stream connections of one process. */
 export type StreamCounts = {
   subscribers: number;
   /** Bytes in memory that clients have not read. */
@@ -17,7 +17,7 @@ export type StreamCounts = {
   lagMs: number | null;
 };
 
-/** What the connections of several processes have in common. */
+/** Adds the counts of several processes. `lagMs` becomes the largest lag of any process. */
 export function sumStreamCounts(all: readonly StreamCounts[]): StreamCounts {
   const lags = all.flatMap(({ lagMs }) => (lagMs === null ? [] : [lagMs]));
   const sum = (read: (counts: StreamCounts) => number) => all.reduce((total, counts) => total + read(counts), 0);
@@ -30,7 +30,7 @@ export function sumStreamCounts(all: readonly StreamCounts[]): StreamCounts {
   };
 }
 
-/** `isListening`: whether notifications of the database arrive in this process. Null if the database has none. */
+/** `isListening`: whether this process receives the notifications of the database. Null if the database sends no notifications. */
 export function createStreamStatus(
   feed: ActivityFeed,
   { counts, isListening }: { counts: () => StreamCounts | Promise<StreamCounts>; isListening: () => boolean | null },

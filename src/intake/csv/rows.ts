@@ -113,8 +113,8 @@ function parseRow(line: Line, dialect: CsvDialect): ParsedRow {
 }
 
 /**
- * MySQL and others write a quote inside a quoted cell as `\\"` instead of `""`. A row is parsed with this escape only if it cannot be parsed
- * without it.
+ * MySQL and other programs write a quote inside a quoted cell as `\"` instead of `""`. A row is first parsed with `""`. Only if this fails, it
+ * is parsed with `\"`.
  */
 function parseRowText(text: string, dialect: CsvDialect): string[][] | Error {
   const parsed = parseText(text, dialect);

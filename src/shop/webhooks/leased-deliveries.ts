@@ -36,8 +36,8 @@ export class LeasedDeliveries {
   }
 
   /**
-   * Ends a send. If the receiver is not fast any more, returns the deliveries that wait for it: they are to be released, because the webhook
-   * may change before they could be sent.
+   * Must be called when a request to the webhook has ended. If the receiver is not fast any more, removes and returns the waiting deliveries.
+   * The caller must release their leases, because the webhook may change before they could be sent.
    */
   end(webhookId: string, isFast: boolean): ClaimedDelivery[] {
     const queue = this.#queues.get(webhookId);
@@ -50,7 +50,7 @@ export class LeasedDeliveries {
     return released;
   }
 
-  /** The receiver is not fast any more. Removes and returns the deliveries that wait for it, which are to be released. */
+  /** Records that the receiver is not fast any more. Removes and returns the waiting deliveries. The caller must release their leases. */
   slow(webhookId: string): ClaimedDelivery[] {
     const queue = this.#queues.get(webhookId);
     if (!queue) return [];
@@ -63,7 +63,7 @@ export class LeasedDeliveries {
     return this.#queues.get(webhookId)?.isFast ?? false;
   }
 
-  /** Removes and returns the deliveries that wait. */
+  /** Removes and returns the waiting deliveries of all webhooks. */
   takeWaiting(): ClaimedDelivery[] {
     return [...this.#queues.values()].flatMap(({ waiting }) => waiting.splice(0));
   }

@@ -56,7 +56,7 @@ forEachMarket('sales', {}, (market) => {
     assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
   });
 
-  test('an own Solana sale has the code of the service and the prefix of own order ids', async () => {
+  test("a sale through this service on Solana has the service's code as `marketplace` and its prefix in `orderId`", async () => {
     const subject = newCollection({ chain: 'solana' });
     const mint = mintOf('sold');
     const tx = toSolanaSignature('a sale');
@@ -128,7 +128,7 @@ forEachMarket('sales', {}, (market) => {
     }
   });
 
-  test('sales that are imported between two pages make no earlier sale repeat or disappear', async () => {
+  test('when sales are imported between two pages, each sale stored before is still served exactly once', async () => {
     const subject = newCollection();
     const sale = (n: number, more = {}) => subject.sale(`${n}`, n, { timestamp: market.ago(n * HOUR_MS), ...more });
     await market.load([subject.collection(), ...range(20).map((n) => sale(10 + 2 * n))]);
@@ -151,7 +151,7 @@ forEachMarket('sales', {}, (market) => {
     assert.ok(seen.length > before.length, 'no sale that was imported for a later page is served');
   });
 
-  test('a sale whose price cannot be interpreted is left out of its page', async () => {
+  test('a page that contains a sale with an unreadable price is shorter, and the next pages are still served', async () => {
     const subject = newCollection();
     const bad = ['6.27e+16', '1.5', '-1', '', 'NaN', '0x10', (UINT256_MAX + 1n).toString(), '1,000', ' 1', 'null'];
     const prices = range(12).map((n) => (n < 3 || n >= 9 ? `${n + 1}` : (bad[n - 3] ?? 'x')));
@@ -183,7 +183,7 @@ forEachMarket('sales', {}, (market) => {
     assert.deepEqual(
       rawsOf(data),
       ['62700000000000000'],
-      'a price other than the one imported as a JSON number is served',
+      'the sale whose price was a JSON number is not the only sale served, or has another price',
     );
     assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
   });
@@ -237,7 +237,7 @@ forEachMarket('sales', {}, (market) => {
     }
   });
 
-  test('a bad limit or a foreign cursor is a bad_request that names the parameter', async () => {
+  test('an invalid limit, or a cursor of another list, gets a bad_request that names the parameter', async () => {
     const [one, two] = [newCollection(), newCollection()];
     const rows = (subject: typeof one) =>
       range(5).flatMap((n) => [subject.order(`${n}`, 1 + n), subject.sale(`${n}`, 1, { timestamp: market.ago(n) })]);

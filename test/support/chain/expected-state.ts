@@ -1,5 +1,5 @@
-// The expected state of a local chain, with which tests compare the service's responses. It is computed from the chain's newest
-// state, the chain's logs and the accepted orders. It must never use the service's own rules for statuses or sales.
+// Computes the expected state of a local chain. Tests compare the service's responses with it. It is computed from the chain's newest
+// state, the chain's logs and the accepted orders, and never with the service's own rules for statuses or sales.
 
 import type { Address, Hex, Log } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, parseEventLogs, zeroAddress } from 'viem';
@@ -20,7 +20,8 @@ export type ExpectedOrder = {
 export type ExpectedSale = {
   tx: Hex;
   /**
-   * The log index of the fill. Two matched orders have two fills. The log index is then that of the order that offers the tokens.
+   * The log index of the fill. When two orders are matched, each order has a fill. The sale then has the log index of the fill of the order
+   * that offers the tokens.
    */
   logIndex: number;
   blockNumber: number;
@@ -165,7 +166,10 @@ async function readFillable({ chain, collections }: World, accepted: readonly Li
   });
 }
 
-/** Times in milliseconds. A cancel is found by its order hash, a counter increment by the offerer and the counter before it. */
+/**
+ * Returns the times of cancels and counter increments, in milliseconds. The key of a cancel is the order hash. The key of a counter increment
+ * is the offerer with the counter before the increment.
+ */
 async function readEndTimes(chain: LocalChain, events: readonly Event[]): Promise<Map<string, number>> {
   const endTimes = new Map<string, number>();
   const counters = new Map<Address, bigint>();

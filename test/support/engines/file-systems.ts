@@ -1,5 +1,5 @@
-// Small file systems for tests that cut the power or fill the disk. Mounting needs root and mount(8). If mounting fails, the reason
-// is returned, so that a test can be skipped with this reason.
+// Makes small file systems for tests that simulate a power failure or fill the disk. Mounting needs root and mount(8). If mounting
+// fails, the reason is returned, so that a test can be skipped with this reason.
 
 import { execFileSync } from 'node:child_process';
 import { closeSync, fsyncSync, mkdirSync, openSync, statfsSync, writeSync } from 'node:fs';
