@@ -10,7 +10,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const main = new URL('../src/main.ts', import.meta.url);
 
 if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) {
-  // The cache is beside the packages, where only those who may change the program can write. If that is not possible, nothing is cached.
+  // The cache is in node_modules, because only users who may change the program can write there. If this process cannot write there, it
+  // caches nothing.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/mercat', import.meta.url)));
   await import(main.href);
 } else startPinned(findPinned());
@@ -32,7 +33,7 @@ function startPinned(program) {
   if (program === null) {
     console.error(
       `mercat: Node ${NODE_MAJOR_MIN} or newer is needed, and this is ${process.version}. ` +
-        'Run "npm ci" in the folder of mercat, which installs it, or update Node.',
+        'Run "npm ci" in the folder of mercat to install a newer Node there, or update Node.',
     );
     process.exit(1);
   }

@@ -1,4 +1,4 @@
-// A client of one service that notes the status and the duration of each response.
+// A client that sends requests to one service, and notes the status and the duration of each response.
 
 import { randomInt } from 'node:crypto';
 
@@ -22,7 +22,7 @@ export type Answer = {
 /** A response that the documented interface does not allow, such as a 500, or a 503 without `Retry-After`. */
 export type Unexpected = { sent: Sent; answer: Answer };
 
-/** A response that is no success, and the time that it took. */
+/** A response without a status of success, and the time until it arrived. */
 export type Failure = Unexpected & { ms: number };
 
 const EXAMPLES_MAX = 20;
@@ -112,7 +112,7 @@ export class Client {
           ...(!path.startsWith('/v1') && { authorization: `Bearer ${this.#secret}` }),
           ...(body !== undefined && { 'content-type': isText ? 'application/x-ndjson' : 'application/json' }),
           ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-          // Each request has another client address, so that no limit for addresses applies.
+          // Each request has a different client address, so that it does not reach the rate limit of an address.
           'x-forwarded-for': `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`,
         },
         ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),

@@ -1,5 +1,5 @@
-// Builds the service's context. The server, the workers and the commands in their own process all use it, so that the same settings give
-// the same result.
+// Builds the service's context. The server, the workers, and commands that run without a server use the same context, so that the same
+// settings give the same result.
 
 import { MergeNotice } from './activity/merge-notice.ts';
 import { ActivityMerger } from './activity/merge.ts';
@@ -40,7 +40,7 @@ export type ServiceContext = {
   /** The chains with endpoints in the settings, each with its reader. */
   followed: FollowedChains;
   market: Market;
-  /** Numbers the changes of each collection, by which outdated cached responses are recognised. */
+  /** Numbers the changes of each collection. By these numbers the response cache recognises outdated responses. */
   changes: CollectionVersions;
   onChanged: OnChanged;
   /** Receives a notice of a change (`ChangeNotices`), or null when notices may have been lost. */
@@ -116,7 +116,10 @@ export function createContext(options: ContextOptions): ServiceContext {
   };
 }
 
-/** A new dollar rate outdates all cached responses, as does a change of unknown collections. Any other change outdates only the responses about its collections. */
+/**
+ * Marks cached responses as outdated. A new dollar rate, or a change whose collections are not known, outdates all responses. Any other change
+ * outdates only the responses about its collections.
+ */
 function noteChange(
   { market, changes }: { market: Market; changes: CollectionVersions },
   change: Change | 'everything',

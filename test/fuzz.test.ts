@@ -1,4 +1,5 @@
-// Fuzzes the public interfaces against their own OpenAPI documents. FUZZ_SEED selects other requests. FUZZ_RUNS sets their number.
+// Sends random requests to the public interfaces, and compares the responses with the OpenAPI documents. FUZZ_SEED selects other requests.
+// FUZZ_RUNS sets the number of runs for each kind of request.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -38,7 +39,7 @@ for (const [name, options] of Object.entries(INTERFACES)) {
     // The timeout is long, so that no query times out on a busy machine.
     const service = useSampleService({ settings: { SOURCE_TIMEOUT_MS: '60000' } });
 
-    test('conforms to its OpenAPI document for valid and invalid requests', async (t) => {
+    test(`${name} conforms to its OpenAPI document for valid and invalid requests`, async (t) => {
       const report = await fuzzContract({ ...options, url: service.url, seed: SEED, runs: RUNS });
       t.diagnostic(
         `${report.requests} requests, ${report.accepted} of them accepted, seed ${SEED}, ${RUNS} runs for each kind of request`,

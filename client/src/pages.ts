@@ -1,4 +1,4 @@
-// A list of the service, which is read in pages.
+// A list that the service serves in pages.
 
 import { MercatError } from './mercat-error.ts';
 
@@ -6,8 +6,8 @@ type Page = { data: readonly unknown[]; pagination: { nextCursor: string | null 
 type Row<P extends Page> = Awaited<P['data'][number]>;
 
 /**
- * A list. Nothing is requested before it is read. Read it row by row (`for await (const row of list)`), page by page (`list.pages()`),
- * one page (`list.page()`), or the first rows (`list.take(100)`).
+ * A list. Creating it sends no request. Read it row by row (`for await (const row of list)`) or page by page (`list.pages()`). Or read only
+ * one page (`list.page()`) or the first rows (`list.take(100)`).
  */
 export class Pages<P extends Page> implements AsyncIterable<Row<P>> {
   readonly #readPage: (cursor: string | null) => Promise<P>;
@@ -18,12 +18,12 @@ export class Pages<P extends Page> implements AsyncIterable<Row<P>> {
     this.#readPage = readPage;
   }
 
-  /** The page that was read last, with its `meta`. Null before the first one. */
+  /** The page that was read last, with its `meta`. Null before a page was read. */
   get newestPage(): P | null {
     return this.#newest;
   }
 
-  /** Reads the first page, or the page of the `cursor` among the parameters. */
+  /** Reads one page: the page after the `cursor` in the parameters of the call, or the first page if they have no `cursor`. */
   async page(): Promise<P> {
     return this.#read(null);
   }

@@ -1,4 +1,4 @@
-// Waiting that a signal can end.
+// Waits for a time, or until a signal aborts.
 
 /** Resolves after the time. Rejects with the reason of the signal when it aborts. */
 export function wait(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-// Redis has used all the memory that it may use, and rejects every command that writes.
+// Redis has reached its memory limit, and rejects every command that writes.
 
 import type { Fault } from '../fault.ts';
 import { sharesLimits, withoutFailures } from '../redis.ts';

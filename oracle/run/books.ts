@@ -101,7 +101,7 @@ export class Books implements Marketplace {
   }
 }
 
-/** The key of the order behind a served row. The key does not contain the hash of the order, because rows have no hash. */
+/** The key of the order that a served row shows. The key does not contain the hash of the order, because rows have no hash. */
 export function keyOfRow(collectionId: string, { source, tokenId, seller, price, expiresAt }: ServedListing): string {
   return [collectionId, source === null ? 'own' : 'mirror', tokenId, seller, price, expiresAt].join(' ');
 }

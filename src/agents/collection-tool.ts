@@ -1,4 +1,4 @@
-// get_collection: a collection, its floors, and each figure with its unit and its provenance. Three reads make one result.
+// The tool get_collection returns a collection, its floors, and each figure with its unit and its provenance. It makes three reads.
 
 import type { Json } from './json.ts';
 import { hasMembers, memberOf, textMemberOf } from './json.ts';
@@ -45,7 +45,7 @@ function toReport(
   const { stats = null, ...identity } = hasMembers(detail) ? detail : {};
   const chain = chains.get(textMemberOf(detail, 'chain') ?? '') ?? null;
   const figures = memberOf(provenance, 'figures');
-  // The entry of the ranks is left out, because a rank is a value of a token.
+  // The ranks are not a figure of the collection, because each token has its own rank.
   const ofCollection = (Array.isArray(figures) ? figures : []).filter(
     (one) => textMemberOf(one, 'figure') !== 'rarity.rank',
   );
@@ -63,7 +63,7 @@ function toReport(
   return withUnits(report, chains, chain);
 }
 
-/** The figure `volume.allTime` is the member `allTime` of the member `volume`. The floor is a price. */
+/** Returns the value of a figure. The figure `volume.allTime` is `stats.volume.allTime`. Of a price it returns the decimal value. */
 function valueOf(stats: Json, figure: string): Json {
   const value = figure.split('.').reduce<Json>((one, name) => memberOf(one, name), stats);
   return hasMembers(value) ? memberOf(value, 'decimal') : value;

@@ -1,5 +1,5 @@
-// Finds the sales that pools made among the transfers of followed contracts. A pool is a contract of its own that is not known in advance. Its
-// events are requested only if a token moved and no other sale explains the transfer.
+// Finds the sales of pools by the transfers of followed contracts. Each pool is a separate contract, which is not known in advance. The
+// events of pools are requested only if a token moved and no other sale explains the transfer.
 
 import type { ChainEvent, OrderFulfilled, Transfer } from '../chain-log/chain-event.ts';
 import type { Address } from '../core/address.ts';
@@ -18,7 +18,7 @@ export type ReadEvents = {
   contracts: ReadonlySet<Address>;
 };
 
-/** Returns the fills, in block order. Sends no request if the events cannot be those of a pool's sale. */
+/** Returns the fills, in block order. Sends no request if other sales explain all transfers. */
 export async function readPoolSales(
   reader: ChainReader,
   { events, protocols, contracts }: ReadEvents,

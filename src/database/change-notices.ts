@@ -1,6 +1,6 @@
-// Reports committed changes of collections to all processes that use the same primary database, so that they drop the cached
-// responses that the change affects within milliseconds. A notice may be lost, for example behind a pooler, so a response is cached for at
-// most a second even if no notice arrives. The embedded engine has one process, which needs no notices.
+// Reports committed changes of collections to all processes that use the same primary database. Within milliseconds, these processes drop
+// the cached responses of the changed collections. A notice may be lost, for example behind a pooler, so a response is cached for at most
+// a second even if no notice arrives. The embedded engine has only one process and needs no notices.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -54,7 +54,10 @@ export class ChangeNotices {
     await this.#sending;
   }
 
-  /** The change that a notice of another process reports. `everything`: all collections. Null: the notice is from this process. */
+  /**
+   * Returns the change that a notice of another process reports. `everything`: any collection may have changed. Null: this process has sent
+   * the notice.
+   */
   read(payload: string): Change | 'everything' | null {
     const notice = parseNotice(payload);
     if (notice === null) return 'everything';

@@ -1,4 +1,4 @@
-// What the tools read: rate limits, units of each chain, and sources that cannot be read.
+// The reads that tools make: they count in the rate limits, prices have the units of their chains, and a source may fail.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -46,7 +46,7 @@ forEachEngine('the reads of tools', (engine) => {
     const nextMinute = () => (now += MINUTE_MS);
     const statusOf = async (path: string) => (await fetch(`${service.url}${path}`)).status;
 
-    test('a call counts like the reads that it makes', async () => {
+    test('a call of a tool counts in the rate limits like the reads that it makes', async () => {
       nextMinute();
       await client.ok('list_listings', { collection: ethereum.slug });
       assert.equal(await statusOf('/v1/collections'), 200);
@@ -69,7 +69,7 @@ forEachEngine('the reads of tools', (engine) => {
       assert.ok(MARKETPLACE_LIMITS.message > MARKETPLACE_LIMITS.list + MARKETPLACE_LIMITS.single);
     });
 
-    test('the unit of a price is that of its chain', async () => {
+    test("a price is in the native currency of its chain, with the currency's decimals in its unit", async () => {
       nextMinute();
       const units = [];
       for (const { slug } of [ethereum, solana, tiny]) {

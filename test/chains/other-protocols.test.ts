@@ -1,4 +1,4 @@
-// A local chain on which LooksRare, Blur and pools of Sudoswap settle sales: from the blocks to the sales that the marketplace interface reads.
+// LooksRare, Blur and pools of Sudoswap settle sales on a local chain. The service must read these sales from the blocks and serve them.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -38,7 +38,7 @@ forEachEngine('sales on a local chain with further protocols', (engine) => {
     };
   };
 
-  test('sales of LooksRare and Blur are served once beside the reports of OpenSea, and a reorganisation takes them back', async () => {
+  test('a sale of LooksRare or Blur that OpenSea also reports is served once, and a reorganisation removes it', async () => {
     const [seller, buyer, other] = world.people;
     const { looksRare, blur } = protocols;
     const contractAddress = world.nft.address.toLowerCase();
@@ -94,7 +94,7 @@ forEachEngine('sales on a local chain with further protocols', (engine) => {
     assert.equal(again?.['status'], 'active');
   });
 
-  test('a pool is the seller or the buyer of its swaps, and the same events of another contract are no sales', async () => {
+  test('a pool is the seller or the buyer of its swaps, and the same events of a contract that is no pool are not sales', async () => {
     const [owner, trader] = world.people;
     const { poolFactory } = protocols;
     const nftAddress = world.nft.address;

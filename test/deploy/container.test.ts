@@ -1,5 +1,5 @@
-// The image of the Containerfile: built with podman, and run with PostgreSQL beside it, without privileges and on a root file system that
-// cannot be written to. The base images are made from this machine. Run by `npm run test:deploy`.
+// Builds the image of the Containerfile with podman, and runs it without privileges and with a read-only root file system. PostgreSQL runs
+// outside of the container. The base images are made from the programs on this machine. Run by `npm run test:deploy`.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -34,7 +34,7 @@ const OPTIONS = [
   '--ulimit=nproc=1024:1024',
 ];
 
-/** runc also runs where control groups of both versions are mounted, unlike crun. */
+/** runc is used if it is installed. Unlike crun, it also works on a machine that mounts both versions of control groups. */
 const RUNTIME = spawnSync('which', ['runc']).status === 0 ? ['--runtime=runc'] : [];
 
 const isInstalled = spawnSync('podman', ['info']).status === 0;
@@ -83,12 +83,12 @@ describe('the container', { skip }, () => {
     await server?.stop();
   });
 
-  test('the image has less than 250 MB', () => {
+  test('the image is smaller than 250 MB', () => {
     const size = Number(run('podman', ['image', 'inspect', '--format', '{{.Size}}', image]));
     assert.ok(size < IMAGE_BYTES_MAX, `${(size / 1e6).toFixed(0)} MB`);
   });
 
-  test('the container responds to /livez and to a request of /v1 from PostgreSQL', async () => {
+  test('the container responds to /livez, and reads PostgreSQL for a request of /v1', async () => {
     assert.equal((await fetch(`${url}/livez`)).status, 200);
     const response = await fetch(`${url}/v1/collections?limit=3`);
     assert.equal(response.status, 200);

@@ -1,4 +1,4 @@
-// Wallets on a local chain: their transactions are mined at once, and the simulation continues with their effects.
+// The transactions that wallets send to a local chain are mined at once, and the simulation continues with the changed chain.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ import { readExpectedState } from '../support/chain/expected-state.ts';
 const SIZE = { people: 4, visitors: 2, collections: 1, tokens: 30, editions: 6 };
 const STEPS = 30;
 
-test('a simulation continues with what wallets have bought, transferred and approved, and also after a failed transaction', async (t) => {
+test('the state of a simulation includes the transactions of wallets, and the simulation continues after a failed one', async (t) => {
   const devnet = await startTestDevnet({ size: SIZE });
   t.after(devnet.stop);
   const [network = assert.fail()] = devnet.networks;
@@ -82,7 +82,7 @@ test('a wallet cannot change the chain other than by transactions', async (t) =>
   assert.equal((await fetch(endpoint.url, { method: 'POST', headers, body })).status, 415);
   assert.equal(await createRpc(endpoint.url).call('eth_blockNumber'), `0x${height.toString(16)}`);
 
-  // A browser sends the host of a website that has given its name the address of this machine.
+  // A malicious website can make its host name resolve to this machine. The browser then sends this host name in its request.
   const statusAt = async (host: string) => {
     const post = { method: 'POST', headers: { 'content-type': 'application/json', host } };
     const [response] = await once(request(endpoint.url, post).end(body), 'response');

@@ -1,4 +1,4 @@
-// Complete imports on both engines: the records that are stored, rejected and reported. Also imports that end early.
+// Runs imports on both engines, and checks which records are stored, rejected and reported. Some of the imports end early.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -161,7 +161,7 @@ forEachEngine('import', (engine) => {
     assert.equal((await runImport(toContext(db), toNdjson(tokens(5 * BATCH)))).summary.inserted, 3 * BATCH);
   });
 
-  test('what a batch stored and refused before it failed is counted and reported', async () => {
+  test('when a batch fails, the rows that it stored and refused before are counted and reported', async () => {
     await db.query('alter table indexer.token rename to gone');
     const refused: number[] = [];
     const onEvent = (event: ImportEvent) => void (event.event === 'refused' && refused.push(event.line));
@@ -171,7 +171,7 @@ forEachEngine('import', (engine) => {
     assert.deepEqual([summary.read, summary.inserted, summary.refused, refused], [2, 1, 1, [2]]);
   });
 
-  test('the lines of rejected rows count as skipped, those of stored rows do not', async () => {
+  test('the lines of a rejected row after its first line count as skipped, and those of a stored row do not', async () => {
     const columns = ['tokenId', 'name'].map((column) => [column, { column }] as const);
     const given = Object.entries({ kind: 'token', chain: 'ethereum', contractAddress: EVM });
     const map = Object.fromEntries([...columns, ...given.map(([field, value]) => [field, { value }] as const)]);
@@ -203,7 +203,7 @@ forEachEngine('import', (engine) => {
     assert.equal(copies, 1);
   });
 
-  test('an import whose end cannot be recorded succeeds, and one line of the log names it', async () => {
+  test('an import whose end cannot be recorded succeeds, and the log has one line with the id of the import', async () => {
     const lines: string[] = [];
     const context = toContext(db, { log: createLog('warn', (line) => void lines.push(line)) });
     const rename = (from: string, to: string) => db.query(`alter table main.import rename column ${from} to ${to}`);
@@ -234,7 +234,7 @@ forEachEngine('import', (engine) => {
     assert.equal(unknown[`ethereum_${idOf(1)}`], 2);
   });
 
-  test('an error while the records are read ends the import with a failure, after all records before it are stored', async () => {
+  test('when reading the records fails, the import stores the records before the error, and then fails', async () => {
     async function* broken() {
       yield Buffer.from(toNdjson(tokens(BATCH + 1)));
       throw new Error('the disk is gone');

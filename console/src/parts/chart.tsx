@@ -1,5 +1,5 @@
-// A chart of uPlot, drawn again when its data, the theme or the width of its box changes. The data is also in a table of the page, because
-// a screen reader cannot read a canvas.
+// A chart that uPlot draws. It is drawn again when its data, the theme or the width of its box changes. The page also has the data in a
+// table, because a screen reader cannot read a canvas.
 
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
@@ -11,11 +11,11 @@ import { useMedia } from './use-media.ts';
 export type ChartSeries = {
   name: string;
   kind: 'points' | 'bars' | 'steps' | 'line';
-  /** The token of the colour, such as `--accent`. */
+  /** The CSS variable of the colour, such as `--accent`. */
   color: string;
   /** Series of one scale share their range. The first scale has the axis. */
   scale: string;
-  /** Whether the legend names the series. Not, if it is a part of another series in another colour. */
+  /** Whether the legend names the series. False for a series that only draws a part of another series in another colour. Default: true. */
   isInLegend?: boolean;
   /** The text of the value at an index of the data. */
   format: (index: number) => string;
@@ -99,7 +99,7 @@ function toOptions({ series, ranges, x, formatY }: ChartProps, element: HTMLElem
   };
 }
 
-/** A single value stands in the middle. uPlot would draw years around it. */
+/** If there is only one value of x, returns a range with this value in the middle. The range that uPlot chooses would be years long. */
 function toRangeOfX(min: number, max: number, isTime: boolean): uPlot.Range.MinMax {
   if (min !== max) return [min, max];
   const margin = isTime ? HALF_HOUR_S : Math.abs(min) / 2 || 1;
@@ -128,7 +128,7 @@ function pathsOf(paths: uPlot.Series.PathBuilder | undefined): Partial<uPlot.Ser
   return paths ? { paths } : {};
 }
 
-/** The colour of a token as `#rrggbb`, which a canvas can use. */
+/** The colour of a CSS variable as `#rrggbb`, because a canvas cannot use CSS variables. */
 function resolveColor(element: HTMLElement, token: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(${token})`;

@@ -19,7 +19,10 @@ export type ReadOptions = {
   keepsFailedCalls?: boolean;
 };
 
-/** Errors of one call: of its gas, its stack, its execution time, or the size of its result. Their texts differ between endpoints. */
+/**
+ * The kinds of errors that concern one call only: its gas, its stack, its execution time or the size of its result. The kinds are general,
+ * because each endpoint has its own texts for these errors.
+ */
 const OF_CALL: ReadonlySet<RpcFailureKind> = new Set(['rpc-error', 'range-too-large']);
 
 type Redact = (text: string) => string;

@@ -1,5 +1,5 @@
-// One connection to a Redis server, for counting. Every operation has a deadline. After its connection is lost, a RedisConnection does not
-// connect again: its owner creates a new one.
+// One connection to a Redis server, which counts requests. Every operation has a deadline. After the connection is lost, a RedisConnection
+// does not connect again: its owner creates a new RedisConnection.
 
 import { createHash } from 'node:crypto';
 import { createClient } from '@redis/client';
@@ -13,16 +13,16 @@ export type CountedWindow = { count: number; resetAt: number; now: number };
 export type RedisOptions = {
   /** The time limit for the connection and its handshake. */
   connectTimeoutMs: number;
-  /** The time limit for each command, from its sending on. */
+  /** The time limit for each command. It begins when the command is sent. */
   timeoutMs: number;
   /** Called once, when an established connection is lost. */
   onLost?: (connection: RedisConnection, failure: RedisFailure) => void;
 };
 
 /**
- * Counts a request in a fixed window, atomically. The end of the window is in the field `reset`: every version of Redis can return a field,
- * and the window ends even if the key has lost its expiry. If `reset` is more than one window length ahead, the clock was set back, and a
- * new window begins.
+ * Counts a request in a fixed window, atomically. The field `reset` stores the end of the window, for two reasons: older versions of Redis
+ * cannot return the time at which a key expires, and the window must end even if the key has lost its expiry. If `reset` is more than one
+ * window length ahead, the clock was set back, and a new window begins.
  */
 const SCRIPT = `
 local time = redis.call('TIME')

@@ -113,12 +113,12 @@ async function saveDescribed(
   if (changed.length > 0) onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['token']) });
 }
 
-/** Leaves out the traits that are not known, so that they do not replace the values of the collection's own asset. */
+/** Returns only the fields that are known, so that a null does not replace a value of the collection's own asset. */
 function toKnown({ tokenStandard, royaltyBps }: TokenTraits): Partial<TokenTraits> {
   return { ...(tokenStandard !== null && { tokenStandard }), ...(royaltyBps !== null && { royaltyBps }) };
 }
 
-/** Removes the fields that the stored collection has already: the operator or another vendor may have set them. */
+/** Removes the fields that the stored collection already has, because the operator or another vendor may have set them. */
 function withoutStored(record: SourceRecord, stored: Collection | undefined): SourceRecord {
   if (!stored) return record;
   const { image, description, royaltyBps, tokenStandard, name, ...rest } = record;

@@ -1,10 +1,10 @@
-// The order of the disputes between the endpoints of a chain: the status shows the oldest one.
+// Disputes between the endpoints of a chain are kept in the order of their beginning, because the status shows the oldest dispute.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Disputes } from '../../../src/chains/rpc/disputes.ts';
 
-test('the first dispute is the oldest one, also after another topic is disputed at a new block', () => {
+test('the oldest dispute is the first one, and a dispute of the same topic at another block begins anew', () => {
   let now = 0;
   const disputes = new Disputes(() => now);
   assert.equal(disputes.add('a', { kind: 'call', block: 1 }), true);

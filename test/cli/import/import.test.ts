@@ -1,4 +1,4 @@
-// The output and the exit codes of `mercat import`. Also the errors that the command reports before it connects or writes.
+// Tests the output and the exit codes of `mercat import`, including the errors that it reports before it connects or writes.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -141,7 +141,7 @@ forEachEngine('mercat import', (engine) => {
     });
   });
 
-  test('with --create-collections, collections without a record get a record that is named by their address', async () => {
+  test('with --create-collections, each collection without a record gets a record with its address as the name', async () => {
     const other = '0x00000000000000000000000000000000000000bb';
     await run([file('named.ndjson', toNdjson([collection()]))]);
     const mint = 'So11111111111111111111111111111111111111112';
@@ -298,7 +298,7 @@ forEachEngine('mercat import', (engine) => {
       ['an unknown option', () => ['-', '--frmat', 'csv'], /unknown option '--frmat' \(Did you mean --format\?\)/],
       ['standard input twice', () => ['-', '-'], /standard input \(-\) can be given only once/],
       [
-        'a file named .csv together with another one',
+        'a file named .csv together with standard input, without --format',
         () => [file('c.csv', 'a'), '-'],
         /c\.csv has the name of a CSV file, and - has not: give --format/,
       ],
@@ -326,7 +326,7 @@ forEachEngine('mercat import', (engine) => {
       ],
     ];
     for (const [name, args, reason] of cases) {
-      test(name, async () => {
+      test(`wrong usage: ${name}`, async () => {
         mkdirSync(dir, { recursive: true });
         const { code, stdout, stderr } = await run(args());
         assert.deepEqual([code, stdout], [2, '']);
