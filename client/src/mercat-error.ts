@@ -13,7 +13,7 @@ export type ClientErrorCode =
   /** A webhook delivery is not authentic, or is too old. */
   | 'invalid_webhook';
 
-/** The most common codes of the service. The service has more codes. */
+/** Codes of the service that a caller may want to handle in different ways. The service has more codes. */
 export type ServiceErrorCode =
   | 'bad_request'
   | 'unauthorized'

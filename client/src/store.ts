@@ -1,5 +1,5 @@
 // The client of the store interface `/api/v1`: products, stock and webhooks of one shop. Do not use the API key in a web page that also runs
-// code of other parties.
+// third-party code.
 
 import { createCalls } from './calls.ts';
 import type { StoreMethods } from './generated/store.ts';

@@ -30,7 +30,7 @@ export const defineServe: DefineCommand = (serve, io) => {
       '--workers <number>',
       'how many processes serve requests (setting WORKERS, default 1; auto: one for each core)',
     )
-    .option('--no-workers', 'do not run the tasks here: another process runs them (mercat work)')
+    .option('--no-workers', 'do not run the tasks, because another process runs them (mercat work)')
     .option('--no-sample', 'do not load the sample marketplace')
     .addHelpText('after', '\nExample:\n  PRICE_SOURCES=coinbase mercat serve --port 8081')
     .on('option:workers', (number: string) => (processes = number))

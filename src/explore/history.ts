@@ -94,13 +94,13 @@ function toPoints({ before, market, sold }: RangeFigures, range: Range): History
 
 const NO_SALES = { volumeRaw: 0n, sales: 0 };
 
-/** Compares two floors. Null is an unknown floor, and loses against a known floor. */
+/** Returns the higher floor. If one floor is null, returns the other floor. Null if both floors are null. */
 function higherOf(a: bigint | null, b: bigint | null): bigint | null {
   if (a === null || b === null) return a ?? b;
   return a > b ? a : b;
 }
 
-/** Compares two floors. Null is an unknown floor, and loses against a known floor. */
+/** Returns the lower floor. If one floor is null, returns the other floor. Null if both floors are null. */
 function lowerOf(a: bigint | null, b: bigint | null): bigint | null {
   if (a === null || b === null) return a ?? b;
   return a < b ? a : b;

@@ -48,7 +48,7 @@ forEachEngine('a mixed book', (engine) => {
       for (const close of closers.toReversed()) await close();
     });
 
-    test('for each token every read serves the cheapest own order, or without an own order the cheapest mirrored listing', async (t) => {
+    test('every read serves the cheapest own order of a token; for a token without own orders, its cheapest mirrored listing', async (t) => {
       await postOwn(book, OWN_ORDERS);
       listAt(book, 'opensea', OPENSEA_LISTINGS);
       listAt(book, 'magicEden', ASKS);

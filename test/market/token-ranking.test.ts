@@ -58,7 +58,7 @@ forEachEngine('computed ranks', (engine) => {
     }
   };
 
-  test('each token of a complete collection has a rank computed from its traits, and lists can be sorted by it', async () => {
+  test('each token of a complete collection has a rank computed from its traits, and lists can be sorted by rank', async () => {
     await ingest(db, complete, hat(1, 'Cap'), hat(2, 'Crown'), hat(3, 'Cap'), hat(10, 'Cap'), hat(9, 'Fez'));
     assert.deepEqual(await ranksOf(3), [null, null, null]);
     const result = await rank();

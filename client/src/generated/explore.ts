@@ -373,7 +373,7 @@ export type ListMarketCollectionsParameters = {
   cursor?: string | undefined;
   /** Rows per page. */
   limit?: number | undefined;
-  /** `volume`: by all-time volume. `floor`: by floor. When `chain` is absent, volumes and floors are compared in dollars by the newest known rate, however old it is; collections on a chain without a rate follow, compared in native units. `recent`: newest record first. */
+  /** `volume`: by all-time volume. `floor`: by floor. When `chain` is absent, volumes and floors are compared in dollars, at the newest known rate of each currency, even if that rate is old. Collections on a chain without a known rate come after all others, and are compared in native units. `recent`: newest record first. */
   sort?: 'volume' | 'floor' | 'recent' | undefined;
 };
 
@@ -678,7 +678,7 @@ export type ExploreMethods = {
   getHolders(parameters: GetHoldersParameters, options?: CallOptions): Promise<GetHoldersResult>;
   /** List the traits of a collection. Lists the traits in alphabetical order of their names. Each trait has its values and their figures. */
   listTraits(parameters: ListTraitsParameters, options?: CallOptions): Pages<ListTraitsResult>;
-  /** List what has changed in the market. Listings, sales, transfers and floors, newest first. With `collection`, also past sales, which are not in the log. A change that was taken back has `voidedBy`. */
+  /** List what has changed in the market. Listings, sales, transfers and floors, newest first. With `collection`, the list also has the past sales of the collection, which the change stream does not have. A change that was taken back has `voidedBy`. */
   listActivity(parameters?: ListActivityParameters, options?: CallOptions): Pages<ListActivityResult>;
   /** List the activity of a wallet. The changes in which the wallet is the seller, sender, buyer or receiver, on all chains or on one, newest first. */
   listWalletActivity(parameters: ListWalletActivityParameters, options?: CallOptions): Pages<ListWalletActivityResult>;

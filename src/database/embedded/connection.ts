@@ -13,8 +13,8 @@ const DISK_FULL = '53100';
 const TOO_COMPLEX = '54001';
 
 /**
- * If the latest pause was longer ago than this, a statement first pauses for the event loop. PGlite never pauses: a loop of statements
- * would block all other work.
+ * PGlite never lets the event loop run, so a loop of statements would block all other work. Therefore a statement first waits for the event
+ * loop if the latest such wait was longer ago than this.
  */
 const YIELD_AFTER_MS = 10;
 
@@ -27,7 +27,7 @@ const NESTING_MAX = 2_000;
 /** The types whose values PostgreSQL never parses as nested values: bytea, text, bpchar and varchar. */
 const TEXT_TYPES = new Set([17, 25, 1042, 1043]);
 
-/** The engine, and the time of the latest pause of its statements (`performance.now()`). */
+/** The engine, and the time of its latest wait for the event loop (`performance.now()`). */
 export type EngineInUse = { engine: Pick<PGlite, 'execProtocolRawStream'>; yieldedAt: number };
 
 /** `dir`, the directory of the database, is only used in error messages. */

@@ -35,7 +35,7 @@ export async function listShopIds(db: Queryable, references: readonly string[]):
   return new Map(rows.map(decodeShopReference).map(({ reference, id }) => [reference, id]));
 }
 
-/** A shop by its name or its id. */
+/** Finds a shop by its name or its id. A shop with this name has precedence over a shop with this id. */
 export async function findShop(db: Queryable, nameOrId: string): Promise<Shop | null> {
   const [row] = await db.query(
     `select id, name, created_at from main.shop where name = $1 or id = $1 order by name <> $1 limit 1`,

@@ -71,7 +71,7 @@ forEachEngine('webhooks and clocks', (engine) => {
       );
     });
 
-    test(`when ${name}, a webhook gets the events from before it was disabled when it is enabled again, and later ones by recovery`, async () => {
+    test(`when ${name}, enabling a webhook again sends the events from before it was disabled, and a recovery sends later events`, async () => {
       const webhook = await subscribe(db, { shopId, url: receiver.url });
       await record(db, shopId, 'product.created', NOW - aheadMs);
       await disable(webhook, NOW);
