@@ -95,6 +95,8 @@ export type Service = {
   sampleRecords: number;
   /** Reports on /readyz that the service shuts down, so that balancers choose other nodes. Continues to serve for `graceMs`. */
   drain(graceMs: number): Promise<void>;
+  /** Rejects with OperatorError when the service must not go on. Never resolves. */
+  failed: Promise<never>;
   close(): Promise<void>;
 };
 
@@ -155,7 +157,8 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const { processes = 1 } = membership?.start ?? {};
   const databases = await (options.open ?? openDatabases)(config, log, { processes });
   closers.push(databases.close);
-  closers.push(await migrateAll(databases, log));
+  const failure = createFailure();
+  closers.push(await migrateAll(databases, log, failure.reject));
   const clock = options.clock ?? (await startClock(databases, log, closers));
   const replicas = await openReplicas(config, log, { processes, primaries: databases });
   closers.push(replicas.close);
@@ -295,7 +298,8 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     await setTimeout(graceMs);
   };
   const hasConsole = consoleFolder !== null;
-  return { url: listeningUrl(app, config.host), socketPath, hasConsole, sampleRecords, drain };
+  const { failed } = failure;
+  return { url: listeningUrl(app, config.host), socketPath, hasConsole, sampleRecords, drain, failed };
 }
 
 /** Starts the reader of the activity log, the connections that follow it, and the receiver of notices from the primary. */
@@ -452,12 +456,19 @@ export async function startWorkers(context: ServiceContext, { drive }: { drive: 
   };
 }
 
-/** Runs the workers without a server, until the returned object is disposed. */
-export async function startWorkerProcess({ config, log }: { config: Config; log: Log }): Promise<AsyncDisposable> {
+/** Runs the workers without a server, until the returned object is disposed. `failed` rejects when the workers must not go on. */
+export async function startWorkerProcess({
+  config,
+  log,
+}: {
+  config: Config;
+  log: Log;
+}): Promise<AsyncDisposable & Pick<Service, 'failed'>> {
   const databases = await openDatabases(config, log);
   const closers: Closer[] = [databases.close];
   try {
-    closers.push(await migrateAll(databases, log));
+    const failure = createFailure();
+    closers.push(await migrateAll(databases, log, failure.reject));
     const clock = await startClock(databases, log, closers);
     const context = createContext({ config, log, clock, databases });
     closers.push(context.close);
@@ -476,11 +487,18 @@ export async function startWorkerProcess({ config, log }: { config: Config; log:
       isServed: true,
     });
     closers.push(metrics.close);
-    return { [Symbol.asyncDispose]: () => closeInOrder(closers) };
+    return { failed: failure.failed, [Symbol.asyncDispose]: () => closeInOrder(closers) };
   } catch (error) {
     await closeInOrder(closers);
     throw error;
   }
+}
+
+function createFailure(): Pick<Service, 'failed'> & { reject: (error: OperatorError) => void } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  // The rejection must not end a process in which nobody waits for it.
+  promise.catch(() => undefined);
+  return { failed: promise, reject };
 }
 
 /** Starts a clock that follows the clock of the primary database. Adds to `closers` a function that stops the clock. */
@@ -496,18 +514,27 @@ async function startClock({ main }: Databases, log: Log, closers: Closer[]): Pro
 
 /**
  * Brings both schemas up to date. If a separate indexer database cannot be reached, the service starts without it. The migration is then
- * repeated until it succeeds. The returned function stops the repetition.
+ * repeated until it succeeds. If the service must not use the database, for example because it is the incomplete target of a move of the
+ * index, `onRefused` receives the OperatorError. The returned function stops the repetition.
  */
-export async function migrateAll({ main, indexer }: Databases, log: Log): Promise<() => Promise<void>> {
+export async function migrateAll(
+  { main, indexer }: Databases,
+  log: Log,
+  onRefused: (error: OperatorError) => void,
+): Promise<() => Promise<void>> {
   await migrate(main, 'main');
   if (indexer === main) {
     await migrate(indexer, 'indexer');
     return () => Promise.resolve();
   }
-  return migrateIndexer(indexer, log);
+  return migrateIndexer(indexer, log, onRefused);
 }
 
-async function migrateIndexer(indexer: Database, log: Log): Promise<() => Promise<void>> {
+async function migrateIndexer(
+  indexer: Database,
+  log: Log,
+  onRefused: (error: OperatorError) => void,
+): Promise<() => Promise<void>> {
   const attempt = async () => {
     await migrate(indexer, 'indexer');
     log.info('the indexer database is ready');
@@ -526,7 +553,12 @@ async function migrateIndexer(indexer: Database, log: Log): Promise<() => Promis
   const run = async () => {
     const current = firstInProgress ?? attempt();
     firstInProgress = null;
-    await current;
+    try {
+      await current;
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      onRefused(error);
+    }
     void stop();
   };
   stop = startPeriodic({ name: 'indexer-migration', periodMs: MIGRATION_RETRY_MS, run }, log);

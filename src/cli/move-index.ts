@@ -16,15 +16,18 @@ export const defineMoveIndex: DefineCommand = (moveIndex, io) => {
     .description(
       'Move the index (listings, sales, tokens and what is derived from them) to another PostgreSQL database, which may be the ' +
         'coordinator of a Citus cluster. The primary stays where it is. Servers and workers run on: the rows are copied, then the ' +
-        'changes since, until few are left. Changes of the index are then rejected for some seconds while the last rows are copied ' +
-        'and all rows are compared. Reads go on. From then on the old index rejects changes: set INDEXER_DATABASE_URL to the new ' +
+        'changes since, and all rows are compared, until few changes are left. Changes of the index are then rejected for some seconds ' +
+        'while the last ones are copied and compared. Reads go on. From then on the old index rejects changes: set INDEXER_DATABASE_URL to the new ' +
         'database, and restart the nodes one after the other.\n\nUntil the old index is closed, the service uses it, whatever ' +
         'happens to this command. A move that was stopped or killed continues when the command is repeated.',
     )
     .option('--to <url>', 'the new database: postgres://user:password@host/database, empty')
     .option('--dry-run', 'only check the new database, and print what would be moved')
     .option('--abandon', 'give the move up: the old index stays, and the new database of --to is emptied')
-    .option('--json', 'print {rows, tables: {name: rows}, sealedMs, seconds}, or what was asked for, as one JSON value')
+    .option(
+      '--json',
+      'print {rows, tables: {name: rows}, sealedMs, sealedChanges, seconds}, or what was asked for, as one JSON value',
+    )
     .addHelpText(
       'after',
       `
@@ -87,18 +90,19 @@ const STAGES: Readonly<Record<MoveJobState['stage'], string>> = {
   indexing: 'the indexes of the new database',
   following: 'the changes since the rows were copied',
   comparing: 'all rows of both databases',
+  'catching-up': 'the changes since the comparison, in rounds, until few are left',
   sealed: 'changes are rejected until the last rows are copied and compared',
   completing: 'the index is in the new database',
 };
 
 const count = (rows: number) => rows.toLocaleString('en');
 
-function describeResult({ rows, tables, sealedMs, seconds }: MoveResult, target: string): string {
+function describeResult({ rows, tables, sealedMs, sealedChanges, seconds }: MoveResult, target: string): string {
   const compared =
     rows === 0
       ? `the index is in ${target}`
       : `the index is in ${target}: ${count(rows)} rows of ${Object.keys(tables).length} tables, compared with the old ones, in ${seconds} s; ` +
-        `changes were rejected for ${(sealedMs / 1_000).toFixed(1)} s before`;
+        `changes were rejected for ${(sealedMs / 1_000).toFixed(1)} s before, while the last ${count(sealedChanges)} changes were copied and compared`;
   return (
     `${compared}\n` +
     'Now set INDEXER_DATABASE_URL to it on every node and worker, and restart them one after the other. Until then they serve the old index, and reject changes.\n'

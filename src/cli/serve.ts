@@ -66,9 +66,12 @@ async function runServer({ overrides, tasks, sample }: Options, io: CommandIo): 
   const service = await startService({ config, log: createLog(config.logLevel), workers: tasks, sample });
   io.stdout.write(describeService(service, { dataDir, hasSample: dataDir !== null && sample }));
   saveCompiledCode();
-  if (!signal.aborted) await once(signal, 'abort');
-  await service.drain(graceMs());
-  await service.close();
+  try {
+    if (!signal.aborted) await Promise.race([once(signal, 'abort'), service.failed]);
+    await service.drain(graceMs());
+  } finally {
+    await service.close();
+  }
 }
 
 /** How many processes serve. Throws OperatorError if several processes would have to open the embedded database. */

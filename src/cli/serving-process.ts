@@ -36,8 +36,11 @@ try {
   });
   await membership.reportStarted({ url: service.url, hasConsole: service.hasConsole });
   saveCompiledCode();
-  await service.drain(await stopping.promise);
-  await service.close();
+  try {
+    await service.drain(await Promise.race([stopping.promise, service.failed]));
+  } finally {
+    await service.close();
+  }
 } catch (error) {
   if (!(error instanceof OperatorError)) throw error;
   await membership.reportFailed({ message: error.message, exitCode: error.exitCode });

@@ -22,8 +22,8 @@ async function runWorkers({ signal, stdout, stderr }: CommandIo): Promise<void> 
   requireDatabase(config);
   exitSoonAfter(signal, stderr);
   const { startWorkerProcess } = await import('../service.ts');
-  await using _workers = await startWorkerProcess({ config, log: createLog(config.logLevel) });
+  await using workers = await startWorkerProcess({ config, log: createLog(config.logLevel) });
   stdout.write('The workers are running. Stop: Ctrl-C\n');
   saveCompiledCode();
-  if (!signal.aborted) await once(signal, 'abort');
+  if (!signal.aborted) await Promise.race([once(signal, 'abort'), workers.failed]);
 }

@@ -8,6 +8,9 @@ import { isDoneWithin } from '../resilience/deadline.ts';
 const READ_WAIT_MS = 200;
 /** A job whose state was not read for this long is stopped. */
 const UNREAD_MS_MAX = 30_000;
+/** How long `stop` waits for the end of the job before and after the job is cut. */
+const STOP_WAIT_MS = 500;
+const CUT_WAIT_MS = 1_500;
 
 /** `result` and `failure` are both null while the job runs. `failure` is a message for the operator. */
 export type JobState<Progress, Result> = Progress & { result: Result | null; failure: string | null };
@@ -18,7 +21,9 @@ export type JobParts<Progress, Result> = {
   /** The progress before the first report. */
   initial: Progress;
   run: (control: JobControl<Progress>) => Promise<Result>;
-  /** The state's `failure` after a stop, and after an error that is not an OperatorError. */
+  /** Makes the work that still runs some time after a stop fail, for example by closing a database. Default: `stop` waits for the work. */
+  cut?: () => Promise<void>;
+  /** The state's `failure` after a stop and after another error, unless the error is an OperatorError. */
   describeStop: string;
   describeFailure: (reason: string) => string;
   unreadMsMax?: number | undefined;
@@ -49,10 +54,13 @@ export class WatchedJob<Progress extends object, Result> {
     return this.state;
   }
 
-  /** Stops the job and waits for its end. */
+  /** Stops the job and waits for its end. The wait is bounded if the job can be cut. */
   async stop(): Promise<void> {
+    const { cut } = this.#parts;
     this.#stopping.abort();
-    await this.#ended;
+    if (!cut) return this.#ended;
+    if (await isDoneWithin(this.#ended, STOP_WAIT_MS)) return;
+    await isDoneWithin(Promise.all([cut(), this.#ended]), CUT_WAIT_MS);
   }
 
   async #run(): Promise<void> {
@@ -65,8 +73,8 @@ export class WatchedJob<Progress extends object, Result> {
     try {
       this.state.result = await run({ signal, onProgress });
     } catch (error) {
-      if (signal.aborted) this.state.failure = describeStop;
-      else if (error instanceof OperatorError) this.state.failure = error.message;
+      if (error instanceof OperatorError) this.state.failure = error.message;
+      else if (signal.aborted) this.state.failure = describeStop;
       else this.state.failure = describeFailure(describeError(error));
     }
   }

@@ -19,11 +19,26 @@ export type MoveSides = { source: Database; target: Database; names: { source: s
 /** `isMoved`: the source is closed already, and only the last steps on the target may be left. */
 export type BegunMove = { state: MoveState; tables: readonly MovedTable[]; isMoved: boolean; isContinued: boolean };
 
+const decodeLocked = rowDecoder('lock', { locked: boolean });
+
+/** Compares the databases, not their URLs: a lock that is held in one of them cannot be taken in the other only if they are the same. */
+async function isSameDatabase(source: Database, target: Database): Promise<boolean> {
+  if (source.engine !== target.engine) return false;
+  const key = randomUUID();
+  return source.transaction(async (tx) => {
+    await tx.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [key]);
+    const [row] = await target.query(`select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as locked`, [key]);
+    return row !== undefined && !decodeLocked(row).locked;
+  });
+}
+
 /** Throws an OperatorError if the index of the source cannot be moved to the target. Changes nothing. */
 export async function checkMove({ source, target }: MoveSides): Promise<'begin' | 'continue' | 'finish'> {
   const { problems } = await checkTarget(target);
   if (problems.length > 0)
     throw new OperatorError(`the index cannot be moved to this database: ${problems.join('; ')}`);
+  if (await isSameDatabase(source, target))
+    throw new OperatorError('the target is the database that has the index now');
   const [here, there] = [await findMoveState(source), await findMoveState(target)];
   if (here?.role === 'target' && here.phase !== 'complete') {
     throw new OperatorError(`the index is not here completely: it is being moved from ${here.other}`);
@@ -64,8 +79,34 @@ async function checkSource(source: Queryable): Promise<void> {
   if (row && decodeFound(row).found) throw new OperatorError('the index cannot be moved from a database with Citus');
 }
 
-/** Begins or continues the move. An earlier process that still moves the index fails at its next statement. */
+/** Held in both databases while a process begins or continues a move. */
+const BEGINNING = `select pg_try_advisory_xact_lock(hashtextextended('mercat index move begin', 0)) as locked`;
+
+/**
+ * Begins or continues the move. An earlier process that still moves the index fails at its next statement. Throws an OperatorError if another
+ * process begins or continues a move at the same time.
+ */
 export async function beginMove(sides: MoveSides): Promise<BegunMove> {
+  // A database that is both source and target would seem to be locked by another process.
+  await checkMove(sides);
+  return withBeginLock(sides.target, async () => {
+    // The embedded engine has one connection, and it is open in this process only.
+    if (sides.source.engine === 'embedded') return begin(sides);
+    return withBeginLock(sides.source, () => begin(sides));
+  });
+}
+
+function withBeginLock<T>(db: Database, work: () => Promise<T>): Promise<T> {
+  return db.transaction(async (tx) => {
+    const [row] = await tx.query(BEGINNING);
+    if (row && decodeLocked(row).locked) return work();
+    throw new OperatorError(
+      'another mercat move-index is beginning or continuing a move of one of these databases: wait for its end',
+    );
+  });
+}
+
+async function begin(sides: MoveSides): Promise<BegunMove> {
   const { source, target, names } = sides;
   const step = await checkMove(sides);
   const tables = await listMovedTables(source);

@@ -8,7 +8,7 @@ import { INDEX_MOVED_CODE, INDEX_SEALED_CODE, isLockTimeout } from '../port.ts';
 import type { Database, Queryable } from '../port.ts';
 import { boolean, rowDecoder, text } from '../rows.ts';
 import type { MovedTable } from './tables.ts';
-import type { MoveState } from './state.ts';
+import type { Runner } from './state.ts';
 import { MoveReplaced, findMoveState } from './state.ts';
 
 /**
@@ -135,8 +135,9 @@ async function withTableLock(
   );
 }
 
-async function repeatLocked<T>(problem: string, run: () => Promise<T>): Promise<T> {
+async function repeatLocked<T>(problem: string, run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
+    signal?.throwIfAborted();
     try {
       return await run();
     } catch (error) {
@@ -147,16 +148,19 @@ async function repeatLocked<T>(problem: string, run: () => Promise<T>): Promise<
   }
 }
 
-type Runner = Pick<MoveState, 'id' | 'runner'>;
-
 const decodeId = rowDecoder('index_move.state', { id: text });
 
 /**
  * Waits for the transactions that write to the index, then rejects changes for `leaseMs`. The seal ends by itself when it is not renewed, so
  * that a killed move does not stop the writers for good.
  */
-export async function sealSource(source: Database, runner: Runner, leaseMs: number): Promise<void> {
-  await changeSeal(source, runner, { alone: true, set: `sealed_until = ${inFuture(leaseMs)}`, if: 'true' });
+export async function sealSource(
+  source: Database,
+  runner: Runner,
+  { leaseMs, signal }: { leaseMs: number; signal?: AbortSignal },
+): Promise<void> {
+  const set = `sealed_until = ${inFuture(leaseMs)}`;
+  await changeSeal(source, runner, { alone: true, set, if: 'true', signal });
 }
 
 /** Throws an OperatorError if the seal has ended: rows may have changed since. */
@@ -171,7 +175,7 @@ export async function unsealSource(source: Database, runner: Runner): Promise<vo
 
 /** Rejects changes for good. Throws an OperatorError if the seal has ended meanwhile, or if a change was not copied. */
 export async function closeSource(source: Database, runner: Runner): Promise<void> {
-  const isCopied = `not exists (select from index_move.change where not applied)`;
+  const isCopied = `not exists (select from index_move.change)`;
   await changeSeal(source, runner, { alone: true, set: `phase = 'moved'`, if: `${SEALED} and ${isCopied}` });
 }
 
@@ -182,9 +186,9 @@ const inFuture = (ms: number) => `clock_timestamp() + ${ms} * interval '1 millis
 async function changeSeal(
   source: Database,
   { id, runner }: Runner,
-  change: { alone: boolean; set: string; if: string },
+  change: { alone: boolean; set: string; if: string; signal?: AbortSignal | undefined },
 ): Promise<void> {
-  await repeatLocked('a transaction writes to the index without an end', () =>
+  const update = () =>
     source.transaction(async (tx) => {
       await tx.query(`set local lock_timeout = ${SEAL_LOCK_WAIT_MS}`);
       if (change.alone) await tx.query(`select pg_advisory_xact_lock(${WRITERS})`);
@@ -196,6 +200,6 @@ async function changeSeal(
       if (row && decodeId(row).id === id) return;
       if ((await findMoveState(tx))?.runner !== runner) throw new MoveReplaced();
       throw new OperatorError('the source has accepted changes again, because the last part of the move took too long');
-    }),
-  );
+    });
+  await repeatLocked('a transaction writes to the index without an end', update, change.signal);
 }

@@ -3,14 +3,15 @@
 import { OperatorError } from '../../core/errors.ts';
 import { setExactText } from '../backup/catalogue.ts';
 import type { Database, Queryable } from '../port.ts';
-import { listRecordedKeys } from './replay.ts';
+import { readChanges } from './replay.ts';
 import type { Digest, Key } from './rows.ts';
 import { readDigest, readDigestOfKeys } from './rows.ts';
 import type { MovedTable } from './tables.ts';
 
 /** The rows of one part. While they are read, the embedded engine runs no other statement. */
 const ROWS_MAX = { postgresql: 100_000, embedded: 5_000 };
-const KEYS_MAX = 5_000;
+/** The changes of one part. */
+const CHANGES_MAX = 5_000;
 
 type Sides = { source: Queryable; target: Database };
 
@@ -35,20 +36,27 @@ export async function compareTable(
   }
 }
 
-/** Compares the rows of a table whose changes were recorded. The text of `source` must be exact (`setExactText`). */
-export async function compareRecorded(
+/**
+ * Compares the rows that the recorded changes name. Every change must have been copied from the same snapshot. The text of `source` must be
+ * exact (`setExactText`). `onPart` receives the number of changes of each part.
+ */
+export async function compareChanges(
   { source, target }: Sides,
-  table: MovedTable,
-  { onPart }: { onPart: (rows: number) => Promise<void> },
+  tables: readonly MovedTable[],
+  { onPart }: { onPart: (changes: number) => Promise<void> },
 ): Promise<void> {
-  let after: Key | null = null;
+  let after = 0;
   for (;;) {
-    const keys: Key[] = await listRecordedKeys(source, table, { after, limit: KEYS_MAX });
-    if (keys.length === 0) return;
-    const read = await readDigestOfKeys(source, table, keys);
-    check(table, read, await exactly(target, (tx) => readDigestOfKeys(tx, table, keys)));
-    await onPart(keys.length);
-    after = keys.at(-1) ?? null;
+    const { seqs, keys } = await readChanges(source, { after, limit: CHANGES_MAX });
+    for (const table of tables) {
+      const changed = keys.get(table.name);
+      if (!changed) continue;
+      const read = await readDigestOfKeys(source, table, changed);
+      check(table, read, await exactly(target, (tx) => readDigestOfKeys(tx, table, changed)));
+    }
+    await onPart(seqs.length);
+    if (seqs.length < CHANGES_MAX) return;
+    after = seqs.at(-1) ?? after;
   }
 }
 

@@ -42,6 +42,7 @@ export type MoveJobsOptions = {
 export class MoveJobs {
   readonly #options: MoveJobsOptions;
   #latest: WatchedJob<JobProgress, MoveResult> | null = null;
+  #isStarting = false;
 
   /** The operations of the local socket. Their inputs have `to`, the URL of the target; for `move.abandon` it may be null. */
   readonly operations: Readonly<Record<string, (input: Input) => Promise<unknown>>> = {
@@ -62,11 +63,26 @@ export class MoveJobs {
   }
 
   async #start(input: Input): Promise<MoveJobState> {
-    if (this.#latest?.isRunning())
+    if (this.#isStarting || this.#latest?.isRunning())
       throw new OperatorError('the index is being moved by another command: wait for its end');
     const sides = this.#openSides(input);
+    this.#isStarting = true;
+    try {
+      // The command fails here, before it reports that it prepares anything.
+      await checkMove(sides);
+      this.#latest = this.#move(sides);
+      return this.#latest.state;
+    } catch (error) {
+      await sides.target.close();
+      throw error;
+    } finally {
+      this.#isStarting = false;
+    }
+  }
+
+  #move(sides: MoveSides): WatchedJob<JobProgress, MoveResult> {
     const target = sides.names.target;
-    this.#latest = new WatchedJob<JobProgress, MoveResult>({
+    return new WatchedJob<JobProgress, MoveResult>({
       initial: { stage: 'preparing', detail: '', rows: 0, total: null, target },
       run: async ({ signal, onProgress }) => {
         try {
@@ -75,11 +91,12 @@ export class MoveJobs {
           await sides.target.close();
         }
       },
+      // A move that is stopped in the middle of a statement continues with this statement.
+      cut: () => sides.target.close(),
       describeStop: `the move was stopped: ${CONTINUE}`,
       describeFailure: (reason) => `the move failed: ${reason}; ${CONTINUE}`,
       unreadMsMax: this.#options.unreadMsMax,
     });
-    return this.#latest.state;
   }
 
   async #read(): Promise<MoveJobState> {
@@ -115,7 +132,9 @@ export class MoveJobs {
     }
     const url = config.indexerDatabaseUrl ?? config.databaseUrl;
     const names = { source: url === null ? 'the embedded database' : toName(url), target: toName(to) };
-    return { source: databases.indexer, target: openMoveTarget(to, log), names };
+    const target = openMoveTarget(to, log);
+    let closed: Promise<void> | null = null;
+    return { source: databases.indexer, target: { ...target, close: () => (closed ??= target.close()) }, names };
   }
 }
 

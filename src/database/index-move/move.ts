@@ -1,18 +1,19 @@
 // Moves the index to another database while the service runs (docs/decisions/moving-the-index.md). A move that was stopped anywhere
 // continues when it is started again.
 
-import { OperatorError } from '../../core/errors.ts';
+import { OperatorError, describeError } from '../../core/errors.ts';
 import { listAppliedMigrations, listSequences, setExactText, updateSequence } from '../backup/catalogue.ts';
 import type { Queryable } from '../port.ts';
 import { integer, rowDecoder } from '../rows.ts';
 import type { BegunMove, MoveSides } from './begin.ts';
 import { beginMove } from './begin.ts';
 import { closeSource, renewSeal, sealSource, unsealSource } from './capture.ts';
-import { compareRecorded, compareTable, exactly } from './compare.ts';
+import { compareChanges, compareTable, exactly } from './compare.ts';
 import { copyTable, countRowsOfTables } from './copy.ts';
-import { replayChanges, replaySnapshot, settle } from './replay.ts';
-import { MoveReplaced, findMoveState, updateComplete } from './state.ts';
-import { createDefinitions } from './target.ts';
+import type { ReplayContext } from './replay.ts';
+import { SNAPSHOT, deleteRecords, replayChanges, replaySnapshot } from './replay.ts';
+import { MoveReplaced, findMoveState } from './state.ts';
+import { completeTarget, createDefinitions } from './target.ts';
 
 export const MOVE_STAGES = [
   'preparing',
@@ -20,6 +21,7 @@ export const MOVE_STAGES = [
   'indexing',
   'following',
   'comparing',
+  'catching-up',
   'sealed',
   'completing',
 ] as const;
@@ -28,10 +30,16 @@ export const MOVE_STAGES = [
 export type MoveProgress = { stage: (typeof MOVE_STAGES)[number]; detail: string; rows: number; total: number | null };
 
 /**
- * `rows`: the rows of each table when all of them were compared. `sealedMs`: how long the source has rejected changes before the target had
- * every row.
+ * `tables`: the rows of each table when all of them were compared. `sealedMs`: how long the source has rejected changes before the target had
+ * every row. `sealedChanges`: how many changes were copied in this time.
  */
-export type MoveResult = { rows: number; tables: Readonly<Record<string, number>>; sealedMs: number; seconds: number };
+export type MoveResult = {
+  rows: number;
+  tables: Readonly<Record<string, number>>;
+  sealedMs: number;
+  sealedChanges: number;
+  seconds: number;
+};
 
 export type MoveOptions = { signal: AbortSignal; onProgress: (progress: MoveProgress) => void };
 
@@ -41,7 +49,9 @@ const SEAL_RENEWAL_MS = 5_000;
 /** The source is sealed when so few changes are left, or when a round of copying them leaves more than this share of the round before. */
 const CHANGES_AT_SEAL_MAX = 1_000;
 const PROGRESS_MIN = 0.7;
-const CHANGES_UNFOLLOWED_MAX = 50_000;
+/** The source is never sealed with more changes than this. A sealed source with more is opened again, at most SEALS_MAX times. */
+const CHANGES_SEALED_MAX = 50_000;
+const SEALS_MAX = 5;
 
 /** Throws an OperatorError that says what failed. The source is then as before, except that it still records changes. */
 export async function moveIndex(sides: MoveSides, options: MoveOptions): Promise<MoveResult> {
@@ -49,20 +59,23 @@ export async function moveIndex(sides: MoveSides, options: MoveOptions): Promise
   options.onProgress({ stage: 'preparing', detail: '', rows: 0, total: null });
   const begun = await beginMove(sides);
   const move = new Move(sides, begun, options);
-  const { tables, sealedMs } = begun.isMoved ? await move.complete() : await move.run();
+  if (!begun.isMoved) await move.run();
+  const outcome = await move.complete();
   const seconds = Math.round(performance.now() - startedAt) / 1_000;
-  return { rows: sumOf(tables), tables, sealedMs, seconds };
+  return { rows: sumOf(outcome.tables), ...outcome, seconds };
 }
 
 const sumOf = (rows: Readonly<Record<string, number>>) => Object.values(rows).reduce((sum, one) => sum + one, 0);
 
-type Outcome = Pick<MoveResult, 'tables' | 'sealedMs'>;
+type Outcome = Pick<MoveResult, 'tables' | 'sealedMs' | 'sealedChanges'>;
 
 class Move {
   readonly #sides: MoveSides;
   readonly #begun: BegunMove;
   readonly #options: MoveOptions;
   #compared: Record<string, number> = {};
+  #sealedChanges = 0;
+  #isClosing = false;
   #sealedAt = 0;
   #renewedAt = 0;
 
@@ -72,22 +85,37 @@ class Move {
     this.#options = options;
   }
 
-  async run(): Promise<Outcome> {
+  /** Everything up to the commit that closes the source. */
+  async run(): Promise<void> {
     const { source } = this.#sides;
-    const { state } = this.#begun;
     try {
       await this.#copy();
       await this.#createIndexes();
-      await this.#follow({ keepsRecords: false });
-      if (source.engine === 'postgresql') await this.#compareSnapshot();
-      await this.#follow({ keepsRecords: true });
+      await this.#follow();
+      if (source.engine === 'postgresql') {
+        await this.#compareSnapshot();
+        await this.#catchUp();
+      }
       await this.#seal();
     } catch (error) {
-      const now = await findMoveState(source).catch(() => state);
-      if (now?.runner !== state.runner) throw new MoveReplaced();
-      throw error;
+      await this.#handleFailure(error);
     }
-    return this.complete();
+  }
+
+  /** Returns if the source is closed all the same: the response to the last commit was lost. */
+  async #handleFailure(failure: unknown): Promise<void> {
+    const { id, runner } = this.#begun.state;
+    const now = await findMoveState(this.#sides.source).catch(() => undefined);
+    if (now === undefined) {
+      if (!this.#isClosing) throw failure;
+      throw new OperatorError(
+        `it is not known whether the old index is closed, because the connection to it was lost (${describeError(failure)}): ` +
+          'repeat the command, which completes or continues the move',
+        { cause: failure },
+      );
+    }
+    if (now?.id !== id || now.runner !== runner) throw new MoveReplaced();
+    if (now.phase !== 'moved') throw failure;
   }
 
   /** The last steps, after which nodes may use the target. */
@@ -95,11 +123,21 @@ class Move {
     const { target } = this.#sides;
     const { state } = this.#begun;
     const sealedMs = this.#sealedAt === 0 ? 0 : Math.round(performance.now() - this.#sealedAt);
-    await target.transaction((tx) => updateComplete(tx, state));
-    // The rows were compared, so this only records that they refer to existing rows.
-    const onName = (detail: string) => this.#options.onProgress({ stage: 'completing', detail, rows: 0, total: null });
-    await createDefinitions(target, state, { kind: 'unvalidated', onName });
-    return { tables: this.#compared, sealedMs };
+    try {
+      await target.transaction((tx) => completeTarget(tx, { state, tables: this.#begun.tables }));
+      // The rows were compared, so this only records that they refer to existing rows.
+      const onName = (detail: string) =>
+        this.#options.onProgress({ stage: 'completing', detail, rows: 0, total: null });
+      await createDefinitions(target, state, { kind: 'unvalidated', onName });
+    } catch (error) {
+      if (error instanceof MoveReplaced) throw error;
+      throw new OperatorError(
+        `the old index is closed, but the last steps on the new database failed (${describeError(error)}): ` +
+          'repeat the command to complete the move',
+        { cause: error },
+      );
+    }
+    return { tables: this.#compared, sealedMs, sealedChanges: this.#sealedChanges };
   }
 
   #report(progress: MoveProgress): void {
@@ -135,49 +173,90 @@ class Move {
   }
 
   /** Copies recorded changes until few are left. */
-  async #follow(options: { keepsRecords: boolean }): Promise<void> {
-    const context = { ...this.#sides, ...this.#begun };
-    let left = await this.#countChanges();
-    for (;;) {
+  async #follow(): Promise<void> {
+    await this.#repeatUntilFew(async (left) => {
+      const progress = { stage: 'following', detail: 'changes', total: left } as const;
       let rows = 0;
-      this.#report({ stage: 'following', detail: 'changes', rows, total: left });
+      this.#report({ ...progress, rows });
       while (rows < left) {
-        const copied = await replayChanges(context, options);
+        const copied = await replayChanges(this.#context());
         if (copied === 0) break;
         rows += copied;
-        this.#report({ stage: 'following', detail: 'changes', rows, total: left });
+        this.#report({ ...progress, rows });
       }
+    });
+  }
+
+  /** Copies and compares the changes since the comparison, each round in a shorter snapshot of the source, until few are left. */
+  async #catchUp(): Promise<void> {
+    await this.#repeatUntilFew(async (left) => {
+      this.#report({ stage: 'catching-up', detail: 'changes', rows: 0, total: left });
+      await this.#proveChanges('catching-up', left);
+    });
+  }
+
+  /** `round` copies the changes that there are, `left` of them when it is called. */
+  async #repeatUntilFew(round: (left: number) => Promise<void>): Promise<void> {
+    let left = await this.#countChanges();
+    for (;;) {
+      await round(left);
       const before = left;
       left = await this.#countChanges();
       if (left <= CHANGES_AT_SEAL_MAX) return;
       if (left < before * PROGRESS_MIN) continue;
-      if (left <= CHANGES_UNFOLLOWED_MAX) return;
+      if (left <= CHANGES_SEALED_MAX) return;
       throw new OperatorError(
         'the index changes faster than its changes can be copied: stop imports, then repeat the command',
       );
     }
   }
 
+  #context(): ReplayContext {
+    return { ...this.#sides, ...this.#begun };
+  }
+
   async #countChanges(): Promise<number> {
-    const [row] = await this.#sides.source.query(
-      `select count(*)::int as changes from index_move.change where not applied`,
-    );
+    const [row] = await this.#sides.source.query(`select count(*)::int as changes from index_move.change`);
     return row ? decodeChanges(row).changes : 0;
   }
 
   /** Compares all rows with a snapshot of the source, while other statements change the source. */
   async #compareSnapshot(): Promise<void> {
-    const { source, target } = this.#sides;
-    // The snapshot proves also what an earlier process has copied.
-    await source.query(`delete from index_move.change where applied`);
+    await this.#inSnapshot('comparing', (tx) => this.#compareTables(tx, 'comparing'));
+  }
+
+  /** Copies the changes that are recorded now, and compares the rows that they name. The target had all other rows already. */
+  async #proveChanges(stage: MoveProgress['stage'], total: number | null): Promise<void> {
+    let rows = 0;
+    const onPart = async (changes: number) => {
+      rows += changes;
+      this.#report({ stage, detail: 'comparing changes', rows, total });
+      await this.#keepSealed();
+    };
+    const { target } = this.#sides;
+    await this.#inSnapshot(stage, (tx) => compareChanges({ source: tx, target }, this.#begun.tables, { onPart }));
+  }
+
+  /**
+   * Copies the changes of a snapshot of the source, so that the target has its rows, and compares both. Only then the records of the changes
+   * are removed.
+   */
+  async #inSnapshot(stage: MoveProgress['stage'], compare: (tx: Queryable) => Promise<void>): Promise<void> {
+    const { source } = this.#sides;
+    let rows = 0;
+    const onPart = async (changes: number) => {
+      rows += changes;
+      this.#report({ stage, detail: 'copying changes', rows, total: null });
+      await this.#keepSealed();
+    };
     const seqs = await source.transaction(async (tx) => {
-      await tx.query(`set transaction isolation level repeatable read read only`);
+      await tx.query(SNAPSHOT);
       await setExactText(tx);
-      const replayed = await replaySnapshot(tx, { target, ...this.#begun });
-      await this.#compareTables(tx, 'comparing');
+      const replayed = await replaySnapshot(tx, this.#context(), { onPart });
+      await compare(tx);
       return replayed;
     });
-    await settle(source, seqs, { keepsRecords: false });
+    await deleteRecords(source, seqs);
   }
 
   async #compareTables(source: Queryable, stage: MoveProgress['stage']): Promise<void> {
@@ -200,20 +279,17 @@ class Move {
   async #seal(): Promise<void> {
     const { source, target } = this.#sides;
     const { state } = this.#begun;
-    const context = { ...this.#sides, ...this.#begun };
-    this.#report({ stage: 'sealed', detail: 'the last changes', rows: 0, total: null });
-    await sealSource(source, state, SEAL_LEASE_MS);
-    this.#sealedAt = this.#renewedAt = performance.now();
     try {
-      while ((await replayChanges(context, { keepsRecords: true })) > 0) await this.#keepSealed();
-      await this.#checkMigrations();
+      await this.#sealWithFewChanges();
       if (source.engine === 'embedded') await this.#compareEmbedded();
-      else await this.#compareChanges();
+      else await this.#proveChanges('sealed', this.#sealedChanges);
+      await this.#checkMigrations();
       await target.transaction(async (tx) => {
         for (const sequence of await listSequences(source, 'indexer')) await updateSequence(tx, sequence);
       });
       await createDefinitions(target, state, { kind: 'foreign-key', onName: () => undefined });
       this.#options.signal.throwIfAborted();
+      this.#isClosing = true;
       await closeSource(source, state);
     } catch (error) {
       // If this fails too, the seal ends by itself.
@@ -222,22 +298,33 @@ class Move {
     }
   }
 
+  /** More changes may be recorded while the seal waits for the transactions that write. */
+  async #sealWithFewChanges(): Promise<void> {
+    const { source } = this.#sides;
+    const { state } = this.#begun;
+    for (let seals = 1; ; seals += 1) {
+      this.#report({ stage: 'sealed', detail: 'the last changes', rows: 0, total: null });
+      await sealSource(source, state, { leaseMs: SEAL_LEASE_MS, signal: this.#options.signal });
+      this.#sealedAt = this.#renewedAt = performance.now();
+      this.#sealedChanges = await this.#countChanges();
+      if (this.#sealedChanges <= CHANGES_SEALED_MAX) return;
+      await unsealSource(source, state);
+      this.#sealedAt = 0;
+      if (seals === SEALS_MAX) {
+        throw new OperatorError(
+          'too many changes are made before the old index can be closed: stop imports, then repeat the command',
+        );
+      }
+      await (source.engine === 'embedded' ? this.#follow() : this.#catchUp());
+    }
+  }
+
   /** Each part is a transaction of its own, so that reads of the service run between them. */
   async #compareEmbedded(): Promise<void> {
     const { source } = this.#sides;
+    while ((await replayChanges(this.#context())) > 0) await this.#keepSealed();
     const parts: Queryable = { query: (sql, params) => exactly(source, (tx) => tx.query(sql, params)) };
     await this.#compareTables(parts, 'sealed');
-  }
-
-  async #compareChanges(): Promise<void> {
-    const { source, target } = this.#sides;
-    const onPart = async (rows: number) => {
-      this.#report({ stage: 'sealed', detail: 'comparing the last changes', rows, total: null });
-      await this.#keepSealed();
-    };
-    for (const table of this.#begun.tables) {
-      await exactly(source, (tx) => compareRecorded({ source: tx, target }, table, { onPart }));
-    }
   }
 
   async #checkMigrations(): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { setExactText } from '../backup/catalogue.ts';
 import type { Database, Queryable } from '../port.ts';
-import { list, rowDecoder, text } from '../rows.ts';
+import { list, rowDecoder, safeInteger, text } from '../rows.ts';
 import type { Key } from './rows.ts';
 import { deleteRows, insertRows, readRows } from './rows.ts';
 import type { MoveState } from './state.ts';
@@ -11,25 +11,24 @@ import type { MovedTable } from './tables.ts';
 
 /** One transaction copies at most so many changes. While it reads them, the embedded engine runs no other statement. */
 const CHANGES_MAX = { postgresql: 5_000, embedded: 500 };
-const SNAPSHOT = `set transaction isolation level repeatable read read only`;
+/** One statement removes at most so many records. */
+const RECORDS_DELETED_MAX = 50_000;
+export const SNAPSHOT = `set transaction isolation level repeatable read read only`;
 
 /** `keys`: the keys of each table that have changed, each once. `seqs`: the records of the changes. */
-type Changes = { seqs: readonly string[]; keys: ReadonlyMap<string, readonly Key[]> };
+export type RecordedChanges = { seqs: readonly number[]; keys: ReadonlyMap<string, readonly Key[]> };
 
-const decodeChange = rowDecoder('index_move.change', { seq: text, table: text, key: list(text) });
+const decodeChange = rowDecoder('index_move.change', { seq: safeInteger, table: text, key: list(text) });
 
-/** Copies at most CHANGES_MAX changes, and removes their records or, if `keepsRecords`, marks them as applied. Returns their number. */
-export async function replayChanges(
-  { source, target, tables, state }: ReplayContext,
-  { keepsRecords }: { keepsRecords: boolean },
-): Promise<number> {
+/** Copies at most CHANGES_MAX changes, and removes their records. Returns their number. */
+export async function replayChanges({ source, target, tables, state }: ReplayContext): Promise<number> {
   const changes = await source.transaction(async (tx) => {
     // The rows are as the recorded changes have left them, or newer.
     await tx.query(SNAPSHOT);
     await setExactText(tx);
-    return replayFrom(tx, { target, tables, state }, { after: '0', limit: CHANGES_MAX[source.engine] });
+    return replayFrom(tx, { target, tables, state }, { after: 0, limit: CHANGES_MAX[source.engine] });
   });
-  await settle(source, changes.seqs, { keepsRecords });
+  await deleteRecords(source, changes.seqs);
   return changes.seqs.length;
 }
 
@@ -37,16 +36,18 @@ export type ReplayContext = { source: Database; target: Database; tables: readon
 
 /**
  * Copies all changes that the snapshot of `tx` has, so that the target has the same rows as the snapshot. Returns their records, which the
- * caller removes.
+ * caller removes. `onPart` receives the number of changes of each part.
  */
 export async function replaySnapshot(
   tx: Queryable,
   context: Omit<ReplayContext, 'source'>,
-): Promise<readonly string[]> {
-  const seqs: string[] = [];
+  { onPart }: { onPart: (changes: number) => Promise<void> },
+): Promise<readonly number[]> {
+  const seqs: number[] = [];
   for (;;) {
-    const changes = await replayFrom(tx, context, { after: seqs.at(-1) ?? '0', limit: CHANGES_MAX.postgresql });
-    seqs.push(...changes.seqs);
+    const changes = await replayFrom(tx, context, { after: seqs.at(-1) ?? 0, limit: CHANGES_MAX.postgresql });
+    for (const seq of changes.seqs) seqs.push(seq);
+    await onPart(changes.seqs.length);
     if (changes.seqs.length < CHANGES_MAX.postgresql) return seqs;
   }
 }
@@ -54,14 +55,9 @@ export async function replaySnapshot(
 async function replayFrom(
   tx: Queryable,
   { target, tables, state }: Omit<ReplayContext, 'source'>,
-  { after, limit }: { after: string; limit: number },
-): Promise<Changes> {
-  const rows = await tx.query(
-    `select seq::text, table_name as table, key from index_move.change
-     where not applied and seq > $1 order by index_move.change.seq limit ${limit}`,
-    [after],
-  );
-  const changes = toChanges(rows.map(decodeChange));
+  range: { after: number; limit: number },
+): Promise<RecordedChanges> {
+  const changes = await readChanges(tx, range);
   if (changes.seqs.length === 0) return changes;
   await target.transaction(async (targetTx) => {
     await setExactText(targetTx);
@@ -81,7 +77,19 @@ async function replayFrom(
   return changes;
 }
 
-function toChanges(rows: readonly { seq: string; table: string; key: Key }[]): Changes {
+/** The first `limit` recorded changes after the record `after`. */
+export async function readChanges(
+  source: Queryable,
+  { after, limit }: { after: number; limit: number },
+): Promise<RecordedChanges> {
+  const rows = await source.query(
+    `select seq, table_name as table, key from index_move.change where seq > $1 order by seq limit ${limit}`,
+    [after],
+  );
+  return toChanges(rows.map(decodeChange));
+}
+
+function toChanges(rows: readonly { seq: number; table: string; key: Key }[]): RecordedChanges {
   const byTable = new Map<string, Map<string, Key>>();
   for (const { table, key } of rows) {
     const keys = byTable.get(table) ?? new Map<string, Key>();
@@ -93,27 +101,10 @@ function toChanges(rows: readonly { seq: string; table: string; key: Key }[]): C
   };
 }
 
-/** Removes the records of changes that the target has, or marks them as applied. */
-export async function settle(
-  source: Queryable,
-  seqs: readonly string[],
-  { keepsRecords }: { keepsRecords: boolean },
-): Promise<void> {
-  const sql = keepsRecords ? `update index_move.change set applied = true` : `delete from index_move.change`;
-  if (seqs.length > 0) await source.query(`${sql} where seq = any($1::bigint[])`, [seqs]);
+/** Removes the records of changes that the target has. */
+export async function deleteRecords(source: Queryable, seqs: readonly number[]): Promise<void> {
+  for (let start = 0; start < seqs.length; start += RECORDS_DELETED_MAX) {
+    const part = seqs.slice(start, start + RECORDS_DELETED_MAX);
+    await source.query(`delete from index_move.change where seq = any($1::bigint[])`, [part]);
+  }
 }
-
-/** The keys that were recorded, each once, at most `limit` after the key `after` of the same table. */
-export async function listRecordedKeys(
-  source: Queryable,
-  table: MovedTable,
-  { after, limit }: { after: Key | null; limit: number },
-): Promise<Key[]> {
-  const rows = await source.query(
-    `select distinct key from index_move.change where table_name = $1 and ($2::text[] is null or key > $2) order by key limit ${limit}`,
-    [table.name, after],
-  );
-  return rows.map((row) => decodeKey(row).key);
-}
-
-const decodeKey = rowDecoder('index_move.change', { key: list(text) });

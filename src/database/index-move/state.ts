@@ -19,6 +19,8 @@ export type MoveState = {
   other: string;
 };
 
+export type Runner = Pick<MoveState, 'id' | 'runner'>;
+
 /** A statement of the move fails with this error if the state names another process, or if the move was abandoned. */
 export class MoveReplaced extends OperatorError {
   constructor() {
@@ -48,12 +50,10 @@ const STATE_TABLE = `
     id uuid not null, role text collate "C" not null, phase text collate "C" not null, runner uuid not null, other text not null,
     sealed_until timestamptz, started_at timestamptz not null default now())`;
 
-/** The changes of the source that were not copied yet. `applied`: the target has the change, but the final comparison has not read it. */
+/** The changes of the source that were not copied yet. */
 const CHANGE_TABLE = `
   create table if not exists index_move.change (
-    seq bigint generated always as identity primary key, table_name text collate "C" not null, key text[] not null,
-    applied boolean not null default false);
-  create index if not exists change_pending on index_move.change (seq) where not applied`;
+    seq bigint generated always as identity primary key, table_name text collate "C" not null, key text[] not null)`;
 
 /** How far each table was copied, and the definitions that are created after the rows. */
 const PROGRESS_TABLES = `
@@ -77,14 +77,21 @@ export async function insertMoveState(tx: Queryable, state: MoveState): Promise<
 }
 
 /** Makes `runner` the process that moves the index. An earlier process fails at its next statement. */
-export async function updateRunner(tx: Queryable, { id, runner }: Pick<MoveState, 'id' | 'runner'>): Promise<void> {
+export async function updateRunner(tx: Queryable, { id, runner }: Runner): Promise<void> {
   await tx.query(`update index_move.state set runner = $2 where id = $1`, [id, runner]);
 }
 
-/** Throws MoveReplaced unless `runner` moves the index, and keeps it so until the transaction ends. */
-export async function lockRunner(tx: Queryable, { id, runner }: Pick<MoveState, 'id' | 'runner'>): Promise<void> {
+/** The setting of a transaction that names the process which moves the index. */
+export const RUNNER_SETTING = 'mercat.index_move';
+
+/**
+ * Throws MoveReplaced unless `runner` moves the index, and keeps it so until the transaction ends. Until then the transaction may also change
+ * the incomplete index of a target.
+ */
+export async function lockRunner(tx: Queryable, { id, runner }: Runner): Promise<void> {
   const state = await findMoveState(tx);
   if (state === null) throw new MoveReplaced();
+  await tx.query(`select set_config('${RUNNER_SETTING}', $1, true)`, [runner]);
   const sql = `update index_move.state set runner = runner where id = $1 and runner = $2 returning id`;
   if ((await tx.query(sql, [id, runner])).length === 0) throw new MoveReplaced();
 }

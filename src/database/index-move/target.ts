@@ -6,8 +6,11 @@ import { findTableWithRecords, quoted, setExactText } from '../backup/catalogue.
 import { migrate } from '../migrate.ts';
 import type { Database, Queryable } from '../port.ts';
 import { boolean, nullable, rowDecoder, safeInteger, text } from '../rows.ts';
-import type { MoveState } from './state.ts';
-import { insertMoveState, lockRunner } from './state.ts';
+import { INDEX_SEALED_CODE } from '../port.ts';
+import type { MoveState, Runner } from './state.ts';
+import { RUNNER_SETTING, insertMoveState, lockRunner, updateComplete } from './state.ts';
+import type { MovedTable } from './tables.ts';
+import { listMovedTables } from './tables.ts';
 
 const SERVER_VERSION_MIN = 150_000;
 const CITUS_VERSION_MIN = 13;
@@ -73,7 +76,46 @@ export async function prepareTarget(target: Database, state: MoveState): Promise
     await tx.query(`delete from index_move.definition`);
     await removeForeignKeys(tx);
     await removeIndexes(tx);
+    // Citus has no triggers on distributed tables. There, the comparison finds what a node has written.
+    if (citus === null) await createGuards(tx, await listMovedTables(tx));
   });
+}
+
+const GUARDED = 'index_move_target_guard';
+
+/** A node that was set to the target too early must not write here, also if it was started before the move. */
+const GUARD = `
+  create or replace function index_move.guard_target() returns trigger language plpgsql as $guard$
+  declare
+    move record;
+  begin
+    select phase, runner, other into move from index_move.state;
+    if move.phase = 'copying' and current_setting('${RUNNER_SETTING}', true) is distinct from move.runner::text then
+      raise exception using errcode = '${INDEX_SEALED_CODE}',
+        message = format('this database does not have the complete index yet: mercat move-index copies it from another database (%s)', move.other);
+    end if;
+    return null;
+  end
+  $guard$`;
+
+async function createGuards(tx: Queryable, tables: readonly MovedTable[]): Promise<void> {
+  await tx.query(GUARD);
+  for (const { sql } of tables) {
+    await tx.query(
+      `create or replace trigger ${GUARDED} before insert or update or delete or truncate on ${sql}
+       for each statement execute function index_move.guard_target()`,
+    );
+  }
+}
+
+/** Marks the index of the target as complete, and lets every node write there. */
+export async function completeTarget(
+  tx: Queryable,
+  { state, tables }: { state: MoveState; tables: readonly MovedTable[] },
+): Promise<void> {
+  for (const { sql } of tables) await tx.query(`drop trigger if exists ${GUARDED} on ${sql}`);
+  await tx.query(`drop function if exists index_move.guard_target()`);
+  await updateComplete(tx, state);
 }
 
 type Definition = { name: string; kind: 'index' | 'foreign-key' | 'unvalidated'; sql: string };
@@ -123,7 +165,7 @@ async function insertDefinition(tx: Queryable, { name, kind, sql }: Definition):
 /** `onName` receives the name of each definition before it is created. */
 export async function createDefinitions(
   target: Database,
-  runner: Pick<MoveState, 'id' | 'runner'>,
+  runner: Runner,
   { kind, onName }: { kind: Definition['kind']; onName: (name: string) => void },
 ): Promise<void> {
   const rows = await target.query(`select name, sql from index_move.definition where kind = $1 order by name`, [kind]);

@@ -144,7 +144,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     await assert.rejects(runMove({ source, target, signal: stopping.signal, onProgress }));
     const state = await findMoveState(source);
     assert.ok(state);
-    await sealSource(source, state, 60_000);
+    await sealSource(source, state, { leaseMs: 60_000 });
     await assert.rejects(
       source.query(INSERT_TOTAL),
       (error) => isIndexSealed(error) && /try again soon/.test(String(error)),
@@ -152,7 +152,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     await assert.rejects(source.query(`truncate indexer.listed_trait`), isIndexSealed);
     assert.equal((await source.query(`select from indexer.sale`)).length, SALES);
     await unsealSource(source, state);
-    await sealSource(source, state, 0);
+    await sealSource(source, state, { leaseMs: 0 });
     await source.query(INSERT_TOTAL);
     await runMove({ source, target });
     await assertSameIndex(target, source, 'after the move');
@@ -180,7 +180,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
         (await source.query(`select from pg_locks where locktype = 'advisory' and not granted`)).length > 0;
       await source.transaction(async (tx) => {
         await tx.query(INSERT_TOTAL);
-        sealing.push(sealSource(source, state, 60_000).then(() => (isSealed = true)));
+        sealing.push(sealSource(source, state, { leaseMs: 60_000 }).then(() => (isSealed = true)));
         await until(async () => isSealed || (await isWaiting()), WAIT_MS, 'the seal does not wait');
         await tx.query(`update indexer.sale_total set sales = 2`);
       });
@@ -196,7 +196,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     let damaged: Promise<unknown> | null = null;
     const onProgress = ({ stage }: MoveProgress) => {
       if (stage === 'indexing')
-        damaged ??= target.query(`update indexer.sale set price = price || '0' where asset = '7'`);
+        damaged ??= damage(target, `update indexer.sale set price = price || '0' where asset = '7'`);
     };
     await assert.rejects(runMove({ source, target, onProgress }), /the target does not have the rows of indexer\.sale/);
     assert.ok(damaged);
@@ -216,9 +216,152 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     await source.query(`delete from indexer.migration where name = '9999-newer.sql'`);
     assertSame(await readEverything({ main: source, indexer: source }), before, 'after refused moves');
     assert.equal(await findMoveState(source), null);
-    if (!hasCitus && engine === 'postgresql') await assert.rejects(runMove({ source, target: source }), /not empty/);
+  });
+
+  test(
+    'the database of the index is refused as the target, also if the index has no rows and the URL is another one',
+    { skip: hasCitus || engine === 'embedded' ? 'the target is never the database of the source' : false },
+    async () => {
+      const source = await openSource();
+      const [row] = await source.query<{ name: string }>(`select current_database() as name`);
+      const url = new URL(await createTarget());
+      url.pathname = `/${row?.name}`;
+      const same = open(url.href);
+      await assert.rejects(runMove({ source, target: same }), /the target is the database that has the index now/);
+      assert.equal(await findMoveState(source), null);
+      await source.query(INSERT_TOTAL);
+    },
+  );
+
+  test('of two commands that begin at once one is refused, and the other one moves every row and index', async () => {
+    const [source, target, fresh] = [await openSource(), await openTarget(), await openTarget()];
+    await fill(source);
+    const results = await Promise.allSettled([runMove({ source, target }), runMove({ source, target })]);
+    const reasons = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
+    assert.equal(reasons.length, 1);
+    assert.match(reasons[0] ?? '', /another mercat move-index is beginning or continuing a move/);
+    await assertSameIndex(target, source, 'after the move');
+    await migrate(fresh, 'indexer');
+    assert.deepEqual(await readDefinitions(target), await readDefinitions(fresh));
+  });
+
+  test(
+    'changes that are made during the comparison are copied and compared before the source is sealed',
+    { skip: hasOneConnection(engine) },
+    async () => {
+      const [source, target] = [await openSource(), await openTarget()];
+      await fill(source);
+      let changed: Promise<unknown> | null = null;
+      // The comparison does not go on before the changes are committed.
+      const waiting: Database = {
+        ...target,
+        transaction: async (work) => {
+          await changed;
+          return target.transaction(work);
+        },
+      };
+      const caughtUp: number[] = [];
+      const result = await runMove({
+        source,
+        target: waiting,
+        onProgress: ({ stage, detail, total }) => {
+          if (stage === 'comparing' && detail === 'sale')
+            changed ??= source.query(`update indexer.sale set price = price || '0'`);
+          if (stage === 'catching-up' && detail === 'changes') caughtUp.push(total ?? 0);
+        },
+      });
+      assert.ok((caughtUp[0] ?? 0) >= SALES, `${caughtUp.join(', ')} changes were caught up`);
+      assert.equal(result.sealedChanges, 0);
+      await assertSameIndex(target, source, 'after the move');
+    },
+  );
+
+  test(
+    'nothing but the move can write to a target whose index is incomplete',
+    { skip: hasCitus && 'Citus has no triggers on distributed tables' },
+    async () => {
+      const [source, target] = [await openSource(), await openTarget()];
+      await fill(source);
+      // A node that was set to the target before the move.
+      await migrate(target, 'indexer');
+      let refused: Promise<unknown> | null = null;
+      // The move does not go on before the write has ended.
+      const waiting: Database = {
+        ...target,
+        transaction: async (work) => {
+          await refused;
+          return target.transaction(work);
+        },
+      };
+      const isRefused = (error: unknown) => isIndexSealed(error) && /the complete index yet/.test(String(error));
+      const onProgress = ({ stage }: MoveProgress) => {
+        if (stage === 'copying') refused ??= assert.rejects(target.query(INSERT_TOTAL), isRefused);
+      };
+      await runMove({ source, target: waiting, onProgress });
+      assert.ok(refused);
+      await assertSameIndex(target, source, 'after the move');
+      await target.query(INSERT_TOTAL);
+    },
+  );
+
+  test('a move completes if the response to the commit that closes the source is lost', async () => {
+    const [source, target] = [await openSource(), await openTarget()];
+    await fill(source);
+    let lost = 0;
+    const losing = afterClosing(source, () => {
+      lost += 1;
+      throw new Error('Connection terminated unexpectedly');
+    });
+    await runMove({ source: losing, target });
+    assert.equal(lost, 1);
+    assert.equal((await findMoveState(target))?.phase, 'complete');
+    await assertSameIndex(target, source, 'after the move');
+  });
+
+  test('a failure after the source was closed says so, and the next command completes the move', async () => {
+    const [source, target] = [await openSource(), await openTarget()];
+    await fill(source);
+    let isClosed = false;
+    const closing = afterClosing(source, () => (isClosed = true));
+    const failing: Database = {
+      ...target,
+      transaction: async (work) => {
+        if (isClosed) throw new Error('the disk is full');
+        return target.transaction(work);
+      },
+    };
+    await assert.rejects(
+      runMove({ source: closing, target: failing }),
+      /^OperatorError: the old index is closed, but .+ \(the disk is full\): repeat the command to complete the move$/,
+    );
+    await runMove({ source, target });
+    assert.equal((await findMoveState(target))?.phase, 'complete');
   });
 });
+
+/** Writes to an incomplete target in spite of its triggers. */
+function damage(target: Database, sql: string): Promise<unknown> {
+  return target.transaction(async (tx) => {
+    await tx.query(`set local session_replication_role = 'replica'`);
+    await tx.query(sql);
+  });
+}
+
+/** Calls `onClosed` after the transaction that closes the source, before its result is returned. */
+function afterClosing(source: Database, onClosed: () => void): Database {
+  let isOpen = true;
+  return {
+    ...source,
+    transaction: async (work) => {
+      const result = await source.transaction(work);
+      if (isOpen && (await findMoveState(source))?.phase === 'moved') {
+        isOpen = false;
+        onClosed();
+      }
+      return result;
+    },
+  };
+}
 
 /** The reason to skip a test with two concurrent transactions. */
 function hasOneConnection(engine: Engine): string | false {
