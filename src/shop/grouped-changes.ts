@@ -85,7 +85,7 @@ class ShopChanges<Request extends { productId: string }> {
   #groups = 0;
   #isScheduled = false;
 
-  /** `onIdle` is called when no change is left. */
+  /** `onIdle` is called once, when no change is left. */
   constructor(shopId: string, options: GroupedChangesOptions<Request>, onIdle: () => void) {
     this.#shopId = shopId;
     this.#options = options;
@@ -159,7 +159,9 @@ class ShopChanges<Request extends { productId: string }> {
   }
 
   #noteIdle(): void {
-    if (this.#waiting.size === 0 && this.#groups === 0 && this.#ofLocked.size === 0) this.#onIdle();
+    // A scheduled group calls this again. A second call of `onIdle` would remove the successor of this object, with its changes.
+    const isIdle = !this.#isScheduled && this.#waiting.size === 0 && this.#groups === 0 && this.#ofLocked.size === 0;
+    if (isIdle) this.#onIdle();
   }
 
   #rejectWaiting(): void {

@@ -90,6 +90,25 @@ describe('the metrics of a service', () => {
     assert.ok((metric('http_server_request_duration_seconds_sum') ?? 0) > 0);
   });
 
+  test('count reads of products that are served before the router', async () => {
+    await service.operate('shops.create', { name: 'read' });
+    const { body } = await service.operate('keys.create', { shop: 'read', scopes: ['products:read'] });
+    const readCount = async (status: number) =>
+      (await readMetrics(address))('http_server_request_duration_seconds_count', {
+        http_route: '/api/v1/products',
+        http_response_status_code: String(status),
+      });
+    const headers = { authorization: `Bearer ${body.result.secret}` };
+    const read = async (query: string) => {
+      const { status } = await fetch(`${service.url}/api/v1/products${query}`, { headers });
+      assert.equal(status, 200);
+    };
+    await read('');
+    assert.equal(await readCount(200), 1);
+    for (let number = 0; number < 3; number += 1) await read('');
+    assert.equal(await readCount(200), 4);
+  });
+
   test('show pools, breakers, tasks, the webhook queue and the process', async () => {
     const metric = await readMetrics(address);
     assert.equal(metric('db_client_connection_max', { db_client_connection_pool_name: 'main' }), 1);

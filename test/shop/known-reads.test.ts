@@ -7,6 +7,9 @@ import type { TestContext } from 'node:test';
 import { sendWithKey as send } from '../support/http/header-order.ts';
 import { SECOND_MS } from '../support/service/market.ts';
 import { forEachStore } from '../support/service/shop.ts';
+import { until } from '../support/until.ts';
+
+const WAIT_MS = 30_000;
 
 /** Counts the requests that the router passes to a handler, while the test runs. */
 function countRouted(t: TestContext): { count: number } {
@@ -97,6 +100,28 @@ forEachStore('reads before the router', (store) => {
   });
 });
 
+forEachStore(
+  'reads before the router, with an access log',
+  (store) => {
+    test('are logged with their route like reads that the router serves', async (t) => {
+      const shop = await store.shop();
+      const { id } = await shop.product();
+      await shop.ok('GET', `/products/${id}`);
+      const routed = countRouted(t);
+      store.service.logged.length = 0;
+      const lines = () =>
+        store.service.logged.map((line) => JSON.parse(line)).filter(({ message }) => message === 'request');
+      for (const path of [`/products/${id}`, `/products/${id}/`]) await shop.ok('GET', path);
+      await until(() => lines().length === 2, WAIT_MS, 'the reads are not logged');
+      assert.equal(routed.count, 1);
+      const [known, ordinary] = lines().map(({ route, status, method, client }) => ({ route, status, method, client }));
+      assert.deepEqual([known?.route, known?.status], ['/api/v1/products/:productId', 200]);
+      assert.deepEqual(known, ordinary);
+    });
+  },
+  { ACCESS_LOG: 'true' },
+);
+
 /** The requests a minute of one key. */
 const LIMIT = 20;
 
@@ -118,6 +143,11 @@ forEachStore(
       );
       assert.match(headers.get('retry-after') ?? '', /^\d+$/);
       assert.equal(routed.count, 0);
+      // The clock of the test stands still, so both responses have the same times.
+      const url = `${store.service.url}/api/v1/products`;
+      const known = await send(url, secret);
+      assert.equal(routed.count, 0);
+      assert.deepEqual(known, await send(`${url}/`, secret));
     });
   },
   { STORE_RATE_LIMIT: String(LIMIT) },

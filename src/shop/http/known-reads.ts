@@ -98,7 +98,9 @@ export class KnownReads {
       const counted = exceeded instanceof Promise ? await exceeded : exceeded;
       if (counted) {
         const { error, headers } = toRateLimitError(counted);
-        return sendErrorResponse(request, response, options.toErrorResponse(error, request, response), headers);
+        // The router sets this header before it counts the request, so it comes first.
+        const ordered = { 'cache-control': 'no-store', ...headers };
+        return sendErrorResponse(request, response, options.toErrorResponse(error, request, response), ordered);
       }
       const prepared = await this.#read(shopId, known);
       writePrepared(request, response, prepared);

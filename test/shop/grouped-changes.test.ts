@@ -1,0 +1,59 @@
+// The order of the changes of one product, when the changes before them have failed.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { SecretKeys } from '../../src/core/secret-keys.ts';
+import type { Database } from '../../src/database/port.ts';
+import { DeadlineExceeded } from '../../src/resilience/deadline.ts';
+import { GroupedChanges } from '../../src/shop/grouped-changes.ts';
+import { toFirstResponse } from '../../src/shop/idempotency.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { START } from '../support/service/market.ts';
+import { until } from '../support/until.ts';
+
+const WAIT_MS = 30_000;
+const OPTIONS = { once: null, latest: Number.POSITIVE_INFINITY };
+const DONE = toFirstResponse({ status: 200, headers: {}, body: '{}', hasSecret: false });
+
+type Request = { productId: string; name: string };
+
+forEachEngine('grouped changes', (engine) => {
+  test('the changes of a product are made one after the other, also after a group has missed its deadline', async () => {
+    const main: Database = await engine.open();
+    const groups = new Map<string, PromiseWithResolvers<void>>();
+    const changes = new GroupedChanges<Request>({
+      statementsOf: () => main,
+      clock: () => START,
+      secretKeys: new SecretKeys([]),
+      write: async (_db, _shopId, requests) => {
+        const group = Promise.withResolvers<void>();
+        groups.set(requests.map(({ name }) => name).join(), group);
+        await group.promise;
+        return requests.map(() => DONE);
+      },
+      needsTransaction: false,
+      sizeMax: 10,
+    });
+    const change = (name: string) => changes.change('shop', { productId: 'p', name }, OPTIONS);
+    const first = change('first');
+    await setImmediate();
+    groups.get('first')?.reject(new DeadlineExceeded());
+    // This change waits when the group before it fails, and fails with it.
+    const second = change('second');
+    await assert.rejects(first, DeadlineExceeded);
+    await assert.rejects(second);
+    const third = change('third');
+    await setImmediate();
+    await setImmediate();
+    const fourth = change('fourth');
+    await setImmediate();
+    await setImmediate();
+    assert.deepEqual([...groups.keys()], ['first', 'third'], 'two changes of the product are made at the same time');
+    groups.get('third')?.resolve();
+    assert.deepEqual(await third, DONE);
+    await until(() => groups.has('fourth'), WAIT_MS, 'the last change is not made');
+    groups.get('fourth')?.resolve();
+    assert.deepEqual(await fourth, DONE);
+  });
+});
