@@ -28,9 +28,10 @@ const DISPUTED_MAX = 4;
 
 /**
  * Reads slices for the earliest follow whose backfill is not complete. If the endpoints disagree about its blocks, tries the next follow,
- * at most DISPUTED_MAX follows in all. `more` is false when no slice was read, for example because the chain has no cursor yet.
+ * at most DISPUTED_MAX follows in all. `more` is false when no slice was read, for example because the chain has no cursor yet. `onStored`
+ * receives the changed collections of each part after its commit: a step reads for seconds, and cached responses must not miss its changes.
  */
-export async function backfillOnce(context: FollowContext): Promise<StepResult> {
+export async function backfillOnce(context: FollowContext, onStored: OnStored = () => undefined): Promise<StepResult> {
   const { main, reader } = context;
   const cursor = await findChainCursor(main, reader.chain.id);
   if (!cursor) return { changed: new Set(), more: false };
@@ -39,7 +40,7 @@ export async function backfillOnce(context: FollowContext): Promise<StepResult> 
   );
   for (const follow of behind.toSorted((a, b) => a.createdAt - b.createdAt).slice(0, DISPUTED_MAX)) {
     try {
-      return { changed: await readSlices(context, cursor, follow), more: true };
+      return { changed: await readSlices(context, { cursor, follow, onStored }), more: true };
     } catch (error) {
       // The status reports the disagreement (EndpointComparison). New blocks are read meanwhile.
       if (!(error instanceof RpcFailure && error.kind === 'contradicted')) throw error;
@@ -48,6 +49,11 @@ export async function backfillOnce(context: FollowContext): Promise<StepResult> 
   return { changed: new Set(), more: false };
 }
 
+export type OnStored = (collectionIds: ReadonlySet<string>) => void;
+
+/** The cursor of the chain when the step began, and the follow whose past is read. */
+type Backfill = { cursor: ChainCursor; follow: Follow; onStored: OnStored };
+
 /** Events up to block `to`. */
 type Slice = { to: number; events: ChainEvent[] };
 
@@ -55,20 +61,22 @@ type Slice = { to: number; events: ChainEvent[] };
  * Returns the ids of the changed collections. A failure after a change ends the step without an error: the change must be reported, and the
  * next step fails again if the reason persists.
  */
-async function readSlices(context: FollowContext, cursor: ChainCursor, follow: Follow): Promise<Set<string>> {
+async function readSlices(context: FollowContext, backfill: Backfill): Promise<Set<string>> {
   const changed = new Set<string>();
+  const onStored: OnStored = (collectionIds) => {
+    for (const id of collectionIds) changed.add(id);
+    if (collectionIds.size > 0) backfill.onStored(collectionIds);
+  };
   try {
-    await readAndStore(context, { cursor, follow, changed });
+    await readAndStore(context, { ...backfill, onStored });
   } catch (error) {
     if (changed.size === 0) throw error;
   }
   return changed;
 }
 
-async function readAndStore(
-  context: FollowContext,
-  { cursor, follow, changed }: { cursor: ChainCursor; follow: Follow; changed: Set<string> },
-): Promise<void> {
+async function readAndStore(context: FollowContext, backfill: Backfill): Promise<void> {
+  const { cursor, follow } = backfill;
   const startedAt = performance.now();
   let readTo = follow.readToBlock;
   let slice: Slice | null = await fetchSlice(context, cursor, follow, readTo);
@@ -76,7 +84,7 @@ async function readAndStore(
     const isLast: boolean =
       slices === STEP_SLICES_MAX || slice.to >= cursor.number || performance.now() - startedAt >= STEP_MS;
     const ahead: Promise<Slice> | null = isLast ? null : fetchSlice(context, cursor, follow, slice.to);
-    const stored = storeSlice(context, { cursor, follow, readTo, slice, changed });
+    const stored = storeSlice(context, { ...backfill, readTo, slice });
     // Both are awaited, so that no request continues after the step.
     await Promise.allSettled([stored, ahead]);
     if (!(await stored)) return;
@@ -96,26 +104,24 @@ async function fetchSlice(
   const from = readTo === null ? (fromBlock ?? 0) : readTo + 1;
   const upTo = Math.min(cursor.number, from + SLICE_BLOCKS_MAX - 1);
   if (from > upTo) return { to: Math.max(from - 1, upTo), events: [] };
-  const { to, events } = await reader.events.ofRange(from, upTo, { protocols, contracts, isPast: true });
+  const { to, last, events } = await reader.events.ofRange(from, upTo, { protocols, contracts, isPast: true });
+  // The endpoints may have replaced the last blocks before the follower has reverted them.
+  if (to === cursor.number && last.hash !== cursor.hash) {
+    throw new RpcFailure('contradicted', `block ${to} is not the block that was read before`);
+  }
   return { to, events: await completeEvents(reader, { events, protocols, contracts: new Set(contracts) }) };
 }
 
 /** Returns false if a part was not stored: after a reorganisation, or when another process has stored it. The next step reads again. */
 async function storeSlice(
   context: FollowContext,
-  {
-    cursor,
-    follow,
-    readTo,
-    slice,
-    changed,
-  }: { cursor: ChainCursor; follow: Follow; readTo: number | null; slice: Slice; changed: Set<string> },
+  { cursor, follow, onStored, readTo, slice }: Backfill & { readTo: number | null; slice: Slice },
 ): Promise<boolean> {
   let storedTo = readTo;
   for (const part of toSliceParts(slice)) {
     const found = await storePart(context, { cursor, follow, readTo: storedTo, part });
     if (found === null) return false;
-    for (const id of found) changed.add(id);
+    onStored(found);
     storedTo = part.to;
   }
   return true;

@@ -3,6 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
+import type { Change } from '../core/collection-versions.ts';
 import type { Report, Task } from '../tasks/task.ts';
 import { backoffMs } from '../resilience/backoff.ts';
 import { NOTHING } from '../tasks/task.ts';
@@ -68,7 +69,7 @@ async function repeat(
     let waitMs = pollMs;
     try {
       const { changed, more } = await step();
-      if (changed.size > 0) onChanged({ collectionIds: changed, kinds: new Set(['order', 'sale', 'token']) });
+      if (changed.size > 0) onChanged(toChange(changed));
       if (failures > 0) log.info('following a chain works again', { chain, part });
       failures = 0;
       if (more) waitMs = 0;
@@ -83,12 +84,18 @@ async function repeat(
   }
 }
 
+function toChange(collectionIds: ReadonlySet<string>): Change {
+  return { collectionIds, kinds: new Set(['order', 'sale', 'token']) };
+}
+
 async function follow(context: ChainContext, reader: ChainReader, report: Report): Promise<StepResult> {
-  const { main, clock, log, followed, copyCatalog } = context;
+  const { main, clock, log, followed, onChanged, copyCatalog } = context;
   const chainId = reader.chain.id;
   const following: FollowContext = { main, reader, protocols: followed.protocolsOf(chainId), clock, log };
+  // What was committed is reported before anything else is read, and again when it was copied to the indexer.
   const live = await followOnce(following);
-  const past = await backfillOnce(following);
+  if (live.changed.size > 0) onChanged(toChange(live.changed));
+  const past = await backfillOnce(following, (collectionIds) => onChanged(toChange(collectionIds)));
   const cursor = await findChainCursor(main, chainId);
   if (cursor) report({ done: cursor.number, total: null, what: 'blocks' });
   const changed = live.changed.union(past.changed);
