@@ -22,20 +22,27 @@ export type RowColumns<R> = Readonly<Record<string, RowColumn<R>>>;
 /** `sql`: a table expression, such as `(select …) as incoming`, that returns the rows in their order. `params`: its parameters. */
 export type RowSource = { sql: string; params: readonly Buffer[] };
 
+type SourceOptions = { first?: number; alias?: string };
+
 /** `first`: the number of the placeholder of `params[0]`, 3 for `$3`. `alias`: the name of the table expression. */
-export function toRowSource<R>(
-  rows: readonly R[],
-  columns: RowColumns<R>,
-  { first = 1, alias = 'incoming' }: { first?: number; alias?: string } = {},
-): RowSource {
-  const names = Object.keys(columns);
-  const arrays = Object.values(columns).map((one) => toArray(rows, one));
+export function toRowSource<R>(rows: readonly R[], columns: RowColumns<R>, options: SourceOptions = {}): RowSource {
+  return toSource(encodeRows(rows, columns), options);
+}
+
+/** Rows as one array for each column. The arrays do not depend on the statement that reads them. */
+export type EncodedRows = readonly (ColumnArray & { name: string })[];
+
+export function encodeRows<R>(rows: readonly R[], columns: RowColumns<R>): EncodedRows {
+  return Object.entries(columns).map(([name, one]) => ({ name, ...toArray(rows, one) }));
+}
+
+/** As `toRowSource`, for rows that are encoded already. */
+export function toSource(arrays: EncodedRows, { first = 1, alias = 'incoming' }: SourceOptions = {}): RowSource {
   const unnested = arrays.map(({ sentAs }, index) => `$${first + index}::${sentAs}[]`);
-  const selected = arrays.map(({ sentAs, type }, index) =>
-    sentAs === type ? names[index] : `${names[index]}::${type} as ${names[index]}`,
-  );
+  const selected = arrays.map(({ name, sentAs, type }) => (sentAs === type ? name : `${name}::${type} as ${name}`));
+  const names = arrays.map(({ name }) => name).join(', ');
   return {
-    sql: `(select ${selected.join(', ')} from unnest(${unnested.join(', ')}) as sent (${names.join(', ')})) as ${alias}`,
+    sql: `(select ${selected.join(', ')} from unnest(${unnested.join(', ')}) as sent (${names})) as ${alias}`,
     params: arrays.map(({ bytes }) => bytes),
   };
 }

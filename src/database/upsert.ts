@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from './port.ts';
-import type { RowColumns } from './row-source.ts';
-import { toRowSource } from './row-source.ts';
+import type { EncodedRows, RowColumns } from './row-source.ts';
+import { encodeRows, toSource } from './row-source.ts';
 import { integer, rowDecoder } from './rows.ts';
 import type { WriteRecording } from './write-recording.ts';
 
@@ -13,12 +13,21 @@ export type UpsertCounts = { inserted: number; updated: number; unchanged: numbe
 /** A row that was not written: its index among the rows given, and the reason. */
 export type UpsertRejection = { index: number; reason: string };
 
-export type Upsert<R> = {
-  /** The identity of a row, as text. Rows are written in the order of these texts, so that two writers cannot deadlock. */
+/** How rows are told apart, combined and sent. */
+export type RowForm<R> = {
+  /** The identity of a row, as text. */
   keyOf: (row: R) => string;
-  /** Combines two rows of one batch with the same identity. Returns the row that `sql` would leave if it wrote `earlier`, then `later`. */
+  /**
+   * The text by which rows are sorted before they are written. Default: `keyOf`. Two writers of the same rows must not deadlock, so the order must
+   * be the same in each of them, unless a lock keeps them apart.
+   */
+  orderOf?: (row: R) => string;
+  /** Combines two rows of one batch with the same identity. Returns the row that the statement would leave if it wrote `earlier`, then `later`. */
   fold: (earlier: R, later: R) => R;
   columns: RowColumns<R>;
+};
+
+export type Upsert<R> = RowForm<R> & {
   /**
    * Common table expressions. They read the new rows from the expression `incoming`. The expression `before` must have the stored rows as
    * they were. The expression `upserted` must write the rows, and return one row for each inserted or updated row. Its column `inserted` is
@@ -31,14 +40,29 @@ export type Upsert<R> = {
   recording?: WriteRecording;
 };
 
+/**
+ * Rows that are folded, sorted and encoded for their statement. This is most of the work of this process for a row, and it can be done while the
+ * database is busy with earlier rows. `given`: the number of rows before they were folded. `changes`: see `foldRows`.
+ */
+export type PreparedRows<R> = { given: number; rows: readonly R[]; changes: number; encoded: EncodedRows };
+
+export function prepareRows<R>(given: readonly R[], form: RowForm<R>): PreparedRows<R> {
+  const { rows, changes } = foldRows(given, form);
+  return { given: given.length, rows, changes, encoded: encodeRows(rows, form.columns) };
+}
+
 const decodeCounts = rowDecoder('upsert', { inserted: integer, written: integer });
 
-/** Writes any number of rows in one statement. Several rows may have the same identity. */
-export async function upsertRows<R>(tx: Queryable, rows: readonly R[], upsert: Upsert<R>): Promise<UpsertCounts> {
-  if (rows.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
+/** Writes any number of rows in one statement. Several rows may have the same identity. Prepared rows must have the form of `upsert`. */
+export async function upsertRows<R>(
+  tx: Queryable,
+  rows: readonly R[] | PreparedRows<R>,
+  upsert: Upsert<R>,
+): Promise<UpsertCounts> {
+  const prepared = 'encoded' in rows ? rows : prepareRows(rows, upsert);
+  if (prepared.given === 0) return { inserted: 0, updated: 0, unchanged: 0 };
   const { sql, params = [], recording } = upsert;
-  const folded = foldRows(rows, upsert);
-  const source = toRowSource(folded.rows, upsert.columns, { first: 1 + params.length });
+  const source = toSource(prepared.encoded, { first: 1 + params.length });
   const sent = [...params, ...source.params];
   const [found] = await tx.query(
     `with incoming as (select * from ${source.sql}), ${sql} ${recording?.toSql({ written: 'upserted', before: 'before' }, 1 + sent.length) ?? ''}
@@ -47,16 +71,16 @@ export async function upsertRows<R>(tx: Queryable, rows: readonly R[], upsert: U
   );
   if (!found) throw new Error('an upsert returned no counts');
   const { inserted, written } = decodeCounts(found);
-  const updated = written - inserted + folded.changes;
-  return { inserted, updated, unchanged: rows.length - inserted - updated };
+  const updated = written - inserted + prepared.changes;
+  return { inserted, updated, unchanged: prepared.given - inserted - updated };
 }
 
 /**
- * Returns one row for each identity, sorted by identity. `changes`: the number of rows that changed an earlier row of the same identity.
+ * Returns one row for each identity, sorted by `orderOf`. `changes`: the number of rows that changed an earlier row of the same identity.
  */
 export function foldRows<R>(
   rows: readonly R[],
-  { keyOf, fold }: Pick<Upsert<R>, 'keyOf' | 'fold'>,
+  { keyOf, fold, orderOf }: Pick<RowForm<R>, 'keyOf' | 'fold' | 'orderOf'>,
 ): { rows: R[]; changes: number } {
   const byKey = new Map<string, R>();
   let changes = 0;
@@ -67,12 +91,9 @@ export function foldRows<R>(
     if (earlier !== undefined && !isDeepStrictEqual(earlier, kept)) changes += 1;
     byKey.set(key, kept);
   }
-  const sorted: R[] = [];
-  for (const key of [...byKey.keys()].sort()) {
-    const row = byKey.get(key);
-    if (row !== undefined) sorted.push(row);
-  }
-  return { rows: sorted, changes };
+  const sorted = Array.from(byKey, ([key, row]) => ({ order: orderOf?.(row) ?? key, row }));
+  sorted.sort((one, other) => (one.order < other.order ? -1 : one.order > other.order ? 1 : 0));
+  return { rows: sorted.map(({ row }) => row), changes };
 }
 
 /** The time as text that a timestamptz column accepts. */

@@ -1,21 +1,22 @@
-// Chooses how many records an import stores in one transaction. A larger transaction costs less for each record, but other writers of its
-// collections wait for it. The embedded engine has one connection, so there all requests wait until the transaction has ended.
+// Chooses how many records an import stores in one batch: in one transaction, or in several at the same time (ingest/divide-batch.ts). A larger
+// transaction costs less for each record, but other writers of its collections wait for it. The embedded engine has one connection, so there all
+// requests wait until the transaction has ended.
 
 import type { Engine } from '../database/port.ts';
 
-/** The number of records in the first transaction. A smaller number is chosen later only if other work waits for the transactions. */
+/** The number of records in the first batch. A smaller number is chosen later only if other work waits for the transactions. */
 export const BATCH_ROWS_FIRST = 500;
 /**
- * The largest number of records in one transaction. The number is larger on PostgreSQL, for two reasons: each commit waits for the disk, and
- * the more sorted rows a transaction inserts, the fewer index pages it writes for each row.
+ * The largest number of records in one batch. The number is larger on PostgreSQL, for three reasons: it stores the parts of a batch at the same
+ * time, each commit waits for the disk, and the more sorted rows a transaction inserts, the fewer index pages it writes for each row.
  */
-const BATCH_ROWS_MAX: Record<Engine, number> = { embedded: 2_000, postgresql: 8_000 };
+const BATCH_ROWS_MAX: Record<Engine, number> = { embedded: 2_000, postgresql: 16_000 };
 /**
- * The largest number of records in one transaction that has products or orders. Their rows are written one after the other, and requests of the
+ * The largest number of records in one batch that has products or orders. Their rows are written one after the other, and requests of the
  * store and the follower of the chain wait for them.
  */
 const ROWS_MAX_OF_PRIMARY = 2_000;
-/** The largest number of records in one transaction on any engine. */
+/** The largest number of records in one batch on any engine. */
 export const BATCH_ROWS_MAX_ANY = Math.max(...Object.values(BATCH_ROWS_MAX));
 const BATCH_ROWS_MIN = 100;
 /**
@@ -24,11 +25,11 @@ const BATCH_ROWS_MIN = 100;
  */
 const TRANSACTION_AIM_MS: Record<Engine, number> = { embedded: 150, postgresql: 500 };
 /** While no other work waits, each batch may be larger than the previous batch by this factor. */
-const GROWTH = 1.5;
+const GROWTH = 3;
 /** A batch of at least BATCH_ROWS_FIRST records is not filled for longer than this, so that the records of a slow source are stored soon. */
 const FILL_MAX_MS = 1_000;
 
-/** One transaction of a batch. `isAwaited`: when the transaction ended, other work waited for the connection. */
+/** The longest transaction of a batch. `isAwaited`: when the transaction ended, other work waited for the connection. */
 export type BatchTransaction = { ms: number; isAwaited: boolean };
 
 export class BatchSize {

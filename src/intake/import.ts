@@ -1,5 +1,5 @@
-// Imports a stream of records. While one batch is stored, the next batch is read and parsed. So memory holds at most two batches, however
-// long the stream is. Importing the same stream again changes nothing.
+// Imports a stream of records. While one batch is stored, the next batch is read, parsed and prepared. So memory holds at most two batches,
+// however long the stream is. Importing the same stream again changes nothing.
 
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
@@ -14,8 +14,8 @@ import { readCsvRows } from './csv/rows.ts';
 import type { ImportProgress, ImportSummary } from './import-summary.ts';
 import { ImportCounter } from './import-summary.ts';
 import { RecordNotes } from './import-warnings.ts';
-import type { IngestContext } from './ingest/batch.ts';
-import { ingestBatch } from './ingest/batch.ts';
+import type { IngestContext, PreparedBatch } from './ingest/batch.ts';
+import { ingestPrepared, prepareBatch } from './ingest/batch.ts';
 import type { Importer } from './ingest/products.ts';
 import { OPERATOR } from './ingest/products.ts';
 import { splitLines } from './lines.ts';
@@ -113,7 +113,8 @@ export async function importRecords(
   let ingesting: Promise<void> = Promise.resolve();
   try {
     const parsed = parseSource(context, untilAborted(source, signal), options);
-    for await (const batch of toBatches(parsed, batchSize)) {
+    for await (const rows of toBatches(parsed, batchSize)) {
+      const batch = prepareRows(context, rows, options);
       await ingesting;
       signal.throwIfAborted();
       ingesting = ingestAndCount(context, batch, { counter, notes, options, changes, batchSize });
@@ -248,10 +249,29 @@ async function* toBatches(source: AsyncIterable<ParsedRow[]>, batchSize: BatchSi
   if (batch.length > 0) yield batch;
 }
 
+type RejectedLine = { line: number; kind: RecordKind | null; reason: string };
+
+/** A batch that is ready to be stored. `rejections`: its rows that are no valid records. */
+type ReadBatch = { rows: readonly ParsedRow[]; prepared: PreparedBatch; rejections: readonly RejectedLine[] };
+
+function prepareRows(
+  context: ImportContext,
+  rows: readonly ParsedRow[],
+  { replace = false }: Pick<ImportOptions, 'replace'>,
+): ReadBatch {
+  const records: NumberedRecord[] = [];
+  const rejections: RejectedLine[] = [];
+  for (const { line, parsed } of rows) {
+    if (parsed.record) records.push({ line, record: parsed.record });
+    else rejections.push({ line, kind: parsed.kind, reason: parsed.reason });
+  }
+  return { rows, prepared: prepareBatch(context, records, { now: context.clock(), replace }), rejections };
+}
+
 /** Stores the records of a batch, counts the results, and reports the rejected records in the order of their lines. */
 async function ingestAndCount(
   context: ImportContext,
-  batch: readonly ParsedRow[],
+  { rows, prepared, rejections: unread }: ReadBatch,
   {
     counter,
     notes,
@@ -266,22 +286,16 @@ async function ingestAndCount(
     batchSize: BatchSize;
   },
 ): Promise<void> {
-  const records: NumberedRecord[] = [];
-  const rejections: { line: number; kind: RecordKind | null; reason: string }[] = [];
+  const rejections = [...unread];
   const conflicts: LineRejection[] = [];
-  for (const { line, parsed } of batch) {
-    if (parsed.record) records.push({ line, record: parsed.record });
-    else rejections.push({ line, kind: parsed.kind, reason: parsed.reason });
-  }
-  const ingested = ingestBatch(context, records, {
-    now: context.clock(),
+  const ingested = ingestPrepared(context, prepared, {
     dryRun: options.dryRun ?? false,
     isImport: true,
     replace: options.replace ?? false,
     createCollections: options.createCollections ?? false,
     ...(options.importer && { importer: options.importer }),
     ...(changes && { changes }),
-    onTransaction: (transaction) => batchSize.adapt(batch.length, transaction),
+    onTransaction: (transaction) => batchSize.adapt(rows.length, transaction),
     onIngested: (part) => {
       counter.addStored(part.counts);
       counter.addCreatedCollections(part.createdCollections);
@@ -294,11 +308,11 @@ async function ingestAndCount(
     () => null,
     (error: unknown) => ({ error }),
   );
-  for (const { lines, parsed } of batch) if (parsed.record === null) counter.addSkippedLines(lines - 1);
+  for (const { lines, parsed } of rows) if (parsed.record === null) counter.addSkippedLines(lines - 1);
   for (const { kind } of rejections) counter.addRejected(kind);
   for (const { kind } of conflicts) counter.addConflict(kind);
   const rejectedLines = new Set(rejections.map(({ line }) => line));
-  for (const record of failure ? [] : records) if (!rejectedLines.has(record.line)) notes.add(record);
+  for (const record of failure ? [] : prepared.records) if (!rejectedLines.has(record.line)) notes.add(record);
   const events = [
     ...rejections.map(({ line, reason }) => ({ event: 'refused' as const, line, reason })),
     ...conflicts.map(({ line, reason }) => ({ event: 'conflict' as const, line, reason })),

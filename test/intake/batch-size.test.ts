@@ -35,7 +35,7 @@ describe('the size of a batch', () => {
     const size = new BatchSize('postgresql');
     size.adapt(500, { ms: 10, isAwaited: false });
     const isComplete = (rows: number, ms: number) => size.isComplete(rows, { hasPrimary: false, fillMs: () => ms });
-    assert.deepEqual([size.rows, isComplete(749, 900), isComplete(750, 0)], [750, false, true]);
+    assert.deepEqual([size.rows, isComplete(1_499, 900), isComplete(1_500, 0)], [1_500, false, true]);
     assert.deepEqual([isComplete(500, 1_100), isComplete(499, 1_100)], [true, false]);
   });
 
@@ -46,13 +46,13 @@ describe('the size of a batch', () => {
     assert.equal(size.rows, 250);
   });
 
-  test('a batch has at most 2,000 records on the embedded engine and 8,000 on PostgreSQL', () => {
+  test('a batch has at most 2,000 records on the embedded engine and 16,000 on PostgreSQL', () => {
     const sizes = (['embedded', 'postgresql'] as const).map((engine) => {
       const size = new BatchSize(engine);
       for (let batch = 0; batch < 20; batch += 1) size.adapt(size.rows, { ms: 1, isAwaited: false });
       return size.rows;
     });
-    assert.deepEqual(sizes, [2_000, 8_000]);
+    assert.deepEqual(sizes, [2_000, 16_000]);
   });
 
   test('a batch with products or orders has at most 2,000 records', () => {
@@ -68,11 +68,11 @@ describe('the size of a batch', () => {
   test('the batches grow again up to the largest size when nothing waits', () => {
     const size = new BatchSize('embedded');
     size.adapt(500, { ms: 4_000, isAwaited: true });
-    const grown = Array.from({ length: 9 }, () => {
+    const grown = Array.from({ length: 4 }, () => {
       size.adapt(size.rows, { ms: 10, isAwaited: false });
       return size.rows;
     });
-    assert.deepEqual(grown, [150, 225, 338, 507, 761, 1_142, 1_713, 2_000, 2_000]);
+    assert.deepEqual(grown, [300, 900, 2_000, 2_000]);
   });
 });
 

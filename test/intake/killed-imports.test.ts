@@ -32,16 +32,31 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const ROWS = 600;
 const LINES = 500;
 const numbers = Array.from({ length: ROWS }, (_, n) => n + 100);
+/** The rows are of several collections, so that PostgreSQL stores the parts of a batch at the same time. */
+const collectionOf = (n: number) => ({ contractAddress: `0x${String(n % 4).padStart(40, '0')}` });
 
 function toRecords(version: 'first' | 'second'): object[] {
   return [
     ...numbers.map((n) =>
-      token({ tokenId: String(n), name: `${version} ${n}`, owner: `0x${String(n % 50).padStart(40, '0')}` }),
+      token({
+        ...collectionOf(n),
+        tokenId: String(n),
+        name: `${version} ${n}`,
+        owner: `0x${String(n % 50).padStart(40, '0')}`,
+      }),
     ),
     ...numbers.map((n) =>
-      sale({ tokenId: String(n), tx: `0x${n}`, logIndex: 1, price: version === 'first' ? '1' : '2' }),
+      sale({
+        ...collectionOf(n),
+        tokenId: String(n),
+        tx: `0x${n}`,
+        logIndex: 1,
+        price: version === 'first' ? '1' : '2',
+      }),
     ),
-    ...numbers.map((n) => listing({ tokenId: String(n), id: `${version} ${n}`, orderHash: `0x${n}` })),
+    ...numbers.map((n) =>
+      listing({ ...collectionOf(n), tokenId: String(n), id: `${version} ${n}`, orderHash: `0x${n}` }),
+    ),
     ...Object.values(UNDOABLE_RECORDS).flatMap((records) => records[version]),
   ];
 }

@@ -165,6 +165,7 @@ forEachEngine('upserts', (engine) => {
         rows,
         [EVM, OTHER].sort().map((address) => ({ collection_id: `ethereum_${address}`, asset: '1' })),
       );
+      await sameInOneBatch(listing({ timestamp: may(5) }), listing({ timestamp: may(6), contractAddress: OTHER }));
     });
 
     test('amounts of 78 digits are kept exactly', async () => {

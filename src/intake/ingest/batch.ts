@@ -1,12 +1,13 @@
-// Stores one batch of records and reports the results. Records of the primary database are written in one transaction, then records of the
-// indexer in a second one. If only the first is committed, storing the same batch again completes the batch.
+// Stores one batch of records and reports the results. Records of the primary database are written in one transaction. Then records of the
+// indexer are written, in one transaction or in several at the same time (divide-batch.ts). If only some transactions are committed, storing the
+// same batch again completes the batch.
 
 import type { Chains } from '../../core/chains.ts';
 import type { OnChanged } from '../../core/collection-versions.ts';
 import type { Databases } from '../../database/open.ts';
 import type { Database, Queryable } from '../../database/port.ts';
 import { isAborted, repeatAborted } from '../../database/port.ts';
-import type { UpsertRejection, UpsertCounts } from '../../database/upsert.ts';
+import type { PreparedRows, UpsertRejection, UpsertCounts } from '../../database/upsert.ts';
 import type { RecordWrites } from '../../database/write-recording.ts';
 import { retireMirroredListings } from '../../market/mirrored-listings.ts';
 import { listContractAddresses, upsertCollections } from '../../market/queries/collections.ts';
@@ -17,6 +18,7 @@ import { lockFigures } from '../../market/queries/figures.ts';
 import type { NewListing } from '../../market/queries/listing-writes.ts';
 import {
   listSharedOrderHashes,
+  prepareListings,
   updateListingsOfEndedOrders,
   updateTermsOfSharedOrders,
   upsertListings,
@@ -25,7 +27,9 @@ import { upsertRates } from '../../market/queries/rates.ts';
 import { upsertStats } from '../../market/queries/stats.ts';
 import { upsertAnalytics } from '../../market/queries/analytics.ts';
 import { copyReportedTraits } from '../../market/queries/reported-traits.ts';
-import { upsertTokens } from '../../market/queries/tokens.ts';
+import type { NewSale } from '../../market/queries/sales.ts';
+import type { NewToken } from '../../market/queries/tokens.ts';
+import { prepareTokens, upsertTokens } from '../../market/queries/tokens.ts';
 import type { RefreshContext } from '../../market/ranks.ts';
 import { refreshFigures } from '../../market/ranks.ts';
 import type { OrderKey } from '../../orders/order-id.ts';
@@ -40,10 +44,11 @@ import type { ChangeLog } from '../undo/change-log.ts';
 import { trackNothing } from '../undo/change-log.ts';
 import type { RecordLocation } from './created-collections.ts';
 import { createCollections, listLocations } from './created-collections.ts';
+import { divideByCollection } from './divide-batch.ts';
 import { ingestOrders, verifyOrders } from './orders.ts';
 import type { Importer } from './products.ts';
 import { ingestProducts, OPERATOR } from './products.ts';
-import { ingestSales } from './sales.ts';
+import { ingestSales, prepareReportedSales } from './sales.ts';
 
 export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
   chains: Chains;
@@ -87,27 +92,81 @@ export type IngestOptions = {
   changes?: ChangeLog;
   /** Called with the result of each part after its commit, or after its rollback in a dry run. */
   onIngested: (part: IngestedPart) => void;
-  /** Called at the end of each transaction, before its commit. */
+  /** Called at the end of the transaction of the primary database, and once with the longest of the indexer's transactions. */
   onTransaction?: (transaction: BatchTransaction) => void;
 };
 
-export async function ingestBatch(
+/** A batch whose rows for the indexer are folded, sorted and encoded. */
+export type PreparedBatch = { records: readonly NumberedRecord[]; now: number; parts: readonly PreparedPart[] };
+
+type PrepareOptions = Pick<IngestOptions, 'now' | 'source' | 'replace'>;
+
+/**
+ * Prepares a batch for `ingestPrepared`. This is most of the work of this process for a batch. It needs no database, so it can be done while the
+ * database stores the batch before. `now` in milliseconds.
+ */
+export function prepareBatch(
+  { indexer }: Pick<IngestContext, 'indexer'>,
+  records: readonly NumberedRecord[],
+  options: PrepareOptions,
+): PreparedBatch {
+  const indexed = records.filter(({ record }) => !isPrimary(record));
+  const parts = divideByCollection(indexed, indexer).map((part) => preparePart(part, options));
+  return { records, now: options.now, parts };
+}
+
+export function ingestBatch(
   context: IngestContext,
   records: readonly NumberedRecord[],
   options: IngestOptions,
 ): Promise<void> {
-  const report = (part: IngestedPart) => {
+  return ingestPrepared(context, prepareBatch(context, records, options), options);
+}
+
+/** Stores a batch. Must be prepared with the same options. */
+export async function ingestPrepared(
+  context: IngestContext,
+  { records, now, parts }: PreparedBatch,
+  given: Omit<IngestOptions, 'now'>,
+): Promise<void> {
+  const options = { ...given, now };
+  const report = (part: IngestedPart, of = records) => {
     options.onIngested(part);
-    if (!options.dryRun) notifyChanged(context, records, part);
+    if (!options.dryRun) notifyChanged(context, of, part);
   };
   const { verified, rejections } = await verifyOrders(records);
   if (rejections.length > 0)
     report({ counts: new Map(), rejections, conflicts: [], ownOrderLines: [], createdCollections: [] });
   const primary = verified.filter(({ record }) => isPrimary(record));
-  const indexed = verified.filter(({ record }) => !isPrimary(record));
+  const indexed = parts.flatMap((part) => part.records);
   const { part, known } = await ingestPrimaryPart(context, { primary, indexed }, options);
   if (part) report(part);
-  if (indexed.length > 0) report(await ingestIndexedPart(context, indexed, { known, ...options }));
+  await ingestIndexedParts(context, parts, { known, ...options, onPart: report });
+}
+
+/** The records of some collections for the indexer, and their rows. */
+type PreparedPart = {
+  records: readonly NumberedRecord[];
+  listings: PreparedRows<NewListing>;
+  /** Null if stored sales may be replaced. */
+  sales: PreparedRows<NewSale> | null;
+  tokens: PreparedRows<NewToken>;
+};
+
+function preparePart(
+  records: readonly NumberedRecord[],
+  { now, source = IMPORTED.source, replace = false }: PrepareOptions,
+): PreparedPart {
+  const tokens = rowsOf(records, 'token').map((row) => ({
+    ...row,
+    raritySource: row.rarityRank === null ? null : source,
+  }));
+  return {
+    records,
+    listings: prepareListings(rowsOf(records, 'listing')),
+    sales: replace ? null : prepareReportedSales(rowsOf(records, 'sale'), now),
+    tokens: prepareTokens(tokens),
+  };
 }
 
 /** The primary database holds what this service decides itself. The indexer holds what was observed elsewhere. */
@@ -154,19 +213,55 @@ async function ingestPrimaryPart(
   return stored;
 }
 
+/**
+ * Stores the parts at the same time, each in a transaction of its own. After a failure, the other parts are still stored and reported. Rejects with
+ * the first failure when no transaction runs any more.
+ */
+async function ingestIndexedParts(
+  context: IngestContext,
+  parts: readonly PreparedPart[],
+  {
+    onTransaction,
+    ...options
+  }: {
+    known: KnownInPrimary;
+    onPart: (part: IngestedPart, records: readonly NumberedRecord[]) => void;
+  } & IngestOptions,
+): Promise<void> {
+  const transactions: BatchTransaction[] = [];
+  const ingested = parts.map(async (part) => {
+    options.onPart(
+      await ingestIndexedPart(context, part, { ...options, onTransaction: (one) => transactions.push(one) }),
+      part.records,
+    );
+  });
+  for (const result of await Promise.allSettled(ingested)) if (result.status === 'rejected') throw result.reason;
+  if (transactions.length === 0) return;
+  onTransaction?.({
+    ms: Math.max(...transactions.map(({ ms }) => ms)),
+    isAwaited: transactions.some(({ isAwaited }) => isAwaited),
+  });
+}
+
 async function ingestIndexedPart(
   { indexer, chains }: IngestContext,
-  indexed: readonly NumberedRecord[],
+  prepared: PreparedPart,
   { known, ...options }: { known: KnownInPrimary } & IngestOptions,
 ): Promise<IngestedPart> {
-  const rejections = indexed.flatMap((entry) => rejectOtherCase(entry, known.contractAddresses));
-  const ownOrderLines = indexed.flatMap(({ line, record }) => {
+  const rejections = prepared.records.flatMap((entry) => rejectOtherCase(entry, known.contractAddresses));
+  const ownOrderLines = prepared.records.flatMap(({ line, record }) => {
     const order = mirroredOrderOf(record);
     return order && known.orderIds.has(toOrderKeyText(order)) ? [line] : [];
   });
   const omitted = new Set([...rejections.map(({ line }) => line), ...ownOrderLines]);
-  const accepted = indexed.filter(({ line }) => !omitted.has(line));
-  const coverage = options.isImport ? toImportedCoverage(accepted, options) : [];
+  const accepted =
+    omitted.size === 0
+      ? prepared
+      : preparePart(
+          prepared.records.filter(({ line }) => !omitted.has(line)),
+          options,
+        );
+  const coverage = options.isImport ? toImportedCoverage(accepted.records, options) : [];
   const { counts, conflicts } = await transact(indexer, options, (tx) =>
     writeIndexed(tx, accepted, { ...options, chains, coverage }),
   );
@@ -231,29 +326,30 @@ function toLineRejections(
 }
 
 type IndexedOptions = RefreshContext &
-  Pick<IngestOptions, 'isImport' | 'source' | 'replace' | 'changes'> & { coverage: readonly CollectionCoverage[] };
+  Pick<IngestOptions, 'isImport' | 'changes'> & { coverage: readonly CollectionCoverage[] };
 
 async function writeIndexed(
   tx: Queryable,
-  records: readonly NumberedRecord[],
-  { chains, now, isImport, source = IMPORTED.source, replace = false, changes, coverage }: IndexedOptions,
+  { records, ...prepared }: PreparedPart,
+  { chains, now, isImport, changes, coverage }: IndexedOptions,
 ): Promise<Pick<IngestedPart, 'counts' | 'conflicts'>> {
   const track = changes?.track ?? trackNothing;
   const collectionIds = records.flatMap(({ record }) => collectionIdOf(record) ?? []);
   await lockFigures(tx, collectionIds);
   const counts = new Map<RecordKind, UpsertCounts>();
-  const listings = await writeListings(tx, rowsOf(records, 'listing'), { now, record: changes?.recordTo('listing') });
+  const listings = await writeListings(tx, prepared.listings, { now, record: changes?.recordTo('listing') });
   counts.set('listing', listings.counts);
-  const sales = await ingestSales(tx, records, { now, isImport, replace, ...(changes && { changes }) });
+  const sales = await ingestSales(tx, records, {
+    prepared: prepared.sales,
+    now,
+    isImport,
+    ...(changes && { changes }),
+  });
   counts.set('sale', sales.counts);
-  const tokens = rowsOf(records, 'token').map((row) => ({
-    ...row,
-    raritySource: row.rarityRank === null ? null : source,
-  }));
-  counts.set('token', await upsertTokens(tx, tokens, changes?.recordTo('token')));
+  counts.set('token', await upsertTokens(tx, prepared.tokens, changes?.recordTo('token')));
   await copyReportedTraits(
     tx,
-    tokens.filter(({ traits }) => traits !== null),
+    prepared.tokens.rows.filter(({ traits }) => traits !== null),
   );
   const stats = rowsOf(records, 'stats');
   const idsOf = (rows: readonly { collectionId: string }[]) => rows.map(({ collectionId }) => collectionId);
@@ -269,14 +365,14 @@ async function writeIndexed(
 /** Writes listings, and updates other listings of the same orders. Returns the assets of all these listings. */
 async function writeListings(
   tx: Queryable,
-  listings: readonly NewListing[],
+  listings: PreparedRows<NewListing>,
   { now, record }: { now: number; record: RecordWrites | undefined },
 ): Promise<{ counts: UpsertCounts; assets: CollectionAsset[] }> {
   const counts = await upsertListings(tx, listings, { now, record });
-  const hashes = await listSharedOrderHashes(tx, listings);
+  const hashes = await listSharedOrderHashes(tx, listings.rows);
   const shared = await updateTermsOfSharedOrders(tx, hashes, record);
   const ended = await updateListingsOfEndedOrders(tx, hashes, { now, record });
-  return { counts, assets: [...listings, ...shared, ...ended] };
+  return { counts, assets: [...listings.rows, ...shared, ...ended] };
 }
 
 /**

@@ -2,12 +2,13 @@
 // contradicts a stored sale as a conflict.
 
 import type { Queryable } from '../../database/port.ts';
-import type { UpsertCounts } from '../../database/upsert.ts';
+import type { PreparedRows, UpsertCounts } from '../../database/upsert.ts';
 import type { NewSale, SaleFacts } from '../../market/queries/sales.ts';
 import {
   deleteDifferingSales,
   listSaleFacts,
   listSalesToName,
+  prepareSales,
   REPORTED_NEWS_MS,
   upsertSales,
 } from '../../market/queries/sales.ts';
@@ -19,30 +20,54 @@ import { trackNothing } from '../undo/change-log.ts';
 
 type NumberedSale = { line: number; sale: NewSale };
 
+/** Prepares reported sales. Sales that are older than REPORTED_NEWS_MS are history. `now` in milliseconds. */
+export function prepareReportedSales(sales: readonly NewSale[], now: number): PreparedRows<NewSale> {
+  return prepareSales(withAge(sales, now));
+}
+
+function withAge(sales: readonly NewSale[], now: number): NewSale[] {
+  return sales.map((sale) => ({ ...sale, isPast: sale.soldAt < now - REPORTED_NEWS_MS }));
+}
+
 /**
- * Writes the sales. `isImport`: conflicts are reported; if false, they are counted as unchanged. `replace`: a record whose facts differ from
- * the stored sale replaces the stored sale, unless the stored sale was read from a chain. If several records are of one sale, the last of
- * them is used. `changes` records the written rows. The transaction must hold the locks of the figures.
+ * Writes the sales of `records`. `isImport`: conflicts are reported; if false, they are counted as unchanged. `prepared`: these sales, or null to
+ * replace stored sales: then a record whose facts differ from the stored sale replaces the stored sale, unless the stored sale was read from a
+ * chain. If several records are of one sale, the last of them is used. `changes` records the written rows. The transaction must hold the locks of
+ * the figures.
  */
 export async function ingestSales(
   tx: Queryable,
   records: readonly NumberedRecord[],
-  { now, isImport, replace, changes }: { now: number; isImport: boolean; replace: boolean; changes?: ChangeLog },
+  {
+    prepared,
+    now,
+    isImport,
+    changes,
+  }: { prepared: PreparedRows<NewSale> | null; now: number; isImport: boolean; changes?: ChangeLog },
 ): Promise<{ counts: UpsertCounts; conflicts: LineRejection[] }> {
-  const sales = records.flatMap(({ line, record }) => (record.kind === 'sale' ? [{ line, sale: record.row }] : []));
-  const rows = sales.map(({ sale }) => ({ ...sale, isPast: sale.soldAt < now - REPORTED_NEWS_MS }));
-  const counts = replace
-    ? await replaceSales(tx, rows, changes?.track)
-    : await upsertSales(tx, rows, changes?.recordTo('sale'));
+  const counts = prepared
+    ? await upsertSales(tx, prepared, changes?.recordTo('sale'))
+    : await replaceSales(
+        tx,
+        withAge(
+          listNumbered(records).map(({ sale }) => sale),
+          now,
+        ),
+        changes?.track,
+      );
   if (!isImport || counts.unchanged === 0) return { counts, conflicts: [] };
-  const found = await findConflicts(tx, sales);
+  const found = await findConflicts(tx, listNumbered(records));
   // With `replace`, a record can differ from the stored sale because a later record of the batch replaced the sale. Such a
   // difference is no conflict.
-  const conflicts = replace ? found.filter(({ isChainRead }) => isChainRead) : found;
+  const conflicts = prepared === null ? found.filter(({ isChainRead }) => isChainRead) : found;
   return {
     counts: { ...counts, unchanged: counts.unchanged - conflicts.length },
     conflicts: conflicts.map(({ line, reason }) => ({ line, kind: 'sale', reason })),
   };
+}
+
+function listNumbered(records: readonly NumberedRecord[]): NumberedSale[] {
+  return records.flatMap(({ line, record }) => (record.kind === 'sale' ? [{ line, sale: record.row }] : []));
 }
 
 /** If a record does not name the seller or the buyer, the stored seller or buyer is kept. */

@@ -36,15 +36,16 @@ export async function listRowImages(tx: Queryable, kind: TrackedKind, keys: read
 const decodeClosed = rowDecoder('import_log', { closed: boolean });
 
 /**
- * Locks an import until the transaction ends, so that an undo waits for the transaction. Returns false if an undo has closed the import.
- * The transaction must then be rolled back.
+ * Locks an import until the transaction ends, so that an undo waits for the transaction. Other transactions of the import do not wait. Returns
+ * false if an undo has closed the import. The transaction must then be rolled back.
  */
 export async function lockOpenImport(tx: Queryable, schema: ImportSchema, importId: string): Promise<boolean> {
-  const [row] = await tx.query(
-    `insert into ${schema}.import_log (import_id) values ($1)
-     on conflict (import_id) do update set import_id = excluded.import_id returning closed`,
-    [importId],
-  );
+  const lock = `select closed from ${schema}.import_log where import_id = $1 for share`;
+  let [row] = await tx.query(lock, [importId]);
+  if (!row) {
+    await tx.query(`insert into ${schema}.import_log (import_id) values ($1) on conflict do nothing`, [importId]);
+    [row] = await tx.query(lock, [importId]);
+  }
   return row !== undefined && !decodeClosed(row).closed;
 }
 

@@ -2,6 +2,7 @@
 // that writes listings or tokens locks the figures of their collections first and refreshes them last.
 
 import type { Queryable } from '../../database/port.ts';
+import { toTextArray } from '../../database/row-source.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';
 
 export type CollectionAsset = { collectionId: string; asset: string };
@@ -76,7 +77,7 @@ export async function refreshListedAssets(
      )
      update indexer.collection_figures as figures set listed_assets = figures.listed_assets + changed.listed
      from changed where changed.collection_id = figures.collection_id and changed.listed <> 0`,
-    [assets.map((one) => one.collectionId), assets.map((one) => one.asset), new Date(now)],
+    [toTextArray(assets.map((one) => one.collectionId)), toTextArray(assets.map((one) => one.asset)), new Date(now)],
   );
   await refreshMirrorFloors(
     tx,

@@ -4,9 +4,10 @@ import type { AssetId } from '../../core/address.ts';
 import type { Chains } from '../../core/chains.ts';
 import type { Queryable, Statements } from '../../database/port.ts';
 import type { RowColumns } from '../../database/row-source.ts';
+import { toTextArray } from '../../database/row-source.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';
-import type { UpsertCounts } from '../../database/upsert.ts';
-import { columnsOf, upsertRows } from '../../database/upsert.ts';
+import type { PreparedRows, RowForm, UpsertCounts } from '../../database/upsert.ts';
+import { columnsOf, prepareRows, upsertRows } from '../../database/upsert.ts';
 import type { RecordWrites } from '../../database/write-recording.ts';
 import { recordNothing } from '../../database/write-recording.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
@@ -116,16 +117,14 @@ const RECORD_CHANGES = `recorded_changes as (
  */
 export async function upsertListings(
   tx: Queryable,
-  listings: readonly NewListing[],
+  listings: readonly NewListing[] | PreparedRows<NewListing>,
   { now, record = recordNothing }: { now: number; record?: RecordWrites | undefined },
 ): Promise<UpsertCounts> {
   const recording = await record(tx);
   return upsertRows(tx, listings, {
     recording,
     params: [new Date(now)],
-    keyOf: (listing) => listing.key,
-    fold: foldListing,
-    columns: LISTING_COLUMNS,
+    ...LISTING_FORM,
     sql: `before as materialized (
       select stored.* from incoming cross join lateral (
         select *${recording.image} from indexer.listing as stored
@@ -193,6 +192,20 @@ const LISTING_COLUMNS: RowColumns<NewListing> = {
   quantity: { numeric: (listing) => listing.quantity },
   partial: { boolean: (listing) => listing.partial },
 };
+
+const LISTING_FORM: RowForm<NewListing> = {
+  // Two collections may have listings with the same id.
+  keyOf: (listing) => `${listing.collectionId} ${listing.key}`,
+  // Rows of one collection are written together, because most indexes begin with the collection. Within a collection, the rows of one asset are.
+  orderOf: (listing) => `${listing.collectionId} ${listing.asset} ${listing.key}`,
+  fold: foldListing,
+  columns: LISTING_COLUMNS,
+};
+
+/** Prepares listings for `upsertListings`. */
+export function prepareListings(listings: readonly NewListing[]): PreparedRows<NewListing> {
+  return prepareRows(listings, LISTING_FORM);
+}
 
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
 
@@ -292,7 +305,7 @@ export async function listSharedOrderHashes(
   const rows = await tx.query(
     `select order_hash from indexer.listing where order_hash = any($1)
      group by chain, order_hash, asset having count(*) > 1`,
-    [hashes],
+    [toTextArray(hashes)],
   );
   return [...new Set(rows.map((row) => decodeOrderHash(row).orderHash))].sort();
 }

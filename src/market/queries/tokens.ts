@@ -17,8 +17,8 @@ import {
 } from '../../database/rows.ts';
 import type { RowColumns } from '../../database/row-source.ts';
 import { toRowSource } from '../../database/row-source.ts';
-import type { UpsertCounts } from '../../database/upsert.ts';
-import { upsertRows } from '../../database/upsert.ts';
+import type { PreparedRows, RowForm, UpsertCounts } from '../../database/upsert.ts';
+import { prepareRows, upsertRows } from '../../database/upsert.ts';
 import { recordNothing } from '../../database/write-recording.ts';
 import type { CollectionAsset } from './figures.ts';
 import { LISTED, tokenFiguresSql, homeSql } from './figures.ts';
@@ -163,36 +163,45 @@ export type NewToken = {
   traits: readonly Trait[] | null;
 };
 
+const TOKEN_FORM: RowForm<NewToken> = {
+  keyOf: toTokenKeyText,
+  fold: (earlier, later) => ({
+    ...earlier,
+    name: later.name ?? earlier.name,
+    image: later.image ?? earlier.image,
+    rarityRank: later.rarityRank ?? earlier.rarityRank,
+    raritySource: later.rarityRank === null ? earlier.raritySource : later.raritySource,
+    owner: later.owner ?? earlier.owner,
+    traits: later.traits ?? earlier.traits,
+  }),
+  columns: {
+    collection_id: { text: (token) => token.collectionId },
+    asset: { text: (token) => token.asset },
+    chain: { text: (token) => token.chain },
+    name: { text: (token) => token.name },
+    image: { text: (token) => token.image },
+    rarity_rank: { bigint: (token) => token.rarityRank },
+    rarity_source: { text: (token) => token.raritySource },
+    owner: { text: (token) => token.owner },
+    traits: { jsonb: (token) => token.traits },
+  },
+};
+
+/** Prepares tokens for `upsertTokens`. */
+export function prepareTokens(tokens: readonly NewToken[]): PreparedRows<NewToken> {
+  return prepareRows(tokens, TOKEN_FORM);
+}
+
 /** A holder that was read from a chain is never replaced by a reported holder. */
 export async function upsertTokens(
   tx: Queryable,
-  tokens: readonly NewToken[],
+  tokens: readonly NewToken[] | PreparedRows<NewToken>,
   record = recordNothing,
 ): Promise<UpsertCounts> {
   const recording = await record(tx);
   return upsertRows(tx, tokens, {
     recording,
-    keyOf: toTokenKeyText,
-    fold: (earlier, later) => ({
-      ...earlier,
-      name: later.name ?? earlier.name,
-      image: later.image ?? earlier.image,
-      rarityRank: later.rarityRank ?? earlier.rarityRank,
-      raritySource: later.rarityRank === null ? earlier.raritySource : later.raritySource,
-      owner: later.owner ?? earlier.owner,
-      traits: later.traits ?? earlier.traits,
-    }),
-    columns: {
-      collection_id: { text: (token) => token.collectionId },
-      asset: { text: (token) => token.asset },
-      chain: { text: (token) => token.chain },
-      name: { text: (token) => token.name },
-      image: { text: (token) => token.image },
-      rarity_rank: { bigint: (token) => token.rarityRank },
-      rarity_source: { text: (token) => token.raritySource },
-      owner: { text: (token) => token.owner },
-      traits: { jsonb: (token) => token.traits },
-    },
+    ...TOKEN_FORM,
     sql: `before as materialized (
       select stored.* from incoming cross join lateral ${storedToken('incoming', recording.image)} as stored
     ), upserted as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, rarity_source, owner, traits)

@@ -54,7 +54,7 @@ test('a single skipped line is a warning', () => {
 
 test('a dry run of more than one batch says what it does not compare', () => {
   assert.equal(describeDryRun(summary({ read: 500 })), '');
-  assert.match(describeDryRun(summary({ read: 501 })), /^note: a dry run compares each batch of at most 8000 records/);
+  assert.match(describeDryRun(summary({ read: 501 })), /^note: a dry run compares each batch of at most 16000 records/);
 });
 
 test('the commands that take imports back begin with the newest import, and are printed only if something was stored', () => {

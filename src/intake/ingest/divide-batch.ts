@@ -1,0 +1,40 @@
+// Divides the records of a batch into parts that are stored at the same time. The parts have no collection in common: a transaction locks its
+// collections, and later records of a collection must be stored after earlier ones.
+
+import type { Database } from '../../database/port.ts';
+import type { NumberedRecord } from '../records/parse.ts';
+import { collectionIdOf } from '../records/parse.ts';
+
+/** The most parts of a batch. PostgreSQL runs each statement on one core, and waits for one page of the disk at a time. */
+const PARTS_MAX = 4;
+/** A part has at least about this many records, because a transaction has a fixed cost. */
+const PART_ROWS_MIN = 500;
+
+/**
+ * Returns at least one part, unless there are no records. The records of each part keep their order. Imports use at most half of the connections of
+ * a PostgreSQL database. The embedded engine has one connection, so there a batch is one part.
+ */
+export function divideByCollection(
+  records: readonly NumberedRecord[],
+  indexer: Pick<Database, 'engine' | 'pool'>,
+): (readonly NumberedRecord[])[] {
+  if (records.length === 0) return [];
+  const connections = indexer.engine === 'embedded' ? 1 : Math.floor(indexer.pool().max / 2);
+  const count = Math.min(PARTS_MAX, connections, Math.floor(records.length / PART_ROWS_MIN));
+  if (count <= 1) return [records];
+  const rowsOf = new Map<string | null, number>();
+  for (const { record } of records) {
+    const id = collectionIdOf(record);
+    rowsOf.set(id, (rowsOf.get(id) ?? 0) + 1);
+  }
+  const parts = Array.from({ length: count }, () => ({ rows: 0, records: new Array<NumberedRecord>() }));
+  const partOf = new Map<string | null, (typeof parts)[number]>();
+  // The largest collection first, each into the part with the fewest records so far.
+  for (const [id, rows] of [...rowsOf].sort(([, one], [, other]) => other - one)) {
+    const smallest = parts.reduce((least, part) => (part.rows < least.rows ? part : least));
+    smallest.rows += rows;
+    partOf.set(id, smallest);
+  }
+  for (const entry of records) partOf.get(collectionIdOf(entry.record))?.records.push(entry);
+  return parts.flatMap((part) => (part.rows === 0 ? [] : [part.records]));
+}

@@ -1,0 +1,236 @@
+// On PostgreSQL, a large batch is divided by collection into parts, which are stored at the same time.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, describe, test } from 'node:test';
+import type { Database } from '../../src/database/port.ts';
+import { ingestBatch } from '../../src/intake/ingest/batch.ts';
+import { divideByCollection } from '../../src/intake/ingest/divide-batch.ts';
+import type { NumberedRecord } from '../../src/intake/records/parse.ts';
+import { parseRecord } from '../../src/intake/records/parse.ts';
+import { lockOpenImport } from '../../src/intake/queries/import-changes.ts';
+import { undoPart } from '../../src/intake/undo/undo-import.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import {
+  dumpTables,
+  emptyTables,
+  listing,
+  NOW,
+  recordContext,
+  runImport,
+  sale,
+  toContext,
+  token,
+  toNdjson,
+} from '../support/service/intake.ts';
+
+const ROWS = 2_400;
+const addressOf = (collection: number) => `0x${String(collection).padStart(40, '0')}`;
+/** Records of six collections, each with a number of its own. Of three records one is a sale, one a listing, and one a token. */
+const records = Array.from({ length: ROWS }, (_, n) => {
+  const fields = { contractAddress: addressOf(n % 6), tokenId: String(n) };
+  if (n % 3 === 0) return sale({ ...fields, tx: `0x${n}`, logIndex: 1 });
+  return n % 3 === 1 ? listing({ ...fields, id: `L${n}` }) : token({ ...fields, name: `#${n}` });
+});
+
+const poolOf = (engine: Database['engine'], max: number) => ({
+  engine,
+  pool: () => ({ max, open: 0, idle: 0, waiting: 0, respondedAt: 0 }),
+});
+
+/** `rows`: how many tokens of each collection. The tokens of the collections take turns. */
+function toNumbered(rows: readonly number[]): NumberedRecord[] {
+  const numbered: NumberedRecord[] = [];
+  for (let n = 0; n < Math.max(...rows); n += 1) {
+    for (const [collection, count] of rows.entries()) {
+      if (n >= count) continue;
+      const { record } = parseRecord(
+        recordContext,
+        token({ contractAddress: addressOf(collection), tokenId: String(n) }),
+      );
+      assert.ok(record);
+      numbered.push({ line: numbered.length + 1, record });
+    }
+  }
+  return numbered;
+}
+
+describe('the parts of a batch', () => {
+  const divide = (rows: readonly number[], max = 10, engine: Database['engine'] = 'postgresql') =>
+    divideByCollection(toNumbered(rows), poolOf(engine, max));
+
+  test('all records of a collection are in one part, in their order, and every record is in one part', () => {
+    const parts = divide([900, 500, 400, 300, 200, 100, 50, 50]);
+    assert.equal(parts.length, 4);
+    const collections = parts.map(
+      (part) => new Set(part.map(({ record }) => 'collectionId' in record.row && record.row.collectionId)),
+    );
+    assert.equal(
+      collections.reduce((sum, { size }) => sum + size, 0),
+      8,
+    );
+    const lines = parts.flatMap((part) => part.map(({ line }) => line));
+    assert.deepEqual(
+      lines.toSorted((a, b) => a - b),
+      Array.from({ length: 2_500 }, (_, index) => index + 1),
+    );
+    for (const part of parts)
+      assert.deepEqual(
+        part,
+        part.toSorted((a, b) => a.line - b.line),
+      );
+  });
+
+  test('the parts are of similar size unless one collection is larger than the others together', () => {
+    const sizes = (rows: readonly number[]) => divide(rows).map((part) => part.length);
+    assert.deepEqual(
+      sizes([600, 550, 500, 400, 150, 100, 50]),
+      [600, 600, 600, 550].toSorted((a, b) => b - a),
+    );
+    assert.deepEqual(sizes([2_500]), [2_500]);
+  });
+
+  test('a part has at least 500 records, and a batch at most half as many parts as there are connections', () => {
+    const tens = Array.from({ length: 400 }, () => 10);
+    assert.equal(divide(tens.slice(0, 99)).length, 1);
+    assert.equal(divide(tens.slice(0, 100)).length, 2);
+    assert.equal(divide(tens).length, 4);
+    assert.equal(divide(tens, 4).length, 2);
+    assert.equal(divide(tens, 3).length, 1);
+    assert.deepEqual(divide([]), []);
+  });
+
+  test('the embedded engine, which has one connection, stores a batch in one part', () => {
+    assert.equal(
+      divide(
+        Array.from({ length: 400 }, () => 10),
+        10,
+        'embedded',
+      ).length,
+      1,
+    );
+  });
+});
+
+forEachEngine('divided batches', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(() => emptyTables(db));
+
+  /** The same database. Counts the transactions that run at the same time, and calls `fail` at the end of each of them with its number. */
+  const observe = (fail: (started: number) => void = () => undefined) => {
+    const seen = { most: 0 };
+    let [running, started] = [0, 0];
+    const observed: Database = {
+      ...db,
+      transaction: async (work) => {
+        running += 1;
+        started += 1;
+        const number = started;
+        seen.most = Math.max(seen.most, running);
+        try {
+          return await db.transaction(async (tx) => {
+            const result = await work(tx);
+            fail(number);
+            return result;
+          });
+        } finally {
+          running -= 1;
+        }
+      },
+    };
+    const context = toContext(db, { main: observed, indexer: observed, copyCatalog: () => Promise.resolve() });
+    return { context, seen };
+  };
+
+  const ingestAll = async (context: ReturnType<typeof toContext>) => {
+    let inserted = 0;
+    const numbered = records.map((values, index) => {
+      const { record } = parseRecord(recordContext, values);
+      assert.ok(record);
+      return { line: index + 1, record };
+    });
+    const ingested = ingestBatch(context, numbered, {
+      now: NOW,
+      dryRun: false,
+      isImport: true,
+      onIngested: ({ counts }) => {
+        for (const count of counts.values()) inserted += count.inserted;
+      },
+    });
+    const error = await ingested.then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    return { inserted, error };
+  };
+
+  test('the parts are stored at the same time, and leave the rows of a batch in one part', async () => {
+    const undivided: Database = { ...db, pool: () => ({ ...db.pool(), max: 1 }) };
+    assert.deepEqual(await ingestAll(toContext(undivided)), { inserted: ROWS, error: null });
+    const expected = await dumpTables(db);
+    await emptyTables(db);
+    const { context, seen } = observe();
+    assert.deepEqual(await ingestAll(context), { inserted: ROWS, error: null });
+    assert.deepEqual(await dumpTables(db), expected);
+    assert.equal(seen.most, engine.name === 'postgresql' ? 4 : 1);
+  });
+
+  test('when one part fails, the other parts are stored and counted, and the same batch completes the rows', async () => {
+    const failure = new Error('out of order');
+    const { context } = observe((started) => {
+      if (started === 1) throw failure;
+    });
+    const { inserted, error } = await ingestAll(context);
+    assert.equal(error, failure);
+    const [row] = await db.query(
+      `select (select count(*) from indexer.sale)::int + (select count(*) from indexer.listing)::int
+         + (select count(*) from indexer.token)::int as rows`,
+    );
+    assert.equal(row?.['rows'], inserted);
+    // Two of the six collections are in the part that fails.
+    assert.equal(inserted, engine.name === 'postgresql' ? (ROWS * 4) / 6 : 0);
+    assert.deepEqual(await ingestAll(toContext(db)), { inserted: ROWS - inserted, error: null });
+  });
+
+  test('an import in parts is undone completely', async () => {
+    const context = toContext(db);
+    const before = await dumpTables(db);
+    const { summary } = await runImport(context, toNdjson(records));
+    const [id = ''] = summary.imports ?? [];
+    const part = await undoPart(context, id, { budgetMs: 60_000 });
+    assert.equal(part.state, 'undone');
+    const removed = { removed: ROWS / 3, restored: 0, missing: 0, kept: 0 };
+    assert.deepEqual(part.rows, { sale: removed, listing: removed, token: removed });
+    for (const [table, rows] of Object.entries(await dumpTables(db))) {
+      if (/\.(sale|listing|token|listed_asset)$/.test(table)) assert.deepEqual(rows, before[table], table);
+    }
+  });
+
+  test('transactions of one import do not wait for one another, and an undo waits for both', async (t) => {
+    if (engine.name === 'embedded') return t.skip('the embedded engine has one connection');
+    await db.transaction((tx) => lockOpenImport(tx, 'indexer', 'imp_1'));
+    const both = Promise.withResolvers<void>();
+    t.after(() => both.resolve());
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const hold = (held: typeof first) =>
+      db.transaction(async (tx) => {
+        assert.equal(await lockOpenImport(tx, 'indexer', 'imp_1'), true);
+        held.resolve();
+        await both.promise;
+      });
+    const held = [hold(first), hold(second)];
+    await Promise.all([first.promise, second.promise]);
+    const closing = `update indexer.import_log set closed = true where import_id = 'imp_1'`;
+    const blocked = db.transaction(async (tx) => {
+      await tx.query(`set local lock_timeout = '100ms'`);
+      await tx.query(closing);
+    });
+    await assert.rejects(blocked, { code: '55P03' });
+    both.resolve();
+    await Promise.all(held);
+    await db.query(closing);
+    assert.equal(await db.transaction((tx) => lockOpenImport(tx, 'indexer', 'imp_1')), false);
+  });
+});
