@@ -11,9 +11,9 @@ import { openReplicas } from '../../src/database/open.ts';
 import type { Database } from '../../src/database/port.ts';
 import { createDatabase } from '../../src/database/port.ts';
 import type { CitusCluster } from '../support/engines/citus-cluster.ts';
-import { CITUS_MISSING, canRunCitus, startCitus } from '../support/engines/citus-cluster.ts';
+import { startCitus } from '../support/engines/citus-cluster.ts';
+import { citusSkip } from '../support/engines/citus-node.ts';
 
-const NOT_RUN = process.env['TEST_CITUS'] === '1' ? CITUS_MISSING : 'TEST_CITUS is not 1';
 /** Tables that stand on the coordinator alone. */
 const LOCAL = ['import_change', 'import_log', 'market_change', 'migration'];
 
@@ -24,78 +24,72 @@ function open(url: string): Database & AsyncDisposable {
   return { ...database, [Symbol.asyncDispose]: () => database.close() };
 }
 
-describe(
-  'the schema on a cluster',
-  { skip: process.env['TEST_CITUS'] === '1' && canRunCitus() ? false : NOT_RUN },
-  () => {
-    let cluster: CitusCluster | null = null;
-    before(async () => {
-      cluster = await startCitus();
-    });
-    after(() => cluster?.discard());
-    const theCluster = () => {
-      assert.ok(cluster);
-      return cluster;
-    };
+describe('the schema on a cluster', { skip: citusSkip() }, () => {
+  let cluster: CitusCluster | null = null;
+  before(async () => {
+    cluster = await startCitus();
+  });
+  after(() => cluster?.discard());
+  const theCluster = () => {
+    assert.ok(cluster);
+    return cluster;
+  };
 
-    test('every table with a collection in its key is distributed by collection, on the same nodes', async () => {
-      await using database = open(await theCluster().createDatabase());
-      await migrate(database, 'indexer');
-      assert.deepEqual(await migrate(database, 'indexer'), []);
-      const tables = await database.query(
-        `select relname as name, partmethod as method, colocationid as place,
+  test('every table with a collection in its key is distributed by collection, on the same nodes', async () => {
+    await using database = open(await theCluster().createDatabase());
+    await migrate(database, 'indexer');
+    assert.deepEqual(await migrate(database, 'indexer'), []);
+    const tables = await database.query(
+      `select relname as name, partmethod as method, colocationid as place,
            case when partmethod = 'h' then column_to_column_name(logicalrelid, partkey) end as key
          from pg_class left join pg_dist_partition on logicalrelid = pg_class.oid
          where relnamespace = 'indexer'::regnamespace and relkind = 'r' order by 1`,
-      );
-      const namesOf = (method: string | null) =>
-        tables.filter((table) => table['method'] === method).map((table) => table['name']);
-      assert.deepEqual(namesOf(null), LOCAL);
-      assert.deepEqual(namesOf('n'), ['chain_cursor']);
-      const distributed = tables.filter((table) => table['method'] === 'h');
-      assert.ok(distributed.length > 20);
-      assert.deepEqual([...new Set(distributed.map((table) => table['key']))], ['collection_id']);
-      assert.equal(new Set(distributed.map((table) => table['place'])).size, 1);
-      const found = await findCluster(database, 'indexer');
-      assert.deepEqual([found?.nodes.length, found?.inactive, found?.local], [2, [], []]);
-    });
+    );
+    const namesOf = (method: string | null) =>
+      tables.filter((table) => table['method'] === method).map((table) => table['name']);
+    assert.deepEqual(namesOf(null), LOCAL);
+    assert.deepEqual(namesOf('n'), ['chain_cursor']);
+    const distributed = tables.filter((table) => table['method'] === 'h');
+    assert.ok(distributed.length > 20);
+    assert.deepEqual([...new Set(distributed.map((table) => table['key']))], ['collection_id']);
+    assert.equal(new Set(distributed.map((table) => table['place'])).size, 1);
+    const found = await findCluster(database, 'indexer');
+    assert.deepEqual([found?.nodes.length, found?.inactive, found?.local], [2, [], []]);
+  });
 
-    test('the start fails if INDEXER_DATABASE_REPLICA_URLS is set', async () => {
-      const url = await theCluster().createDatabase();
-      await using database = open(url);
-      const settings = {
-        dataDir: '',
-        databaseUrl: null,
-        indexerDatabaseUrl: url,
-        databaseReplicaUrls: [],
-        indexerDatabaseReplicaUrls: [url],
-        replicaMaxLagMs: 1_000,
-      };
-      await assert.rejects(
-        openReplicas(settings, createLog('silent'), { primaries: { main: database, indexer: database } }),
-        new OperatorError(
-          'indexer-replica-1 of INDEXER_DATABASE_REPLICA_URLS leads to a node of a Citus cluster, which cannot have replicas here: remove the setting',
-        ),
-      );
-    });
+  test('the start fails if INDEXER_DATABASE_REPLICA_URLS is set', async () => {
+    const url = await theCluster().createDatabase();
+    await using database = open(url);
+    const settings = {
+      dataDir: '',
+      databaseUrl: null,
+      indexerDatabaseUrl: url,
+      databaseReplicaUrls: [],
+      indexerDatabaseReplicaUrls: [url],
+      replicaMaxLagMs: 1_000,
+    };
+    await assert.rejects(
+      openReplicas(settings, createLog('silent'), { primaries: { main: database, indexer: database } }),
+      new OperatorError(
+        'indexer-replica-1 of INDEXER_DATABASE_REPLICA_URLS leads to a node of a Citus cluster, which cannot have replicas here: remove the setting',
+      ),
+    );
+  });
 
-    test('a later migration may alter, index and fill the distributed tables in its transaction', async () => {
-      await using database = open(await theCluster().createDatabase());
-      await migrate(database, 'indexer');
-      await database.query(
-        `insert into indexer.collection_stats (collection_id, at) values ('a', now()), ('b', now())`,
-      );
-      const sql = `alter table indexer.collection_stats add column later text;
+  test('a later migration may alter, index and fill the distributed tables in its transaction', async () => {
+    await using database = open(await theCluster().createDatabase());
+    await migrate(database, 'indexer');
+    await database.query(`insert into indexer.collection_stats (collection_id, at) values ('a', now()), ('b', now())`);
+    const sql = `alter table indexer.collection_stats add column later text;
         create index collection_stats_later on indexer.collection_stats (later);
         -- It's one; statement.
         update indexer.collection_stats set later = collection_id;
         do $$ begin perform ';'; end $$;`;
-      await database.transaction(async (tx) => {
-        await useOneConnection(tx);
-        await applyMigration(tx, 'indexer', { name: '9001-later.sql', sql, digest: 'later' }, { isDistributed: true });
-      });
-      const rows = await database.query(`select later from indexer.collection_stats order by later`);
-      assert.deepEqual(rows, [{ later: 'a' }, { later: 'b' }]);
+    await database.transaction(async (tx) => {
+      await useOneConnection(tx);
+      await applyMigration(tx, 'indexer', { name: '9001-later.sql', sql, digest: 'later' }, { isDistributed: true });
     });
-  },
-);
+    const rows = await database.query(`select later from indexer.collection_stats order by later`);
+    assert.deepEqual(rows, [{ later: 'a' }, { later: 'b' }]);
+  });
+});

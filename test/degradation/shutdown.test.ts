@@ -262,7 +262,7 @@ withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
     return {
       ...(await newSettings(t)),
       DATABASE_URL: await createTestDatabase(servers.primary.url),
-      INDEXER_DATABASE_URL: await createTestDatabase(servers.indexer.url),
+      INDEXER_DATABASE_URL: await servers.createIndex(),
     };
   }
 

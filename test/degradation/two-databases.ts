@@ -7,6 +7,9 @@ import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { after, before, describe, test } from 'node:test';
 import { MARKET, databasePorts } from './small-market.ts';
+import type { CitusCluster } from '../support/engines/citus-cluster.ts';
+import { startCitus } from '../support/engines/citus-cluster.ts';
+import { CITUS_MISSING, RUNS_ON_CITUS, canRunCitus } from '../support/engines/citus-node.ts';
 import type { TcpProxy } from '../support/engines/tcp-proxy.ts';
 import { startTcpProxy } from '../support/engines/tcp-proxy.ts';
 import { START } from '../support/service/market.ts';
@@ -15,7 +18,13 @@ import { canStartPostgres, createTestDatabase, startOwnPostgres } from '../suppo
 import type { TestResponse, TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 
-export type TwoServers = { primary: PostgresServer; indexer: PostgresServer };
+export type TwoServers = {
+  primary: PostgresServer;
+  /** With TEST_CITUS=1 the coordinator of a cluster. */
+  indexer: PostgresServer;
+  /** Makes a database for the index, without rows. Returns its URL. */
+  createIndex(): Promise<string>;
+};
 
 /**
  * Declares a suite with two PostgreSQL servers, which are started before its tests and removed afterwards. `suite` must read
@@ -27,15 +36,26 @@ export function withTwoServers(name: string, suite: (servers: TwoServers) => voi
     test(name, { skip: 'PostgreSQL is not installed' });
     return;
   }
+  if (RUNS_ON_CITUS && !canRunCitus()) {
+    test(name, { skip: CITUS_MISSING });
+    return;
+  }
   describe(name, () => {
     const servers = {} as TwoServers;
+    let cluster: CitusCluster | null = null;
     before(async () => {
-      const [primary, indexer] = await Promise.all([startOwnPostgres(), startOwnPostgres()]);
-      Object.assign(servers, { primary, indexer });
-      for (const { url } of [primary, indexer]) databasePorts.add(new URL(url).port);
+      const [primary, index] = await Promise.all([
+        startOwnPostgres(),
+        RUNS_ON_CITUS ? startCitus() : startOwnPostgres(),
+      ]);
+      if ('coordinator' in index) cluster = index;
+      const indexer = 'coordinator' in index ? index.coordinator : index;
+      const createIndex = () => cluster?.createDatabase('migrated') ?? createTestDatabase(indexer.url);
+      Object.assign(servers, { primary, indexer, createIndex });
+      for (const { url } of [primary, indexer, ...(cluster?.workers ?? [])]) databasePorts.add(new URL(url).port);
     });
     after(async () => {
-      await Promise.all([servers.primary.discard(), servers.indexer.discard()]);
+      await Promise.all([servers.primary.discard(), (cluster ?? servers.indexer).discard()]);
     });
     suite(servers);
   });
@@ -71,7 +91,7 @@ type TwoDatabaseOptions = {
 /** Starts a service on a new database of each server and loads the small market. The service is closed when the test ends. */
 export async function startOnTwoDatabases(
   t: TestContext,
-  { primary, indexer }: TwoServers,
+  { primary, createIndex }: TwoServers,
   { via = {}, settings: extraSettings = {}, empty = false }: TwoDatabaseOptions = {},
 ): Promise<TwoDatabaseService> {
   const direct = (url: string) => Promise.resolve(url);
@@ -79,7 +99,7 @@ export async function startOnTwoDatabases(
   const settings = {
     DATA_DIR: dir,
     DATABASE_URL: await (via.primary ?? direct)(await createTestDatabase(primary.url)),
-    INDEXER_DATABASE_URL: await (via.indexer ?? direct)(await createTestDatabase(indexer.url)),
+    INDEXER_DATABASE_URL: await (via.indexer ?? direct)(await createIndex()),
     SOURCE_TIMEOUT_MS: String(SOURCE_TIMEOUT_MS),
     ...extraSettings,
   };

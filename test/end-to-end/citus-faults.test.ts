@@ -6,13 +6,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { describeError } from '../../src/core/errors.ts';
-import { migrate } from '../../src/database/migrate.ts';
-import { createDatabase } from '../../src/database/port.ts';
 import type { CitusCluster } from '../support/engines/citus-cluster.ts';
-import { CITUS_MISSING, canRunCitus, startCitus } from '../support/engines/citus-cluster.ts';
+import { startCitus } from '../support/engines/citus-cluster.ts';
+import { citusSkip } from '../support/engines/citus-node.ts';
 import { cleanUp } from '../support/engines/cleanup.ts';
 import type { PostgresServer } from '../support/engines/postgres-server.ts';
-import { createTestDatabase } from '../support/engines/postgres-server.ts';
 import type { TestCollection } from '../support/service/market.ts';
 import { BUYER, newCollection, range } from '../support/service/market.ts';
 import type { TestResponse, TestService } from '../support/service/service.ts';
@@ -28,9 +26,7 @@ const WAIT_MS = 240_000;
 /** A response that takes this long has hung. The deadlines of all sources of a response pass much earlier. */
 const HANG_MS = 60_000;
 
-const reason = process.env['TEST_CITUS'] !== '1' ? 'runs with TEST_CITUS=1' : canRunCitus() ? false : CITUS_MISSING;
-
-describe('an index on Citus under faults', { skip: reason }, () => {
+describe('an index on Citus under faults', { skip: citusSkip() }, () => {
   let cluster: CitusCluster;
   let indexUrl: string;
   let service: TestService;
@@ -38,13 +34,11 @@ describe('an index on Citus under faults', { skip: reason }, () => {
 
   before(async () => {
     cluster = await startCitus();
-    indexUrl = await cluster.createDatabase();
-    // Distributing the tables can take longer than the start waits for an index.
-    await migrateIndex(indexUrl);
+    indexUrl = await cluster.createDatabase('migrated');
     service = await startTestService({
       settings: {
         DATA_DIR: temporaryDirectory(),
-        DATABASE_URL: await createTestDatabase(cluster.coordinator.url),
+        DATABASE_URL: await cluster.createPrimary('migrated'),
         INDEXER_DATABASE_URL: indexUrl,
         // A busy machine must not look like a dead worker.
         SOURCE_TIMEOUT_MS: '10000',
@@ -251,15 +245,6 @@ function isDegraded(path: string, { status, body }: { status: number; body: any 
 async function killServer(server: PostgresServer): Promise<void> {
   process.kill(server.pid() ?? 0, 'SIGKILL');
   await until(() => !server.isRunning(), WAIT_MS, 'the server does not end');
-}
-
-async function migrateIndex(url: string): Promise<void> {
-  const database = createDatabase(new pg.Pool({ connectionString: url, max: 1 }), {
-    engine: 'postgresql',
-    name: 'indexer',
-  });
-  await migrate(database, 'indexer');
-  await database.close();
 }
 
 const portOf = ({ url }: PostgresServer) => Number(new URL(url).port);

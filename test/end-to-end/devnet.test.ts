@@ -16,7 +16,8 @@ import type { FaultyEndpoint } from '../support/chain/faulty-endpoint.ts';
 import { startFaultyEndpoint } from '../support/chain/faulty-endpoint.ts';
 import type { ServiceProcess } from '../support/service/service-process.ts';
 import { sendToSocket, startServiceProcess } from '../support/service/service-process.ts';
-import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
+import type { OneEngine } from '../support/engines/one-engine.ts';
+import { createOneEngine } from '../support/engines/one-engine.ts';
 
 const SEED = Number(process.env['DEVNET_SEED'] ?? 1);
 const ACTIONS = Number(process.env['DEVNET_ACTIONS'] ?? 80);
@@ -40,11 +41,9 @@ after(async () => {
 test('after faults and kills the service serves the orders, owners, floors and sales of the final chain state', async (t) => {
   const devnet = await startDevnet({ networks: NETWORKS, seed: SEED });
   cleanups.push(devnet.stop);
-  const settings: Record<string, string> & { DATA_DIR: string } = {
-    DATA_DIR: await directoryWithDatabase(),
-    CHAIN_POLL_MS: '200',
-    TRUST_PROXY: 'true',
-  };
+  const engine = await createOneEngine();
+  cleanups.push(engine.close);
+  const settings: OneEngine['settings'] = { ...engine.settings, CHAIN_POLL_MS: '200', TRUST_PROXY: 'true' };
   const faultyEndpoints: FaultyEndpoint[] = [];
   for (const { world } of devnet.networks) {
     const endpoint = await startFaultyEndpoint(world.chain.url, { seed: SEED, faultShare: FAULT_SHARE });

@@ -2,11 +2,10 @@
 // and the intake with an API key. Only the operator's calls use the local socket. They add collections and read the progress.
 
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readHeight } from '../../devnet/chain.ts';
 import type { World } from '../../devnet/world.ts';
-import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
+import { createOneEngine } from '../support/engines/one-engine.ts';
 import { sendToSocket, startServiceProcess } from '../support/service/service-process.ts';
 
 const WAIT_MS = 60_000;
@@ -30,10 +29,10 @@ export type FollowedService = {
 
 /** Starts the service, and follows every collection of the worlds from their first blocks. */
 export async function startFollowedService(worlds: readonly World[]): Promise<FollowedService> {
-  const dataDir = await directoryWithDatabase();
+  const engine = await createOneEngine();
   // The tests send hundreds of requests with one key in a few seconds.
   const limits = { STORE_RATE_LIMIT: '100000', TRUST_PROXY: 'true' };
-  const settings = { DATA_DIR: dataDir, CHAIN_POLL_MS: String(CHAIN_POLL_MS), ...limits };
+  const settings = { ...engine.settings, CHAIN_POLL_MS: String(CHAIN_POLL_MS), ...limits };
   const urls = worlds.map(({ chain }) => [`RPC_URL_${chain.id.toUpperCase()}`, chain.url]);
   const process = await startServiceProcess({ ...settings, ...Object.fromEntries(urls) });
   const operate = async (operation: string, input: object) => {
@@ -80,7 +79,7 @@ export async function startFollowedService(worlds: readonly World[]): Promise<Fo
     },
     stop: async () => {
       await process.stop();
-      await rm(dataDir, { recursive: true, force: true });
+      await engine.close();
     },
   };
 }

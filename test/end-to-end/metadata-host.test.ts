@@ -16,7 +16,7 @@ import { defineCollections } from '../../src/cli/collections.ts';
 import { defineStatus } from '../../src/cli/status.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { startMetadataHost } from '../support/chain/metadata-host.ts';
-import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
+import { createOneEngine } from '../support/engines/one-engine.ts';
 import { startTestService } from '../support/service/service.ts';
 import { until } from '../support/until.ts';
 import { followCollection, runTask } from './synced-collection.ts';
@@ -70,10 +70,10 @@ test('a collection gets its names, pictures, traits, royalty and ranks, although
   };
   await transact(chain, [callOf(owner, contract, 'mintBatch', [owner, 1n, BigInt(TOKENS)])]);
 
-  const dataDir = await directoryWithDatabase();
+  const engine = await createOneEngine();
   const service = await startTestService({
     settings: {
-      DATA_DIR: dataDir,
+      ...engine.settings,
       RPC_URL_ETHEREUM: chain.url,
       CHAIN_POLL_MS: '200',
       IPFS_GATEWAYS: `${host.url}/ipfs`,
@@ -83,8 +83,9 @@ test('a collection gets its names, pictures, traits, royalty and ranks, although
     logLevel: 'warn',
   });
   t.after(service.close);
+  t.after(engine.close);
   const mercat = async (name: keyof typeof COMMANDS, ...args: string[]) => {
-    const result = await runCommand(COMMANDS[name], [name, ...args], { env: { DATA_DIR: dataDir } });
+    const result = await runCommand(COMMANDS[name], [name, ...args], { env: { ...engine.settings } });
     assert.equal(result.code, 0, result.stderr);
     return result.stdout;
   };

@@ -9,7 +9,7 @@ import { startDevnet, startSimulation } from '../../devnet/devnet.ts';
 import { toListingIdOfOrder } from '../../src/market/row-keys.ts';
 import type { ExpectedSale } from '../support/chain/expected-state.ts';
 import { readExpectedState } from '../support/chain/expected-state.ts';
-import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
+import { createOneEngine } from '../support/engines/one-engine.ts';
 import type { ServedSale } from '../support/replay/opensea.ts';
 import { makeCollection, makeHash, openseaRoutes } from '../support/replay/opensea.ts';
 import { startReplayServer } from '../support/replay/replay.ts';
@@ -47,9 +47,11 @@ test('a sale of any protocol that OpenSea also reports is served once, with pric
   ]);
   const served = makeCollection({ slug: SLUG, contract, chain: 'ethereum', symbol: 'ETH' });
   const replay = await startReplayServer(t, openseaRoutes([served]));
+  const engine = await createOneEngine();
+  closers.push(engine.close);
   const service = await startTestService({
     settings: {
-      DATA_DIR: await directoryWithDatabase(),
+      ...engine.settings,
       RPC_URL_ETHEREUM: world.chain.url,
       CHAIN_POLL_MS: '200',
       OPENSEA_API_KEY: 'a-key',

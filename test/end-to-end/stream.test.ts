@@ -13,6 +13,8 @@ import { startDevnet, startSimulation } from '../../devnet/devnet.ts';
 import { toWireComponents } from '../../devnet/orders.ts';
 import { createRandom } from '../../devnet/random.ts';
 import type { Marketplace } from '../../devnet/simulation.ts';
+import { startCitus } from '../support/engines/citus-cluster.ts';
+import { RUNS_ON_CITUS } from '../support/engines/citus-node.ts';
 import { cleanUp } from '../support/engines/cleanup.ts';
 import {
   canRunPostgres,
@@ -56,7 +58,10 @@ test('copies made from one snapshot and the stream equal what the interfaces ser
   closers.push(() => devnet.stop());
   const network = devnet.networks[0] ?? assert.fail();
   const { world } = network;
+  const cluster = RUNS_ON_CITUS ? await startCitus() : null;
+  if (cluster) closers.push(() => cluster.discard());
   const nodes = await Nodes.start(NODES, {
+    ...(cluster && { INDEXER_DATABASE_URL: await cluster.createDatabase('migrated') }),
     DATABASE_URL: await createTestDatabase(server.url, await migratedTemplate(server.url)),
     RPC_URL_ETHEREUM: world.chain.url,
     CHAIN_POLL_MS: '200',

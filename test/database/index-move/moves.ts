@@ -12,7 +12,8 @@ import type { MoveProgress, MoveResult } from '../../../src/database/index-move/
 import { moveIndex } from '../../../src/database/index-move/move.ts';
 import { directoryWithDatabase } from '../../support/engines/embedded-template.ts';
 import type { CitusCluster } from '../../support/engines/citus-cluster.ts';
-import { CITUS_MISSING, canRunCitus, startCitus } from '../../support/engines/citus-cluster.ts';
+import { startCitus } from '../../support/engines/citus-cluster.ts';
+import { CITUS_MISSING, RUNS_ON_CITUS, canRunCitus } from '../../support/engines/citus-node.ts';
 import { cleanUp } from '../../support/engines/cleanup.ts';
 import type { PostgresServer } from '../../support/engines/postgres-server.ts';
 import {
@@ -39,7 +40,7 @@ export type MoveEngines = {
 
 /** Declares `suite` once for each engine of the source. With TEST_CITUS=1 the targets are clusters, else PostgreSQL databases. */
 export function forEachMove(name: string, suite: (engines: MoveEngines) => void): void {
-  const hasCitus = process.env['TEST_CITUS'] === '1';
+  const hasCitus = RUNS_ON_CITUS;
   const missing = hasCitus ? !canRunCitus() && CITUS_MISSING : !canRunPostgres() && 'PostgreSQL is not on this machine';
   if (missing !== false && process.env['REQUIRE_POSTGRES'] !== '1') {
     test(name, { skip: missing });

@@ -5,13 +5,13 @@
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { SCHEMAS, migrate } from '../../../src/database/migrate.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { createDatabase } from '../../../src/database/port.ts';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 import type { CitusCluster } from './citus-cluster.ts';
-import { CITUS_MISSING, canRunCitus, startCitus } from './citus-cluster.ts';
+import { startCitus } from './citus-cluster.ts';
+import { CITUS_MISSING, RUNS_ON_CITUS, canRunCitus } from './citus-node.ts';
 import { cleanUp, onCleanUp } from './cleanup.ts';
 import type { Template } from './embedded-template.ts';
 import { directoryWithDatabase } from './embedded-template.ts';
@@ -34,7 +34,7 @@ const OFFLINE = { PRICE_SOURCES: 'none' };
 
 /** Declares `suite` once for each engine. */
 export function forEachEngine(name: string, suite: (engine: TestEngine) => void): void {
-  if (process.env['TEST_CITUS'] === '1') {
+  if (RUNS_ON_CITUS) {
     describeOnCitus(name, suite);
     return;
   }
@@ -113,34 +113,17 @@ function postgresEngine(serverUrl: () => string): TestEngine {
 
 /** The database that `open` returns has both schemas on the coordinator. A service has the primary in a separate database. */
 function citusEngine(cluster: () => CitusCluster): TestEngine {
-  let migrated: Promise<string> | null = null;
-  const create = async (template: Template) =>
-    template === 'empty'
-      ? cluster().createDatabase()
-      : cluster().copyDatabase(await (migrated ??= migrateOn(cluster())));
   return {
     name: 'postgresql',
     hasCitus: true,
-    open: async () => openPool(await create('migrated')),
-    settings: async (template = 'migrated') => {
-      const { url } = cluster().coordinator;
-      return {
-        ...OFFLINE,
-        DATA_DIR: temporaryDirectory(),
-        DATABASE_URL: await createTestDatabase(url, template === 'empty' ? null : await migratedTemplate(url)),
-        INDEXER_DATABASE_URL: await create(template),
-      };
-    },
+    open: async () => openPool(await cluster().createDatabase('migrated')),
+    settings: async (template = 'migrated') => ({
+      ...OFFLINE,
+      DATA_DIR: temporaryDirectory(),
+      DATABASE_URL: await cluster().createPrimary(template),
+      INDEXER_DATABASE_URL: await cluster().createDatabase(template),
+    }),
   };
-}
-
-async function migrateOn(cluster: CitusCluster): Promise<string> {
-  const url = await cluster.createDatabase();
-  const pool = new pg.Pool({ connectionString: url, max: 1 });
-  const database = createDatabase(pool, { engine: 'postgresql', name: 'indexer' });
-  for (const schema of SCHEMAS) await migrate(database, schema);
-  await database.close();
-  return url;
 }
 
 function openPool(connectionString: string): Database {

@@ -1,6 +1,7 @@
 // PostgreSQL servers for tests: the server that TEST_DATABASE_URL names, or servers that a test starts, stops, freezes and
 // discards itself.
 
+import type { SpawnSyncOptions } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -105,6 +106,14 @@ export type PostgresOptions = {
   parent?: string;
   /** The URL of a server of which the new server is a streaming replica. By default the new server is a primary with no data. */
   replicaOf?: string;
+  /** The data directory of a stopped server, of which the new server gets a copy. Not possible together with `replicaOf`. */
+  copyOf?: string;
+};
+
+/** A server that this process started. */
+export type OwnPostgresServer = PostgresServer & {
+  /** The path of its data directory. */
+  data: string;
 };
 
 /** The server that TEST_DATABASE_URL names, or a new server. */
@@ -135,16 +144,20 @@ export async function startOwnPostgres({
   settings = {},
   parent = os.tmpdir(),
   replicaOf,
-}: PostgresOptions = {}): Promise<PostgresServer> {
+  copyOf,
+}: PostgresOptions = {}): Promise<OwnPostgresServer> {
   const programs = findPostgresPrograms();
   if (!programs) throw new Error('PostgreSQL is not on this machine');
   const dir = mkdtempSync(path.join(parent, 'mercat-postgres-'));
   const owner = serverOwner();
   if (owner) chownSync(dir, owner.uid, owner.gid);
   const data = path.join(dir, 'data');
-  const [program, ...programArgs] = replicaOf === undefined ? initdb(data) : baseBackup(data, replicaOf);
-  const made = spawnSync(path.join(programs, program), programArgs, { ...owner, cwd: dir, encoding: 'utf8' });
-  if (made.status !== 0) throw new Error(`${program} failed: ${made.stderr}`);
+  if (copyOf === undefined) {
+    const [program, ...programArgs] = replicaOf === undefined ? initdb(data) : baseBackup(data, replicaOf);
+    run(path.join(programs, program), programArgs, { ...owner, cwd: dir });
+  } else {
+    copyDataDirectory(copyOf, data);
+  }
   const port = await freePort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const args = [
@@ -181,6 +194,7 @@ export async function startOwnPostgres({
   await start();
   return {
     url,
+    data,
     pid: () => child?.pid ?? null,
     isRunning: () => child !== null && child.exitCode === null && child.signalCode === null,
     start,
@@ -197,6 +211,17 @@ export async function startOwnPostgres({
       rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** Copies the data directory of a stopped server to `to`, which must not exist yet. */
+export function copyDataDirectory(from: string, to: string): void {
+  // `cp` keeps the owner of the files, which `cpSync` of Node does not.
+  run('cp', ['-a', from, to], {});
+}
+
+function run(program: string, args: readonly string[], options: SpawnSyncOptions): void {
+  const { status, stderr, error } = spawnSync(program, args, { ...options, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${program} failed: ${stderr}`, { cause: error });
 }
 
 type Command = [program: string, ...args: string[]];

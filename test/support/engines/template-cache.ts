@@ -1,0 +1,54 @@
+// Data directories of databases that tests copy, because making them takes seconds. They are kept in node_modules/.cache, under a digest of
+// the files that determine their content. Deleting node_modules/.cache is always safe.
+
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SCHEMAS } from '../../../src/database/migrate.ts';
+
+const ROOT = new URL('../../../', import.meta.url);
+const CACHE = fileURLToPath(new URL('node_modules/.cache/mercat/', ROOT));
+const MIGRATIONS = 'src/database/migrations/';
+
+/** The files of all migrations, relative to the root of the repository. */
+export function listMigrationFiles(): string[] {
+  const folders = SCHEMAS.map((schema) => `${MIGRATIONS}${schema}/`);
+  return folders.flatMap((folder) =>
+    readdirSync(new URL(folder, ROOT))
+      .toSorted()
+      .map((name) => `${folder}${name}`),
+  );
+}
+
+/**
+ * The path of a stored directory. `madeOf`: the files that determine its content, relative to the root of the repository. `versions`: what
+ * else determines it. If there is no such directory, `make` makes it at the path that it receives.
+ */
+export async function findTemplate(
+  name: string,
+  { madeOf, versions = [] }: { madeOf: readonly string[]; versions?: readonly string[] },
+  make: (directory: string) => Promise<void>,
+): Promise<string> {
+  const digest = createHash('sha256');
+  for (const file of madeOf) digest.update(`${file}\n`).update(readFileSync(new URL(file, ROOT)));
+  for (const version of versions) digest.update(`${version}\n`);
+  const template = path.join(CACHE, `${name}-${digest.digest('hex').slice(0, 16)}`);
+  if (!existsSync(template)) await store(template, make);
+  return template;
+}
+
+/** Test files that run at the same time may each make a template. The first complete template is kept. */
+async function store(template: string, make: (directory: string) => Promise<void>): Promise<void> {
+  mkdirSync(CACHE, { recursive: true });
+  const directory = mkdtempSync(path.join(CACHE, 'making-'));
+  try {
+    await make(path.join(directory, 'template'));
+    if (!existsSync(template)) renameSync(path.join(directory, 'template'), template);
+  } catch (error) {
+    // Another test file was first. Renaming cannot replace a directory that is not empty.
+    if (!existsSync(template)) throw error;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
