@@ -23,7 +23,7 @@ export const addPointsSql = (changed: string): string => `points as (
 /**
  * The SQL expression for the fact that identifies the floor of a point in the activity log. `key` is the column with the key of the point.
  */
-export const pointFactSql = (key: string): string => `'floor ' || ${key}`;
+export const pointFactSql = (key: string): string => `'floor ' || ${key}::text`;
 
 const decodeTaken = rowDecoder('market_point', { collectionId: column('collection_id', text), fact: text });
 
