@@ -59,6 +59,7 @@ function describeStatus(status: Status, stdout: CommandIo['stdout']): string {
   const sections = [
     describeProcesses(status.processes ?? [], stdout),
     describeDatabases(databases ?? {}, stdout),
+    describeIndex(databases?.['indexer']),
     rateLimits ? `rate limits: ${RATE_LIMITS[rateLimits.counted]}\n` : '',
     describeChains(chains ?? [], stdout),
     describeSales(sales ?? []),
@@ -100,6 +101,22 @@ function describeDatabases(databases: Readonly<Record<string, DatabaseStatus>>, 
     `${answers ? `responds in ${latencyMs} ms` : 'does not respond'}${replica ? describeReplica(replica) : ''}`,
   ]);
   return tableOf(['database', 'engine', 'state'], rows, stdout);
+}
+
+const MOVES = {
+  begun:
+    'a move of the index to another database has begun and is not complete: mercat move-index continues or abandons it\n',
+  moved:
+    'the index has moved to another database, and this service still uses the old one: set INDEXER_DATABASE_URL and restart it\n',
+} as const;
+
+/** The workers are named by their ids in pg_dist_node, because the status must not contain hosts. */
+function describeIndex({ cluster, move }: Partial<DatabaseStatus> = {}): string {
+  const workers = cluster?.workers.map(({ node, answers }) => `${node} ${answers ? 'responds' : 'does not respond'}`);
+  return [
+    workers ? `the indexer database is the coordinator of a Citus cluster: worker ${workers.join(', worker ')}\n` : '',
+    move ? MOVES[move] : '',
+  ].join('');
 }
 
 function describeReplica({ leftOut, lagMs }: NonNullable<DatabaseStatus['replica']>): string {

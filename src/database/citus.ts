@@ -2,7 +2,8 @@
 // without a collection in their primary key stay on the coordinator.
 
 import { OperatorError } from '../core/errors.ts';
-import type { Queryable } from './port.ts';
+import { DeadlineExceeded } from '../resilience/deadline.ts';
+import type { Queryable, Statements } from './port.ts';
 import { boolean, integer, list, rowDecoder, text } from './rows.ts';
 
 /** Small tables that statements join with distributed ones. Each node has a copy. */
@@ -95,6 +96,49 @@ async function findColocated(db: Queryable, schema: string): Promise<string> {
     [schema],
   );
   return row ? decodeName(row).name : 'none';
+}
+
+const decodeNode = rowDecoder('node', { id: integer, host: text, port: integer });
+const decodeReachable = rowDecoder('connection', { reachable: boolean });
+
+/** `id`: `nodeid` of `pg_dist_node`. */
+export type ClusterNode = { id: number; host: string; port: number };
+
+/** The nodes of the cluster except the coordinator, by their ids. Empty if the database is no node of a cluster. */
+export async function listWorkers(db: Queryable): Promise<ClusterNode[]> {
+  if (!(await hasCitus(db))) return [];
+  const rows = await db.query(
+    `select nodeid as id, nodename as host, nodeport as port from pg_dist_node
+     where groupid <> 0 and noderole = 'primary' order by nodeid`,
+  );
+  return rows.map(decodeNode);
+}
+
+/**
+ * How long the coordinator tries to connect to a node. A connection that the session already has is used without this limit, so the caller
+ * must have a deadline too.
+ */
+const CONNECT_TIMEOUT_MS = 800;
+/** A session notices in the first check that a node has closed their connection. A second check makes a new connection. */
+const CHECKS_MAX = 2;
+
+/** Whether the coordinator can use a node. `db` must have a deadline. A node that does not respond before the deadline is not reachable. */
+export async function isReachable(db: Statements, node: ClusterNode): Promise<boolean> {
+  try {
+    for (let check = 0; check < CHECKS_MAX; check += 1) {
+      if (await db.transaction((tx) => checkConnection(tx, node))) return true;
+    }
+    return false;
+  } catch (error) {
+    if (error instanceof DeadlineExceeded) return false;
+    throw error;
+  }
+}
+
+async function checkConnection(tx: Queryable, { host, port }: ClusterNode): Promise<boolean> {
+  await tx.query(`set local citus.node_connection_timeout = ${CONNECT_TIMEOUT_MS}`);
+  const [row] = await tx.query(`select citus_check_connection_to_node($1, $2) as reachable`, [host, port]);
+  return row !== undefined && decodeReachable(row).reachable;
 }
 
 const decodeCluster = rowDecoder('cluster', {

@@ -55,7 +55,8 @@ export async function migrateWithin(
   const known = readMigrations(schema);
   await tx.query(`set local statement_timeout = 0`);
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('mercat migrations ' || $1, 0))`, [schema]);
-  await tx.query(`create schema if not exists ${schema}`);
+  // A Citus cluster sends the statement to all nodes, also if the schema exists. A start must not need a worker that is down.
+  if (!(await hasSchema(tx, schema))) await tx.query(`create schema if not exists ${schema}`);
   await createMigrationTable(tx, schema);
   const pending = await checkApplied(tx, schema, known);
   // No earlier version runs on Citus, and the tables can only be distributed after all contracts.
@@ -87,6 +88,11 @@ export async function applyMigration(
   for (const statement of isDistributed ? splitStatements(sql) : [sql]) await tx.query(statement);
   const values = [name, digest, findVersionMin(sql)];
   await tx.query(`insert into ${schema}.migration (name, digest, version_min) values ($1, $2, $3)`, values);
+}
+
+async function hasSchema(db: Queryable, schema: Schema): Promise<boolean> {
+  const [row] = await db.query(`select to_regnamespace($1) is not null as found`, [schema]);
+  return row !== undefined && decodeFound(row).found;
 }
 
 async function createMigrationTable(tx: Queryable, schema: Schema): Promise<void> {

@@ -1,7 +1,11 @@
 // The section `databases` of the service's status.
 
 import type { StatusProvider } from '../core/status.ts';
-import type { Database } from './port.ts';
+import { isReachable, listWorkers } from './citus.ts';
+import { ConnectionLane, laneSizeOf } from './connection-lane.ts';
+import type { MoveState } from './index-move/state.ts';
+import { findMoveState } from './index-move/state.ts';
+import type { Database, Statements } from './port.ts';
 import type { ReplicaSet, ReplicaStatus } from './replicas/replica-set.ts';
 
 export type DatabaseStatus = {
@@ -10,7 +14,17 @@ export type DatabaseStatus = {
   latencyMs: number | null;
   /** Absent unless this is a replica. `leftOut`: why it is not read. `lagMs`: how far it is behind at most. */
   replica?: Pick<ReplicaStatus, 'leftOut' | 'lagMs'>;
+  /** Absent unless this is the coordinator of a Citus cluster. */
+  cluster?: { workers: readonly WorkerStatus[] };
+  /**
+   * Absent unless the index is moved from this database to another one: `begun`, or complete (`moved`), which a process that still uses this
+   * database shows.
+   */
+  move?: 'begun' | 'moved';
 };
+
+/** `node`: `nodeid` of `pg_dist_node`. `answers`: whether the coordinator can use this worker. */
+export type WorkerStatus = { node: number; answers: boolean };
 
 const STATUS_TIMEOUT_MS = 2_000;
 
@@ -21,14 +35,46 @@ export function createDatabaseStatus(
   { main, indexer }: { main: Database; indexer: Database },
   replicas: readonly ReplicaSet[] = [],
 ): StatusProvider {
+  // A worker that hangs may hold connections to the coordinator until the deadline.
+  const lane = new ConnectionLane(laneSizeOf(indexer.pool().max));
   return {
     section: 'databases',
     read: async () => {
-      const [primary, index] = await Promise.all([readStatus(main), indexer === main ? null : readStatus(indexer)]);
+      const [primary, index, details] = await Promise.all([
+        readStatus(main),
+        indexer === main ? null : readStatus(indexer),
+        readIndexDetails(indexer, lane),
+      ]);
       const ofReplicas = replicas.flatMap((set) => set.status()).map((status) => [status.name, toStatus(status)]);
-      return { main: primary, indexer: index ?? primary, ...Object.fromEntries(ofReplicas) };
+      return { main: primary, indexer: { ...(index ?? primary), ...details }, ...Object.fromEntries(ofReplicas) };
     },
   };
+}
+
+/** Empty if the database does not respond. */
+async function readIndexDetails(
+  indexer: Database,
+  lane: ConnectionLane,
+): Promise<Pick<DatabaseStatus, 'cluster' | 'move'>> {
+  const within = indexer.within(STATUS_TIMEOUT_MS, lane);
+  try {
+    const move = toMoveStatus(await findMoveState(within));
+    const workers = indexer.engine === 'embedded' ? [] : await readWorkers(within);
+    return { ...(workers.length > 0 && { cluster: { workers } }), ...(move && { move }) };
+  } catch {
+    // The status says that the database does not respond. Requests and tasks that fail because of it log the reason.
+    return {};
+  }
+}
+
+function toMoveStatus(state: MoveState | null): DatabaseStatus['move'] | null {
+  if (state?.role !== 'source') return null;
+  return state.phase === 'moved' ? 'moved' : 'begun';
+}
+
+async function readWorkers(db: Statements): Promise<WorkerStatus[]> {
+  const workers = await listWorkers(db);
+  return Promise.all(workers.map(async (worker) => ({ node: worker.id, answers: await isReachable(db, worker) })));
 }
 
 function toStatus({ leftOut, lagMs, latencyMs }: ReplicaStatus): DatabaseStatus {

@@ -10,7 +10,9 @@ import type { Database } from '../../database/port.ts';
 import type { DatabaseHealth } from '../../database/health.ts';
 import { findDatabaseHealth } from '../../database/health.ts';
 import type { Cluster } from '../../database/citus.ts';
-import { findCluster } from '../../database/citus.ts';
+import { findCluster, isReachable, listWorkers } from '../../database/citus.ts';
+import type { MoveState } from '../../database/index-move/state.ts';
+import { findMoveState } from '../../database/index-move/state.ts';
 import type { Schema } from '../../database/migrate.ts';
 import type { Databases } from '../../database/open.ts';
 import type { ReplicaStatus } from '../../database/replicas/replica-set.ts';
@@ -91,9 +93,14 @@ async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
     const isReadable = indexer.every(({ level }) => level === 'ok');
     if (isReadable) {
       const cluster = await findCluster(opened.indexer, 'indexer');
-      if (cluster) indexer.push(judgeCluster(cluster, config.indexerDatabaseReplicaUrls.length > 0));
+      if (cluster) {
+        const hasReplicas = config.indexerDatabaseReplicaUrls.length > 0;
+        indexer.push(judgeCluster(cluster, { hasReplicas, unreachable: await listUnreachable(opened.indexer) }));
+      }
+      indexer.push(...judgeMove(await findMoveState(opened.indexer)));
     }
-    const unrecorded = isReadable ? judgeUnrecorded(await listUnrecordedCollections(opened.indexer)) : [];
+    const hasAllRows = isReadable && indexer.every(({ level }) => level !== 'fail');
+    const unrecorded = hasAllRows ? judgeUnrecorded(await listUnrecordedCollections(opened.indexer)) : [];
     const isPrimaryReadable = primary.every(({ level }) => level === 'ok');
     const secretKeys = new SecretKeys(config.secretsKeys);
     const secrets = isPrimaryReadable ? judgeSecrets(await reportSecrets({ main: opened.main, secretKeys })) : [];
@@ -103,14 +110,46 @@ async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
   }
 }
 
-function judgeCluster({ version, nodes, inactive, local }: Cluster, hasReplicas: boolean): DoctorFinding {
+/** The workers that the coordinator cannot use, as `host:port`. */
+async function listUnreachable(indexer: Database): Promise<string[]> {
+  const workers = await listWorkers(indexer);
+  const within = indexer.within(DATABASE_TIMEOUT_MS);
+  const found = workers.map(async (worker) =>
+    (await isReachable(within, worker)) ? [] : [`${worker.host}:${worker.port}`],
+  );
+  return (await Promise.all(found)).flat();
+}
+
+type ClusterContext = { hasReplicas: boolean; unreachable: readonly string[] };
+
+function judgeCluster(
+  { version, nodes, inactive, local }: Cluster,
+  { hasReplicas, unreachable }: ClusterContext,
+): DoctorFinding {
   const name = 'indexer database: Citus';
   if (hasReplicas) {
     return fail(name, 'replicas of a coordinator are not supported', 'remove INDEXER_DATABASE_REPLICA_URLS');
   }
+  if (unreachable.length > 0) {
+    return fail(name, `workers that do not respond to the coordinator: ${unreachable.join(', ')}`, 'start them');
+  }
   if (local.length > 0) return warn(name, `tables that are not distributed: ${local.join(', ')}`, 'run mercat migrate');
   if (inactive.length > 0) return warn(name, `inactive nodes: ${inactive.join(', ')}`, 'see citus_activate_node');
   return ok(name, `version ${version}, the tables are distributed over ${nodes.join(', ')}`);
+}
+
+function judgeMove(state: MoveState | null): DoctorFinding[] {
+  if (state?.role !== 'source') return [];
+  const name = 'indexer database: move';
+  return state.phase === 'moved'
+    ? [fail(name, `the index has moved to ${state.other}`, 'set INDEXER_DATABASE_URL to that database')]
+    : [
+        warn(
+          name,
+          `a move of the index to ${state.other} has begun and is not complete`,
+          'mercat move-index continues or abandons it',
+        ),
+      ];
 }
 
 const REPLICAS_CORRECTION =
