@@ -22,8 +22,8 @@ export type TwoServers = {
   primary: PostgresServer;
   /** With TEST_CITUS=1 the coordinator of a cluster. */
   indexer: PostgresServer;
-  /** Makes a database for the index, without rows. Returns its URL. */
-  createIndex(): Promise<string>;
+  /** Makes a database for the index. Returns its URL. It may have all migrations, because they take long on a cluster. `empty`: it has none. */
+  createIndex(options?: { empty?: boolean }): Promise<string>;
 };
 
 /**
@@ -50,7 +50,8 @@ export function withTwoServers(name: string, suite: (servers: TwoServers) => voi
       ]);
       if ('coordinator' in index) cluster = index;
       const indexer = 'coordinator' in index ? index.coordinator : index;
-      const createIndex = () => cluster?.createDatabase('migrated') ?? createTestDatabase(indexer.url);
+      const createIndex: TwoServers['createIndex'] = ({ empty = false } = {}) =>
+        cluster?.createDatabase(empty ? 'empty' : 'migrated') ?? createTestDatabase(indexer.url);
       Object.assign(servers, { primary, indexer, createIndex });
       for (const { url } of [primary, indexer, ...(cluster?.workers ?? [])]) databasePorts.add(new URL(url).port);
     });
@@ -99,7 +100,7 @@ export async function startOnTwoDatabases(
   const settings = {
     DATA_DIR: dir,
     DATABASE_URL: await (via.primary ?? direct)(await createTestDatabase(primary.url)),
-    INDEXER_DATABASE_URL: await (via.indexer ?? direct)(await createIndex()),
+    INDEXER_DATABASE_URL: await (via.indexer ?? direct)(await createIndex({ empty })),
     SOURCE_TIMEOUT_MS: String(SOURCE_TIMEOUT_MS),
     ...extraSettings,
   };
