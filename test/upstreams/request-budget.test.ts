@@ -261,7 +261,7 @@ forEachEngine('a budget of requests', (engine) => {
       stop.abort();
       assert.equal(await waiting, 'aborted');
       await until(() => logged.length > 0, LIMIT_MS, 'the failure was not logged');
-      assert.match(logged[0] ?? '', /could not be given back/);
+      assert.match(logged[0] ?? '', /could not be put back/);
       await assert.rejects(upstream.getJson(''), /request_budget/);
     } finally {
       await db.query('alter table main.request_budget_away rename to request_budget');
