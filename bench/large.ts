@@ -1,7 +1,8 @@
-// Measures uncached reads of `/v1` on the large set. The time of each read is compared with that of its statements alone, by the same driver;
-// with the same read of a collection of the tail; and with the same read of 1 % of the set. Also measures hot reads, the lists of the explore
-// interface and the disk of each table, and looks for sequential scans and large sorts in the plans. `LARGE_SHARE` (default 0.1) is the share
-// of the set; 1 has 20 million sales. `LARGE_SALES` is another number of sales.
+// Measures uncached reads of `/v1` on the large set (`large-set.ts`). The time of each read is compared with three other times: the time of its
+// SQL statements alone, sent by the same driver; the time of the same read of a small collection ("a collection of the tail"); and the time of
+// the same read in a second set, which has 1 % of the size. Also measures cached reads, the lists of the explore interface and the disk space
+// of each table, and looks for sequential scans and large sorts in the query plans. `LARGE_SHARE` (default 0.1) sets the size of the large set:
+// with 1 it has 20 million sales. `LARGE_SALES` changes only the number of sales.
 
 import { SHORT_POLICY } from '../src/http/cached-response.ts';
 import { TOKEN_SORTS } from '../src/explore/tokens.ts';
@@ -22,9 +23,9 @@ import { withLargeDatabases } from './large-databases.ts';
 import { compare, median, say } from './measure.ts';
 import { judge, recordUnmeasured } from './verdict.ts';
 
-/** The most that a read may take, as a multiple of its statements, of the tail, or of 1 % of the set. */
+/** The largest accepted ratio of the time of a read to each time with which it is compared. */
 const RATIO_AIM = 1.3;
-/** The least rate of hot reads, as a share of the rate on 1 % of the set. */
+/** The lowest accepted rate of cached reads, as a share of the rate on the set of 1 %. */
 const HOT_AIM = 0.95;
 /** The aim for the median of a list of the explore interface, in milliseconds. */
 const EXPLORE_AIM_MS = 25;
@@ -44,9 +45,9 @@ export async function benchLarge(): Promise<void> {
   });
 }
 
-/** A read of one set, with what it costs. */
+/** A read of one set: its statements, and its measured costs, one for each round. */
 type Side = { read: ColdRead; statements: RecordedStatement[]; of: LargeDatabase; costs: Costs[] };
-/** Milliseconds of one read: elapsed, and of CPU time in this process and in the database together. */
+/** `ms`: the elapsed time of one read. `cpuMs`: the CPU time of one read, the sum for this process and the database. */
 type Cost = { ms: number; cpuMs: number };
 type Costs = { service: Cost; statements: Cost };
 
@@ -88,7 +89,7 @@ async function benchColdReads({ all, part }: Record<'all' | 'part', LargeDatabas
   judge({ name, figure: faults.length, unit: '', rounds: [], aim: { atMost: 0 } });
 }
 
-/** Measures all sides in alternating rounds: the read, and its statements alone. */
+/** Measures the read and the statements of each side. The sides take turns in each round, so that a change of the machine affects all sides. */
 async function measure(sides: readonly Side[]): Promise<void> {
   for (const { read, statements, of } of sides) {
     for (let reads = 0; reads < WARM_UP_READS; reads += 1) {
@@ -123,7 +124,7 @@ function judgeStatements(name: string, { costs }: Side): void {
   judgeRatio(`large set, ${name}, to its statements alone`, pairs);
 }
 
-/** Compares the read of one side with that of another. */
+/** Compares the times of the reads of two sides. */
 function judgeSides(name: string, one: Side, other: Side): void {
   const pairs = one.costs.flatMap(({ service }, round) => {
     const compared = other.costs[round];
@@ -149,7 +150,7 @@ function judgeRatio(name: string, pairs: readonly (readonly [Cost, Cost])[]): vo
   });
 }
 
-/** The bytes of a row in each large table, and in its indexes. */
+/** Reports for each large table how many bytes one row needs in the table and in its indexes. */
 async function benchDisk({ database }: LargeDatabase): Promise<void> {
   const rows = await database.query(
     `select relname as name, reltuples as rows, pg_relation_size(oid) / reltuples as heap, pg_indexes_size(oid) / reltuples as indexes,
@@ -171,7 +172,7 @@ async function benchDisk({ database }: LargeDatabase): Promise<void> {
   }
 }
 
-/** Compares the rates of cached reads of a service on the set and of one on 1 % of it. */
+/** Compares the rates of cached reads of two services: one on the large set, one on the set of 1 %. */
 async function benchHotReads({ all, part }: Record<'all' | 'part', LargeDatabase>): Promise<void> {
   const started = await Promise.all(
     [all, part].map(({ url }) => startServer(['service'], { DATABASE_URL: url, PORT: '0' })),
@@ -204,7 +205,7 @@ async function benchHotReads({ all, part }: Record<'all' | 'part', LargeDatabase
 
 const pathOfWindow = (collection: ReadCollection) => readsOfCollection(collection)['listing window'] ?? '';
 
-/** Measures lists of the explore interface through a server: of the largest collection, of collections of the tail, and of a wallet. */
+/** Measures the lists of the largest collection, of small collections and of a wallet, read from the explore interface of a server. */
 async function benchExploreReads({ url, size, database }: LargeDatabase): Promise<void> {
   const service = await startServer(['service'], { DATABASE_URL: url, PORT: '0' });
   try {

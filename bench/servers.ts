@@ -1,7 +1,7 @@
 // The servers that the benchmarks start as separate processes. `service` is the real service without workers. `working` is the real service
-// with workers. Neither has rate limits for the marketplace. `bare` is a node:http server that only sends a given status, headers and bytes (base64). Each
-// server prints its URL when it listens. `receiver` is a receiver of webhooks, which reports to its parent: its URL, and when it has responded to the
-// given number of requests.
+// with workers. Neither has rate limits for the marketplace. `bare` is a node:http server that only sends a given status, headers and bytes (base64).
+// These three print their URL when they listen. `receiver` receives webhooks. It sends its URL to the parent process, and a second message when it
+// has responded to the given number of requests.
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

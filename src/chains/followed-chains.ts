@@ -1,4 +1,4 @@
-// The chains that this process reads: chains that have endpoints and are not frozen. The reader of a chain is created at its first use.
+// The chains that this process reads: all chains that have endpoints and are not frozen. A ChainReader is created when a chain is first used.
 
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';

@@ -1,8 +1,7 @@
-// The reason why a command must stop: the signal that the process received.
+// The reason with which the AbortSignal of a command is aborted when the process receives SIGINT or SIGTERM.
 
 export type StopSignal = 'SIGINT' | 'SIGTERM';
 
-/** The reason of the abort if a signal stops a command. */
 export class Interruption extends Error {
   override readonly name = 'Interruption';
   readonly stopSignal: StopSignal;

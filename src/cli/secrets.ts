@@ -16,8 +16,8 @@ const KINDS: Readonly<Record<SecretsReport['stored'][number]['kind'], string>> =
 
 export const defineSecrets: DefineCommand = (secrets, io) => {
   secrets.description(
-    'The secrets in the database. SECRETS_KEY encrypts new secrets; these commands change the stored ones. They use the keys of the ' +
-      'running server if one runs, and no secret is printed.',
+    'Lists, encrypts or decrypts the secrets that are stored in the database. The service encrypts new secrets with SECRETS_KEY by itself. ' +
+      'If a server is running, the commands use the SECRETS_KEY of the server. They never print a secret.',
   );
 
   secrets

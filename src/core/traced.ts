@@ -8,13 +8,13 @@ export type TracedAttributes = Record<string, string | number>;
 export type TracedOperation = {
   /** `client`: waits for another system. `internal`: work of this process. */
   kind: 'client' | 'internal';
-  /** There must be few different names. */
+  /** The name must contain no ids, because traces are grouped by name. */
   name: string;
   /** Whether the operation is shown only as a part of another operation. */
   needsParent: boolean;
   /** The operation may add attributes while it runs. */
   attributes: TracedAttributes;
-  /** The kind of the failure, for an operation that reports a failure without rejecting. */
+  /** The kind of the failure. Set by an operation that has failed although its promise is fulfilled. */
   failure?: string;
 };
 

@@ -5,11 +5,11 @@ import { raceDeadline } from '../resilience/deadline.ts';
 
 /**
  * Work without a deadline lets work with a deadline go first, but only for a limited time. This limit is WAIT_SHARE times the time for which
- * the previous work without a deadline used the connection. Most requests need less time, so they are served between two batches of an
- * import. Under constant requests an import takes at most about three times as long as alone.
+ * the previous work without a deadline used the connection. Most requests need less time than this limit, so they are served between two
+ * batches of an import. Under constant requests an import takes at most about three times as long as without requests.
  */
 const WAIT_SHARE = 2;
-/** The limit is never shorter than this. Otherwise many short statements without a deadline would delay most requests. */
+/** The lower bound of the limit. Without it, many short statements without a deadline would delay most requests. */
 const WAIT_MIN_MS = 20;
 
 type Waiter = { hasDeadline: boolean; since: number; place: PromiseWithResolvers<void> };
@@ -22,7 +22,7 @@ export class ConnectionOrder {
   #heldSince = 0;
   /** How long the next work without a deadline lets work with a deadline go first. */
   #patienceMs = WAIT_MIN_MS;
-  /** When work without a deadline most recently left the connection. */
+  /** When work without a deadline most recently released the connection. */
   #patientLeftAt = Number.NEGATIVE_INFINITY;
   #isPausing = false;
 
@@ -48,7 +48,7 @@ export class ConnectionOrder {
     try {
       await raceDeadline(waiter.place.promise, deadline);
     } catch (error) {
-      // If this caller got the connection just before its deadline, the next caller gets it.
+      // If the waiter is no longer in the set, it got the connection just before its deadline. Then the connection goes to the next waiter.
       if (!waiting.delete(waiter)) this.leave();
       throw error;
     }
@@ -65,8 +65,9 @@ export class ConnectionOrder {
   }
 
   /**
-   * Waits a moment before work without a deadline gets the connection. In this moment the request that has just left the connection can ask
-   * for the connection again, for its next statement. Otherwise a request of five statements would wait for five batches of an import.
+   * Waits a moment before work without a deadline gets the connection. During this moment, the request that has just released the connection
+   * can ask for the connection again, for its next statement. Without the pause, a request of five statements would wait for five batches of
+   * an import.
    */
   #pause(): void {
     if (this.#urgent.size > 0) return this.#passOn();
@@ -93,8 +94,8 @@ export class ConnectionOrder {
     const [urgent] = this.#urgent;
     const [patient] = this.#patient;
     if (!urgent || !patient) return urgent ?? patient;
-    // The wait is measured again from the end of the latest work without a deadline, so that several waiting imports do not run directly
-    // one after the other.
+    // Time before the end of the latest work without a deadline does not count as waited. Otherwise several waiting imports would run directly
+    // one after the other, and requests would wait for all of them.
     const waitedSince = Math.max(patient.since, this.#patientLeftAt);
     return this.#now() - waitedSince < this.#patienceMs ? urgent : patient;
   }

@@ -6,8 +6,8 @@ import type { Market } from '../market/market.ts';
 import type { TokenLocation } from '../market/token.ts';
 
 /**
- * The contract address is in lower case, also on Solana, where the case of an address matters. There, the asset alone identifies the token.
- * Null if the chain of the collection id is not configured.
+ * Returns null if the chain of the collection id is not configured. The contract address is in lower case. On Solana such an address is not
+ * usable, because its case matters, but there the mint alone identifies the token.
  */
 export function toTokenLocation(
   { chains }: Pick<Market, 'chains'>,

@@ -5,11 +5,10 @@ import { Histogram } from 'prom-client';
 import type { RequestObserver } from '../server/request-observer.ts';
 import { knownMethodOf } from '../server/request-observer.ts';
 
-/** The boundaries of the conventions, and three lower ones, because cached responses take less than a millisecond. */
+/** The bucket boundaries that the conventions recommend, and three lower boundaries for cached responses, which take less than a millisecond. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const OTHER_METHOD = '_OTHER';
 
-/** The name of the histogram. */
 export const REQUEST_DURATION = 'http_server_request_duration_seconds';
 
 export function createRequestMetrics(registry: Registry): RequestObserver {

@@ -1,6 +1,6 @@
-// Mirrored listings on a followed chain with the real Seaport. The service serves what the chain decides about a listing, whatever
-// the marketplace reports. The order in which the event and the report arrive has no effect. The primary and the indexer are two
-// databases.
+// Mirrored listings on a followed chain with the real Seaport. The chain decides whether the service serves a listing, even if the
+// marketplace reports another state. The result does not depend on whether the chain event or the report of the marketplace arrives first.
+// The primary and the indexer are two databases.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';

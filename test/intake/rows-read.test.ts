@@ -1,4 +1,5 @@
-// How many stored rows an import reads, on both engines, in tables without statistics. PostgreSQL counts the rows itself.
+// How many stored rows an import reads, on both engines, in tables without planner statistics. The numbers come from the counters that
+// PostgreSQL keeps for each transaction.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -21,11 +22,11 @@ const KINDS = {
 
 interface Reads {
   rows: number;
-  /** Shows that the table was read. `rows` alone does not, because an index-only scan of vacuumed pages counts no rows. */
+  /** The number of scans. It shows that the table was read even if `rows` is 0: an index-only scan of vacuumed pages counts no rows. */
   scans: number;
 }
 
-/** Returns the same database, and in `reads` how many rows its transactions have read of each table. */
+/** Wraps a database. `reads` has, for each table, how many rows the transactions of the wrapped database have read. */
 function countReads(db: Database): { db: Database; reads: Map<string, Reads> } {
   const reads = new Map<string, Reads>();
   const readCounts = async (tx: Queryable) => {
@@ -41,7 +42,8 @@ function countReads(db: Database): { db: Database; reads: Map<string, Reads> } {
     ...db,
     transaction: (work) =>
       db.transaction(async (tx) => {
-        // This view also counts the earlier transactions of the connection, until PostgreSQL has moved their counts to its other views.
+        // The view may still contain counts of earlier transactions of the connection, because PostgreSQL clears these counts with a delay.
+        // Therefore the counts at the start are subtracted.
         const start = await readCounts(tx);
         const result = await work(tx);
         // If `work` throws, the transaction is rolled back and its reads are not counted.
@@ -67,7 +69,7 @@ forEachEngine('rows read by an import', (engine) => {
   });
 
   for (const [kind, toRecord] of Object.entries(KINDS)) {
-    test(`the rows of a collection are not read for each imported ${kind}`, async () => {
+    test(`an import does not read all stored rows of a collection again for each ${kind}`, async () => {
       const records = (from: number, count: number) =>
         toNdjson(Array.from({ length: count }, (_, n) => toRecord(from + n)));
       await runImport(toContext(db), records(0, STORED));

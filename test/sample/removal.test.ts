@@ -1,5 +1,5 @@
-// `mercat sample remove`: nothing of the sample is left in any table. Nothing else has changed. Also tested: the times in the
-// sample are relative to the time of its load.
+// Tests that `mercat sample remove` deletes all rows of the sample and changes no other row. Also tests that the times in the sample are
+// relative to the time at which the sample is loaded.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -120,7 +120,7 @@ test('the command removes the sample with and without a running server', async (
   assert.deepEqual(await second.walk('/v1/collections'), []);
 });
 
-test('the times of the sample are relative to its load', async (t) => {
+test('the times in the sample are relative to the time at which the sample is loaded', async (t) => {
   const at = Date.UTC(2026, 10, 22, 7, 21, 33, 456);
   const service = await startTestService({
     settings: { DATA_DIR: await directoryWithDatabase(), CUSTODY_WALLETS: `${SAMPLE_CUSTODY_WALLET}=Vault` },

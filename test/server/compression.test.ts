@@ -104,7 +104,7 @@ describe('responses', () => {
 
   const product = (number: number) => ({ name: `Mug ${number}`, price: '1', description: 'glazed '.repeat(200) });
 
-  // From its second request on, the first path is served from the cache. The other paths are computed for each request.
+  // The second and later responses of the first path come from the cache. The responses of the other paths are computed for each request.
   for (const path of ['/v1/openapi.json', '/intake/v1/openapi.json', '/api/v1/products'] as const) {
     test(`${path} has the same body and ETag in every coding`, async () => {
       const headers = { authorization: `Bearer ${key}` };
@@ -128,7 +128,7 @@ describe('responses', () => {
     });
   }
 
-  test('the ETag of any coding gives a 304', async () => {
+  test('a request with the ETag of a response in one coding gets a 304 in every coding', async () => {
     const { headers } = await send('/v1/openapi.json', { headers: { 'accept-encoding': 'br' } });
     for (const coding of ['br', 'gzip', 'identity']) {
       const conditional = { 'accept-encoding': coding, 'if-none-match': headers['etag'] ?? '' };

@@ -83,7 +83,7 @@ function createShares(requestsMax = () => REQUESTS_MAX) {
 
 const countDone = (results: readonly string[]) => results.filter((result) => result === 'done').length;
 
-test('a shop that floods the store leaves free places for another shop', async () => {
+test('while one shop floods the store, all requests of another shop are served', async () => {
   const { send, end } = createShares();
   const flood = Array.from({ length: 10 * REQUESTS_MAX }, () => send('one'));
   const others = Array.from({ length: 15 }, () => send('other'));
@@ -224,7 +224,7 @@ describe('a streamed response', () => {
     assert.match(lines.join(''), /the client reads too slowly.*"a streamed response ended early"/);
   });
 
-  test('ends after the longest time for a response', async (t) => {
+  test('ends when the time limit for the complete response has passed', async (t) => {
     const lines = await stream(t, endless(), { partMaxMs: LONG_MS, totalMaxMs: 20 });
     assert.match(lines.join(''), /the client reads too slowly/);
   });

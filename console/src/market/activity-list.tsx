@@ -205,7 +205,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ];
 
-/** Names the token that has changed. A floor has no token, because it belongs to the collection. A sale may be of several tokens. */
+/** Names the token of the row. The change of a floor has no token, because a floor belongs to a collection. A sale may have several tokens. */
 function ActivitySubject({ row }: { row: ListedActivity }) {
   const { kind, collectionId, tokenId, mint } = row;
   if (collectionId === null || (tokenId === null && mint === null))

@@ -44,8 +44,8 @@ export type FieldValue = string | number | boolean | string[] | null;
 export type AmountTerms = { chain: Chain | undefined; currency: string | null; times: string | null };
 
 /**
- * Returns the conversion. If the name is a `date:` with a wrong pattern, `mistake` says what is wrong. For any other unknown name,
- * `mistake` is null.
+ * Returns the conversion with this name. If the name begins with `date:` and its pattern is wrong, `mistake` says what is wrong. For any
+ * other unknown name, `mistake` is null.
  */
 export function parseConversion(name: unknown): { conversion: Conversion } | { mistake: string | null } {
   const known = CONVERSIONS.find((conversion) => conversion === name);
@@ -65,7 +65,7 @@ function toDatePattern(name: DateConversion): string {
   return name.slice('date:'.length);
 }
 
-/** Returns the mistake in a regular expression, or null if it is valid and has a group. */
+/** Says what is wrong with a regular expression. Returns null if the expression is valid and has a group. */
 export function checkPattern(pattern: string): string | null {
   try {
     const groups = (new RegExp(`${pattern}|`, 'u').exec('')?.length ?? 1) - 1;
@@ -128,7 +128,7 @@ const WITH_CURRENCY = /^([^\d.,]*)([\d.,\s'’]*\d)([^\d.,]*)$/u;
 const DECIMAL_COMMA = { form: /^(?:\d{1,3}(?:([.\s'’])\d{3})(?:\1\d{3})*|\d+)(?:,\d+)?$/u, thousands: /[.\s'’]/gu };
 const THOUSANDS_COMMA = { form: /^(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$/u, thousands: /,/gu };
 
-/** Rejects the row if the number is not written in this form. Reason: if the decimal sign is a comma, `1.5` could mean 1.5 or 15. */
+/** Rejects the row if the number does not match `form`. For example, in a file with decimal commas `1.5` could mean 1.5 or 15. */
 function toDecimalPoint(text: string, { form, thousands }: { form: RegExp; thousands: RegExp }, what: string): string {
   const [, before = '', number = '', after = ''] = WITH_CURRENCY.exec(text.trim()) ?? [];
   if (!form.test(number)) throw new RecordRejected(`${quoteValue(text)} is not a number with ${what}`);
@@ -140,8 +140,9 @@ const SIGNS: Readonly<Record<string, readonly string[]>> = { ETH: ['Ξ', 'ETHER'
 
 /**
  * Converts an amount with `decimals` places to base units. An amount in another currency is returned with its currency. Text that is not an
- * exact amount is returned unchanged. A sale with either price is stored, but `/v1` does not serve it. If the text is an integer whose
- * base units exceed the largest amount, the row is rejected. Otherwise the integer would be returned unchanged, and then read as base units.
+ * exact amount is returned unchanged. In both cases a sale is stored without a native price, and `/v1` does not serve the sale. If the text is
+ * an integer whose base units exceed the largest amount, the row is rejected. If the integer were returned unchanged, the parser of the
+ * record would read the integer as base units.
  */
 function toBaseUnits(text: string, { chain, currency, times }: AmountTerms, decimals: number | null): string {
   if (!chain || decimals === null) return text;

@@ -133,7 +133,7 @@ export async function listFillableAssetsAmong(
 
 const decodeAsset = rowDecoder('book_order', { asset: column('token_id', text) });
 
-/** At most `limit` assets over all the collections. */
+/** Returns at most `limit` assets in total, not for each collection. */
 export async function listFillableAssets(
   db: Queryable,
   collectionIds: readonly string[],

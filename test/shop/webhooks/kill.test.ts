@@ -1,4 +1,4 @@
-// A real process is killed at each point between a change and the record that its event was delivered.
+// Starts a real process for each point between a change and the record of its delivery, and kills the process at this point.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -45,7 +45,7 @@ function toTextParameter({ schema, ...parameter }: DocumentParameter): Parameter
   };
 }
 
-/** Texts that the schema allows, before percent-encoding. `.` and `..` are left out, because URLs drop them from paths. */
+/** Texts that the schema allows, before percent-encoding. `.` and `..` are left out, because URL parsers remove these segments from paths. */
 export function toArbitrary(schema: ParameterSchema): fc.Arbitrary<string> {
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if (schema.type === 'boolean') return fc.constantFrom('true', 'false');
@@ -60,10 +60,7 @@ export function toArbitrary(schema: ParameterSchema): fc.Arbitrary<string> {
   return texts.map((text) => text.toWellFormed()).filter((text) => isAllowedString(schema, text) && !isDots(text));
 }
 
-/**
- * Texts that differ little from texts that the schema allows. A lenient parser would accept them. Some of these texts are allowed
- * by the schema too.
- */
+/** Texts that differ little from allowed texts, so that a lenient parser would accept them. The schema may still allow some of them. */
 export function toNearMiss(schema: ParameterSchema): fc.Arbitrary<string> {
   const { minimum = 0, maximum = 100, minLength = 0, maxLength = 1_000 } = schema;
   const allowed = toArbitrary(schema);
