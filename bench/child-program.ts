@@ -1,4 +1,4 @@
-// Programs that a measurement starts and stops.
+// Reads the first output of a program that a measurement has started, and stops the program.
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

@@ -11,8 +11,8 @@ import { judge } from './verdict.ts';
 const TOKENS = 100_000;
 const TRAITS = 10;
 /**
- * The share of tokens whose metadata was never read. If it were above one in a hundred, no token would be ranked. These tokens have the
- * highest ids.
+ * The share of tokens whose metadata was never read. If the share were above one in a hundred, no token would be ranked. The tokens without
+ * metadata have the highest ids.
  */
 const UNREAD_SHARE = 0.005;
 const ID = 'ethereum_0x00000000000000000000000000000000000000aa';

@@ -1,4 +1,4 @@
-// The ledger of the load: every write that the service has acknowledged. The checks after a fault compare it with what is stored.
+// The ledger of the load: every write that the service has acknowledged. The checks after a fault compare the ledger with the stored rows.
 
 export type StockMovement = {
   /** Recorded as the reason of the adjustment, so that its entry in the log can be found. */
@@ -16,7 +16,7 @@ export type LedgerProduct = {
 export type ExpectedEvent = { type: string; id: string; name: string | null };
 
 export class Ledger {
-  /** The stock with which each product of the adjustments was created. */
+  /** The stock at the creation of each product whose stock the load adjusts, by product id. */
   readonly initialStock = new Map<string, number>();
   readonly movements = new Map<string, StockMovement[]>();
   readonly products = new Map<string, LedgerProduct>();

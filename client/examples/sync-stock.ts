@@ -23,7 +23,7 @@ export async function syncStock(store: StoreClient, csv: string, print: (line: s
   return changed;
 }
 
-/** False if the stock is no longer what was read, because somebody has bought the product. */
+/** False if the stock has changed since it was read, for example because somebody has bought the product. */
 async function setStock(store: StoreClient, { id, inventory, set }: { id: string; inventory: number; set: number }) {
   try {
     await store.changeInventory({ product_id: id, set, expected: inventory, reason: 'ERP file' });

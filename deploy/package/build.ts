@@ -8,7 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** `devnet` is missing, because it needs the development packages. */
+/** `devnet` is left out, because it needs the development packages. */
 const CONTENTS = [
   'bin',
   'src',
@@ -24,7 +24,7 @@ const CONTENTS = [
 const MANIFEST_FIELDS = [
   'name',
   'version',
-  // Keeps `npm publish` from publishing under a name that nobody has claimed.
+  // Makes `npm publish` fail, because nobody has claimed the name of the package in the registry.
   'private',
   'description',
   'license',
@@ -52,7 +52,8 @@ for (const file of globSync('**/*.{ts,mjs}', { cwd: staging })) toJavaScript(pat
 writeJson('package.json', toManifest(readJson<Manifest>('package.json')));
 writeJson('npm-shrinkwrap.json', toShrinkwrap(readJson<Lockfile>('package-lock.json')));
 runNpm(['pack', staging, '--pack-destination', dist], dist);
-// The bill of materials is made from the package. `npm sbom --omit=dev` in the repository leaves out packages that development packages need too.
+// The bill of materials is made from the package. `npm sbom --omit=dev` in the repository would leave out packages that both the service
+// and a development package need.
 const sbom = runNpm(['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'], staging);
 writeFileSync(path.join(dist, 'mercat.cdx.json'), sbom);
 

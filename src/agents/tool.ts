@@ -59,8 +59,8 @@ export const choiceArgument = (values: readonly string[], description?: string):
 });
 
 /**
- * An object with at least these members. `members` has the schemas of some of them. The others have no schema, which saves tokens: the
- * OpenAPI documents describe all members.
+ * The schema of an object that has at least the members `required`. `members` has the schemas of some members. The other members have no
+ * schema, which saves tokens: the OpenAPI documents describe all members.
  */
 export const objectWith = (
   required: readonly string[],
@@ -87,7 +87,7 @@ export const PAGE_ARGUMENTS: ArgumentSchemas = {
   cursor: textArgument(),
 };
 
-/** A tool that reads one page of a list. `row` names the members of a row that agents need most. */
+/** A tool that reads one page of a list. `row` is the schema of a row, with the members that agents need most. */
 export function listTool(options: ReadToolOptions & { row: JsonSchema }): AgentTool {
   return {
     ...definitionOf(options),
@@ -135,7 +135,10 @@ export function resourceOf(data: JsonSchema): JsonSchema {
   return objectWith(['data', ...STATE], { data });
 }
 
-/** The state of a result that was made from several responses: as old as the oldest one. */
+/**
+ * The state of a result that was made from several responses. The result is degraded if one response is degraded, and as old as the oldest
+ * response.
+ */
 export function stateOf(responses: readonly PublicResponse[]): JsonObject {
   return {
     degraded: responses.some(({ degraded }) => degraded),

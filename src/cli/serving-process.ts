@@ -8,7 +8,8 @@ import { createLog } from '../core/log.ts';
 import { Membership } from '../processes/membership.ts';
 import { saveCompiledCode } from './compiled-code.ts';
 
-// A terminal and some service managers signal every process of a service. The supervisor decides when this process stops.
+// A terminal and some service managers send a signal to every process of a service. This process ignores the signal, because the supervisor
+// decides when the process stops.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 // Without the supervisor, nothing counts the requests of all processes for the rate limits. So this process ends with the supervisor.

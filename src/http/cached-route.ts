@@ -20,7 +20,7 @@ export type CachedRoute<Query extends object> = {
 
 const sentResponses = new WeakMap<ServerResponse, CachedResponse>();
 
-/** The response that a cached route has sent. Undefined if `reply` has an error, or belongs to another route. */
+/** The response that a cached route has sent. Undefined if `reply` is the response of another route, or an error response. */
 export function sentResponseOf(reply: ServerResponse): CachedResponse | undefined {
   return sentResponses.get(reply);
 }
@@ -33,7 +33,7 @@ export function cachedRoute<Query extends object>(
 ): void {
   const hasQuery = schema.querystring !== undefined;
   app.get<{ Params: Record<string, string> }>(path, { schema }, async (request, reply) => {
-    // A route without a query schema has no parameters, and ignores the query.
+    // A route without a query schema ignores the query.
     const query = (hasQuery ? request.query : {}) as Query;
     const key = toCacheKey(request.raw.url ?? '', query);
     const compute = async () => ({ ...(await respond(request.params, query)), route: path });

@@ -1,4 +1,5 @@
-// Composes the examples of requests and responses in OpenAPI documents from the examples of their schemas, so that each is written once.
+// Composes the examples of requests and responses in OpenAPI documents from the examples of their schemas, so that no example has to be
+// written a second time.
 
 type Schema = {
   $ref?: string;

@@ -28,7 +28,10 @@ export function pathOf(target: string): string {
   return end < 0 ? target : target.slice(0, end);
 }
 
-/** Whether the path of a target is `prefix` or below it: `/v1/x` and `/v1?y` are below `/v1`, `/v1x` is not. */
+/**
+ * Whether the path of a target is `prefix` or below it. For the prefix `/v1`, this is true of `/v1`, `/v1?y` and `/v1/x`, and false of
+ * `/v1x`.
+ */
 export function isBelow(target: string, prefix: string): boolean {
   return target.startsWith(prefix) && /^([/?]|$)/.test(target.charAt(prefix.length));
 }

@@ -1,6 +1,6 @@
 // The ranking keys of a collection: its all-time volume and its ask floor, in the units of its chain, and its listed count. The same rules
-// choose the values of the keys and the values that responses show. A transaction that changes the rows behind the keys also stores the new keys, and adds a changed
-// floor or listed count to the history.
+// choose the values of the keys and the values that responses show. A transaction that changes the rows from which a key is computed also
+// stores the new key. If the floor or the listed count changes, the transaction also adds the new value to the history.
 
 import type { Chain, Chains } from '../core/chains.ts';
 import type { Queryable, Statements } from '../database/port.ts';
@@ -17,9 +17,9 @@ import { listDueRanks, listRankFacts, updateRanks } from './queries/ranks.ts';
 export type RefreshContext = { chains: Chains; now: number };
 
 /**
- * Updates the figures of collections: the number of listed assets and the floor of the mirror for the given assets, the figures of their
- * traits, and the ranking keys. `moved`: tokens that may have been burned, deleted or restored. Must be called after the last write of a
- * transaction, with all collections whose figures the transaction has locked (`lockFigures`).
+ * Updates the figures of collections: the number of listed assets, the floor of the mirror, the figures of the traits, and the ranking
+ * keys. `assets`: the assets whose listings have changed. `moved`: the tokens that may have been burned, deleted or restored. Must be
+ * called after the last write of a transaction, with all collections whose figures the transaction has locked (`lockFigures`).
  */
 export async function refreshFigures(
   tx: Queryable,
@@ -59,7 +59,9 @@ export function refreshDueRanks(
   });
 }
 
-/** `chain` is null when the collection has no configured chain: the unit of the floor, and so the floor, is then unknown. `now` in ms. */
+/**
+ * `chain` is null when the collection has no configured chain. Then the unit of the floor is unknown, and the floor is null. `now` in ms.
+ */
 export function toRanks(facts: RankFacts, { chain, now }: { chain: Chain | null; now: number }): Ranks {
   const { ownFloorRaw, mirrorFloorRaw, snapshotFloorRaw, snapshotVolume, analytics, stats, coverage } = facts;
   const volume = toVolumeFigure(facts, { decimals: chain?.decimals ?? null, snapshotVolume }, now);

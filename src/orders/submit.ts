@@ -152,8 +152,8 @@ const ATTEMPTS_MAX = 8;
 
 /**
  * Checks the order by calls to its chain, and inserts it. If a block is applied between the calls and the insert, both are repeated.
- * Otherwise an order that ended in this block could be stored as active. The calls did not see the block, and the block was applied before
- * the order was stored.
+ * Otherwise an order that ended in this block could be stored as active: the calls read the state before this block, and the block was
+ * applied when the order was not stored yet.
  */
 async function storeOrder(
   { main }: OrderContext,
@@ -178,8 +178,8 @@ async function storeOrder(
 
 /**
  * Throws OrderRejected if Seaport reports that the order was cancelled or filled, or that the offerer has another counter. The chain log is
- * not enough, because it may lack the events from before the collection was followed. The calls name the last block that was read, so they
- * fail at an endpoint that does not have this block yet. Such an endpoint may not know the latest of the events that the log lacks.
+ * not enough, because it may lack the events from before the collection was followed. The calls name the last block that was read. So an
+ * endpoint that does not have this block yet fails, and cannot return a state that is older than the log.
  */
 async function checkOnChain(checks: ChainChecks, order: NewSignedOrder, block: number): Promise<void> {
   const { protocolAddress, orderHash, seller } = order;

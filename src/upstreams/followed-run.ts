@@ -31,7 +31,7 @@ export type FollowedRunEnd = { problems: string[]; soon: boolean };
 /** How long a view counts as recent. */
 export const RECENT_VIEW_MS = 15 * 60_000;
 
-/** Failures that any other request to the upstream would have at the same time. */
+/** Failures that every other request to the upstream would also have at this time. */
 const UPSTREAM_WIDE: ReadonlySet<UpstreamReason> = new Set([
   'breaker-open',
   'over-budget',
@@ -120,8 +120,8 @@ async function processOne(run: FollowedRun, follow: Follow): Promise<UpstreamFai
 }
 
 /**
- * Fails a run in which no collection was processed. An exception is a run that left out collections that were not due, if each failure
- * concerns one collection only. The upstream may work for the collections that were left out.
+ * Throws an error for a run in which no collection was processed. Does not throw if each failure concerns one collection only and the run
+ * left out collections that were not due: the upstream may work for these collections.
  */
 function failEmptyRun(
   problems: readonly string[],
@@ -146,7 +146,7 @@ function listDue({ follows, viewed, lastRuns, isFull, periodMs }: FollowedRun, n
     .toSorted((a, b) => compare(urgency(b), urgency(a)) || weight(b) - weight(a));
 }
 
-/** Two infinite numbers are equal; their difference would not be a number. */
+/** Compares before it subtracts, because the difference of two infinite numbers is not a number. */
 function compare(a: number, b: number): number {
   return a === b ? 0 : a - b;
 }

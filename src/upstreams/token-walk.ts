@@ -1,4 +1,4 @@
-// A walk over the list of all tokens of a collection, and what it has covered.
+// Counts the tokens of a walk over the list of all tokens of a collection, and stores what the walk has covered.
 
 import { countKnownTokens } from '../market/queries/tokens.ts';
 import type { CoverageSubject } from '../market/provenance/coverage.ts';
@@ -8,7 +8,7 @@ import { beginWalk, coverWalk } from './followed-task.ts';
 import type { SourceRecord } from './response-rows.ts';
 
 export class TokenWalk {
-  /** How many records the walk has given so far. */
+  /** The number of records that the walk has read so far. */
   records = 0;
   readonly #context: UpstreamContext;
   readonly #run: CollectionRun;
@@ -28,8 +28,8 @@ export class TokenWalk {
   }
 
   /**
-   * Stores what a walk over a complete list has covered. If the list has another number of tokens than are stored, nothing is covered,
-   * because stored tokens that the list lacks may be burned.
+   * Stores what a walk over a complete list has covered. Stores nothing if the number of tokens in the list differs from the number of
+   * stored tokens, because stored tokens that the list lacks may be burned.
    */
   async conclude({ source, subjects }: { source: string; subjects: readonly CoverageSubject[] }): Promise<void> {
     const known = await countKnownTokens(this.#context.indexer, this.#run.follow.collectionId);

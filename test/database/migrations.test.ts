@@ -74,7 +74,7 @@ forEachEngine('migrations of followed collections', (engine) => {
 const KEY = '00000000-0000-0000-0000-00000000000';
 
 forEachEngine('keys that begin with the collection', (engine) => {
-  test('recorded changes of imports, and the lists of traits, name their collection after the migration', async () => {
+  test('recorded changes of imports, and the lists of traits, contain the id of their collection after the migration', async () => {
     await using databases = await openUnmigrated(await engine.settings('empty'));
     const { indexer } = databases;
     const folder = new URL('../../src/database/migrations/indexer/', import.meta.url);
@@ -140,8 +140,9 @@ const BREAKING = [
 ];
 
 /**
- * Returns the statements of a migration that may break running processes of the previous version. A migration may add a constraint if it drops the
- * constraint of the same name first. Its author must make sure that the new constraint allows everything that the old one allowed.
+ * Returns the statements of a migration that may break running processes of the previous version. A migration may add a constraint if it
+ * drops the constraint of the same name first. The author of the migration must make sure that the new constraint allows everything that
+ * the old constraint allowed.
  */
 function findBreaking(sql: string): string[] {
   if (findVersionMin(sql) !== null) return [];
@@ -155,7 +156,7 @@ function findBreaking(sql: string): string[] {
     .map((one) => one.trim());
 }
 
-test('a migration after the first release only adds, or is marked as the second step of a removal', () => {
+test('a migration after the first release has no statement that breaks the previous version, unless its comment names the excluded versions', () => {
   for (const schema of SCHEMAS) {
     const folder = new URL(`../../src/database/migrations/${schema}/`, import.meta.url);
     for (const name of readdirSync(folder).filter((one) => one > LAST_BEFORE_RELEASE[schema])) {
@@ -179,7 +180,7 @@ test('a migration after the first release only adds, or is marked as the second 
   assert.deepEqual(findBreaking(expanding), []);
 });
 
-test('each number names one migration of its schema', () => {
+test('no two migrations of a schema have the same number', () => {
   for (const schema of SCHEMAS) {
     const names = readdirSync(new URL(`../../src/database/migrations/${schema}/`, import.meta.url));
     const byNumber = Map.groupBy(names, (name) => name.slice(0, 4));
@@ -218,7 +219,7 @@ forEachEngine('a database that a newer version has migrated', (engine) => {
     await assert.rejects(listPendingMigrations(main, 'main'), refused);
   });
 
-  test('a database from before the column version_min is brought up to date', async () => {
+  test('a database without the column version_min can be checked and migrated', async () => {
     await using databases = await openUnmigrated(await engine.settings('migrated'));
     const { main } = databases;
     await main.query('alter table main.migration drop column if exists version_min');

@@ -84,7 +84,7 @@ forEachEngine('maintained figures', (engine) => {
     assert.ok(read >= assets.length && read <= 2 * assets.length, `${read} rows were read for ${assets.length} assets`);
   });
 
-  test('are not needed to find the cheapest listings for a buyer: few rows of listings are read', async () => {
+  test('are not used to find the cheapest listings for a buyer, and yet few rows of listings are read', async () => {
     const ids = Array.from({ length: 1_000 }, (_, number) => String(number));
     await ingest(db, ...ids.map((id) => listing({ id, tokenId: id, source: 'magic-eden' })));
     await db.query('analyze indexer.listing');
@@ -105,7 +105,7 @@ forEachEngine('maintained figures', (engine) => {
     await assertExact(NOW + 1_000);
   });
 
-  test('count tokens and holders through transfers', async () => {
+  test('have the right numbers of tokens and holders after transfers', async () => {
     const [first, second] = [toEvmAddress('first owner'), toEvmAddress('second owner')];
     await ingest(
       db,

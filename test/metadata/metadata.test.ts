@@ -228,7 +228,7 @@ forEachEngine('metadata from contracts', (engine) => {
     );
   });
 
-  test('imported tokens are read from the contract once the chain has their mint', async (t) => {
+  test('the metadata of an imported token is read from the contract after the token was minted on the chain', async (t) => {
     const contract = await deployCollection('', 1);
     const { run, tokenOf, settle } = await start(t, [contract]);
     const [owner] = world.people;
@@ -457,7 +457,7 @@ forEachEngine('metadata from contracts', (engine) => {
     assert.ok(host.requests.every((path) => path.startsWith('/ipfs/')));
   });
 
-  test('three redirects between allowed hosts are followed, and no more', async (t) => {
+  test('three redirects between allowed hosts are followed, and a fourth redirect is not', async (t) => {
     const [host, other] = [await startMetadataHost(t), await startMetadataHost(t)];
     const contract = await deployCollection(`${host.url}/`, 2);
     host.documents.set('/2', `${host.url}/1`);
@@ -472,7 +472,7 @@ forEachEngine('metadata from contracts', (engine) => {
     assert.deepEqual(other.requests.toSorted(), ['/first', '/first', '/last']);
   });
 
-  test('a token is read again after its contract has announced a change, but not with every announcement', async (t) => {
+  test('a token is read again after its contract has announced a change, but not within ten minutes of the last read', async (t) => {
     const host = await startMetadataHost(t);
     const contract = await deployCollection(`${host.url}/`, 3);
     for (let id = 1; id <= 3; id += 1) host.documents.set(`/${id}`, document(id));
@@ -569,7 +569,7 @@ forEachEngine('metadata from contracts', (engine) => {
     assert.deepEqual(await assets(), [{ asset: '1' }]);
   });
 
-  test('the estimate of a collection names the host of its metadata, and needs no requests for data URIs', async (t) => {
+  test('the estimate for a collection names the host of its metadata, and zero minutes if the metadata is in data URIs', async (t) => {
     const [hosted, inline] = [await deployCollection('https://meta.example/', 1), await deployCollection('', 1)];
     const { add } = await start(t, []);
     assert.deepEqual((await add(hosted, { dryRun: true })).metadata, {
@@ -580,7 +580,7 @@ forEachEngine('metadata from contracts', (engine) => {
     assert.deepEqual((await add(inline, { dryRun: true })).metadata, { host: 'data', tokens: null, minutes: 0 });
   });
 
-  test('tokens that readers viewed are read first', async (t) => {
+  test('the metadata of recently viewed tokens is read first', async (t) => {
     const host = await startMetadataHost(t);
     const contract = await deployCollection(`${host.url}/`, 40);
     for (let id = 1; id <= 40; id += 1) host.documents.set(`/${id}`, document(id));

@@ -43,7 +43,10 @@ async function traceWith(
   return spansOf(receiver).filter(({ traceId }) => traceId === find()?.traceId);
 }
 
-/** A body whose second part arrives after the headers were handled. The service gets this part in an event of the connection, not of the request. */
+/**
+ * A body whose second part arrives after the service has handled the headers. Node.js delivers this part in the async context of the
+ * connection, not of the request.
+ */
 function sendLate(text: string): ReadableStream {
   const bytes = Buffer.from(text);
   return new ReadableStream({
@@ -59,7 +62,7 @@ function sendLate(text: string): ReadableStream {
 forEachStore(
   'telemetry',
   (store) => {
-    test('a request is a span of the trace that the client began, and its statements are the children', async () => {
+    test('a request is a span of the trace that the client began, and the statements of the request are spans below it', async () => {
       const shop = await store.shop();
       const response = await fetch(`${store.service.url}/api/v1/products`, {
         method: 'POST',
@@ -101,7 +104,7 @@ forEachStore(
       assert.ok(!sent.includes(shop.key.secret), 'a key was exported');
     });
 
-    test('a failed request and a response from the cache are spans too', async () => {
+    test('a failed request and a request that is served from the cache have spans too', async () => {
       await store.service.get('/v1/collections');
       await store.service.get('/v1/collections');
       await fetch(`${store.service.url}/v1`, { method: 'PATCH' });
@@ -120,7 +123,7 @@ forEachStore(
       assert.ok(!spansOf(receiver).some(({ traceId }) => traceId === 'a'.repeat(32)));
     });
 
-    test('a delivery is a span without the URL, and the receiver gets no traceparent', async () => {
+    test('the span of a delivery does not have the URL, and the receiver of the delivery gets no traceparent', async () => {
       const shop = await store.shop();
       const hooks = await startReceiver();
       const url = `${hooks.url}/path-with-a-key?token=key-in-the-query`;
@@ -162,7 +165,7 @@ forEachStore(
       assert.ok(metric('process.memory.usage').points[0]?.asDouble > 1e6);
     });
 
-    test('every request to the receiver has the headers and the resource of the settings', async () => {
+    test('every request to the receiver has the headers and the resource attributes that the settings name', async () => {
       await until(
         () => spansOf(receiver).length > 0 && metricsOf(receiver).length > 0,
         WAIT_MS,

@@ -1,4 +1,5 @@
-// The keyboard shortcuts of the console. Keys that are typed into a field, or together with a modifier, are left alone.
+// The keyboard shortcuts of the console. A key with a modifier is not a shortcut. In a field, only Escape is a shortcut: it moves the focus
+// out of the field.
 
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';

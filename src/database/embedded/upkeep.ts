@@ -4,7 +4,7 @@
 import type { Pool } from 'pg';
 import { describeError } from '../../core/errors.ts';
 
-/** The period at which the write-ahead log is measured. The log can exceed its limit by what is written in this time. */
+/** The period at which the write-ahead log is measured. The log can exceed its limit by the bytes that are written within one period. */
 const PERIOD_MS = 5_000;
 /** Number of periods between two checks of the tables. */
 const PERIODS_PER_TABLE_CHECK = 12;
@@ -76,8 +76,8 @@ export async function boundLog(pool: Pool, limits: UpkeepLimits): Promise<boolea
 }
 
 /**
- * Vacuums and analyzes the table that needs it most. Returns its name, or null if no table needs it. The shares of rows are autovacuum's
- * defaults.
+ * Vacuums and analyzes the table that needs it most. Returns its name, or null if no table needs it. The factors 0.2 and 0.1 are the
+ * defaults of autovacuum.
  */
 export async function vacuumNextTable(pool: Pool, limits: UpkeepLimits): Promise<string | null> {
   const { rows } = await pool.query<{ name: string }>(

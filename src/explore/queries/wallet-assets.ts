@@ -1,4 +1,4 @@
-// What a wallet holds and sells in the mirror, over all collections. Indexer database.
+// Reads the assets that a wallet holds, and its listings in the mirror, over all collections. Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';

@@ -118,7 +118,7 @@ export async function deleteCoverage(
 
 /**
  * How far a chain's log has been written into this database. `to` is the time of the last block, in milliseconds. `revision` is the
- * revision that the chain's cursor had when this was stored. Both are null before the first write.
+ * revision that the chain's cursor had when `to` was stored. Both are null before the first write.
  */
 export type ChainCoverage = { to: number | null; revision: number | null };
 

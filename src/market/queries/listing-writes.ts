@@ -78,8 +78,8 @@ const CHANGED_COLUMNS = [
 
 /**
  * A common table expression that records the rows of `upserted` as changes of the market, by the rule of activity/state-change.ts with two
- * exceptions. A listing is recorded as `list` again if it now has another order than before, and if a marketplace reports it as active after
- * it had ended. `before` has the earlier rows. `$1` is the present time.
+ * additions. A listing is also recorded as `list` if its seller or its order hash has changed. It is also recorded as `list` if a
+ * marketplace reports it as active after it had ended. `before` has the earlier rows. `$1` is the present time.
  */
 const RECORD_CHANGES = `recorded_changes as (
        insert into indexer.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace, tx, reason)
@@ -110,10 +110,10 @@ const RECORD_CHANGES = `recorded_changes as (
  * Inserts or updates reported listings. A stored row is open to updates while it is active or retired. A retired row has the status
  * `cancelled` and `retired_at`: it was missing from a complete list of its marketplace, or the own book has its order. A row that a block
  * of its chain has ended does not change. A report with another status than `active` sets that status, whatever its `listedAt`. A report
- * with status `active` is accepted only if its `listedAt` is not before the stored `listedAt`. It makes a retired row active. In both cases
- * `retired_at` becomes null. The TERMS are replaced unless the `listedAt` of the report is before the stored `listedAt`. If the collection
- * is judged by its chain, an active row is hidden as `pending` until it has been judged. This concerns rows that are new, were retired, or
- * get other JUDGED_TERMS.
+ * with status `active` is accepted only if its `listedAt` is not before the stored `listedAt`. An accepted report makes a retired row
+ * active. In both cases `retired_at` becomes null. The TERMS are replaced unless the `listedAt` of the report is before the stored
+ * `listedAt`. If the collection is judged by its chain, an active row is hidden as `pending` until it has been judged. This concerns rows
+ * that are new, were retired, or get other JUDGED_TERMS.
  */
 export async function upsertListings(
   tx: Queryable,
@@ -196,7 +196,8 @@ const LISTING_COLUMNS: RowColumns<NewListing> = {
 const LISTING_FORM: RowForm<NewListing> = {
   // Two collections may have listings with the same id.
   keyOf: (listing) => `${listing.collectionId} ${listing.key}`,
-  // Rows of one collection are written together, because most indexes begin with the collection. Within a collection, the rows of one asset are.
+  // Rows of one collection are adjacent, because most indexes begin with the collection. Within a collection, rows of one asset are
+  // adjacent.
   orderOf: (listing) => `${listing.collectionId} ${listing.asset} ${listing.key}`,
   fold: foldListing,
   columns: LISTING_COLUMNS,
@@ -294,7 +295,7 @@ const decodeOrderHash = rowDecoder('listing', { orderHash: column('order_hash', 
 
 /**
  * Returns the hashes of those orders of the given listings that have several stored listings of one asset, at different marketplaces. The
- * hashes are sorted. A change of a listing of any other order affects no other listing.
+ * hashes are sorted. For all other orders, a change of one listing affects no other listing.
  */
 export async function listSharedOrderHashes(
   tx: Queryable,
@@ -349,8 +350,8 @@ export async function updateTermsOfSharedOrders(
 }
 
 /**
- * If one marketplace has reported an order as filled or cancelled, its active and retired listings at the other marketplaces get the same
- * status. Only the given orders are considered. A retired listing does not end other listings: an order may be valid although
+ * If one marketplace has reported an order as filled or cancelled, the active and retired listings of this order at the other marketplaces
+ * get the same status. Only the given orders are considered. A retired listing does not end other listings: an order may be valid although
  * one marketplace no longer lists it. A listing that a block of its chain has ended neither changes nor ends other listings: the chain
  * decides about each of them. Returns the assets whose listings changed.
  */

@@ -130,7 +130,7 @@ export type NewSale = {
   logIndex: number | null;
   /** The block of a sale that was read from a chain. */
   blockNumber?: number;
-  /** True for a sale of the past, which is stored without a change in the activity log: it is history and not news. */
+  /** True for a sale that is too old to be news. Such a sale is stored without a change in the activity log. */
   isPast?: boolean;
 };
 
@@ -155,14 +155,17 @@ export const ADD_TO_SUMS = `hours as (
 
 const SALE_CHANGE_COLUMNS = `kind, at, chain, collection_id, asset, price_raw, from_account, to_account, order_id, marketplace, tx,
   block_number, fact`;
-/** The values that record a sale as a change of the market. `stored` has the columns of indexer.sale. The fact is the key of the sale. */
+/**
+ * The values that record a sale as a change of the market. `stored` has the columns of indexer.sale. The value for the column `fact` is the
+ * key of the sale.
+ */
 const SALE_CHANGE_VALUES = `'sale', stored.sold_at, stored.chain, stored.collection_id, nullif(stored.asset, '${BUNDLE}'), stored.price_raw,
   stored.seller, stored.buyer, stored.listing_id, stored.source, stored.tx, stored.block_number, stored.key::text`;
 
-/** A reported sale that is older than this is history: it is stored without a change in the activity log. */
+/** A reported sale that is older than this is too old to be news. It is stored without a change in the activity log. */
 export const REPORTED_NEWS_MS = 60 * 60_000;
 
-/** A common table expression that records the sales in `added` as changes of the market, except past ones. */
+/** A common table expression that records the sales in `added` as changes of the market, except sales that are `past`. */
 const RECORD_SALES = `recorded_sales as (
         insert into indexer.market_change (${SALE_CHANGE_COLUMNS})
         select ${SALE_CHANGE_VALUES} from added join incoming as stored on stored.collection_id = added.collection_id and stored.key = added.sale_key
@@ -196,16 +199,16 @@ const SALE_COLUMNS: RowColumns<NewSale> = {
 };
 
 const SALE_FORM: RowForm<NewSale> = {
-  // The key is a hash of the collection too.
+  // The collection is one of the fields that are hashed in `sale.key`. It is added because the primary key of the table begins with it.
   keyOf: (sale) => `${sale.collectionId} ${sale.key}`,
-  // In the order of time, neighbouring rows have neighbouring entries in the index by time. Writers cannot deadlock in any order, because they
-  // hold the locks of the figures.
+  // Sales are sorted by time, so that consecutive rows have adjacent entries in the index by time. No order of rows can cause a deadlock,
+  // because writers hold the locks of the figures.
   orderOf: (sale) => `${sale.collectionId} ${String(sale.soldAt).padStart(TIME_DIGITS, '0')} ${sale.key}`,
   fold: (earlier) => earlier,
   columns: SALE_COLUMNS,
 };
 
-/** The most digits of a time in milliseconds. */
+/** The largest number of digits that a time in milliseconds can have. */
 const TIME_DIGITS = 16;
 
 /** Prepares sales for `upsertSales`. */
@@ -265,7 +268,10 @@ export type SaleKey = Pick<NewSale, 'collectionId' | 'key'>;
 
 const decodeSaleKey = rowDecoder('sale', { collectionId: column('collection_id', text), key: text });
 
-/** The stored sales from a chain to which `upsertSales` would add the listing or the marketplace of one of `sales`. */
+/**
+ * Returns the keys of the stored sales to which `upsertSales` would add a listing or a marketplace. These sales were read from a chain, and
+ * one of `sales` is the report of the same sale by a marketplace.
+ */
 export async function listSalesToName(tx: Queryable, sales: readonly NewSale[]): Promise<SaleKey[]> {
   const reported = sales.filter((sale) => sale.tx !== null && sale.logIndex === null && sale.blockNumber === undefined);
   if (reported.length === 0) return [];
@@ -277,7 +283,7 @@ export async function listSalesToName(tx: Queryable, sales: readonly NewSale[]):
   return rows.map(decodeSaleKey).map(({ collectionId, key }) => ({ collectionId, key: toDigestText(key) }));
 }
 
-/** What two reports of one sale must agree about. `soldAt` in milliseconds. */
+/** The fields that must be equal in two reports of one sale. `soldAt` in milliseconds. */
 export type SaleFacts = Pick<NewSale, 'price' | 'seller' | 'buyer' | 'soldAt'>;
 
 const decodeFacts = rowDecoder('sale', {
@@ -289,7 +295,7 @@ const decodeFacts = rowDecoder('sale', {
   isChainRead: column('is_chain_read', boolean),
 });
 
-/** By key. `isChainRead`: the sale was read from a chain. */
+/** Returns the facts of the stored sales, by key. `isChainRead`: the sale was read from a chain. */
 export async function listSaleFacts(
   db: Queryable,
   sales: readonly SaleKey[],
@@ -371,9 +377,9 @@ const decodeReported = rowDecoder('sale', {
 });
 
 /**
- * `sales` were read from the chain. Deletes the stored reports of these sales by marketplaces: those that `upsertSales` would have left out
- * if the sales had been stored first. Returns `sales`. If a sale lacks the listing or the marketplace, these are taken from the deleted
- * report.
+ * `sales` were read from the chain. Deletes the stored reports that marketplaces made of these sales. If the sales had been stored first,
+ * `upsertSales` would have left these reports out. Returns `sales`. If a sale lacks the listing or the marketplace, these are taken from
+ * the deleted report.
  */
 export async function mergeReportedSales(
   tx: Queryable,

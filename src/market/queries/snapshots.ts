@@ -53,7 +53,7 @@ function decodeFacts(row: Row): SnapshotFacts {
   };
 }
 
-/** A collection without figures in the indexer database is missing. */
+/** The result leaves out collections without figures in the indexer database. */
 export async function listSnapshotFacts(db: Queryable, collectionIds: readonly string[]): Promise<SnapshotFacts[]> {
   const rows = await db.query(
     `select figures.collection_id, figures.mirror_floor_raw, figures.own_floor_raw, figures.tokens, figures.chain_tokens,

@@ -208,7 +208,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(await reader.contracts.isValidSignature(seller, digest, '0x12', 'latest'), false);
   });
 
-  test('values that the endpoint cannot serve are unknown: the creation block and the finalized block', async () => {
+  test('the creation block and the finalized block are null if the endpoint cannot serve them', async () => {
     const endpoint = await startFaultyEndpoint(scene.local.url, { withoutHistory: true, withoutFinality: true });
     const poor = createTestReader({ chain: scene.chain, urls: [endpoint.url] });
     try {

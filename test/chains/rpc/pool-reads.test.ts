@@ -87,7 +87,7 @@ suite('swaps of pools', () => {
     await assert.rejects(reader.pools.swaps(range, FACTORIES), { kind: 'contradicted' });
   });
 
-  test('a range that fails again and again is left out, so that the chain is read further', async (t) => {
+  test('a range that fails again and again is left out, so that the read of the chain can continue', async (t) => {
     const reader = createTestReader({ chain: CHAIN, urls: ['http://127.0.0.1:9'], openMs: 20, patienceMs: 20 });
     t.after(() => reader.close());
     const { pools } = reader;

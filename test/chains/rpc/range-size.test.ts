@@ -36,7 +36,7 @@ test('the success of a short last range does not increase the size', () => {
   assert.equal(range.current(), 1, 'the size has grown to a rejected size');
 });
 
-test('after a response with very many logs, the size is that of a response with fewer', () => {
+test('after a response with very many logs, the size is reduced so that a response has at most about 30,000 logs', () => {
   const range = new RangeSize(1_000);
   range.succeeded(1_000, 120_000);
   assert.equal(range.current(), 250);

@@ -181,7 +181,8 @@ export async function voidOrders(book: MixedBook): Promise<void> {
 }
 
 /**
- * Adds listings, changes prices and removes listings at both marketplaces. Removed listings come back. OpenSea also ends listings.
+ * Adds listings, changes prices and removes listings at both marketplaces. Adds some of the removed listings again. OpenSea also ends
+ * listings.
  */
 export function churnMarketplaces(book: MixedBook): void {
   const { random, mixed, marketplaces } = book;

@@ -1,5 +1,4 @@
-// Connections to the stream: clients that do not read, comments that keep connections open, and the end of all connections. The limits of the
-// server are small.
+// Connections to the stream: clients that do not read, comments that keep connections open, and the end of all connections.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -104,7 +103,7 @@ forEachEngine('connections to the stream', (engine) => {
       assert.ok(bufferedMax > 0 && bufferedMax <= 2 * (CHUNK_BYTES_MAX + 1_000), String(bufferedMax));
     });
 
-    test('a client that does not read is disconnected, and resumes after what it has read', async (t) => {
+    test('a client that does not read is disconnected, and gets the remaining events when it connects again', async (t) => {
       const { subscriptions, feed, url } = await serve(t, { slowMs: 50 });
       const slow = await EventStream.open(`${url}/${feed.newest}`);
       slow.pause();
@@ -141,7 +140,7 @@ forEachEngine('connections to the stream', (engine) => {
       assert.equal(subscriptions.counts.subscribers, 0);
     });
 
-    test('when the log is shorter than before, connections end, because its offsets may name other events now', async (t) => {
+    test('when the log has become shorter, all connections end, because an offset may now name another event', async (t) => {
       const { feed, url } = await serve(t);
       await appendActivity(main, [listed(1), listed(2)]);
       feed.hint();

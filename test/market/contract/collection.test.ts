@@ -14,7 +14,7 @@ forEachMarket('collection', {}, (market) => {
   const read = async (subject: TestCollection) => (await market.ok(subject.path)).data;
   const statsOf = async (subject: TestCollection) => (await read(subject)).stats;
 
-  test('has every field of its record and of both stats sources', async () => {
+  test('has every field of its collection record, its stats record and its analytics record', async () => {
     const subject = newCollection({
       chain: 'polygon',
       name: 'Harbour <b>Lights</b> 🌊',
@@ -193,7 +193,7 @@ forEachMarket('collection', {}, (market) => {
       assert.equal((await statsOf(subject)).owners, 4);
     });
 
-    test('without a time are confirmed when they are imported again', async () => {
+    test('without a time get a new maximum age when they are imported again', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.stats({ owners: 3 })]);
       market.advance(23 * HOUR_MS);
