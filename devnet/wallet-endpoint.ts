@@ -1,6 +1,6 @@
 // The JSON-RPC endpoint of a local chain for wallets. The endpoint forwards reads to the chain. It passes transactions to the simulation,
-// which mines each transaction in a block of its own, between two of its steps. If a transaction bypassed the simulation, the simulation would
-// plan its next steps from a wrong state of the chain.
+// which mines each transaction in a separate block, between two steps of the simulation. If a transaction bypassed the simulation, the
+// simulation would plan its next steps from a wrong state of the chain.
 
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -49,7 +49,7 @@ const READS = new Set([
   'net_version',
   'web3_clientVersion',
 ]);
-/** The hosts under which the endpoint is reached. */
+/** The host names that the Host header of a request may have. */
 const OWN_HOSTS = new Set(['127.0.0.1', 'localhost']);
 const METHOD_NOT_FOUND = -32_601;
 const FAILED = -32_000;
@@ -77,14 +77,14 @@ export async function startWalletEndpoint(
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    // A website can make its own host name resolve to 127.0.0.1 (DNS rebinding). A browser then sends the website's requests to this endpoint
-    // without the checks for another origin, but the Host header names the website.
+    // A website can make its own host name resolve to 127.0.0.1 (DNS rebinding). A browser then treats this endpoint as part of the website
+    // and does not check the origin. But the Host header of such a request still has the host name of the website.
     const host = URL.parse(`http://${request.headers.host ?? ''}`)?.hostname;
     if (host === undefined || !OWN_HOSTS.has(host)) {
       response.writeHead(403).end();
       return;
     }
-    // A browser sends this content type to another origin only after a preflight request, and this server allows no origin.
+    // Before a browser sends this content type to another origin, it asks by a preflight request. This server never grants it.
     if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
       response.writeHead(415).end();
       return;

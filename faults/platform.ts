@@ -1,4 +1,4 @@
-// A platform: databases, a webhook receiver, the load, and a service and a worker as separate processes.
+// The platform on which a fault is tested: databases, a webhook receiver, the load, and a service and a worker as separate processes.
 
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,7 @@ import { Program } from './program.ts';
 import type { Receiver } from './receiver.ts';
 import { startDeliveryReceiver } from './receiver.ts';
 
-/** The time limit for a start, also on a slow machine. */
+/** The time limit for the start of a process. It is long enough for a slow machine. */
 const START_LIMIT_MS = 120_000;
 /** When the fault has been mended for this long, every request has to succeed again. */
 export const RECOVERY_LIMIT_MS = 60_000;
@@ -36,13 +36,13 @@ export type PlatformOptions = {
   serviceSettings?: Record<string, string>;
   /** Settings of the worker alone. */
   workerSettings?: Record<string, string>;
-  /** The primary on PostgreSQL. Default: a new, durable server. */
+  /** A running PostgreSQL server for the primary, or the options for a new one. Default: a new, durable server. */
   postgres?: PostgresServer | PostgresOptions;
   /** Maps the URL of the primary to the URL for the service, such as the URL of a proxy. */
   via?: (url: string) => Promise<string>;
   /** Whether the indexer has a separate PostgreSQL server. */
   ownIndexer?: boolean;
-  /** Rate limits are shared through Redis. `dead`: Redis does not run when the service starts. */
+  /** If given, the nodes share rate limits through Redis. `dead`: Redis does not run when the service starts. */
   redis?: 'running' | 'dead';
   /** The data directory of the service. Default: a temporary directory. */
   dataDir?: string;
@@ -138,7 +138,7 @@ export class Platform {
     return this.worker === null ? this.nodes : [...this.nodes, this.worker];
   }
 
-  /** Runs `breakIt`, which breaks and mends the platform, under load. Afterwards `during` has the responses of this time. */
+  /** Runs `breakIt` under load. `breakIt` breaks and mends the platform. Afterwards `during` has the responses from the run of `breakIt`. */
   async whileBroken(breakIt: () => Promise<unknown>): Promise<void> {
     await this.load.progress(WARM_UP_REQUESTS);
     this.client.takeTally();

@@ -109,7 +109,7 @@ async function compareRepeatedly(options: FillableAuditOptions, collectionId: st
 async function compareOnce(options: FillableAuditOptions, collectionId: string): Promise<Comparison> {
   const { api, endpoint, readBook, clock } = options;
   const book = await readBook(collectionId);
-  // Otherwise a listing whose order is not in the book would be reported as unknown.
+  // In an incomplete book the order of a served listing may be missing. Such a listing would be reported as unknown.
   if (!book.isComplete) return 'too-large';
   const readFrom = clock();
   const { rows, isComplete } = await api.listings(collectionId);

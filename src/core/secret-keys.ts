@@ -30,7 +30,7 @@ export class SecretKeys {
 
   /**
    * Encrypts a secret with the current key. Without a key, returns the secret itself. `place` names the row that stores the value, such as
-   * `webhook <id>`: in another row the value cannot be decrypted.
+   * `webhook <id>`. A value that was copied to another row cannot be decrypted.
    */
   encrypt(secret: string, place: string): string {
     if (this.currentId === null) return secret;
@@ -41,7 +41,7 @@ export class SecretKeys {
     return `${ENCRYPTED}${this.currentId}:${sealed.toString('base64url')}`;
   }
 
-  /** A value in clear is returned unchanged. Throws OperatorError if the key of the value is missing, and for an altered value. */
+  /** A value in clear is returned unchanged. Throws OperatorError if the key of the value is missing, or if the value was altered. */
   decrypt(stored: string, place: string): string {
     const keyId = readKeyId(stored);
     if (keyId === null) return stored;
@@ -65,7 +65,7 @@ export class SecretKeys {
   }
 }
 
-/** Derived from the key, so that operators need not name keys. */
+/** Returns the id of a key. The id is derived from the key, so that operators need not choose ids. */
 export function toKeyId(key: Buffer): string {
   return createHash('sha256')
     .update('mercat secrets key\n')

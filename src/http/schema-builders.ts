@@ -1,4 +1,4 @@
-// Building blocks of the wire schemas of all interfaces. A schema is both the documentation and the TypeScript type.
+// Building blocks of the wire schemas of all interfaces. The documentation and the TypeScript types are derived from the schemas.
 
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
@@ -24,6 +24,6 @@ export const dateTime = (description: string) => Type.String({ format: 'date-tim
 export const dateTimeOrNull = (description: string) =>
   typeOrNull<string>('string', description, { format: 'date-time' });
 
-/** The envelope of a success: `data`, and beside it the fields of `members`. */
+/** The envelope of a successful response: the field `data`, and the fields of `members`. */
 export const dataOf = (schema: TSchema, members: Record<string, TSchema> = {}) =>
   Type.Object({ data: schema, ...members }, { description: 'Success.', ...closed });

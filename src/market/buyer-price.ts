@@ -8,8 +8,8 @@ import type { Market } from './market.ts';
 export type BuyerPrice = { ask: bigint; platformFee: bigint | null; royalty: bigint | null; total: bigint };
 
 /**
- * The price of an own order that states only the ask: platform fee and royalty are added, both rounded up. Of several asks of a collection,
- * the lowest has the lowest total.
+ * The price of an own order that states only the ask: platform fee and royalty are added, each rounded up. Within a collection, a lower ask
+ * never has a higher total.
  */
 export function toOwnBuyerPrice(
   { platformFeeBps }: Pick<Market, 'platformFeeBps'>,
@@ -21,7 +21,7 @@ export function toOwnBuyerPrice(
   return { ask, platformFee, royalty, total: ask + platformFee + royalty };
 }
 
-/** The price of a listing whose total is stated. Null if the total is less than the ask, because one of the two is then wrong. */
+/** The price of a listing that states its total. Null if the total is less than the ask, because then the ask or the total is wrong. */
 export function toStatedBuyerPrice(ask: bigint, total: bigint): BuyerPrice | null {
   return total < ask ? null : { ask, platformFee: null, royalty: null, total };
 }

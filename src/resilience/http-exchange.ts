@@ -19,7 +19,7 @@ export type ExchangeOptions = {
   signal?: AbortSignal;
 };
 
-/** `peer`: the name of the upstream. `operation`: the HTTP method by default. There must be few different operations. */
+/** `peer`: the name of the upstream. `operation`: the HTTP method by default. It must contain no ids, because traces are grouped by it. */
 export type ExchangeTrace = { peer: string; operation?: string };
 
 export type Exchange = { status: number; headers: Headers; body: Buffer };
@@ -147,7 +147,7 @@ async function* watchEach(body: Chunks, watch: StallWatch): AsyncGenerator<Uint8
       yield next.value;
     }
   } finally {
-    // Leaving the loop early cancels the stream, and with it the connection.
+    // If the caller stops early, this cancels the stream and closes the connection.
     await iterator.return?.();
   }
 }
@@ -159,7 +159,7 @@ async function* readChunks(
 ): AsyncGenerator<Uint8Array> {
   let size = 0;
   try {
-    // Leaving the loop early cancels the stream, and with it the connection.
+    // If the caller stops early, or the body is too large, the end of this loop cancels the stream and closes the connection.
     for await (const chunk of chunks) {
       size += chunk.byteLength;
       if (size > bytesMax) throw new ExchangeFailure('too-large');

@@ -28,7 +28,7 @@ test('doctor names the chain of an endpoint that does not serve the configured c
   assert.equal((await examine(t, 200, served('0x89'))).message, 'it serves chain 137, not 1');
 });
 
-test('doctor distinguishes a JSON-RPC error from other responses, and never shows text of the endpoint', async (t) => {
+test('doctor distinguishes a JSON-RPC error from other responses, and never shows text that the endpoint has sent', async (t) => {
   const error = { code: -32_001, message: 'no such key: 0123456789abcdef' };
   const mend = 'see RPC_URL_ETHEREUM';
   assert.deepEqual(await examine(t, 200, JSON.stringify({ jsonrpc: '2.0', id: 1, error })), {

@@ -29,7 +29,7 @@ const SLOW_READ_TIMEOUT_MS = 3_000;
 const UNLIMITED_MS = 600_000;
 const LAG_MAX_MS = 1_000;
 
-/** Replicas of one primary, which are read as by a service. The primary has a table with one value. */
+/** A ReplicaSet, and reads that use it in the same way as a service does. The primary has a table with one value. */
 type Setup = {
   set: ReplicaSet;
   changes: CollectionVersions;
@@ -38,7 +38,7 @@ type Setup = {
   read(sql?: string): Promise<number>;
   /** Reads the value inside the public response that is being made. */
   readInScope(sql?: string): Promise<number>;
-  /** The value that the response cache has for a key, or computes. */
+  /** The value in the response that the response cache returns for the key. The cache computes the response if it has none. */
   cached(key?: string): Promise<number>;
   forget(): void;
   leftOut(): (string | null)[];
@@ -98,7 +98,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     return written;
   }
 
-  /** How long `wait_on_replica()` takes on a replica, in milliseconds. Resolves when the replicas know it. */
+  /** Sets how long `wait_on_replica()` takes on a replica. Resolves when all replicas have replayed the change. */
   async function setSlowness(ms: number): Promise<void> {
     await withClient(primary.url, (client) => client.query('update slowness set seconds = $1', [ms / 1_000]));
     await untilReplayedEverywhere(await write());
@@ -171,7 +171,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     };
   }
 
-  test('reads go to a replica, and only inside a public response', async () => {
+  test('a public response reads from a replica, and there is no read scope outside of it', async () => {
     const { read, counts, untilUsed } = await open(replicas, LAG_MAX_MS);
     await untilUsed();
     await read();
@@ -235,7 +235,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     assert.equal(await cached(), value);
   });
 
-  test('a response never replaces a newer one, although one replica is behind the other', async () => {
+  test('a response never replaces a newer one, even if one replica is behind the other', async () => {
     const [ahead, behind] = replicas;
     assert.ok(ahead && behind);
     const proxy = await openProxy(ahead.url);
@@ -305,7 +305,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await untilUsed();
   });
 
-  test('a replica that misses deadlines is left out, tried by one read at a time, and used again', async () => {
+  test('a replica that misses deadlines is left out, is tried by one read at a time, and is used again when it is fast', async () => {
     const [slow] = replicas;
     assert.ok(slow);
     const proxy = await openProxy(primary.url);
@@ -320,7 +320,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
       assert.deepEqual(counts(), [sent]);
     }
     assert.deepEqual(leftOut(), ['too slow']);
-    // The checks succeed meanwhile, and reads do not wait for the replica.
+    // A successful check does not end the exclusion of a slow replica.
     await set.checkAll();
     assert.deepEqual(leftOut(), ['too slow']);
     const isTried = async () => {
@@ -328,7 +328,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
       return counts()[0] !== 3;
     };
     await until(isTried, LIMIT_MS, 'the replica is not tried again');
-    assert.deepEqual(counts(), [4], 'a trial was not the only read');
+    assert.deepEqual(counts(), [4], 'more than one read was sent to try the replica');
     assert.deepEqual(leftOut(), ['too slow']);
 
     await proxy.refuse();
@@ -344,7 +344,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await until(isUsedAgain, LIMIT_MS, 'the replica is not used again');
   });
 
-  test('statements that are too slow on the primary too do not count against the replica', async () => {
+  test('a replica is not left out because of statements that are too slow on the primary as well', async () => {
     const [replica] = replicas;
     assert.ok(replica);
     const { read, counts, leftOut, untilUsed } = await open([replica], UNLIMITED_MS, primary.url, {
@@ -369,12 +369,12 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     );
   });
 
-  test('the primary itself is not read as a replica', async () => {
+  test('if the URL of a replica leads to the primary itself, this replica is left out', async () => {
     const { leftOut } = await open([primary], LAG_MAX_MS);
     assert.deepEqual(leftOut(), ['not in recovery']);
   });
 
-  test('reads go on without the primary, from the replica that is not behind', async () => {
+  test('while the primary is unreachable, reads use the replica that is not behind', async () => {
     const [behind, ahead] = replicas;
     assert.ok(behind && ahead);
     const proxy = await openProxy(primary.url);
@@ -407,7 +407,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await untilUsed();
   });
 
-  test('no read uses a connection that leads to another server than the one that was checked', async () => {
+  test('a read is repeated on the primary if its connection leads to a server that was not checked', async () => {
     const [checked, other] = replicas;
     assert.ok(checked && other);
     const proxy = await openProxy(checked.url);
@@ -464,7 +464,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     assert.deepEqual(await respond(), { content: before, meta: { offset: null } });
   });
 
-  test('when the primary has been lost for the time limit, a replica that does not receive the log is left out', async () => {
+  test('when the primary has been lost for longer than the limit, a replica that does not receive the log is left out', async () => {
     const { leftOut, set, untilUsed } = await open(replicas, UNLIMITED_MS, primary.url, {
       withoutPrimaryMaxMs: LAG_MAX_MS,
     });

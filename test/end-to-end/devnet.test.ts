@@ -178,7 +178,7 @@ test('after faults and kills the service serves the orders, owners, floors and s
 
 let requestCount = 0;
 
-/** Reads JSON. Each request names another client in X-Forwarded-For, so that no rate limit applies. */
+/** Reads JSON. Each request has a different client address in X-Forwarded-For, so that no rate limit applies. */
 async function readJson(url: string): Promise<any> {
   requestCount += 1;
   const address = `10.${requestCount >> 16}.${(requestCount >> 8) & 255}.${requestCount & 255}`;

@@ -19,7 +19,7 @@ forEachMarket('holders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
       .flatMap(([owner, count]) => range(count).map(() => owner))
       .map((owner, index) => subject.token(String(index + 1), { owner }));
 
-  test('each holder counts in one range, and the holders of the most tokens come first', async () => {
+  test('each holder counts in one range, and the holders with the most tokens come first', async () => {
     const subject = newCollection();
     const holderOf = (name: string) => toEvmAddress('holder', name);
     await market.load([
@@ -53,7 +53,7 @@ forEachMarket('holders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     assert.equal(data.largest.length, 5);
   });
 
-  test('the holders are unknown while a token may be missing', async () => {
+  test('the holders are unknown while the collection may have tokens that are not stored', async () => {
     const subject = newCollection();
     const tokens = holdings(subject, { [toEvmAddress('one')]: 2 });
     await market.load([subject.collection(), ...tokens]);
@@ -70,7 +70,7 @@ forEachMarket('holders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     assert.deepEqual([holders, largest.length], [103, 100]);
   });
 
-  test('a collection that does not exist is a 404', async () => {
+  test('a request for a collection that does not exist gets a 404', async () => {
     assert.equal((await market.get('/explore/v1/collections/nowhere/holders')).status, 404);
   });
 });

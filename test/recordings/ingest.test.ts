@@ -117,7 +117,7 @@ forEachEngine('recorded responses of other operations', (engine) => {
   );
 
   test(
-    'the 355 traits of 50 recorded assets are stored: texts, numbers and booleans',
+    'the 355 traits of 50 recorded assets are stored with their values, their kinds and their order',
     needsPayloads(FOXES),
     async (t) => {
       const foxes: any[] = JSON.parse(readPayload(FOXES)).result.items;
@@ -170,7 +170,7 @@ forEachEngine('recorded responses of other operations', (engine) => {
       contractAddress: after.contract,
       tokenId: after.token_id,
       price: after.price,
-      // The sale is an accepted bid. The taker is the seller.
+      // The sale is an accepted bid, so the taker is the seller.
       seller: after.taker,
       buyer: after.maker,
       timestamp: new Date(after.timestamp * 1_000).toISOString(),
@@ -190,7 +190,7 @@ forEachEngine('recorded responses of other operations', (engine) => {
   });
 });
 
-/** The recorded response, with the id of the requests that the service sends. */
+/** Replaces the JSON-RPC id of a recorded response by the id of the requests that the service sends. */
 function withRequestId(text: string): string {
   return JSON.stringify({ ...JSON.parse(text), id: 'mercat' });
 }

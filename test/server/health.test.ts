@@ -54,7 +54,7 @@ describe('the phases of the service', () => {
     await isAlive();
   });
 
-  test('a 503 has Retry-After, HEAD gets no body, another method gets a 405, and other paths are passed on', async (t) => {
+  test('a 503 has Retry-After, HEAD gets no body, another method gets a 405, and the next handler gets other paths', async (t) => {
     const url = await serveHealth(t, new Health(() => Promise.resolve(true)));
     assert.ok(Number((await fetch(`${url}/readyz`)).headers.get('retry-after')) > 0);
     const head = await fetch(`${url}/livez?probe=1`, { method: 'HEAD' });
@@ -94,7 +94,7 @@ describe('the check of the primary', () => {
       within: () => ({ query }),
     }) as unknown as Database;
 
-  test('concurrent checks send one statement together', async () => {
+  test('concurrent checks share one statement', async () => {
     let statements = 0;
     const { promise, resolve } = Promise.withResolvers<[]>();
     const check = createPrimaryCheck(databaseThat(() => ((statements += 1), promise)));
@@ -110,7 +110,7 @@ describe('the check of the primary', () => {
   });
 });
 
-test('the health checks are outside the rate limits', async (t) => {
+test('no rate limit applies to the health checks', async (t) => {
   const dir = await directoryWithDatabase();
   const service = await startTestService({ settings: { DATA_DIR: dir }, limits: { list: 1, single: 1, message: 1 } });
   t.after(async () => {
@@ -144,7 +144,7 @@ withTwoServers('the health checks, while a database is down', (servers) => {
     }
   });
 
-  test('a service without its indexer is ready', async (t) => {
+  test('a service is ready while its indexer is stopped', async (t) => {
     const { url } = await startOnTwoDatabases(t, servers);
     await servers.indexer.stop();
     t.after(() => servers.indexer.start());

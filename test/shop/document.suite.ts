@@ -1,4 +1,4 @@
-// The OpenAPI document of the store and the service agree on which requests are valid. products.test.ts runs this suite.
+// Tests that the service accepts exactly the requests that the OpenAPI document of the store allows. products.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

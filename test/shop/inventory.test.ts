@@ -1,5 +1,5 @@
-// /api/v1/inventory and /api/v1/inventory/adjustments: stock levels, and the log of changes. stock-changes.test.ts tests the
-// changes.
+// /api/v1/inventory and /api/v1/inventory/adjustments: the list of stock levels and the adjustment log. stock-changes.test.ts tests the
+// requests that change the stock.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -9,8 +9,8 @@ import { changeStock, listLowEvents } from './stock-concurrency.suite.ts';
 const STOCK_MAX = 2 ** 31 - 1;
 
 forEachStore('inventory', (store) => {
-  describe('levels', () => {
-    test('list every tracked product, newest first, with exactly the documented fields', async () => {
+  describe('the list of stock levels', () => {
+    test('the list has every tracked product, newest first, with exactly the documented fields', async () => {
       const shop = await store.shop();
       const mug = await shop.product({ name: 'Mug', inventory: 11 });
       await shop.product({ name: 'File', type: 'digital', inventory: 1 });
@@ -26,14 +26,14 @@ forEachStore('inventory', (store) => {
       assert.deepEqual([one.count, one.data[0].productId], [1, mug.id]);
     });
 
-    test('are not paged', async () => {
+    test('the list ignores `limit`, because it is not paged', async () => {
       const shop = await store.shop();
       await inParallel(Array.from({ length: 120 }), 8, () => shop.product());
       const { data, count } = await shop.ok('GET', '/inventory?limit=1');
       assert.deepEqual([data.length, count], [120, 120]);
     });
 
-    test('are marked as low at or below `threshold`, which is 10 by default', async () => {
+    test('a stock level is marked as low if it is at or below `threshold`, which is 10 by default', async () => {
       const shop = await store.shop();
       for (const inventory of [0, 5, 6, 10, 11]) await shop.product({ inventory });
       const levels = async (query: string) =>
@@ -60,7 +60,7 @@ forEachStore('inventory', (store) => {
       assert.deepEqual(await listLowEvents(shop), []);
     });
 
-    test('cannot be read with invalid parameters', async () => {
+    test('a request with invalid parameters is rejected', async () => {
       const shop = await store.shop();
       for (const query of [
         'low_stock=1',
@@ -82,7 +82,7 @@ forEachStore('inventory', (store) => {
   });
 
   describe('the adjustment log', () => {
-    test('is newest first and keeps its entries when the product is deleted', async () => {
+    test('the log has the newest entry first, and keeps the entries of a deleted product', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const other = await shop.newKey(['inventory:write']);
@@ -111,7 +111,7 @@ forEachStore('inventory', (store) => {
       });
     });
 
-    test('of one product has only the entries of this product', async () => {
+    test('the log of one product has only the entries of this product, and a wrong cursor or an unknown parameter is rejected', async () => {
       const shop = await store.shop();
       const products = [await shop.product(), await shop.product()];
       for (const { id } of [...products, ...products, ...products]) await changeStock(shop, id, { adjustment: 1 });

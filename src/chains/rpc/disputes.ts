@@ -1,8 +1,8 @@
-// What the endpoints of one chain disagree about at the moment, for the status.
+// Remembers the current disagreements between the endpoints of one chain. The status of the service shows them.
 
 import type { Clock } from '../../core/clock.ts';
 
-/** `new`: one new block. `past`: a range of blocks. `call`: the state of a contract, or transactions. */
+/** What was read. `new`: a new block. `past`: a range of earlier blocks. `call`: the state of a contract, or transactions. */
 export type ReadKind = 'new' | 'past' | 'call';
 
 export type Dispute = {
@@ -13,15 +13,15 @@ export type Dispute = {
 };
 
 /**
- * A dispute that no read has repeated for this long is dropped. Some reads are never repeated, such as the reads for the submission of an
- * order, so their disputes would otherwise remain.
+ * A dispute is dropped if no read has found the same disagreement for this long. Otherwise the disputes about reads that are made only once,
+ * such as the reads for a submitted order, would remain for ever.
  */
 const DISPUTE_MS = 10 * 60_000;
 const DISPUTES_MAX = 1_000;
 
 export class Disputes {
   readonly #clock: Clock;
-  /** By topic, the oldest first. */
+  /** The oldest first. The topic identifies what was read. It is the same at each attempt. */
   readonly #byTopic = new Map<string, Dispute & { seenAt: number }>();
 
   constructor(clock: Clock) {

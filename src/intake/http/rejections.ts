@@ -1,4 +1,4 @@
-// The HTTP status of each code with which an order is rejected. The codes are documented in docs/orders.md.
+// Maps each rejection code of an order to its HTTP status. docs/orders.md documents the codes.
 
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { OrderRejectionCode } from '../../orders/rejection.ts';
@@ -36,10 +36,7 @@ export const REJECTION_CODES = Object.keys(STATUS_BY_CODE) as OrderRejectionCode
 /** The `Retry-After` of `chain_unavailable`, in seconds. */
 const RETRY_AFTER_S = 2;
 
-/**
- * Wraps a handler: an OrderRejected that it throws becomes an error response. `ended` is the HTTP status for `already_filled` and
- * `expired`.
- */
+/** Wraps a handler. If the handler throws OrderRejected, sends an error response. `ended` is the status for `already_filled` and `expired`. */
 export function withRejections(
   handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
   { ended = 422 }: { ended?: number } = {},

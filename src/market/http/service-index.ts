@@ -1,4 +1,4 @@
-// The index of an interface and its OpenAPI document: GET /v1 and GET /v1/openapi.json, and the same of the explore interface.
+// The index of an interface and its OpenAPI document: GET /v1 and GET /v1/openapi.json, GET /explore/v1 and GET /explore/v1/openapi.json.
 
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
@@ -49,7 +49,7 @@ export const IndexSchema = Type.Object(
 );
 type WireIndex = Static<typeof IndexSchema>;
 
-/** Registers the routes of the interface whose paths begin with `prefix`. */
+/** Registers both routes for one interface. `prefix` is the beginning of its paths, such as `/v1`. */
 export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceContext, prefix: string): void {
   const documentPath = `${prefix}/openapi.json`;
   cachedRoute(app, context, {

@@ -39,7 +39,7 @@ describe('call data', () => {
     assert.equal(data, encodeFunctionData({ abi: ABI, functionName: 'supportsInterface', args: ['0x80ac58cd'] }));
   });
 
-  test('a byte string of any length follows its offset and its length', () => {
+  test('a byte string of any length is encoded as its offset, its length and its bytes', () => {
     fc.assert(
       fc.property(bytes(32, 32), bytes(0, 100), (digest, signature) => {
         const data = encodeCallWithBytes('isValidSignature(bytes32,bytes)', [bytesWord(digest)], signature);

@@ -203,8 +203,8 @@ export function unusableAskRows(row: Record<string, any>, usdc: Address): unknow
     change(8, price('1e18')),
     change(9, price('-5')),
     change(10, price(5)),
-    // Rows in another currency are valid, but the service leaves them out. If more than a tenth of all
-    // rows are such rows, the list still counts as complete. With so many invalid rows it would count as incomplete.
+    // Rows in another currency are valid, but the service leaves them out. A list counts as complete even if more than a tenth of its rows
+    // are in another currency. If more than a tenth of its rows were invalid, it would count as incomplete.
     ...Array.from({ length: USDC_ROWS }, (_, index) => change(11 + index, price('5', usdc))),
   ];
 }

@@ -1,5 +1,5 @@
-// A Citus cluster for tests: a coordinator, two workers, and more workers on demand. Each is a PostgreSQL server of its own, which a test may
-// stop, kill and freeze. The cluster needs the library of Citus, which must be installed beside the programs of PostgreSQL.
+// A Citus cluster for tests: a coordinator, two workers, and more workers on demand. Each node is a separate PostgreSQL server, which a test
+// can stop, kill or freeze. The library of Citus must be installed beside the programs of PostgreSQL.
 
 import { inDatabase, startNode } from './citus-node.ts';
 import { CITUS_DATABASES, findCitusTemplate, portOf } from './citus-template.ts';
@@ -14,7 +14,7 @@ export type CitusCluster = {
   workers: PostgresServer[];
   /**
    * Makes a database on all nodes, with the extension, and returns its URL on the coordinator. `migrated`: with all migrations of both
-   * schemas. Not possible after `addWorker`, whose worker lacks the databases of the template.
+   * schemas. Must not be called after `addWorker`, because the added worker lacks the template databases.
    */
   createDatabase(template?: Template): Promise<string>;
   /** Makes a database without the extension on the coordinator. Returns its URL. */
@@ -36,10 +36,11 @@ export async function startCitus(): Promise<CitusCluster> {
   const createCopy = async (node: PostgresServer, name: string, original: string) => {
     await withClient(node.url, (client) => client.query(`create database ${name} template ${original}`));
     await withClient(inDatabase(node.url, name), async (client) => {
-      // The copy names the ports of the cluster that made the template. Nodes are numbered in the order in which they were added.
+      // The copied `pg_dist_node` has the ports of the cluster that made the template. `groupid` is 0 for the coordinator, and 1, 2 and so on
+      // for the workers in the order in which they were added.
       const ports = [coordinator, ...workers].map(({ url }) => portOf(url));
       await client.query(`update pg_dist_node set nodeport = ($1::int[])[groupid + 1]`, [ports]);
-      // The copy names the original among the objects that a new worker must have.
+      // `pg_dist_object` lists what Citus creates on a new worker. The copied list has the original database instead of the copy.
       await client.query(
         `update pg_dist_object set objid = pg_database.oid from pg_database
          where classid = 'pg_database'::regclass and datname = current_database()`,

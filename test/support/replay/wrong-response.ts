@@ -1,6 +1,5 @@
 // For tests in which every source of a vendor receives a response that belongs to another operation. A misconfigured proxy or another
-// version of the API could send such a response. The test server gives the same response at every path. The outcome is summarized in one
-// line.
+// version of the API could send such a response. A source is one read of a vendor's API, such as the sales of a collection.
 
 import type { TestContext } from 'node:test';
 import { parseAssetId } from '../../../src/core/address.ts';
@@ -104,7 +103,7 @@ export function createSources(subjects: SourceSubjects): Readonly<Record<Vendor,
       token: (upstream) =>
         toOutcome(readOpenSeaToken(upstream, opensea, parseAssetId('evm', subjects.openseaToken) as AssetId)),
     },
-    // The service does not read Reservoir. Magic Eden's older API for EVM chains was Reservoir's API behind a proxy.
+    // Responses of Reservoir are read as asks of Magic Eden, because Magic Eden's older API for EVM chains was Reservoir's API behind a proxy.
     reservoir: { asks: (upstream) => collectPages(walkMagicEdenAsks(upstream, asks)) },
   };
 }

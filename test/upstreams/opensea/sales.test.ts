@@ -1,4 +1,4 @@
-// OpenSea's sales become records.
+// The conversion of OpenSea's sales to records.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
