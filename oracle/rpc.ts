@@ -1,5 +1,5 @@
-// JSON-RPC calls of the oracle. A call that a contract reverts has a result. If the endpoint does not respond or cannot execute a call,
-// nothing is known, and an EndpointFailure is thrown.
+// JSON-RPC calls of the oracle. That a contract reverts a call is a result too. If the endpoint does not respond or cannot execute a call,
+// there is no result, and an EndpointFailure is thrown.
 
 export type Hex = `0x${string}`;
 
@@ -36,7 +36,7 @@ type Response = { id: number; result?: unknown; error?: { code: number; message:
 const TIMEOUT_MS = 60_000;
 const BATCH_SIZE_MAX = 100;
 const GAS: Hex = '0x989680';
-/** The JSON-RPC error code of most clients for a reverted call. */
+/** The JSON-RPC error code with which most Ethereum clients report a reverted call. */
 const REVERTED = 3;
 
 /** `headers`: sent with every request, such as credentials. */

@@ -1,10 +1,10 @@
-// What the events of blocks change in the evidence of orders. Orders and mirrored listings that depend on this evidence are evaluated
+// Finds the evidence of orders that the events of blocks change. Orders and mirrored listings that depend on this evidence are evaluated
 // again.
 
 import { toCollectionId } from '../core/collection.ts';
 import type { LoggedEvent } from './chain-event.ts';
 
-/** What applying or reverting blocks changed on one chain. */
+/** The evidence that changed on one chain because blocks were applied or reverted. */
 export type EvidenceChanges = {
   chain: string;
   /** Orders that were filled, cancelled or validated. */

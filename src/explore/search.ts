@@ -14,7 +14,7 @@ import { listCollectionsLike, listTokensLike } from './queries/search.ts';
 import { toTokenLocation } from './token-location.ts';
 import { similarityOf, toParts, toSearchText } from './trigrams.ts';
 
-/** How many candidates of each kind are compared. */
+/** The largest number of collections, and of tokens, that get a score. */
 const CANDIDATES_MAX = 200;
 /** How many of the best collections are searched for a token id. */
 const NUMBERED_MAX = 10;

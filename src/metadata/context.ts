@@ -1,4 +1,4 @@
-// The dependencies of reading metadata.
+// The dependencies of the code that reads metadata.
 
 import type { ChainContext } from '../chains/context.ts';
 import type { ChainReader } from '../chains/rpc/chain-reader.ts';

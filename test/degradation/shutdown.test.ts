@@ -25,7 +25,7 @@ import { SocketIntake } from '../../src/intake/socket-client.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
 const START_MAX_MS = 60_000;
-/** A shutdown without a grace period closes client connections within this time, if nothing else hangs. */
+/** A shutdown without a grace period closes client connections within this time, if no database or upstream hangs. */
 const CUT_AFTER_MS = 3_000;
 /** The program ends within five seconds, whatever hangs. A busy machine may let the program notice the signal late. */
 const STOP_MAX_MS = 5_900;
@@ -107,7 +107,7 @@ async function assertEnds(t: TestContext, program: Program): Promise<void> {
   t.diagnostic(`ended after ${Math.round(ms)} ms`);
 }
 
-/** Clients on keep-alive connections. Each ends when its connection fails or is closed. */
+/** Starts clients that send requests on keep-alive connections. A client ends when its connection fails or is closed. */
 function startLoad(url: string): { responses(): number; wrong: string[]; done: Promise<unknown> } {
   const agent = new http.Agent({ keepAlive: true, maxSockets: CALLERS });
   const wrong: string[] = [];

@@ -72,7 +72,7 @@ for (const cache of SHARED_CACHES) {
       assert.deepEqual([head.status, unchanged.status, origin.received.length], [200, 304, 1]);
     });
 
-    test('while a stale response may be served, nobody waits for the new one', async () => {
+    test('while a stale response may be served, no request waits for the new response', async () => {
       const target = '/v1/collections/stale';
       const release = Promise.withResolvers<void>();
       origin.respond(target, (count) => async (_request, response) => {
@@ -109,7 +109,7 @@ for (const cache of SHARED_CACHES) {
           response.writeHead(status, { 'cache-control': 'no-store', 'retry-after': '7' }).end('failed');
         });
         const first = await send(target);
-        // nginx sends a request again that a node rejected with 503.
+        // If a node rejects a request with 503, nginx sends the request again.
         if (status !== 503 || cache.name !== 'nginx')
           assert.deepEqual([first.status, first.headers['retry-after']], [status, '7']);
         const second = await send(target);
@@ -178,7 +178,7 @@ for (const cache of SHARED_CACHES) {
       }
     });
 
-    test('the codings of a response are kept apart', async () => {
+    test('each content coding of a response has its own cache entry', async () => {
       const expected = await send(LIST);
       const clients: [header: string, coding: string][] = [
         ['gzip, deflate, br, zstd', 'br'],

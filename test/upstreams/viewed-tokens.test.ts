@@ -179,7 +179,7 @@ forEachEngine('recent views', (engine) => {
     assert.equal(await count(), 2_000, 'views of other tokens were not recorded after the first views were written');
   });
 
-  test('a viewed token is read again after an hour', async (t) => {
+  test('a token that was viewed again is read again an hour after its last read', async (t) => {
     const { replay, run } = await startOpenSea(t);
     await view(APES_ID, ['7', '8']);
     assert.equal((await run()).kind, 'done');
@@ -222,7 +222,7 @@ forEachEngine('recent views', (engine) => {
     );
   });
 
-  test('a view or refresh whose time is in the future, from a wrong clock, is ignored', async (t) => {
+  test('a stored view or refresh with a time in the future, which a wrong clock has caused, is ignored', async (t) => {
     const { replay, run } = await startOpenSea(t);
     now += 24 * HOUR_MS;
     await view(APES_ID, ['7']);

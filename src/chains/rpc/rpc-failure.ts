@@ -94,7 +94,7 @@ const ERROR_PATTERNS: readonly (readonly [RpcFailureKind, RegExp])[] = [
 const CODE_REVERTED = 3;
 const CODE_METHOD_UNKNOWN = -32_601;
 const CODE_RATE_LIMITED = 429;
-/** The most characters of an endpoint's error that are logged. */
+/** The largest number of characters that are logged of an endpoint's error. */
 const ERROR_LENGTH_MAX = 200;
 
 /** `redact` removes the endpoint's secrets from the text of the error. */

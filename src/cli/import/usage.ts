@@ -33,7 +33,7 @@ export type ImportFlags = {
 export type ImportRequest = {
   files: string[];
   format: ImportFormat;
-  /** How columns become fields. Null if the lines of the file are records. */
+  /** Which column becomes which field. Null if the import has no column map. */
   map: ColumnMap | null;
   /** The reader of recorded responses. Null for other formats. */
   responses: RecordedReader | null;

@@ -114,7 +114,8 @@ describe('signatures', () => {
         { numRuns: 60 },
       );
     }
-    // The index of the order has bits above the height of the tree, which Seaport ignores. These bits are flipped too.
+    // The index of the order in a bulk signature has more bits than the tree has levels. Seaport ignores the additional bits, but the
+    // service also rejects a signature in which one of them is flipped.
     const [bulk = '0x'] = await signBulk(1, [order, makeAsk(8n)], { height: 2 });
     for (let bit = 65 * 8; bit < 68 * 8; bit += 1) assert.notEqual(check(order, flip(bulk, bit)), 'ok');
   });

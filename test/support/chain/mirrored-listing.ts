@@ -43,7 +43,7 @@ export function toMirrorContext(
   return { ...context, ...databases, market: new Market({ ...config, ...databases, chains, clock, random, log }) };
 }
 
-/** Imports records that must all be accepted. */
+/** Imports records. Throws if a record is rejected. */
 export async function importAll(context: ServiceContext, ...records: unknown[]): Promise<void> {
   const { refused } = await runImport(context, toNdjson(records));
   if (refused.length > 0) throw new Error(JSON.stringify(refused));

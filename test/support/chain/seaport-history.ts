@@ -24,7 +24,7 @@ export type SeaportHistory = {
   editions: Contract;
   /** In lower case, which is the service's canonical form. */
   addresses: Record<'seaport' | 'collection' | 'editions' | 'wrapped' | 'seller' | 'buyer', Address>;
-  /** Seaport and both collections. */
+  /** Selects the events of Seaport and of both collections. */
   filter: EventFilter;
   sold: SignedOrder;
   cancelled: SignedOrder;
