@@ -358,7 +358,6 @@ export const texts = {
       'not-started': 'The order can be filled later.',
       'no-balance': 'The seller does not have the token.',
       'not-approved': 'The seller has revoked the approval.',
-      counter: 'The seller has voided the order with its counter.',
       pending: 'The listing has not been compared with the events of its chain yet.',
     },
     dormantTitle: 'The order cannot be filled at present',

@@ -5,13 +5,13 @@ import type { ActivityKind, MarketChange } from './market-change.ts';
 /** `hidden`: why an active order or listing cannot be bought now. `pending`: whether it can be bought is not known yet. */
 export type MarketState = {
   status: 'active' | 'filled' | 'cancelled' | 'expired';
-  hidden: 'pending' | 'no-balance' | 'not-approved' | 'counter' | null;
+  hidden: 'pending' | 'no-balance' | 'not-approved' | null;
 };
 
-export type StateChange = { kind: ActivityKind; reason: 'owner' | 'approval' | 'counter' | null };
+export type StateChange = { kind: ActivityKind; reason: 'owner' | 'approval' | null };
 
 const ENDED = { filled: 'fill', cancelled: 'cancel', expired: 'expire' } as const;
-const REASONS = { 'no-balance': 'owner', 'not-approved': 'approval', counter: 'counter' } as const;
+const REASONS = { 'no-balance': 'owner', 'not-approved': 'approval' } as const;
 
 /**
  * Returns null if no change is recorded. Nothing is recorded while a listing is pending. When its state is known, the change is `list` if

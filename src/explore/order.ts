@@ -7,6 +7,7 @@ import type { BuyerPrice } from '../market/buyer-price.ts';
 import { toOwnBuyerPrice, toStatedBuyerPrice } from '../market/buyer-price.ts';
 import type { Listing } from '../market/listing.ts';
 import { toListingOfMirror } from '../market/listing.ts';
+import { HIDDEN_REASONS } from '../market/listing-judgement.ts';
 import type { Market } from '../market/market.ts';
 import { requireValue, valueOrNull } from '../market/market-source.ts';
 import { listCollectionsByIds } from '../market/queries/collections.ts';
@@ -20,7 +21,8 @@ import { findListing, findOwnOrderId } from './queries/orders.ts';
 import { toTokenLocation } from './token-location.ts';
 
 /** Why an active order cannot be filled at present. `pending`: the listing has not been compared with the events of its chain yet. */
-export type OrderDormancy = 'not-started' | 'no-balance' | 'not-approved' | 'counter' | 'pending';
+export const ORDER_DORMANCIES = ['not-started', ...HIDDEN_REASONS] as const;
+export type OrderDormancy = (typeof ORDER_DORMANCIES)[number];
 
 /** `at` in milliseconds. `block` and `tx` are null for what happened off-chain. */
 export type OrderEvent = { kind: string; at: number; block: number | null; tx: string | null };

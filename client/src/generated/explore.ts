@@ -213,8 +213,8 @@ export type Order = {
   status: 'active' | 'filled' | 'cancelled' | 'expired';
   /** Why an active order cannot be filled at present; null if it can, or if this is not known. */
   dormant: {
-    /** `not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `counter`: the seller has voided the order with its counter. `pending`: the listing has not been compared with the events of its chain yet. */
-    reasons: ('not-started' | 'no-balance' | 'not-approved' | 'counter' | 'pending')[];
+    /** `not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `pending`: the listing has not been compared with the events of its chain yet. */
+    reasons: ('not-started' | 'pending' | 'no-balance' | 'not-approved')[];
   } | null;
   /** Hash of the signed order; null for an order without a signature. */
   hash: string | null;

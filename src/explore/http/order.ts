@@ -16,7 +16,7 @@ import type { PriceContext, WirePrice } from '../../market/http/price.ts';
 import { readPriceContext } from '../../market/http/price.ts';
 import { LISTING_STATUSES } from '../../orders/order-id.ts';
 import type { Order, OrderDormancy } from '../order.ts';
-import { readOrder } from '../order.ts';
+import { ORDER_DORMANCIES, readOrder } from '../order.ts';
 import type { ExploreContext } from './context.ts';
 import { exploreRoute, exploredDataOf } from './offset-meta.ts';
 
@@ -30,12 +30,12 @@ const DormantSchema = Type.Object(
     reasons: Type.Array(
       Type.Unsafe<OrderDormancy>({
         type: 'string',
-        enum: ['not-started', 'no-balance', 'not-approved', 'counter', 'pending'],
+        enum: [...ORDER_DORMANCIES],
       }),
       {
         description:
-          '`not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `counter`: the seller has ' +
-          'voided the order with its counter. `pending`: the listing has not been compared with the events of its chain yet.',
+          '`not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. ' +
+          '`pending`: the listing has not been compared with the events of its chain yet.',
       },
     ),
   },

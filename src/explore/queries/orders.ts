@@ -2,11 +2,11 @@
 
 import type { Queryable } from '../../database/port.ts';
 import { amount, column, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import type { HiddenReason } from '../../market/listing-judgement.ts';
+import { HIDDEN_REASONS } from '../../market/listing-judgement.ts';
 import type { MirroredListing } from '../../market/queries/listings.ts';
 import { LISTING_COLUMNS, decodeMirroredListing } from '../../market/queries/listings.ts';
 import { LISTING_STATUSES } from '../../orders/order-id.ts';
-
-const UNDELIVERABLE = ['pending', 'no-balance', 'not-approved', 'counter'] as const;
 
 /**
  * `buyerTotal`: what a buyer pays in all, in base units; null if the marketplace does not state it. `undeliverable`: why the seller cannot
@@ -16,14 +16,14 @@ export type FoundListing = {
   listing: MirroredListing;
   buyerTotal: bigint | null;
   status: (typeof LISTING_STATUSES)[number];
-  undeliverable: (typeof UNDELIVERABLE)[number] | null;
+  undeliverable: HiddenReason | null;
   endedAt: number | null;
 };
 
 const decodeState = rowDecoder('listing', {
   buyerTotal: column('buyer_total_raw', nullable(amount)),
   status: oneOf(LISTING_STATUSES),
-  undeliverable: nullable(oneOf(UNDELIVERABLE)),
+  undeliverable: nullable(oneOf(HIDDEN_REASONS)),
   endedAt: column('ended_at', nullable(timestamp)),
 });
 
