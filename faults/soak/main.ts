@@ -54,11 +54,11 @@ const { values } = parseArgs({
 
 async function main(): Promise<number> {
   const minutes = Number(values.minutes);
-  if (values.help || !(minutes > 0)) {
+  const engines = (['embedded', 'postgresql'] as const).filter((one) => (values.engine ?? one) === one);
+  if (values.help || !(minutes > 0) || engines.length === 0) {
     process.stderr.write(USAGE);
     return values.help ? 0 : 2;
   }
-  const engines = (['embedded', 'postgresql'] as const).filter((one) => (values.engine ?? one) === one);
   let isLevel = true;
   for (const engine of engines) {
     if (engine === 'postgresql' && !canStartPostgres()) say('PostgreSQL is not on this machine: skipped');

@@ -187,9 +187,9 @@ class PreparedStatements {
 const OUT_OF_REACH =
   /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT|08\w{3}|57P0[1-3]|53300)$/;
 const CONNECTION_LOST =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end)/;
 
-/** Whether the database could not be reached, as opposed to a failure of the statement. */
+/** Whether the database could not be reached or was closed, as opposed to a failure of the statement. */
 export function isOutOfReach(error: unknown): boolean {
   if (error instanceof DeadlineExceeded) return true;
   if (error instanceof AggregateError) return error.errors.some(isOutOfReach);

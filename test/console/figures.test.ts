@@ -6,6 +6,7 @@ import { toDepthSteps } from '../../console/src/market/collection/depth-steps.ts
 import { toSalesData } from '../../console/src/market/collection/sales-data.ts';
 import { chosenTraits, toggleTrait, traitParameter } from '../../console/src/market/collection/trait-choice.ts';
 import { toHistoryData } from '../../console/src/market/collection/history-data.ts';
+import { isStoppedCall } from '../../console/src/trade/failure.ts';
 import { unitsOf } from '../../console/src/market/order-units.ts';
 import { collectionPath, tokenPath } from '../../console/src/market/paths.ts';
 import { shortAddress, shortTokenId } from '../../console/src/format/address.ts';
@@ -87,6 +88,19 @@ test('a price far above the others moves the edge of the chart, and is counted',
   );
 });
 
+test('the time of sales is divided into 32 periods, and the last sale is in the last of them', () => {
+  const sales = Array.from({ length: 65 }, (_, index) => ({
+    timestamp: new Date(index * 1_000).toISOString(),
+    price: { decimal: 1 },
+  }));
+  const { middles, volumes } = toSalesData(sales).periods;
+  assert.deepEqual(
+    middles,
+    Array.from({ length: 32 }, (_, period) => period * 2 + 1),
+  );
+  assert.deepEqual(volumes, [...Array.from({ length: 31 }, () => 2), 3]);
+});
+
 test('the depth states how many tokens cost up to a price, and unknown dollars stay unknown', () => {
   const prices = Array.from({ length: 7 }, (_, index) =>
     price(BigInt(index + 1) * ETHER, index + 1, index < 6 ? 3 : null),
@@ -141,4 +155,20 @@ test('the chart of a history extends the last floor to the time at which the his
     [data.clippedFloors, data.volumes, data.clippedVolumes].map(({ length }) => length),
     [2, 2, 2],
   );
+});
+
+test('a call that a contract has stopped is told from a failure of the wallet or its endpoint', () => {
+  const stopped = [
+    { code: 3, message: 'execution reverted', data: '0x' },
+    { code: -32_603, message: 'Internal JSON-RPC error.', data: { code: 3, message: 'x', data: '0x' } },
+    { code: -32_000, message: 'invalid opcode: INVALID' },
+    { code: -32_015, message: 'VM execution error.' },
+  ];
+  const failed = [
+    { code: 4_900, message: 'The provider is disconnected' },
+    { code: -32_005, message: 'limit exceeded' },
+    new TypeError('fetch failed'),
+  ];
+  for (const error of stopped) assert.equal(isStoppedCall(error), true, error.message);
+  for (const error of failed) assert.equal(isStoppedCall(error), false, error.message);
 });

@@ -3,6 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/core/log.ts';
+import { openDatabases } from '../../src/database/open.ts';
 import type { Database, Queryable } from '../../src/database/port.ts';
 import { isOutOfReach } from '../../src/database/port.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -22,6 +25,14 @@ forEachEngine('a deadline', (engine) => {
   /** Resolves after `deadline`, a time of `performance.now()`. */
   const waitUntilAfter = async (deadline: number) =>
     until(() => performance.now() > deadline, 10_000, 'the clock did not reach the deadline');
+
+  test('a closed database counts as out of reach', async () => {
+    const databases = await openDatabases(readConfig(await engine.settings()), createLog('silent'));
+    await databases.main.query('select 1');
+    await databases.close();
+    await assertOutOfReach(databases.main.query('select 1'));
+    await assertOutOfReach(databases.main.within(10_000).query('select 1'));
+  });
 
   describe('that has not passed', () => {
     test('a deadline that has not passed changes nothing about statements and transactions', async () => {

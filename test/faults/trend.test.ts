@@ -2,7 +2,9 @@
 // window is not level, whatever it did before.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { findTrend } from '../../faults/soak/trend.ts';
 
 const TOLERANCE = { share: 0.05, amount: 2 };
@@ -29,4 +31,15 @@ test('a quantity that rose only before the window, falls, or swings around one v
   };
   for (const [name, valueAt] of Object.entries(shapes))
     assert.ok(findTrend(series(valueAt), WINDOW_MINUTES, TOLERANCE).isLevel, name);
+});
+
+test('the command refuses an engine and a number of minutes that do not exist', () => {
+  const program = fileURLToPath(new URL('../../faults/soak/main.ts', import.meta.url));
+  for (const args of [
+    ['--engine', 'oracle'],
+    ['--minutes', 'x'],
+  ]) {
+    const { status, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
+    assert.deepEqual([status, stderr.startsWith('npm run soak')], [2, true], args.join(' '));
+  }
 });

@@ -1,11 +1,16 @@
 // A supervisor for tests, which ends while its serving process is paused. It writes the process id of the serving process.
 
+import type { ChildProcess } from 'node:child_process';
+import diagnostics from 'node:diagnostics_channel';
 import { fileURLToPath } from 'node:url';
 import { createLog } from '../../src/core/log.ts';
 import { Supervisor } from '../../src/processes/supervisor.ts';
-import { listChildren } from '../support/engines/postgres-server.ts';
 
 const program = fileURLToPath(new URL('./tested-process.ts', import.meta.url));
+let child: ChildProcess | null = null;
+diagnostics.subscribe('child_process', (message) => {
+  child ??= (message as { process: ChildProcess }).process;
+});
 await Supervisor.start({
   processes: 1,
   tasks: true,
@@ -16,7 +21,6 @@ await Supervisor.start({
   random: () => 0,
   signal: new AbortController().signal,
 });
-// The first child is the serving process. The list may also contain the program `ps`, which made the list.
-const [child = 0] = listChildren(process.pid);
-process.kill(child, 'SIGSTOP');
-process.stdout.write(String(child), () => process.exit(0));
+const { pid = 0 } = (child as ChildProcess | null) ?? {};
+process.kill(pid, 'SIGSTOP');
+process.stdout.write(String(pid), () => process.exit(0));

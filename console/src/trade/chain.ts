@@ -5,7 +5,7 @@ import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { TradingChain } from '../data/service-state.ts';
 import type { Connection } from './connection.ts';
 import { readNetwork } from './connection.ts';
-import { TradeFailure, toRevert } from './failure.ts';
+import { TradeFailure, isStoppedCall, toRevert } from './failure.ts';
 import type { Call } from './seaport.ts';
 import { texts } from './texts.ts';
 
@@ -42,11 +42,21 @@ export class ChainAccess {
     return decodeFunctionResult({ abi, functionName, args, data: result }) as T;
   }
 
-  /** Like `read`, but null if the read fails, for example because the contract has no such function. */
+  /**
+   * Like `read`, but null if the contract has no result, for example because it has no such function. Any other failure is thrown: without the
+   * wallet or its endpoint, nothing is known about the contract.
+   */
   async find<T>(address: Address, abi: Abi, functionName: string, args: readonly unknown[] = []): Promise<T | null> {
+    const data = encodeFunctionData({ abi, functionName, args });
+    const result = await this.request<Hex>('eth_call', [{ to: address, data }, 'latest']).catch((error: unknown) => {
+      if (isStoppedCall(error)) return null;
+      throw error;
+    });
+    if (result === null) return null;
     try {
-      return await this.read<T>(address, abi, functionName, args);
+      return decodeFunctionResult({ abi, functionName, args, data: result }) as T;
     } catch {
+      // The result of an address without code, or of another function.
       return null;
     }
   }

@@ -58,6 +58,16 @@ export function toRevert(error: unknown): TradeFailure | null {
   return new TradeFailure(texts.failed.wouldFail(reason === null ? '' : ` (${reason})`), { hasEnded });
 }
 
+/** How endpoints report that a contract has stopped a call without the opcode REVERT, as contracts of old compilers do. */
+const STOPPED =
+  /revert|invalid (?:opcode|jump)|bad (?:instruction|jump destination)|out of gas|stack (?:under|over)flow|VM (?:execution|exception)/i;
+
+/** Whether a call failed because the contract has stopped it, as opposed to a failure of the wallet or of its endpoint. */
+export function isStoppedCall(error: unknown): boolean {
+  const { message = '' } = (error ?? {}) as { message?: string };
+  return findData(error) !== null || STOPPED.test(message);
+}
+
 /** Finds the error data of the chain, which wallets wrap in errors of their own. */
 function findData(error: unknown): Hex | null {
   for (let at = error; typeof at === 'object' && at !== null;) {

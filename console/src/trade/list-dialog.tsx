@@ -80,6 +80,11 @@ export function ListDialog({ token, access, isErc1155, onSubmit, onClose }: List
           options={DURATIONS}
           onChange={setDuration}
         />
+        {royalty.isError && (
+          <p class="field-error" role="alert">
+            {texts.unread}
+          </p>
+        )}
         {price !== null && royalty.data !== undefined && (
           <dl class="rows">
             {royalty.data && (

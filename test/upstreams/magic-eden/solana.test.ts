@@ -31,7 +31,6 @@ import {
 const NOW = Date.UTC(2026, 5, 1);
 const AT = new Date(NOW).toISOString();
 const COLLECTION = { symbol: LANTERNS_SYMBOL, contractAddress: LANTERNS };
-const PATIENCE_MS = 20_000;
 
 async function start(t: Parameters<typeof startReplayServer>[0]) {
   const book = createMagicEdenBook();
@@ -288,9 +287,7 @@ test('a walk that finds fewer listings than the stats count is incomplete', asyn
 });
 
 test('the walk ends when a server repeats a page or sends more rows than requested', async (t) => {
-  const { book, replay } = await start(t);
-  // The timeout is long, so that the size of a large response is noticed before the timeout.
-  const upstream = createTestUpstream(replay.url, PATIENCE_MS);
+  const { book, replay, upstream } = await start(t);
   book.listings.set(
     LANTERNS_SYMBOL,
     Array.from({ length: 257 }, (_, index) => listingRow(index)),

@@ -20,7 +20,7 @@ export function SalesChart({ sales }: { sales: readonly MarketItem[] }) {
     const above = prices.map((price) => (price > edge ? edge : null));
     return uPlot.join([
       [times, shown, above, prices],
-      [periods.starts, periods.volumes],
+      [periods.middles, periods.volumes],
     ]);
   }, [times, prices, edge, periods]);
   const amountAt = (values: ArrayLike<number | null | undefined> | undefined) => (index: number) => {

@@ -13,10 +13,10 @@ export type SalesData = {
   /** How many prices are greater than the edge. */
   clipped: number;
   /**
-   * The time from the first to the last sale is divided into periods of equal length. `starts` has the middle of each period that has a
-   * sale, and `volumes` has the sum of the prices in that period.
+   * The time from the first to the last sale is divided into PERIODS periods of equal length. `middles` has the middle of each period that has
+   * a sale, and `volumes` has the sum of the prices in that period.
    */
-  periods: { starts: number[]; volumes: number[] };
+  periods: { middles: number[]; volumes: number[] };
 };
 
 const PERIODS = 32;
@@ -37,8 +37,10 @@ function toPeriods(ordered: readonly { time: number; price: number }[]): SalesDa
   const length = Math.max((last - first) / PERIODS, 1);
   const volumes = new Map<number, number>();
   for (const { time, price } of ordered) {
-    const start = first + Math.floor((time - first) / length) * length + length / 2;
-    volumes.set(start, (volumes.get(start) ?? 0) + price);
+    // The last sale is at the end of the last period.
+    const period = Math.min(Math.floor((time - first) / length), PERIODS - 1);
+    const middle = first + (period + 0.5) * length;
+    volumes.set(middle, (volumes.get(middle) ?? 0) + price);
   }
-  return { starts: [...volumes.keys()], volumes: [...volumes.values()] };
+  return { middles: [...volumes.keys()], volumes: [...volumes.values()] };
 }
