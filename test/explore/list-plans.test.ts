@@ -127,7 +127,7 @@ function declareTests(engine: TestEngine): void {
     }
   });
 
-  test('by rank with common traits visit indexes alone, and stop when the page is full', async () => {
+  const assertWalkByRank = async (indexOnly: readonly string[]) => {
     const wanted = new Map([
       ['Hat', ['Hat 0']],
       ['Eyes', ['Eyes 0']],
@@ -138,7 +138,7 @@ function declareTests(engine: TestEngine): void {
       const query = { filter, limit: LIMIT, now: NOW, after: position, listed: null };
       await assertPlans(db, (reading) => listTraitAssetsByRank(reading, id, query), {
         rowsMax: (3 * LIMIT) / filter.share,
-        indexOnly: ['trait_set'],
+        indexOnly,
       });
       // The rank of each token is its id.
       assert.deepEqual(
@@ -146,6 +146,33 @@ function declareTests(engine: TestEngine): void {
         await listByReading(db, id, filter, after),
       );
     }
+  };
+
+  test('by rank with common traits visit indexes alone, and stop when the page is full', () =>
+    assertWalkByRank(['trait_set']));
+
+  test('by common traits that exclude each other stop the walk at its limit, and search', async () => {
+    const wanted = new Map([
+      ['Mouth', ['Mouth 0']],
+      ['Fur', ['Fur 0']],
+    ]);
+    const filter = (await findTraitFilter(db, id, wanted)) ?? assert.fail();
+    const [mouth, fur] = [...wanted].map(([name]) => name);
+    await db.query(
+      `update indexer.trait_set as owned set trait_ids = array_remove(trait_ids, fur.id)
+       from indexer.trait as mouth, indexer.trait as fur
+       where owned.collection_id = $1 and mouth.collection_id = $1 and mouth.name = $2 and mouth.value = $2 || ' 0'
+         and fur.collection_id = $1 and fur.name = $3 and fur.value = $3 || ' 0' and trait_ids @> array[mouth.id, fur.id]`,
+      [id, mouth, fur],
+    );
+    // Twice the visits that the walk is expected to need, and the tokens with the rarer trait. The collection has 10,000 tokens.
+    const rowsMax = (2 * LIMIT) / filter.share + filter.rarest.tokens;
+    assert.ok(rowsMax < 5_000);
+    const query = { filter, limit: LIMIT, now: NOW, listed: null, after: null };
+    await assertPlans(db, (reading) => listTraitAssetsById(reading, id, { ...query, unranked: false }), { rowsMax });
+    await assertPlans(db, (reading) => listTraitAssetsByRank(reading, id, query), { rowsMax });
+    assert.deepEqual(await listTraitAssetsById(db, id, { ...query, unranked: false }), []);
+    assert.deepEqual(await listTraitAssetsByRank(db, id, query), []);
   });
 
   test('the traits of a collection are read through indexes', async () => {
@@ -285,6 +312,22 @@ function declareTests(engine: TestEngine): void {
         ]),
       { rowsMax: 10_000 },
     );
+  });
+
+  test('by computed rank with common traits visit indexes alone, and stop when the page is full', async () => {
+    await db.query(
+      `insert into indexer.rarity_rank (collection_id, asset, generation, rank)
+       select collection_id, asset, 1, rarity_rank from indexer.token where collection_id = $1 and rarity_rank is not null`,
+      [id],
+    );
+    await db.query(
+      `insert into indexer.collection_rarity as stored (collection_id, generation) values ($1, 1)
+       on conflict (collection_id) do update set generation = 1`,
+      [id],
+    );
+    await db.query(`update indexer.token set rarity_rank = null where collection_id = $1`, [id]);
+    await db.query(`vacuum analyze indexer.rarity_rank, indexer.token`);
+    await assertWalkByRank(['trait_set', 'rarity_rank']);
   });
 
   test('orders are found through indexes', async () => {
