@@ -83,7 +83,7 @@ export async function askOwners(
   return (await endpoint.callAll(calls, block)).map(toOwner);
 }
 
-/** The units that each account holds of its ERC-1155 token. Throws EndpointFailure. */
+/** For each holding, the number of units of the ERC-1155 token that the account has. Throws EndpointFailure. */
 export async function askBalances(
   endpoint: Endpoint,
   holdings: readonly { contract: string; tokenId: bigint; account: string }[],
@@ -162,7 +162,7 @@ function toFactCalls({ protocol, contract, tokenId, seller, hash, operator, stan
     { to: seaport, data: encodeCounter(seller) },
     { to: contract, data: isSingle ? encodeOwnerOf(tokenId) : encodeBalanceOf(seller, tokenId) },
     { to: contract, data: encodeApprovedForAll(seller, operator ?? BUYER) },
-    // An ERC-1155 token has no approval of its own: the call reverts.
+    // For an ERC-1155 contract this call reverts, because ERC-1155 has no approval for a single token.
     { to: contract, data: encodeApproved(tokenId) },
   ];
 }

@@ -1,10 +1,10 @@
-// Responses with their ETags, so that a repeated read of unchanged data transfers no body. The cache is bounded, and drops the
-// response that was not used for the longest time.
+// Keeps responses with their ETags, so that a repeated read of unchanged data transfers no body. If the texts exceed the size of the
+// cache, the least recently used response is dropped.
 
 type StoredResponse = { etag: string; text: string };
 
 export class EtagCache {
-  /** In the order of their last use. */
+  /** By URL, the least recently used first. */
   readonly #responses = new Map<string, StoredResponse>();
   readonly #charactersMax: number;
   #characters = 0;

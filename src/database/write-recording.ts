@@ -1,24 +1,25 @@
-// Lets a caller record the rows that a statement writes, within the same statement, so that the rows are not read a second time. This file
-// must not know what is recorded.
+// Lets a caller record the rows that a statement writes, within the same statement, so that the rows are not read a second time. The caller
+// decides what is recorded.
 
 import type { Queryable } from './port.ts';
 
 /**
- * What is added to a statement that writes rows in a common table expression. The statement must read the rows as they were before it in an
- * earlier expression, because on a Citus cluster the expressions of a statement do not read the same snapshot.
+ * SQL that is added to a statement. The statement must have two common table expressions: the first reads the earlier state of the rows, the
+ * second writes the rows. The recording uses these two and does not read the table itself, because on a Citus cluster the expressions of a
+ * statement do not read the same snapshot.
  */
 export type WriteRecording = {
   /**
-   * SQL that is appended to the `returning` clause. A comma stands before each expression, including the first. The statement must give the
-   * written table the alias `stored`.
+   * SQL at the end of the `returning` clause of the second expression, with a comma before each column. The statement must give the written
+   * table the alias `stored`.
    */
   returning: string;
-  /** Text at the end of the select list of the earlier rows, like `returning`. They must have the alias `stored` too. */
+  /** SQL at the end of the select list of the first expression, with a comma before each column. It too must use the alias `stored`. */
   image: string;
   /**
-   * Returns further common table expressions, with a comma before each. `written` is the name of the expression that writes the rows. The
-   * expression `written` must also return `inserted`, which is false for an updated row. `before` is the name of the expression with the
-   * earlier rows, their keys and `image`. `first` is the number of the placeholder of `params[0]`: 3 for `$3`.
+   * Returns further common table expressions, with a comma before each. `written` is the name of the expression that writes the rows. It must
+   * also return `inserted`, which is false for an updated row. `before` is the name of the expression that reads the earlier rows with their
+   * keys and `image`. `first` is the number of the placeholder of `params[0]`: 3 for `$3`.
    */
   toSql: (names: { written: string; before: string }, first: number) => string;
   params: readonly unknown[];

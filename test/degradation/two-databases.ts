@@ -22,7 +22,10 @@ export type TwoServers = {
   primary: PostgresServer;
   /** With TEST_CITUS=1 the coordinator of a cluster. */
   indexer: PostgresServer;
-  /** Makes a database for the index. Returns its URL. It may have all migrations, because they take long on a cluster. `empty`: it has none. */
+  /**
+   * Makes a database for the index and returns its URL. On a cluster, the database already has all migrations, because they take long there.
+   * `empty`: without migrations.
+   */
   createIndex(options?: { empty?: boolean }): Promise<string>;
 };
 

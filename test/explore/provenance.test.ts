@@ -113,7 +113,7 @@ forEachMarket('provenance', {}, (market) => {
     assert.equal(figures.supply.kind, 'imported');
   });
 
-  test('a collection that does not exist is a 404', async () => {
+  test('a request for a collection that does not exist gets a 404', async () => {
     assert.equal((await market.get('/explore/v1/collections/nowhere/provenance')).status, 404);
   });
 });

@@ -84,7 +84,7 @@ describe('the web console', () => {
     assert.equal(headers['x-content-type-options'], 'nosniff');
   });
 
-  test('a browser checks at each visit whether it has the current page', async () => {
+  test('a browser must revalidate the page at each visit, and gets a 304 if the page is unchanged', async () => {
     const { headers } = await request(service.url, '/c/harbour-lights');
     assert.equal(headers['cache-control'], 'no-cache');
     const etag = headers['etag'] ?? assert.fail();
@@ -94,7 +94,7 @@ describe('the web console', () => {
     }
   });
 
-  test('files are cached for ever, and compressed unless they already are', async () => {
+  test('files are cached for ever, and are compressed if their format is not compressed already', async () => {
     const get = (name: string, coding: string) =>
       fetch(`${service.url}/console/${name}`, { headers: { 'accept-encoding': coding } });
     const script = await get('main-a1.js', 'br');
@@ -111,7 +111,7 @@ describe('the web console', () => {
     assert.deepEqual([font.headers.get('content-encoding'), font.headers.get('content-type')], [null, 'font/woff2']);
   });
 
-  test('other paths keep their errors in JSON', async () => {
+  test('a path that is neither a page nor a file of the console gets an error in JSON', async () => {
     const unknown = [
       '/console/',
       '/console/main-a2.js',
@@ -139,7 +139,7 @@ describe('the web console', () => {
 describe('the service without the web console', () => {
   const service = useService({ CONSOLE: 'off' });
 
-  test('CONSOLE=off leaves the interfaces and removes the console', async () => {
+  test('with CONSOLE=off every path of the console gets a 404, and the interfaces are served', async () => {
     for (const target of [...PAGE_PATHS, '/console/main-a1.js']) {
       const { status, body } = await request(service.url, target);
       assert.deepEqual([status, JSON.parse(body).error.code], [404, 'not_found'], target);
@@ -149,7 +149,7 @@ describe('the service without the web console', () => {
     }
   });
 
-  test('a console that has not been built is not found', () => {
+  test('findConsole returns null if the console has not been built', () => {
     assert.equal(findConsole(temporaryDirectory()), null);
   });
 });

@@ -21,7 +21,7 @@ export type LogRequest = {
 const TOPICS_MAX = 4;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** In block order. Throws RpcFailure. */
+/** Returns the verified logs in block order. Throws RpcFailure. */
 export function readLogs(result: unknown, request: LogRequest): VerifiedLog[] {
   if (!Array.isArray(result)) throw invalidResponse('logs are not a list');
   const logs: VerifiedLog[] = [];

@@ -1,10 +1,10 @@
-// Remembers which server the last check of a replica reached. Reads of the replica must use the same server. Without this rule they could
-// reach another server, because a URL can name several servers, and can lead to a new server later.
+// Remembers which server the last check of a replica reached. Reads of the replica must use the same server. The URL alone does not ensure
+// this: a URL can name several servers, and a host name can lead to a new server later.
 
 import type { QueryConfig } from 'pg';
 import { rowDecoder, text } from '../rows.ts';
 
-/** Identifies a server by its start time, which differs between servers. An address does not identify it: one server can have several. */
+/** SQL for the start time of the server. It identifies a server. An address does not, because one server can have several addresses. */
 export const SERVER = `extract(epoch from pg_postmaster_start_time())::text`;
 
 const decodeServer = rowDecoder('server', { server: text });

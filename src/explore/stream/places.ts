@@ -1,4 +1,4 @@
-// Counts the connections to the stream against its limits.
+// Limits how many connections to the stream are open, in total and for each client address.
 
 export type PlaceLimits = {
   /** The most connections in all. */
@@ -7,11 +7,11 @@ export type PlaceLimits = {
   connectionsPerClient: number;
 };
 
-/** `full`: all places are taken. An object: the client already has as many connections as it may have, and `taken` is their number. */
+/** `full`: the stream has `connectionsMax` connections. An object: the client has the most connections of one client; `taken` is their number. */
 export type PlaceResult = 'entered' | 'full' | { taken: number };
 
 export type StreamPlaces = {
-  /** Takes a place for a client. Returns a promise if the places are counted outside this process. */
+  /** Counts a new connection of the client, if the limits allow it. Returns a promise if connections are counted outside this process. */
   enter(client: string): PlaceResult | Promise<PlaceResult>;
   leave(client: string): void;
 };

@@ -1,6 +1,6 @@
-// Deletes the rows that a change inserted, and restores the rows that it changed. Rows of each kind are reverted by the rules of their
-// context, so that figures, order books, events and logs agree with the rows. The transaction must hold the locks that other writers of these
-// rows take.
+// Undoes a change of an import: deletes the rows that it inserted, and restores the rows that it updated. Rows of each kind are reverted by
+// the rules of their context, so that figures, order books, events and logs agree with the rows. The transaction must hold the locks that
+// other writers of these rows take.
 
 import { recordMarketChanges } from '../../activity/record-writes.ts';
 import type { Queryable } from '../../database/port.ts';

@@ -1,6 +1,6 @@
 // Maintains the figures of the own order book: the assets that have a fillable order, and for each collection their number and the lowest
-// ask. Primary database. Every transaction that writes orders calls `lockBooks` for their collections before the first write. It calls
-// `refreshBookAssets` for their assets after the last write.
+// ask. Primary database. Every transaction that writes orders must call `lockBooks` for the collections before the first write, and
+// `refreshBookAssets` for the assets after the last write.
 
 import type { Queryable, Row } from '../../database/port.ts';
 import { column, list, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
@@ -96,8 +96,8 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
 }
 
 /**
- * `count`: the number of assets of a collection that have a fillable order. `started`: the assets among them that had no fillable order at
- * the last expiry sweep, because their orders started later.
+ * `count`: the number of assets of a collection that have a fillable order. `started`: those of these assets whose orders have started since
+ * the last expiry sweep, so that they had no fillable order at the sweep.
  */
 export type OwnAssetCount = { count: number; started: readonly string[] };
 
@@ -138,7 +138,7 @@ export const decodeDueAsset = rowDecoder('book_order', {
   asset: text,
 });
 
-/** At most `limit` assets, with their chains. Each of these assets has an order whose recorded start time is at or before `now`. */
+/** Returns at most `limit` assets that have an order whose recorded start time is at or before `now`. */
 export async function listStartedAssets(
   db: Queryable,
   now: number,
@@ -154,7 +154,7 @@ export async function listStartedAssets(
 
 const decodeStarted = rowDecoder('book_order', { orderId: column('id', text), at: column('starts_at', timestamp) });
 
-/** Lists the fillable orders of the assets, if the recorded start time of the order is at or before `now`. The earliest start comes first. */
+/** Lists those fillable orders of the assets that have a recorded start time at or before `now`. The earliest start comes first. */
 export async function listStartedOrders(
   tx: Queryable,
   assets: readonly OrderedAsset[],

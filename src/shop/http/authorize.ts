@@ -38,7 +38,7 @@ export function shopContextOf(request: FastifyRequest): ShopContext {
   return authorizedOf(request).shop;
 }
 
-/** A shop context for one page of a long response. Each page has its own time limit. If `latest` is given, the wait for its turn ends then. */
+/** A shop context for one page of a long response. Each page has its own time limit. `latest`: the time at which the wait for a turn ends. */
 export function pageContextOf(request: FastifyRequest, latest?: number): ShopContext {
   const { shop, toStatements } = authorizedOf(request);
   return { ...shop, main: toStatements(latest === undefined ? {} : { latest }) };

@@ -41,7 +41,7 @@ async function start(t: Parameters<typeof startReplayServer>[0]) {
 const walk = (upstream: ReturnType<typeof createTestUpstream>, counted: number | null = null) =>
   collectPages(walkMagicEdenListings(upstream, COLLECTION, { now: NOW, counted }));
 
-test('a listing has its exact price, and its account as id', async (t) => {
+test('the record of a listing has the exact price, and the address of the listing account as id', async (t) => {
   const { book, upstream } = await start(t);
   const [row] = parseFixture('magic-eden/listings.json');
   book.listings.set(LANTERNS_SYMBOL, [row]);
@@ -84,7 +84,7 @@ test('when the two mints of a row differ, the listed token is `tokenMint`', asyn
   );
 });
 
-test('stats are in lamports', async (t) => {
+test('the floor of the stats is converted to lamports, and a fraction of a lamport is rejected', async (t) => {
   const { book, upstream } = await start(t);
   const fields = { kind: 'stats', chain: 'solana', contractAddress: LANTERNS, at: AT };
   const unknown = await readMagicEdenStats(upstream, COLLECTION, { now: NOW });
@@ -103,7 +103,7 @@ test('stats are in lamports', async (t) => {
   ]);
 });
 
-test('an activity `buyNow` is a sale with its signature and exact price', async (t) => {
+test('an activity `buyNow` becomes a sale with the signature of the transaction and the exact price', async (t) => {
   const { book, upstream } = await start(t);
   const rows = parseFixture('magic-eden/activities.json');
   book.activities.set(LANTERNS_SYMBOL, rows);
@@ -175,7 +175,7 @@ test('a price in SOL is converted to lamports from its decimal text', async (t) 
   book.listings.set(
     LANTERNS_SYMBOL,
     amounts.map((raw, index) =>
-      // The amount as a program prints it when it holds the amount in a double.
+      // A program that stores the amount as a double prints it in this form.
       listingRow(index, { price: Number(toDecimalText(raw, 9)), priceInfo: undefined, token: undefined }),
     ),
   );
@@ -228,7 +228,7 @@ test('an exact amount keeps all of its 20 digits', async (t) => {
   assert.equal((await walk(upstream)).records[0]?.['priceRaw'], rawAmount);
 });
 
-test('each token that a pool sells is a listing of its own', async (t) => {
+test('each token that a pool sells becomes a separate listing', async (t) => {
   const { book, upstream } = await start(t);
   const pool = addressOf('pqq', 1);
   book.listings.set(

@@ -5,7 +5,7 @@ import type { Queryable } from '../../../database/port.ts';
 import { rowDecoder, text } from '../../../database/rows.ts';
 import type { Sides } from '../../../database/snapshot.ts';
 
-/** The parts of a digest, in the order in which it covers them. */
+/** The parts of a digest. Their lines come in this order. */
 export const DIGEST_PARTS = ['listings', 'owners', 'sales', 'hours'] as const;
 export type DigestPart = (typeof DIGEST_PARTS)[number];
 
@@ -24,8 +24,8 @@ const VIEWS: readonly View[] = [
   {
     part: 'listings',
     side: 'main',
-    // The expiry sweep deletes the dormancy of an order. If the order expired after the block, it is active here, so the caller derives
-    // its dormancy again.
+    // The expiry sweep deletes the stored dormancy of an order. An order that expired after the block is still active in the digest, so the
+    // caller derives its dormancy again and passes it in `$3`.
     sql: `select json_build_array('own', collection_id, token_id, coalesce(order_hash, id), price_raw::text, seller, quantity::text,
         filled_quantity::text, ${toMs('expires_at')}, ${STATUS}, case when ${IS_OVER} then null else coalesce(
           (select reason from json_to_recordset($3::json) as derived (id text, reason text) where derived.id = book_order.id),
