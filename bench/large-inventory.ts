@@ -25,8 +25,9 @@ import { judge, recordUnmeasured } from './verdict.ts';
 const PRODUCTS = Number(process.env['BENCH_PRODUCTS'] ?? 200_000);
 const READS = 100;
 const HEAP_MB = 256;
-/** The aims: the reads add at most this much to the p99 of other requests, and at most this much to the memory. */
+/** The aim for the time that the reads add to the p99 of other requests. */
 const MORE_AT_P99_MS = 50;
+/** The aim for the memory that the reads add. */
 const MORE_MEMORY_MIB = 150;
 
 /** The pause between two probes, long enough not to reach the rate limit of the marketplace. */

@@ -41,8 +41,8 @@ const BACKOFF = { baseMs: 100, maxMs: 10_000, jitter: 0.2 };
 /** If a process has served for this long before it ends, the wait before its next start is the shortest wait again. */
 const STABLE_MS = 60_000;
 /**
- * The service ends when its processes have ended unexpectedly this many times within the period. If twice the number of processes is
- * higher, that is the limit.
+ * The service ends when its processes have ended unexpectedly this many times within the period. If twice the number of processes is higher
+ * than ENDS_MAX, the limit is twice the number of processes.
  */
 const ENDS_MAX = 5;
 const ENDS_PERIOD_MS = 60_000;
@@ -266,7 +266,7 @@ export class Supervisor {
     };
   }
 
-  /** Kills each process that hangs. The handler of its end then starts it again. */
+  /** Kills each process that hangs. `#noteEnd` then starts the process again. */
   #killHanging(): void {
     for (const { number, child, watchdog } of this.#members) {
       if (!watchdog?.check()) continue;
@@ -331,7 +331,7 @@ async function toReport({ number, state, restarts, servingSince, channel }: Memb
   return { process: number, state, restarts, uptimeSeconds, stream };
 }
 
-/** The result of a call, or null if the call has failed or takes longer. */
+/** The result of a call, or null if the call has failed or takes longer than `timeoutMs`. */
 async function within<T>(timeoutMs: number, call: Promise<T> | undefined): Promise<T | null> {
   if (!call) return null;
   const ended = call.catch(() => null);

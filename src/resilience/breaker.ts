@@ -152,7 +152,8 @@ export class BackgroundTrials {
     await this.#attempt();
     // The trial, or a call that began before the breaker opened, has succeeded.
     if (this.#breaker.state() === 'closed') return;
-    // A call that began before the breaker opened may have failed during the trial. It has then ended the trial, and the state is `open`.
+    // A call that began before the breaker opened may have failed during the trial. This failure has then ended the trial, and the state is
+    // `open`.
     if (this.#breaker.state() === 'trial') this.#breaker.failed();
     this.start();
   }

@@ -33,8 +33,8 @@ const TOKENS = 24;
 const TOKENS_LATER = 30;
 const ROYALTY_BPS = 450;
 /**
- * The hourly budget of requests. A tenth of the budget may be sent at once. That is one request for each of the first TOKENS tokens, but
- * less than one for each of all tokens.
+ * The hourly budget of requests. A tenth of the budget may be sent at once. These requests are enough for the first TOKENS tokens, but not
+ * for all tokens.
  */
 const BUDGET = 400;
 const BURST = BUDGET / 10;
@@ -252,7 +252,7 @@ test('a collection gets its names, pictures, traits, royalty and ranks, although
     assert.equal(await check(), TOKENS);
   });
 
-  await t.test('when the host dies, everything that was read stays', async () => {
+  await t.test('when the host dies, all metadata that was read stays', async () => {
     host.set('dead');
     await announce();
     assert.match(await read(TOKENS), /unreachable \(ipfs\)/);
@@ -260,7 +260,7 @@ test('a collection gets its names, pictures, traits, royalty and ranks, although
   });
 
   await t.test(
-    'when the host is back, everything is read once, and no faster than the budget of requests allows',
+    'when the host is back, each document is read once, and no faster than the budget of requests allows',
     async () => {
       const all = TOKENS + TOKENS_LATER;
       await transact(chain, [callOf(owner, contract, 'mintBatch', [owner, BigInt(TOKENS + 1), BigInt(TOKENS_LATER)])]);

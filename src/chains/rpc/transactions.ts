@@ -17,8 +17,8 @@ const TRANSACTIONS_AT_ONCE = 200;
 type Transactions = { endpoint: Endpoint; found: ReadonlyMap<Hex, Transaction> };
 
 /**
- * By transaction hash. Transactions that no endpoint has are left out. Throws RpcFailure of kind `contradicted` when the endpoints return
- * different transactions.
+ * Returns the transactions by hash. Transactions that no endpoint has are left out. Throws RpcFailure of kind `contradicted` when the
+ * endpoints return different transactions.
  */
 export async function readTransactions(
   pool: EndpointPool,

@@ -26,7 +26,7 @@ export async function claimIdempotencyKeys(tx: Queryable, ids: readonly Idempote
   return rows.map(({ claimed }) => claimed);
 }
 
-/** The responses stored at or after `since` (milliseconds), in the order of the keys. Null: there is none. */
+/** The responses stored at or after `since` (milliseconds), in the order of the keys. Null for a key without such a response. */
 export async function listStoredResponses(
   tx: Queryable,
   ids: readonly IdempotencyKey[],
@@ -46,7 +46,10 @@ export async function listStoredResponses(
   });
 }
 
-/** Stores responses. Replaces responses of the same keys that are too old to be repeated. No key may be given twice. */
+/**
+ * Stores responses. If an older response is stored for a key, it must be too old to be repeated, and is replaced. Each key may occur only
+ * once.
+ */
 export async function upsertStoredResponses(
   tx: Queryable,
   responses: readonly (StoredResponse & { id: IdempotencyKey })[],

@@ -77,7 +77,7 @@ export function walkMagicEdenAsks(
   return parsePages(pages, (rows) => parseMagicEdenAsks(rows, contract));
 }
 
-/** Rows of API v4 or of the older API. */
+/** Parses rows of API v4 and rows of the older API. */
 export function parseMagicEdenAsks(rows: readonly unknown[], contract: AskedContract): ParsedPage {
   return parseRows(rows, (row) => (row['assetId'] === undefined ? toOldAsk(row, contract) : toAsk(row, contract)));
 }
@@ -180,7 +180,7 @@ function checkContract(row: VendorRow, contract: AskedContract): void {
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?Z$/;
 
-/** Reads an ISO 8601 time, or seconds since the epoch in digits, as an ISO 8601 time. */
+/** Returns an ISO 8601 time. `text` is such a time, or the number of seconds since the epoch. */
 function readTime(text: string, field: string): string {
   if (/^\d{1,12}$/.test(text)) return toTime(Number(text), field);
   return TIME.test(text) ? text : rejectRow(field, 'is not a time');

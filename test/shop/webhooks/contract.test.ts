@@ -131,7 +131,7 @@ function suite(store: TestStore): void {
     await create(shop);
   });
 
-  test('If-Match updates only the version that was read', async () => {
+  test('a request with If-Match changes only the version that was read', async () => {
     const shop = await store.shop();
     const { id } = await create(shop);
     const etag = (await shop.send('GET', `/webhooks/${id}`)).headers.get('etag') ?? '';

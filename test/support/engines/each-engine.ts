@@ -1,5 +1,5 @@
-// Runs a suite on both database engines. PostgreSQL is available if TEST_DATABASE_URL names a server, or if PostgreSQL's programs
-// are installed. Otherwise the suite is skipped on PostgreSQL. With REQUIRE_POSTGRES=1 it fails there instead. With TEST_CITUS=1 the suite runs
+// Runs a suite on both database engines. PostgreSQL is available if TEST_DATABASE_URL names a server, or if PostgreSQL's programs are
+// installed. Otherwise the suite is skipped on PostgreSQL, or fails on PostgreSQL if REQUIRE_POSTGRES=1. With TEST_CITUS=1 the suite runs
 // only on PostgreSQL with the indexer database on a Citus cluster, and is skipped where Citus is not installed.
 
 import path from 'node:path';

@@ -1,4 +1,5 @@
-// The prices of sales over time, with the volume of equal periods below them. Prices far above the others are drawn at the upper edge.
+// Draws the prices of sales over time. Bars below the prices show the volume of periods of equal length. Prices far above the others are
+// drawn at the upper edge.
 
 import { useMemo } from 'preact/hooks';
 import uPlot from 'uplot';
