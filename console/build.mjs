@@ -1,6 +1,6 @@
 // Builds the web console into console/dist, unless the built files are newer than everything that they are made from. This program must run
-// on every version of Node.js from 20.19 on, because `npm start` runs it before it uses the pinned version. Without the development
-// packages, the built files stay as they are.
+// on every version of Node.js from 20.19 on, because `npm start` runs this program before the pinned version of Node.js is used. Without
+// the development packages, the built files stay as they are.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';

@@ -168,7 +168,7 @@ export const mint: Planner = ({ world, state, random }) => {
 /** Signs new listings of one person, several of them with one bulk signature. Sends nothing to the chain. */
 export const list: Planner = (context) => planListings(context, 1 + context.random.below(LISTED_AT_ONCE_MAX));
 
-/** A listing that ends soon. */
+/** Signs a listing that ends soon. Sends nothing to the chain. */
 export const listBriefly: Planner = (context) => {
   const { least, most } = SHORT_LIFETIME_S;
   return planListings(context, 1, context.now + least + context.random.below(most - least));

@@ -82,7 +82,7 @@ test('all mistakes are reported in one message, each with its setting, form and 
   }
 });
 
-test('a variable whose name begins with MERCAT_ is a mistake if it is no setting', () => {
+test('a variable whose name begins with MERCAT_ is a mistake if no setting has this name', () => {
   const message = mistakesOf({ MERCAT_PORT: '1', MERCAT_: '', PORT: 'x', HOME: '/root', PATH: '' });
   for (const name of ['MERCAT_PORT', 'MERCAT_ ', 'PORT must be'])
     assert.ok(message.includes(name), `${name} is not in: ${message}`);

@@ -5,7 +5,7 @@ import { MercatError } from './mercat-error.ts';
 /** `id` is the id of the event. If the event has no id, it is the last id that the stream had, or null. */
 export type ServerSentEvent = { id: string | null; event: string; data: string };
 
-/** The most characters of an event. The service sends no longer events. */
+/** The largest number of characters of an event. All events that the service sends are shorter. */
 const EVENT_CHARACTERS_MAX = 1_000_000;
 const LINE_END = /\r\n|\n|\r/;
 

@@ -1,4 +1,4 @@
-// PostgreSQL aborts transactions: all run serializable, and another client causes deadlocks.
+// PostgreSQL aborts transactions, because all transactions are serializable and another client causes deadlocks.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';

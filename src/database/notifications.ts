@@ -152,7 +152,7 @@ export class Notifications {
     this.#isFailureLogged = !hasArrived;
   }
 
-  /** Only the first of several failures is logged. */
+  /** Connects again after a wait. Of several failures in a row, only the first is logged. */
   #retry(client: pg.Client, error: unknown): void {
     if (this.#client !== client || this.#isClosed) return;
     this.#client = null;

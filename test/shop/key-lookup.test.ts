@@ -30,7 +30,7 @@ function createSimilarKey(secret: string, sameCharacters: number): string {
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** `main` is the database, and adds each of its statements to `sent`. */
+/** Returns `main`, which runs statements on `db` and adds each statement to `sent`. */
 function recordStatements(db: Database) {
   const sent: { sql: string; params: readonly unknown[] }[] = [];
   const record = (statements: Statements): Statements => ({

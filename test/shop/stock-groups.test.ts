@@ -239,7 +239,7 @@ forEachStore('changes that arrive together', (store) => {
     });
   });
 
-  test('are each rejected for a reason of their own', async () => {
+  test('are made or rejected independently of one another', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 50 });
     const unknown = createId('prod', START);
@@ -258,7 +258,7 @@ forEachStore('changes that arrive together', (store) => {
     assert.equal((await shop.walk('/inventory/adjustments')).length, 2);
   });
 
-  test('are all reported as failed, and leave nothing, when their statement fails', async () => {
+  test('are all answered with 503, and change nothing, when their statement fails', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 50 });
     await store.query(`create or replace function main.fail() returns trigger language plpgsql as

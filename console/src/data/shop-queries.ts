@@ -1,4 +1,4 @@
-// What the pages of the shop read, and how often.
+// The queries of the pages of the shop, and how often each query is repeated.
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/preact-query';
 import type { Delivery, Product } from '../../../client/src/store.ts';

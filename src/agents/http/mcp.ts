@@ -65,7 +65,7 @@ function toWebRequest(request: FastifyRequest): Request {
     [value ?? []].flat().map((one): [string, string] => [name, one]),
   );
   const body = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null;
-  // The host is not used.
+  // A `Request` needs a complete URL. Nothing reads its host.
   return new Request(`http://localhost${MCP_PATH}`, { method: 'POST', headers, body });
 }
 

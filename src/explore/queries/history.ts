@@ -62,7 +62,10 @@ export async function listFloorsAt(
   return new Map(rows.map(decodeFloors).map(({ id, floors }) => [id, floors]));
 }
 
-/** The figures of an interval from its hours. An hour is its own interval, so its rows are not grouped. */
+/**
+ * SQL that computes the figures of an interval from the rows of its hours. For the interval `hour`, each row is an interval, so the rows
+ * are not grouped.
+ */
 const INTERVAL_SQL = {
   hour: {
     changed: {
