@@ -15,7 +15,9 @@ export type PoolPurpose = 'general' | 'store' | 'check';
 
 /** The serving processes of a service share this number of connections for each database URL and purpose. */
 const CONNECTIONS_MAX = 10;
-/** The fewest connections of the pool of one serving process. With fewer, two reads that hang would leave none for others. */
+/**
+ * The smallest size of the pool of one serving process. In a smaller pool, two reads that hang would leave no connection for other reads.
+ */
 const CONNECTIONS_OF_PROCESS_MIN = 4;
 /**
  * A statement of the store fails after it has waited this long for a lock. Other writers usually hold a row for less time. Without a limit,
@@ -27,7 +29,7 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_TIMEOUT_MS = 30_000;
 /**
  * A connection for checks is used so often that IDLE_TIMEOUT_MS never closes it. It is closed after this time, because the address of the
- * database may now lead to another server.
+ * database may meanwhile lead to another server.
  */
 const CHECK_LIFETIME_S = 30;
 /** The server cancels a statement that runs for longer than this. */

@@ -11,7 +11,7 @@ import { upsertRecentViews } from './queries/recent-views.ts';
 
 /** A second view of the same collection or token within this time is ignored. */
 const REPEAT_MS = 60_000;
-/** The most views that wait to be written. Further views are dropped: only a crawler causes so many. */
+/** The largest number of views that wait to be written. Further views are dropped. Only a crawler causes more views than this. */
 const PENDING_MAX = 1_000;
 /** The most views whose time is kept in memory, to recognise repeated views. */
 const REMEMBERED_MAX = 10_000;
@@ -28,7 +28,7 @@ export class RecentViews {
     this.#clock = clock;
   }
 
-  /** The view is written by the next `flush`. */
+  /** Notes a view. The next `flush` writes it. */
   note(collectionId: string, asset?: AssetId): void {
     const key = asset === undefined ? collectionId : `${collectionId} ${asset}`;
     const now = this.#clock();

@@ -1,4 +1,5 @@
-// Tokens: what the indexer observed of each, its listing (from the own order book, otherwise from the mirror), and its beneficial owner.
+// Reads tokens: what the indexer has observed of a token, the listing of the token (from the own order book, otherwise from the mirror),
+// and its beneficial owner.
 
 import type { Address, AssetId } from '../core/address.ts';
 import type { Chain } from '../core/chains.ts';
@@ -73,7 +74,8 @@ function toToken(
   location: TokenLocation,
   { observed, order }: { observed: ObservedToken | null; order: FillableOrder | null },
 ): Token {
-  // A token names its listing by the hash of the signed order, if the hash is known. The list of listings always has the mirror's own id.
+  // In the response for a token, the id of the listing is the hash of the signed order, if the hash is known. In the list of listings, the
+  // id is always the id of the listing in the mirror.
   const mirrored = observed?.listing && {
     ...toListingOfMirror(observed.listing, market.serviceName),
     orderId: observed.listing.orderHash ?? observed.listing.orderId,
@@ -98,9 +100,9 @@ function toToken(
 export type FoundTokens = { tokens: (Token | null)[]; degraded: boolean };
 
 /**
- * Finds tokens that a reader has named. A token does not exist when the indexer can be read and has no record, listing or sale of it, or when
- * the collection record has the collection mint in another letter case, because that is another mint. If the indexer cannot be read, only the
- * listing of the own order book and its seller are known.
+ * Finds tokens that a client has named. A token does not exist when the indexer can be read and has no record, listing or sale of the
+ * token. On Solana, a token also does not exist when the collection record has the mint of the collection in another letter case, because
+ * it is then the record of another mint. If the indexer cannot be read, only the listing of the own order book and its seller are known.
  */
 export async function findTokens(
   market: Market,

@@ -24,7 +24,7 @@ forEachMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } 
     );
   };
 
-  test('an address that has collections on two chains selects the one with the larger volume, also right after a sale', async () => {
+  test('an address that has collections on two chains selects the collection with the larger volume, also right after a sale', async () => {
     const contractAddress = toEvmAddress('traded on two chains');
     const sale = (chain: string, price: string) => ({
       kind: 'sale',
@@ -49,7 +49,7 @@ forEachMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } 
     assert.equal(await firstChain(), 'base');
   });
 
-  test('a collection has its listings, its floors and all its sales, newest first and each once', async () => {
+  test('the activity of a collection has its listings, its floors and all its sales, newest first and each once', async () => {
     const subject = newCollection();
     const query = `collection=${subject.slug}`;
     await load(
@@ -106,7 +106,7 @@ forEachMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } 
     assert.deepEqual(namesOf(await market.walk(`/explore/v1/activity?wallet=${wallet}&kind=list`)), ['list 1 30']);
   });
 
-  test('a custody wallet is not published, and has no activity', async () => {
+  test('the address of a custody wallet is not published, and the wallet has no activity', async () => {
     const subject = newCollection();
     const query = `collection=${subject.slug}&kind=list`;
     await load([subject.collection(), subject.listing('1', 30, { seller: VAULT })], { query, count: 1 });

@@ -199,7 +199,7 @@ describe('rows', () => {
     assert.equal(found[8]?.[1], 'g');
   });
 
-  test('a malformed row of several lines is rejected with all its lines', async () => {
+  test('the reason for a malformed row of several lines names all its lines', async () => {
     const rows = await read('name,id\n"a\nb\nc",1,2\nd,3\n', map);
     assert.deepEqual(lines(rows)[0], [2, 'lines 2 to 4: has 3 cells, but the header has 2 ("a\\nb\\nc,1,2")']);
     assert.deepEqual(lines(rows)[1], [5, 'd']);

@@ -52,7 +52,7 @@ forEachEngine('upserts', (engine) => {
     return rows[0];
   };
 
-  /** Imports the records one by one and then, into empty tables, as one batch. Both must leave the same rows. */
+  /** Imports the records one by one and then, into empty tables, as one batch. Both imports must leave the same rows. */
   const sameInOneBatch = async (...records: unknown[]) => {
     await emptyTables(db);
     for (const record of records) await ingest(db, record);

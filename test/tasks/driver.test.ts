@@ -153,7 +153,7 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.equal(await claimTask(db, claim), false, 'the task was due again before its period had passed');
   });
 
-  test('after the clock of the database was set back, a task runs although its stored time is far ahead', async () => {
+  test('after the clock of the database was set back, a task runs although its stored due time is far in the future', async () => {
     let runs = 0;
     const run = () => Promise.resolve((runs += 1)).then(() => DONE);
     const task = { name: 'one', periodMs: HOUR_MS, deadlineMs: HOUR_MS, run };

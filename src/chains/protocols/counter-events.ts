@@ -1,5 +1,5 @@
-// Decoders of events by which an account voids orders: all orders with a lower nonce, or the orders with the nonces of a list. Several protocols
-// emit them.
+// Decoders of events by which an account voids orders: all orders with a lower nonce, or the orders with the nonces of a list. Several
+// protocols emit these events.
 
 import type { Address } from '../../core/address.ts';
 import { arrayAt, bigintAt, topicAddress } from './abi-words.ts';

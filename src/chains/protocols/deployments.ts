@@ -1,5 +1,5 @@
-// The addresses of a protocol on the built-in chains. They are the same for everybody, so no setting adds to them. A contract that is not
-// deployed does no harm, because an address without code emits no events.
+// The addresses of a protocol on the built-in chains. They are the same for everybody, so no setting adds to them. An address at which the
+// contract is not deployed does no harm, because an address without code emits no events.
 
 import type { Address } from '../../core/address.ts';
 import { parseAddress } from '../../core/address.ts';

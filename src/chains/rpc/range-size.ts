@@ -39,7 +39,9 @@ export class RangeSize {
     this.#size = Math.min(this.#ceiling, Math.max(this.#size + 1, Math.floor(this.#size * GROWTH)));
   }
 
-  /** The endpoint rejected a request for `blocks`. As many blocks are requested again only after SUCCESSES_TO_LIFT successes in a row. */
+  /**
+   * The endpoint rejected a request for `blocks`. A range of this size is requested again only after SUCCESSES_TO_LIFT successes in a row.
+   */
   rejected(blocks: number): void {
     this.#ceiling = Math.max(1, blocks - 1);
     this.failed(blocks);

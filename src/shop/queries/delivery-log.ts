@@ -138,26 +138,29 @@ export async function updateDeadAgain(
   return rows.map(toPublicId);
 }
 
-/** `missed`: how many deliveries were created for events without one. `revived`: how many dead or waiting deliveries were made due now. */
+/**
+ * `missed`: how many deliveries were created for events without a delivery. `revived`: how many dead or waiting deliveries were made due
+ * now.
+ */
 export type Recovered = { missed: number; revived: number };
 
 /**
- * A recovery skips deliveries that were rescheduled within this time. A caller repeats the recovery until nothing is left, which takes less time
- * than this, so each delivery is rescheduled only once.
+ * A recovery skips deliveries that were rescheduled within this time. A caller repeats the recovery until it changes no delivery. All
+ * repetitions together take less than this time, so each delivery is rescheduled only once.
  */
 const RECOVERED_AGAIN_AFTER_MS = 10 * 60_000;
 
 /**
- * SQL condition: the event was recorded at or after the time $3, or follows such an event in the sequence of the shop of webhook $2. The
- * sequence includes events that were recorded after the clock was set back.
+ * SQL condition: the event was recorded at or after the time $3, or follows such an event in the sequence of the shop of webhook $2.
+ * Therefore an event that was recorded after the clock was set back is included too.
  */
 const SINCE = `event.sequence >= (select min(first.sequence) from main.event as first
   where first.shop_id = (select shop_id from main.webhook where id = $2) and first.created_at >= $3)`;
 
 /**
- * For events recorded at or after `since`: creates missing deliveries (none are created while a webhook is disabled), and makes failed
- * deliveries due now. At most `limit` of each kind, oldest first. A delivery that was rescheduled less than RECOVERED_AGAIN_AFTER_MS ago is
- * skipped. A repeated recovery therefore ends, even if deliveries fail again.
+ * For events recorded at or after `since`: creates missing deliveries (while a webhook is disabled, no deliveries are made for it), and
+ * makes failed deliveries due now. At most `limit` of each kind, oldest first. A delivery that was rescheduled less than
+ * RECOVERED_AGAIN_AFTER_MS ago is skipped. A repeated recovery therefore ends, even if deliveries fail again.
  */
 export async function updateRecovered(
   tx: Queryable,

@@ -1,4 +1,4 @@
-// A host of metadata for tests, which serves documents by their path, fails on demand, and counts its requests.
+// A host of metadata for tests. The host serves documents by their path, fails on demand, and records the paths of all requests.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';

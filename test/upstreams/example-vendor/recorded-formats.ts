@@ -1,4 +1,4 @@
-// Recorded responses of the example marketplace that `mercat import` reads.
+// The formats of the example marketplace's recorded responses that `mercat import` can read.
 
 import type { RecordedFormat } from '../../../src/upstreams/recorded-format.ts';
 import { CHAIN, CONTRACT_ADDRESS, listUnder } from '../../../src/upstreams/recorded-format.ts';
