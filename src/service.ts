@@ -215,7 +215,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     records: context,
     orders: { ...context, checksOf: (chain: Chain) => context.followed.readerOf(chain.id)?.contracts ?? null },
   };
-  // Node reports 0, or more than there is, without a limit such as that of a container.
+  // If no limit applies, such as the limit of a container, `constrainedMemory` returns 0 or more than the memory of the machine.
   const memoryBytes = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, os.totalmem());
   const responses = new ResponseCache(changes, clock, { bytesMax: cacheBytesFor(memoryBytes, processes) });
   const metrics = await openMetrics(context, {
@@ -389,7 +389,7 @@ async function openTelemetry(context: ServiceContext, closers: Closer[]): Promis
 
 /**
  * Serves the metrics of this process if the settings name an address for them, and exports them with `telemetry`. The server and the export
- * each create metrics of their own, because each read begins a new period of the event loop's figures.
+ * have separate `Metrics`, because each read of the metrics begins a new measuring period of the event loop.
  */
 async function openMetrics(
   context: ServiceContext,
@@ -496,7 +496,7 @@ export async function startWorkerProcess({
 
 function createFailure(): Pick<Service, 'failed'> & { reject: (error: OperatorError) => void } {
   const { promise, reject } = Promise.withResolvers<never>();
-  // The rejection must not end a process in which nobody waits for it.
+  // Without this handler, the rejection would end a process that does not wait for `failed`.
   promise.catch(() => undefined);
   return { failed: promise, reject };
 }

@@ -13,7 +13,7 @@ const FULL_MS = 10_000;
 /** The exit code of a service whose embedded database has stopped. */
 const EXIT_ENGINE_STOPPED = 70;
 const FULL = /^(mercat: )?the disk that holds \S+ is full/;
-/** The time limit for a start, also on a slow machine. */
+/** The time limit for a start. It is long enough for a slow machine. */
 const START_LIMIT_MS = 120_000;
 
 export const fault: Fault = {

@@ -1,4 +1,4 @@
-// Values of the Ethereum virtual machine (EVM) that chains, orders and token contracts have in common.
+// Types and constants of the Ethereum virtual machine (EVM).
 
 import type { Address } from './address.ts';
 

@@ -6,8 +6,8 @@ import { isUtf8 } from 'node:buffer';
 import { withValue } from './records/fields.ts';
 
 /**
- * The text of a line without its line end, or the reason why the line is rejected. `number` is the line of the file on which it begins,
- * from 1.
+ * The text of a line without its line end, or the reason why the line is rejected. `number` is the line number in the file, from 1. For a
+ * row of several lines it is the number of the first line.
  */
 export type Line = { number: number; text: string } | { number: number; text: null; reason: string };
 

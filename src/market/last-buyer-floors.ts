@@ -15,7 +15,7 @@ import {
 export const BUYER_FLOOR_AGE_MAX_MS = 30 * 60_000;
 /** An unchanged floor is written again only after this time. So its stored time may be this much earlier than its last observation. */
 const REWRITE_MS = 60_000;
-/** The most collections whose last write is kept in memory. At this number, all last writes are forgotten. */
+/** The most collections whose last write is remembered. When this number is reached, all last writes are forgotten. */
 const COLLECTIONS_MAX = 10_000;
 
 export class LastBuyerFloors {

@@ -1,5 +1,5 @@
-// The all-time volume of a collection in native units, for the list of collections and for the choice among collections with the same
-// address.
+// The all-time volume of a collection in native units. The list of collections shows it. Among several collections with the same address, it
+// decides which one is chosen.
 
 import type { Chain } from '../core/chains.ts';
 import type { VolumeFacts } from './provenance/trade.ts';

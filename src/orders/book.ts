@@ -1,6 +1,6 @@
-// The locks that every writer of orders takes, and two writers that run because time passes. `expireOrders` stores that orders have expired.
-// `startOrders` adds orders whose start time has come to the figures. Queries for fillable orders compare the start and expiry times with the
-// clock themselves, so they do not depend on these writers.
+// The locks that every writer of orders takes, and two writers that the expiry sweep runs. `expireOrders` stores that orders have expired.
+// `startOrders` updates the figures when the start time of an order has come. Queries for fillable orders compare the start and expiry times
+// with the clock themselves, so they do not depend on these writers.
 
 import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import type { Queryable, Statements } from '../database/port.ts';

@@ -21,7 +21,7 @@ const BATCH_SIZE = 500;
 const BATCH_TIMEOUT_MS = 10_000;
 /** A stored floor of this age is read again. The floor is served up to twice this age, which leaves time for failed runs. */
 const REFRESH_MS = BUYER_FLOOR_AGE_MAX_MS / 2;
-/** The most floors that one run reads, the oldest floors first. The next run reads the floors that are left. */
+/** The most floors that one run reads, the oldest floors first. The next run reads the remaining floors. */
 const RESOLVED_MAX = 2_000;
 
 export function createBuyerFloorsTask(context: WorkerContext): Task {
@@ -40,8 +40,8 @@ type Resolved = { mark: string; at: number };
 class BuyerFloorKeeper {
   readonly #context: WorkerContext;
   /**
-   * The last read of each collection's floor. If this process has not read the floor, `at` is the time of the stored floor, and `mark` has
-   * the figures at the first check in this process.
+   * For each collection, the last read of its floor by this process. If this process has not read the floor yet, `at` is the time of the
+   * stored floor, and `mark` has the listing figures from the time when this process first checked the collection.
    */
   readonly #resolved = new Map<string, Resolved>();
 
@@ -85,7 +85,7 @@ class BuyerFloorKeeper {
     });
   }
 
-  /** Returns how many floors were stored. Throws when one floor cannot be read, because the other floors would fail too. */
+  /** Returns how many floors were stored. Throws when one floor cannot be read, because then the other floors cannot be read either. */
   async #resolve(due: readonly (Resolved & { collectionId: string })[], signal: AbortSignal): Promise<number> {
     const { main, market, clock } = this.#context;
     const db = main.within(BATCH_TIMEOUT_MS);

@@ -1,4 +1,4 @@
-// The memory and the bodies of cached responses.
+// How much memory a cached response keeps, and how its body is serialised.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ test('a cached response keeps no more memory than its body needs', () => {
   for (const part of [...small.parts, ...timed.parts]) assert.equal(part.buffer.byteLength, part.length);
 });
 
-test('a member of a body that is serialised already gives the same text as its value', () => {
+test('a body with an already serialised member has the same text as the body with the value of this member', () => {
   const policy = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 };
   const textOf = (body: object) => createCachedResponse({ body, cacheTag: 'none', policy }).parts.join('');
   const data = [{ 'a"b': 'é' }, null];

@@ -16,13 +16,13 @@ describe('the size of a batch', () => {
     assert.equal(size.rows, 100);
   });
 
-  test('a long transaction for which nothing waits does not make the batches smaller than the first one', () => {
+  test('a long transaction for which nothing waits does not make the batches smaller than the first batch', () => {
     const size = new BatchSize('embedded');
     size.adapt(500, { ms: 400, isAwaited: false });
     assert.equal(size.rows, BATCH_ROWS_FIRST);
   });
 
-  test('the batches grow only while a transaction takes less time than its engine aims at', () => {
+  test('the batches grow only while a transaction takes less time than the target of the engine', () => {
     const sizes = (['embedded', 'postgresql'] as const).map((engine) => {
       const size = new BatchSize(engine);
       for (let batch = 0; batch < 10; batch += 1) size.adapt(size.rows, { ms: size.rows / 5, isAwaited: false });
@@ -84,7 +84,7 @@ forEachEngine('batches of an import', (engine) => {
 
   test('requests that wait for slow transactions make the batches smaller, on the embedded engine only', async () => {
     const ended = new AbortController();
-    // As long as the import runs, a statement with a deadline waits for the connection.
+    // While the import runs, a statement with a deadline always waits for the connection.
     const waiting = (async () => {
       while (!ended.signal.aborted) await db.within(60_000).query('select 1');
     })();

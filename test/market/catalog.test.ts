@@ -1,5 +1,5 @@
-// The figures of the own order book and their copy in the indexer database. Both are exact after any interleaving of writers. If a
-// copy is interrupted, the next copy completes it.
+// The figures of the own order book and their copy in the indexer database. The figures and the copy are exact after any interleaving of
+// writers. After an interrupted copy, the next copy writes what is missing.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -147,7 +147,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     });
   }
 
-  test('an order counts from its start to its expiry', async () => {
+  test('an order counts in the figures from its start time to its expiry time', async () => {
     const context = contextOn('one');
     await submit(context, { tokenId: 1n, price: 500n, start: NOW_S + 60, end: NOW_S + 120 });
     assert.deepEqual(await bookFigures(), [0, null]);
@@ -190,7 +190,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     await assertExact(indexer);
   });
 
-  test('while the indexer fails, orders are stored immediately', async () => {
+  test('while the indexer fails, orders are stored, and a later copy writes their figures to the indexer', async () => {
     const unreachable: Database = {
       ...indexer,
       within: () => ({ ...indexer, transaction: () => Promise.reject(new Error('connection refused')) }),

@@ -25,7 +25,7 @@ forEachEngine('while the mirror cannot be read', (engine) => {
     });
     after(() => service.close());
 
-    test('the floor is that of the own order book; without own orders, that of the analytics record, else the stats record, else the snapshot', async () => {
+    test('the ask floor comes from the first source that has a floor: own order book, analytics record, stats record, snapshot', async () => {
       const snapshot = { floorRaw: '640' };
       const [own, analytics, stats, stored] = [1, 2, 3, 4].map(() => newCollection({ snapshot })) as [
         ReturnType<typeof newCollection>,

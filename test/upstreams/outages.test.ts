@@ -125,7 +125,8 @@ forEachEngine('an outage of all sources', (engine) => {
       }
     }
     const failing = (await listTasks(db)).filter(({ failures }) => failures > 0).map(({ name }) => name);
-    // After an invalid response, a viewed token is not requested again soon. So the tasks that refresh viewed tokens need not fail.
+    // After an invalid response, a viewed token is not requested again soon. So a task that refreshes viewed tokens can have nothing to request,
+    // and then it does not fail.
     const usual = names.filter((name) => !name.endsWith('-shown-tokens'));
     assert.deepEqual(
       failing.filter((name) => usual.includes(name)).toSorted(),

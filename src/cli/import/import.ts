@@ -34,7 +34,7 @@ import { count, describeDryRun, describeImports, describeSummary, toRate, withRe
 import type { ImportFlags, ImportRequest } from './usage.ts';
 import { readExplainRequest, readImportRequest, RECORDED_FORMATS } from './usage.ts';
 
-/** What an import depends on, replaceable in tests. `chains` is called only for recorded responses and for --explain. */
+/** The dependencies of the command, which tests replace. `chains` is called only for recorded responses and for --explain. */
 export type ImportEnvironment = {
   connect: () => Promise<AsyncDisposable & Pick<IntakeConnection, 'import'>>;
   chains: () => Chains;
@@ -273,7 +273,7 @@ async function* describedCsv(
   yield* source;
 }
 
-/** Returns a signal that aborts together with `signal`, for the reason `interrupted`, which the error message of the import contains. */
+/** Returns a signal that aborts when `signal` aborts. Its reason is `interrupted`, because the error message of the import contains the reason. */
 function toInterruption(signal: AbortSignal): { signal: AbortSignal; release: () => void } {
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new Error('interrupted'));

@@ -7,7 +7,7 @@ import { checkIntact, damaged, readBackupFile } from './file.ts';
 import type { AppliedMigration, Schema } from '../migrate.ts';
 import { SCHEMAS, checkMigrations } from '../migrate.ts';
 
-/** The version of the format. A change that an older program would read wrongly must increase it. */
+/** The version of the format. It must be increased with every change of the format that an older program would misread. */
 const FORMAT_VERSION = 1;
 /** A batch of rows ends at this size or at BATCH_ROWS_MAX rows. */
 const BATCH_BYTES_MAX = 1024 * 1024;

@@ -82,7 +82,7 @@ export function toTokenKeyText({ collectionId, asset }: CollectionAsset): string
 
 /**
  * The given tokens with their cheapest active mirrored listings and their last sales, by `toTokenKeyText`, in one statement. A token of which
- * the indexer has no record, no listing and no sale is missing. `limit 1` makes PostgreSQL search the index once for each token.
+ * the indexer has no record, no listing and no sale is left out. `limit 1` makes PostgreSQL search the index once for each token.
  */
 export async function listObservedTokens(
   db: Queryable,
@@ -142,8 +142,8 @@ const isSameToken = (other: string) =>
   `stored.collection_id = ${other}.collection_id and stored.asset = ${other}.asset`;
 
 /**
- * The SQL subquery for the token that a row of `other` names, with further columns `image`. `group by` makes PostgreSQL use the
- * primary key. Without table statistics, a plain join would read all tokens of the collection for each row.
+ * A SQL subquery for the stored token that a row of the table expression `other` names. `image` is SQL for further columns. `group by` makes
+ * PostgreSQL use the primary key. Otherwise, without table statistics, it would read all tokens of the collection for each row of `other`.
  */
 const storedToken = (other: string, image = '') =>
   `(select stored.collection_id, stored.asset, stored.owner, stored.burned, stored.owner_block${image}
@@ -302,7 +302,7 @@ const HOLDER_COLUMNS: RowColumns<NewTokenHolder> = {
 
 const decodeTokenId = rowDecoder('token', { collectionId: column('collection_id', text), asset: assetId });
 
-/** The tokens of a chain, if their holder was read from a block later than the given block. */
+/** Lists the tokens of a chain whose holder was read from a block after `blockNumber`. */
 export async function listTokensMovedAfter(
   db: Queryable,
   chain: string,

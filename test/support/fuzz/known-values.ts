@@ -16,7 +16,7 @@ const OFFSETS = new Set(['0']);
 
 export function createKnownValues(): KnownValues {
   const ids = new Set<string>();
-  /** Contract addresses by collection id. Items on Solana have the collection's id and not its address. */
+  /** Contract addresses by collection id. Items on Solana need them, because these items have a `collectionId` and no `contractAddress`. */
   const addresses = new Map<string, string>();
   const tokens = new Map<string, Record<string, string>>();
   const wallets = new Set<string>();

@@ -141,7 +141,7 @@ class Renderer {
     };
   }
 
-  /** Results of the store also have the headers that a caller needs. */
+  /** A result of the store also has `etag` and `isReplay`, which the client reads from the response headers. */
   #toResultType(result: Schema, path: string): string {
     const type = this.#toType(result, 0);
     return path.startsWith('/api/') ? `${type} & { etag: string | null; isReplay: boolean }` : type;

@@ -1,5 +1,6 @@
-// Makes the packed cluster, which the embedded database unpacks when it starts for the first time. initdb writes times and random numbers, so
-// two packed clusters are never equal. The file is therefore made again only for another version of PGlite.
+// Makes the packed cluster: the data directory of a new PostgreSQL server, which the embedded database unpacks when it starts for the first
+// time. initdb writes times and random numbers, so two packed clusters are never equal. Therefore the file is made again only if the version
+// of PGlite has changed.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';

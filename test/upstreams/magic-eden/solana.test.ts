@@ -84,7 +84,7 @@ test('when the two mints of a row differ, the listed token is `tokenMint`', asyn
   );
 });
 
-test('the floor of the stats is converted to lamports, and a fraction of a lamport is rejected', async (t) => {
+test('the floor and the volume in the stats are read as lamports, and a fraction of a lamport is rejected', async (t) => {
   const { book, upstream } = await start(t);
   const fields = { kind: 'stats', chain: 'solana', contractAddress: LANTERNS, at: AT };
   const unknown = await readMagicEdenStats(upstream, COLLECTION, { now: NOW });
