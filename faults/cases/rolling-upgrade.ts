@@ -1,5 +1,5 @@
-// Two nodes and a worker first run the version before the newest migration. Then each of them in turn is replaced by the current version.
-// The first new node migrates the database while the other node, of the old version, serves.
+// Two nodes and a worker first run the version before the newest migration. Then the nodes and the worker are replaced by the current
+// version, one after another. The first new node migrates the database while the other node, of the old version, serves.
 
 import type { Fault } from '../fault.ts';
 import { PATIENT, assertNoneFailed } from '../none-failed.ts';

@@ -1,4 +1,5 @@
-// What a tool is, and the two usual forms of a tool: one that reads a page of a list, and one that reads a single resource.
+// Defines the type of a tool. Creates the two usual kinds of tools: a tool that reads a page of a list, and a tool that reads a single
+// resource.
 
 import type { Chains } from '../core/chains.ts';
 import type { JsonObject } from './json.ts';
@@ -79,7 +80,7 @@ export const PRICE = objectWith(['raw', 'rawUnit', 'decimal', 'currency', 'usd']
 });
 export const PRICE_OR_NULL: JsonSchema = { ...PRICE, type: ['object', 'null'] };
 
-/** What every result says about the state of its data. */
+/** The members of every result that describe the state of its data. */
 const STATE = ['degraded', 'readAt'];
 
 export const PAGE_ARGUMENTS: ArgumentSchemas = {

@@ -1,5 +1,5 @@
 // Writes a schema as text, from the system catalogs of the database. Tables, constraints and indexes are sorted, and columns are in the
-// order of the table. Both engines give the same text, so a committed dump can be compared with any database.
+// order of the table. Both engines give the same text, so a committed dump can be compared with a database of either engine.
 
 import type { Schema } from './migrate.ts';
 import type { Queryable } from './port.ts';

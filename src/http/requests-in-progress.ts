@@ -12,7 +12,8 @@ export function onLeave(response: ServerResponse, leave: () => void): void {
 }
 
 /**
- * Stops counting the request of a long response. Long responses have limits of their own, and would use up the limit of their interface.
+ * Stops counting the request of a long response. Long responses are limited separately. If they were counted here, they would use up the
+ * limit of their interface.
  */
 export function leaveRequestsInProgress(response: ServerResponse): void {
   const leave = leavers.get(response);

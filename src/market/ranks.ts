@@ -1,6 +1,7 @@
-// The ranking keys of a collection: its all-time volume and its ask floor, in the units of its chain, and its listed count. The same rules
-// choose the values of the keys and the values that responses show. A transaction that changes the rows from which a key is computed also
-// stores the new key. If the floor or the listed count changes, the transaction also adds the new value to the history.
+// Computes and stores the ranking keys of a collection: its all-time volume, its ask floor and its listed count. The volume and the floor
+// are in the native currency of the chain. The same rules choose the values of the keys and the values that responses show. A transaction
+// that changes the rows from which a key is computed also stores the new key. If the floor or the listed count changes, the transaction
+// also adds the new value to the history.
 
 import type { Chain, Chains } from '../core/chains.ts';
 import type { Queryable, Statements } from '../database/port.ts';

@@ -48,7 +48,7 @@ export class Health {
   }
 }
 
-/** Returns the check of the primary, which sends at most one statement a second. */
+/** Returns a function that checks the primary. The function sends at most one statement a second. */
 export function createPrimaryCheck(main: Database): () => Promise<boolean> {
   const timeoutMs = main.engine === 'embedded' ? EMBEDDED_CHECK_TIMEOUT_MS : CHECK_TIMEOUT_MS;
   return readOncePerSecond(async () => {

@@ -15,7 +15,10 @@ export type FollowedRun = {
   lastRuns: ReadonlyMap<string, LastRun>;
   /** Whether collections that are not due yet are processed too. */
   isFull: boolean;
-  /** The period of the task. A run that is not full ends after this time, because collections that it processed may be due again. */
+  /**
+   * The period of the task. A run that is not full ends after this time, because the collections that it processed first may then be due
+   * again.
+   */
   periodMs: number;
   now: () => number;
   signal: AbortSignal;

@@ -111,10 +111,10 @@ const TOLERANT_ROWS_MIN = 10;
 const TOLERATED_SHARE = 0.01;
 
 /**
- * How many rejected rows a list may have and still cover the subject. For listings, it may have one for each hundred rows, and at least one
- * if it has ten or more rows. A rejected listing is not served, so the floor agrees with the served listings. The error in the number of
- * listings is smaller than the usual change of this number between two reads. For other subjects it may have none, because a token or sale
- * that is left out would be missing from the figures forever.
+ * How many rejected rows a list may have and still cover the subject. A list of listings may have one rejected row for each hundred rows. A
+ * list of 10 to 99 listings may have one rejected row. A rejected listing is not served, so the floor agrees with the served listings. The
+ * error in the number of listings is smaller than the usual change of this number between two reads. A list for another subject may have no
+ * rejected row, because a token or sale that is left out would be missing from the figures forever.
  */
 export function toleratedRows(subject: CoverageSubject, rows: number): number {
   if (subject !== 'listings' || rows < TOLERANT_ROWS_MIN) return 0;

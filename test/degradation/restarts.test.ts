@@ -121,7 +121,7 @@ withTwoServers('databases stop and start under load', (servers) => {
     t.diagnostic(`${count} connections`);
   }
 
-  test('after an import lost its database and failed, the service imports again', async (t) => {
+  test('after an import has failed because its database was killed, the next import succeeds', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     const records = range(20_000).map((index) => ethereum.listing(String(index + 10), 5_000 + index));
     const importing = assert.rejects(service.load(records));

@@ -1,5 +1,6 @@
-// The service behind nginx and Varnish, as deploy/ configures them: what they keep, for how long, and what they never keep. An origin
-// between the cache and the service records each request. A test can let the origin respond in place of the service.
+// The service behind nginx and behind Varnish, with the configuration in deploy/: which responses the cache keeps, for how long, and which
+// responses it never keeps. An origin between the cache and the service records each request. A test can let the origin respond in place of
+// the service.
 
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';

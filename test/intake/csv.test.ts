@@ -1,4 +1,4 @@
-// CSV files with a column map: which records are read from them. Rejected rows are reported with their line and reason.
+// Which records are read from CSV files with a column map. Rejected rows are reported with their line and reason.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -106,7 +106,7 @@ forEachEngine('the look-up of an API key', (engine) => {
     assert.equal(sent.length, 2);
   });
 
-  test('shares statements with look-ups of other keys, and finds each key among wrong ones', async () => {
+  test('shares statements with look-ups of other keys, and finds each valid key among many wrong keys', async () => {
     const { sent, main } = recordStatements(db);
     const log = createLog('silent');
     const context = { main: db, clock: () => NOW, log, serviceName: SERVICE, secretKeys: new SecretKeys([]) };

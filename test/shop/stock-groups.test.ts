@@ -144,7 +144,7 @@ forEachEngine('the writer of stock', (engine) => {
     return id;
   }
 
-  test('makes changes that wait at the same moment with one statement, in the order of their arrival', async () => {
+  test('applies all changes that wait at the same moment in one statement, in the order of their arrival', async () => {
     const { adjust } = createWriter();
     const [one, other] = [await createProduct(50), await createProduct(20)];
     statements.length = 0;
@@ -210,7 +210,7 @@ function newProduct(id: string, inventory: number, trackInventory: boolean): Pro
 
 forEachStore('changes that arrive together', (store) => {
   describe('with idempotency keys', () => {
-    test('are made once each, and their responses are repeated', async () => {
+    test('are each made only once, and a repeated request gets the first response', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 100 });
       const change = (key: string, amount = -1) =>

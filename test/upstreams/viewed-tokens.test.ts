@@ -1,5 +1,5 @@
-// Recently viewed tokens and collections. A view of a followed collection is recorded and forgotten after a day. Viewed tokens are
-// read again from the marketplaces, with a share of the request budget.
+// Recently viewed tokens and collections. A view of a followed collection is recorded and forgotten after a day. Viewed tokens are read
+// again from the marketplaces. These reads may use a fifth of the request budget.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';

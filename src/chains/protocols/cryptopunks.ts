@@ -1,6 +1,6 @@
-// The contract of the CryptoPunks, which is token and market in one. https://github.com/larvalabs/cryptopunks, contracts/CryptoPunksMarket.sol
-// When a bid is accepted, a bug of the contract makes `PunkBought` name neither the price nor the buyer. The buyer is in the `Transfer` of the
-// same transaction, and the price is that of the buyer's last `PunkBidEntered` for the punk.
+// The contract of the CryptoPunks, which is both the token contract and the marketplace. https://github.com/larvalabs/cryptopunks,
+// contracts/CryptoPunksMarket.sol Because of a bug of the contract, the `PunkBought` of an accepted bid contains neither the price nor the
+// buyer. The buyer is in the `Transfer` of the same transaction, and the price is that of the buyer's last `PunkBidEntered` for the punk.
 
 import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';

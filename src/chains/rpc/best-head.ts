@@ -5,7 +5,10 @@ import type { Clock } from '../../core/clock.ts';
 
 /** How many blocks a plausible head may be below the best head. The nodes behind a load balancer differ by some blocks. */
 export const BEHIND_MAX = 64;
-/** How many blocks a plausible head may be above the best head, besides the blocks produced since the best head was seen. */
+/**
+ * How many blocks a plausible head may be above the best head, in addition to the blocks that the chain can have produced since the best
+ * head was seen.
+ */
 export const AHEAD_MAX = 5_000;
 /** Twice the rate of the fastest chains. */
 const BLOCKS_PER_SECOND_MAX = 20;

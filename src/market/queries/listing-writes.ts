@@ -211,7 +211,7 @@ export function prepareListings(listings: readonly NewListing[]): PreparedRows<N
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
 
 /**
- * Gives at most `limit` active listings that are past their expiry the status `expired`. Returns how many rows changed. Runs in a
+ * Sets the status `expired` for at most `limit` active listings whose expiry time has passed. Returns how many rows changed. Runs in a
  * transaction of its own.
  */
 export async function updateExpiredListings(
@@ -294,8 +294,8 @@ export async function updateListingsOfOwnOrders(
 const decodeOrderHash = rowDecoder('listing', { orderHash: column('order_hash', text) });
 
 /**
- * Returns the hashes of those orders of the given listings that have several stored listings of one asset, at different marketplaces. The
- * hashes are sorted. For all other orders, a change of one listing affects no other listing.
+ * Of the orders of the given listings, finds the orders that have stored listings of one asset at several marketplaces. Returns their
+ * hashes, sorted. For all other orders, a change of one listing affects no other listing.
  */
 export async function listSharedOrderHashes(
   tx: Queryable,
@@ -352,8 +352,8 @@ export async function updateTermsOfSharedOrders(
 /**
  * If one marketplace has reported an order as filled or cancelled, the active and retired listings of this order at the other marketplaces
  * get the same status. Only the given orders are considered. A retired listing does not end other listings: an order may be valid although
- * one marketplace no longer lists it. A listing that a block of its chain has ended neither changes nor ends other listings: the chain
- * decides about each of them. Returns the assets whose listings changed.
+ * one marketplace no longer lists it. If a block of its chain has ended a listing, this listing does not change, and does not end other
+ * listings. The chain decides about each listing. Returns the assets whose listings changed.
  */
 export async function updateListingsOfEndedOrders(
   tx: Queryable,

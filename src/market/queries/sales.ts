@@ -219,8 +219,9 @@ export function prepareSales(sales: readonly NewSale[]): PreparedRows<NewSale> {
 /**
  * Inserts the sales that are not stored yet, and adds them to the sums in the same statement. The facts of a stored sale never change. A
  * reported sale without a log index is left out if a sale from the chain, with a price, is stored for the same transaction, collection and
- * asset. A bundle from the chain stands for all sales of its transaction and collection. If the sale from the chain lacks the listing that
- * it filled or the marketplace, these are taken from the report that is left out. The sale from the chain then counts as updated.
+ * asset. If the sale from the chain is a bundle, all reports of sales of its transaction and collection are left out. If the sale from the
+ * chain has no listing or no marketplace, the missing value is taken from the report that is left out. The sale from the chain then counts
+ * as updated.
  */
 export async function upsertSales(
   tx: Queryable,
@@ -309,8 +310,8 @@ export async function listSaleFacts(
 }
 
 /**
- * Deletes the stored sales that have the keys of the given sales but other facts, and subtracts them from the sums. Sales that were read
- * from a chain are kept. Returns how many were deleted. `sales` must not contain a key twice.
+ * Deletes the stored sales that have the keys of the given sales but differ from them, and subtracts the deleted sales from the sums. Sales
+ * that were read from a chain are kept. Returns how many were deleted. `sales` must not contain a key twice.
  */
 export async function deleteDifferingSales(tx: Queryable, sales: readonly NewSale[]): Promise<number> {
   const source = toRowSource(sales, SALE_COLUMNS, { first: 3 });
@@ -378,8 +379,8 @@ const decodeReported = rowDecoder('sale', {
 
 /**
  * `sales` were read from the chain. Deletes the stored reports that marketplaces made of these sales. If the sales had been stored first,
- * `upsertSales` would have left these reports out. Returns `sales`. If a sale lacks the listing or the marketplace, these are taken from
- * the deleted report.
+ * `upsertSales` would have left these reports out. Returns `sales`. If a sale has no listing or no marketplace, the missing value is taken
+ * from the deleted report.
  */
 export async function mergeReportedSales(
   tx: Queryable,

@@ -52,7 +52,7 @@ test('a single skipped line is a warning', () => {
   assert.deepEqual(describeNotes(summary()), []);
 });
 
-test('a dry run of more than one batch says what it does not compare', () => {
+test('the summary of a dry run of more than one batch says that each batch is compared separately', () => {
   assert.equal(describeDryRun(summary({ read: 500 })), '');
   assert.match(describeDryRun(summary({ read: 501 })), /^note: a dry run compares each batch of at most 16000 records/);
 });

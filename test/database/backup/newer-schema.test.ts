@@ -1,5 +1,5 @@
-// A newer version has migrated the database. The program of this version can still run on it and back it up, but only the newer version can
-// restore the backup. `mercat backup` and `mercat restore` say so.
+// A newer version has migrated the database. The program of this version can still use the database and back it up, but only the newer
+// version can restore the backup. `mercat backup` and `mercat restore` say so.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

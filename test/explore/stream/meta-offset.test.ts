@@ -55,7 +55,7 @@ forEachEngine('the offset of a response', (engine) => {
       const first = await service.get(path('two'));
       await append();
       const stale = await service.get(path('two'), { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
-      // The response is either the stored one or a later one with a later offset. The old rows never come with a new offset.
+      // The response is either the cached response, or a new response with a later offset. The old rows never come with a new offset.
       if (stale.status === 200) assert.ok(stale.body.meta.offset > first.body.meta.offset);
       else assert.equal(stale.status, 304);
     });

@@ -21,7 +21,7 @@ export function expectRecordings(): void {
   if (listRecordings() === null) throw new Error('REQUIRE_RECORDINGS=1 is set, but ../shared/data does not exist');
   file = path.join(mkdtempSync(path.join(os.tmpdir(), 'mercat-recordings-')), 'read');
   writeFileSync(file, '');
-  // The processes of the test files inherit this variable. They append the names of the recordings that they read to the file.
+  // The processes of the test files inherit this variable. Each process appends to the file the names of the recordings that it reads.
   process.env['RECORDINGS_READ'] = file;
 }
 
