@@ -1,7 +1,7 @@
 // A simulation's own record of the state of its chain: holders, approvals, filled and cancelled orders. A reorganisation restores an
 // earlier copy of the record. The simulation updates the record with the planned effects of its own actions, and with the EVM logs of
-// transactions that wallets sent. Besides these logs, it reads only the counters that its own actions have incremented from the chain.
-// Further actions are planned by the record, so a wrong record leads to transactions that the chain rejects.
+// transactions that wallets sent. The simulation also reads from the chain each counter that one of its actions has incremented. It plans
+// further actions by the record, so a wrong record leads to transactions that the chain rejects.
 
 import type { Address, Hex } from 'viem';
 import { zeroHash } from 'viem';

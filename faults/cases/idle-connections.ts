@@ -13,7 +13,7 @@ const CONNECTIONS = 10_000;
 const BATCH = 400;
 /** Each connection sends a request every 20 seconds, because the service closes a connection after 65 s without a request. */
 const REQUEST_PERIOD_S = 20;
-/** The time limit for opening all connections, also on a slow machine. */
+/** The time limit for opening all connections. It is long enough for a slow machine. */
 const OPEN_LIMIT_MS = 600_000;
 const REQUESTS = 200;
 /** The number of requests before the memory is first measured, so that the caches of the service are full by then. */

@@ -1,5 +1,5 @@
-// A node is replaced by a newer version, which migrates the database, and then by this version again. The other node ends and starts on the
-// schema of the newer version.
+// A node is replaced by a node of a newer version, which migrates the database. Then the other node is restarted on the migrated schema, and
+// the newer node is replaced by a node of this version.
 
 import type { Fault } from '../fault.ts';
 import { PATIENT, assertNoneFailed } from '../none-failed.ts';

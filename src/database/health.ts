@@ -32,7 +32,7 @@ export async function findDatabaseHealth(
   { timeoutMs, now }: { timeoutMs: number; now: () => number },
 ): Promise<DatabaseHealth> {
   const within = db.within(timeoutMs);
-  // The first statement may open a connection, which is not part of the latency of statements.
+  // The first statement may open a connection. The time for this must not count as latency.
   await within.query('select 1');
   const startedAt = performance.now();
   const sentAt = now();

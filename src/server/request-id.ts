@@ -10,7 +10,7 @@ const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/;
 const ALL_ZEROS = /^0+$/;
 const SAMPLED_FLAG = 1;
 
-/** Differs between processes, so that adding a count makes ids unique. */
+/** A random prefix of this process. The prefix and a count of the requests make a unique id. */
 const PROCESS_PREFIX = randomBytes(9).toString('base64url');
 let requests = 0;
 

@@ -120,7 +120,7 @@ forEachEngine('changes of the market', (engine) => {
     assert.deepEqual(await readNew(), ['sale 70']);
   });
 
-  test('an undone import takes its listings and sales out of the market again', async () => {
+  test('the undo of an import removes its listings and sales from the market and restores the earlier price', async () => {
     await load(listing({ id: 'A', priceRaw: '150' }));
     await readNew();
     const { summary } = await load(

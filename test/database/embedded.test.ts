@@ -153,7 +153,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
   });
 
   describe('the lock', () => {
-    test('the lock keeps a second process out until it is released', async (t) => {
+    test('a second process cannot open the database until the first process releases the lock', async (t) => {
       const dir = freshDir();
       const { close } = await openEmbedded({ dir });
       const second = startOpener(dir);
@@ -191,7 +191,7 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       await assert.rejects(openEmbedded({ dir }), { name: 'OperatorError', message: /already open in this process/ });
       const other = startOpener(dir);
       t.after(() => other.child.kill());
-      assert.equal(await ended(other), 1, 'the refusal dropped the lock');
+      assert.equal(await ended(other), 1, 'the refused open released the lock of the process');
     });
 
     test('the lock of a killed process is released even if the process left files behind', async (t) => {

@@ -32,7 +32,7 @@ const UNCACHED = PATHS.map((path) =>
 );
 
 withTwoServers('the primary is broken', (servers) => {
-  test('stopped: cached responses are served until they are too old, and requests for other paths get a 503', async (t) => {
+  test('while the primary is stopped, cached responses are served until they are too old, and requests for other paths get a 503', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await assertComplete(service);
     const cached = await Promise.all(PATHS.map((path) => service.fresh(path)));
@@ -58,7 +58,7 @@ withTwoServers('the primary is broken', (servers) => {
     await untilComplete(service);
   });
 
-  test('frozen: first responses come within the deadline of the primary, later responses immediately', async (t) => {
+  test('while the primary is frozen, the first responses come within the deadline, and later responses come immediately', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await assertComplete(service);
     servers.primary.freeze();
@@ -82,7 +82,7 @@ withTwoServers('the primary is broken', (servers) => {
   });
 
   for (const way of ['stopped', 'frozen'] as const) {
-    test(`${way}: a token is still served, from the indexer alone`, async (t) => {
+    test(`while the primary is ${way}, a token is served from the indexer alone`, async (t) => {
       const service = await startOnTwoDatabases(t, servers);
       if (way === 'stopped') await servers.primary.stop();
       else servers.primary.freeze();
@@ -102,7 +102,7 @@ withTwoServers('the primary is broken', (servers) => {
     });
   }
 
-  test('while the order book hangs, listings come from the mirror without meta', async (t) => {
+  test('while the order book hangs, the listings come from the mirror, and the response has no `meta`', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     const release = await lockTable(t, service.settings['DATABASE_URL'], 'main.book_order');

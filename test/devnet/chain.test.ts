@@ -1,5 +1,5 @@
-// A local chain has the real Seaport at its real address. It removes the effects of orphaned blocks, and ends with the process that
-// started it.
+// Tests that a local chain has the real Seaport at the address of the real chain, that a rollback removes the effects of the removed
+// blocks, and that the chain ends with the process that started it.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -82,7 +82,7 @@ test('Seaport computes the same order hashes as the local code', async () => {
   }
 });
 
-test('a rollback removes the effects of blocks', async () => {
+test('a rollback removes the effects of the removed blocks', async () => {
   const { chain, protocol, people } = network.world;
   const [person] = people;
   assert.ok(person);

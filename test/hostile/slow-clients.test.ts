@@ -90,7 +90,7 @@ describe('slow clients', { concurrency: true }, () => {
     }
   });
 
-  test('after a served request, an idle connection is closed without a second response, and half a second request gets a 408', async () => {
+  test('after a served request, an idle connection is closed without a response, and an incomplete second request gets a 408', async () => {
     const idle = await exchange(url, `${HEAD}\r\n`);
     assert.deepEqual(
       idle.answers.map(({ status }) => status),
@@ -125,7 +125,7 @@ describe('slow clients', { concurrency: true }, () => {
 describe('the limits of the service', { concurrency: true }, () => {
   const service = useSampleService();
 
-  test('the limits end half a request with a 408 within ten seconds', async () => {
+  test('an incomplete request ends with a 408 within ten seconds', async () => {
     const { answers, elapsedMs } = await exchange(service.url, 'GET /v1 HTTP/1.1\r\nHost: a\r\n', {
       drip: { bytes: 'X: y\r\n', everyMs: 500 },
       limitMs: 60_000,

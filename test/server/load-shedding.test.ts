@@ -1,4 +1,4 @@
-// Which requests are shed. A flood of one interface must not shed the requests of another.
+// Tests which requests are shed: rejected with a 503, because too many requests of the same interface are in progress.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -144,7 +144,7 @@ test('while the event loop is late, an interface may have fewer requests in prog
   await end();
 });
 
-test('the delay of the event loop is measured', async (t) => {
+test('EventLoopDelay measures the delay while the event loop is blocked', async (t) => {
   const delay = new EventLoopDelay();
   t.after(() => delay.stop());
   const block = () => {

@@ -11,7 +11,7 @@ import { client, queries } from './client.ts';
 export type LiveFilter = { collection: string | null; kinds: readonly ActivityKind[] };
 
 type Follower = LiveFilter & {
-  /** The offset up to which the follower has everything. Null after events were missed. */
+  /** The offset up to which the follower has received all events. Null after events were missed. */
   position: string | null;
   onEvents: (events: readonly Activity[]) => void;
 };
@@ -20,7 +20,7 @@ type Follower = LiveFilter & {
 const SETTLE_MS = 50;
 /** Events that arrive within this time are passed on together. */
 const BATCH_MS = 100;
-/** The wait before a new connection, after an error for which the client package does not connect again by itself. */
+/** The wait before a new connection after an error. The client package connects again by itself after most errors, but not after these. */
 const FAILED_MS = 30_000;
 const COLLECTIONS_MAX = 100;
 
@@ -78,7 +78,7 @@ class LiveStream {
         onConnection: (state) => void (state === 'lost' && verifyConnection(queries)),
       });
       for await (const event of events) {
-        // The next connection delivers the events of a closed connection again.
+        // The connection was replaced. The new connection delivers this event again.
         if (signal.aborted) return;
         this.#waiting.push(event);
         this.#passing ??= setTimeout(() => this.#passOn(), BATCH_MS);
@@ -116,7 +116,7 @@ class LiveStream {
 
 export const liveStream = new LiveStream();
 
-/** The filter of a stream that delivers every event that a follower needs. */
+/** Joins filters to one filter for the stream, which then delivers every event that matches at least one of them. */
 function joinFilters(filters: readonly LiveFilter[]): { collections?: string[]; kinds: ActivityKind[] } {
   const kinds = [...new Set<ActivityKind>([...filters.flatMap((filter) => filter.kinds), 'reorg'])].sort();
   const collections = [...new Set(filters.map(({ collection }) => collection))].sort();

@@ -87,7 +87,7 @@ export type WireActivity = Static<typeof ActivitySchema>;
 
 type ActivityRules = Pick<Market, 'chains' | 'serviceName' | 'custodyWallets'>;
 
-/** The same event always gives the same object. The object therefore has no dollar value, because dollar rates change. */
+/** Must give the same object for the same event at any time. So the object has no dollar value, because dollar rates change. */
 export function toWireActivity(
   { chains, serviceName, custodyWallets }: ActivityRules,
   event: ActivityRow,

@@ -67,9 +67,9 @@ export class ActivityFeed {
   }
 
   /**
-   * Returns the newest offset that this process had read at `time`. If it remembers no read before `time`, returns the oldest offset that it
-   * remembers. `readAt` is the time of that read, by `performance.now()`. Data is at least as new as the offset if it includes everything that
-   * was committed before `readAt`.
+   * Returns the newest offset that this process had read at `time`. If the process remembers no read before `time`, returns the oldest offset
+   * that it remembers. `readAt` is the time when the offset was first read, by `performance.now()`. Data that includes everything committed
+   * before `readAt` is at least as new as the offset.
    */
   offsetAt(time: number): { offset: string | null; readAt: number } {
     const reading = this.#readings.findLast(({ at }) => at <= time) ?? this.#readings[0];
@@ -118,14 +118,14 @@ export class ActivityFeed {
     const { oldest, newest } = this.#requireState();
     if (position < oldest - 1) throw new ServiceError('gone', GONE);
     if (position <= newest) return;
-    // Another process may have read the log further.
+    // The log may have grown since the latest poll of this process. The client can have the position from another process.
     const state = await this.#options.read({ after: position, limit: 1 });
     if (position > state.newest) throw new ServiceError('gone', UNKNOWN);
   }
 
   /**
-   * The rest of the page after the position, at once if it is in memory. Null at the end of the log. Throws or rejects with `gone` if events
-   * after the position are no longer kept, and with `unavailable` if the log cannot be read.
+   * The rest of the page after the position. Returned without a promise if it is in memory. Null at the end of the log. Throws or rejects with
+   * `gone` if events after the position are no longer kept, and with `unavailable` if the log cannot be read.
    */
   read(position: number): LogPage | null | Promise<LogPage> {
     if (this.#state === null) return this.readPage(position);
@@ -182,7 +182,7 @@ export class ActivityFeed {
       this.#isReadable = true;
       return isMore ? 0 : POLL_MS;
     } catch (error) {
-      // The source logs the failure.
+      // The source has already logged the failure behind a ServiceError.
       if (!(error instanceof ServiceError)) this.#options.log.warn('the activity log cannot be read', { error });
       this.#isReadable = false;
       this.#isHinted = false;

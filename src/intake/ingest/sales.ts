@@ -30,10 +30,10 @@ function withAge(sales: readonly NewSale[], now: number): NewSale[] {
 }
 
 /**
- * Writes the sales of `records`. `isImport`: conflicts are reported; if false, they are counted as unchanged. `prepared`: these sales, or null to
- * replace stored sales: then a record whose facts differ from the stored sale replaces the stored sale, unless the stored sale was read from a
- * chain. If several records are of one sale, the last of them is used. `changes` records the written rows. The transaction must hold the locks of
- * the figures.
+ * Writes the sales of `records`. If `isImport` is true, conflicts are reported; otherwise they are counted as unchanged. `prepared` has the same
+ * sales as `records`. If `prepared` is null, stored sales are replaced: a record replaces a stored sale with other facts, unless the stored sale
+ * was read from a chain. If several records are of the same sale, the last one is used. `changes` records the written rows. The transaction must
+ * hold the locks of the figures.
  */
 export async function ingestSales(
   tx: Queryable,

@@ -80,7 +80,7 @@ test('a long response is read up to the limit only', async () => {
   let isClosed = false;
   receiver.respond = (_request, response) => {
     const pour = () => {
-      // The limit lets the test fail instead of hang if the sender reads without end.
+      // If the sender reads without end, this bound makes the test fail. Otherwise the test would hang.
       while (sent < 256 * WEBHOOK_RESPONSE_BYTES_MAX * 4 && response.write(Buffer.alloc(16_384))) sent += 16_384;
     };
     response.on('drain', pour).once('close', () => (isClosed = true));
@@ -89,7 +89,7 @@ test('a long response is read up to the limit only', async () => {
   const { status, error } = await post();
   assert.deepEqual({ status, error }, { status: 200, error: null });
   await until(() => isClosed, 2_000, 'the connection was not closed');
-  // The kernel's buffers on both sides add to the limit.
+  // More bytes than the limit can be written, because the kernel buffers bytes on both sides of the connection.
   assert.ok(sent < WEBHOOK_RESPONSE_BYTES_MAX + 16 * 1024 * 1024, `${sent} bytes`);
 });
 

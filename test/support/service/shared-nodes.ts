@@ -1,5 +1,5 @@
 // Nodes of one service, for the tests of shared rate limits. The nodes share one embedded database and a clock that the test moves.
-// Each has its own data directory. They trust the header of a proxy, so that a test can send requests from any address.
+// Each node has its own data directory. The nodes trust X-Forwarded-For, so that a test can send requests from any client address.
 
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
