@@ -11,8 +11,8 @@ import { assertNoneFailed, PATIENT } from '../none-failed.ts';
 const CLIENTS_OF_A_KIND = 200;
 const BYTE_PERIOD_MS = 1_000;
 /**
- * The service must end all connections within this time. Its longest limit is 30 s: after this time it ends a connection on which no byte
- * was sent or received.
+ * The service must end all connections within this time. The longest limit of the service is 30 s: it ends a connection on which no byte was
+ * sent or received for 30 s.
  */
 const ENDED_LIMIT_MS = 90_000;
 const REQUESTS = 200;

@@ -27,7 +27,7 @@ export type FollowedService = {
   stop(): Promise<void>;
 };
 
-/** Starts the service, and follows every collection of the worlds from their first blocks. */
+/** Starts the service, and follows every collection of the worlds from the first block of its chain. */
 export async function startFollowedService(worlds: readonly World[]): Promise<FollowedService> {
   const engine = await createOneEngine();
   // The tests send hundreds of requests with one key in a few seconds.
@@ -54,7 +54,7 @@ export async function startFollowedService(worlds: readonly World[]): Promise<Fo
     url: process.url,
     key: secret,
     read: async (path) => {
-      // Each request names another client in X-Forwarded-For, so that no rate limit applies.
+      // Each request has a different client address in X-Forwarded-For, so that no rate limit applies.
       clients += 1;
       const headers = { 'x-forwarded-for': `10.0.${clients >> 8}.${clients & 255}` };
       const response = await fetch(process.url + path, { headers });

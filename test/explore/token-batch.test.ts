@@ -55,7 +55,7 @@ forEachMarket('tokens in a batch', {}, (market) => {
     );
   });
 
-  test('a hundred tokens are read, and more are a bad request', async () => {
+  test('a request for a hundred tokens is served, and a request for more gets a 400', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), ...range(101).map((id) => subject.token(String(id)))]);
     const tokens = range(101).map((id) => nameOf(subject, String(id)));
@@ -77,7 +77,7 @@ forEachMarket('tokens in a batch', {}, (market) => {
     assert.ok(data.endpoints.every((endpoint: any) => endpoint.description !== ''));
   });
 
-  test('an invalid body is a bad request that names the mistake', async () => {
+  test('an invalid body gets a 400 that names the mistake', async () => {
     const address = toEvmAddress('any');
     const cases: [body: unknown, message: RegExp][] = [
       ['{', /must be a JSON object with a list `tokens`/],

@@ -81,7 +81,7 @@ forEachEngine('the limits of the intake', (engine) => {
       ];
       for (let count = 0; count < REQUESTS_MAX; count += 1) {
         const [method, path, body, status] = requests[count % requests.length] ?? assert.fail();
-        // Each request comes from another address, because the limit belongs to the key.
+        // Each request comes from a different address. They share one limit all the same, because the limit belongs to the key.
         const response = await send(method, path, { key, ...(body && { body }), from: `203.0.113.${count}` });
         assert.equal(response.status, status, response.text);
         assert.equal(response.headers.get('x-ratelimit-limit'), null);

@@ -31,7 +31,7 @@ forEachEngine('cancels in the intake interface', (engine) => {
           message: { orderHash },
         });
 
-      test('200 with the signature of the offerer', async () => {
+      test('a cancel with the signature of the offerer gets a 200, and with the signature of another account a 422', async () => {
         const { data, order } = (await submit(ask({ tokenId: 21n }))).body;
         const path = `/orders/${data.orderId}/cancel`;
         assert.deepEqual(
@@ -50,14 +50,14 @@ forEachEngine('cancels in the intake interface', (engine) => {
         );
       });
 
-      test('200 without a signature only if the API key has the scope intake:write', async () => {
+      test('a cancel without a signature gets a 200 if the API key has the scope intake:write, and otherwise a 403', async () => {
         const { orderId } = (await submit()).body.data;
         const path = `/orders/${orderId}/cancel`;
         assert.deepEqual(errorOf(await intake.send('POST', path)), [403, 'forbidden']);
         assert.equal((await intake.send('POST', path, { key: intake.keys.intake })).body.data.status, 'cancelled');
       });
 
-      test('400, 401, 404 and 409 for a cancel that is not possible', async () => {
+      test('a cancel that is not possible gets a 400, 401, 404 or 409', async () => {
         const { orderId } = (await submit()).body.data;
         const path = `/orders/${orderId}/cancel`;
         assert.deepEqual(errorOf(await intake.send('POST', path, { body: { signature: 'x' } })), [

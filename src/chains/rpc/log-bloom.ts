@@ -10,10 +10,10 @@ const CACHED_ENTRIES_MAX = 20_000;
 /** A bloom is not used if the probability of a false positive among the searched entries is at least this. */
 const COINCIDENCE_MAX = 0.5;
 
-/** The three bits of each entry. Cached because hashing is slow, and the same contracts and topics are searched in every block. */
+/** The three bits of each address or topic. Cached, because hashing is slow and the same contracts and topics are searched in every block. */
 const cachedBits = new Map<Hex, readonly number[]>();
 
-/** False: the address or topic is certainly in no log of the block. True: it may be in one. */
+/** False: no log of the block has the address or topic. True: a log of the block may have the address or topic. */
 export function bloomContains(bloom: Hex, entry: Hex): boolean {
   return bitsOf(entry).every((bit) => {
     const digit = Number.parseInt(bloom.charAt(2 + DIGITS - 1 - (bit >> 2)), 16);

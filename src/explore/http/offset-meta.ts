@@ -28,7 +28,7 @@ const REPLICATED_OFFSET_AGE_MS = 500;
 /**
  * Reads data, and returns it with an offset. The data includes every change up to the offset, and may include newer changes: the offset is
  * determined first, and the data is then read from the primary or from replicas that have everything up to the offset. The offset is null
- * if the replica that was read did not have everything up to it, which is possible after the loss of the primary.
+ * if the replica that was read did not have every change up to the offset. This is possible after the loss of the primary.
  */
 export async function withMeta<T>(
   { stream, market }: OffsetSource,

@@ -22,11 +22,11 @@ export type Follow = {
   chain: string;
   contractAddress: Address;
   standard: TokenStandard | null;
-  /** The first block to read. Null if the service did not read the chain when the collection was added: then only marketplaces are read. */
+  /** The first block to read. Null if the service did not read the chain when the collection was added. Then only marketplaces are read. */
   fromBlock: number | null;
   /** The last block that the backfill has read; null before the backfill has begun. */
   readToBlock: number | null;
-  /** True once the collection is part of its chain's live stream: every block up to the chain's cursor has been read for it. */
+  /** Whether the collection is part of its chain's live stream. Then every block up to the chain's cursor has been read for the collection. */
   joined: boolean;
   /** The collection's own names at vendors, such as the slug at OpenSea, by vendor. */
   names: ReadonlyMap<string, string>;

@@ -28,8 +28,8 @@ const decodeSchedule = rowDecoder('task schedule', {
 });
 
 /**
- * SQL condition: the task is due. A task is never scheduled further ahead than twice its period. So a time further ahead was written before
- * the clock was set back.
+ * SQL condition: the task is due. A task is never scheduled further ahead than twice its period. A due time that is further ahead was written
+ * before the clock was set back, so such a task also counts as due.
  */
 const isDue = (task: string): string => `(${task}.nudged or ${task}.due_at <= clock_timestamp()
   or ${task}.due_at > clock_timestamp() + 2 * ${task}.period_ms * interval '1 ms')`;
@@ -37,7 +37,7 @@ const isDue = (task: string): string => `(${task}.nudged or ${task}.due_at <= cl
 /** How long until a task is due, and how long until its lease ends. */
 export type TaskSchedule = ReturnType<typeof decodeSchedule>;
 
-/** A task that has never run is missing. */
+/** Lists the schedules of the tasks that have run before. */
 export async function listTaskSchedules(db: Queryable, names: readonly string[]): Promise<TaskSchedule[]> {
   const rows = await db.query(
     `select name, case when ${isDue('sync_task')} then 0 else ${msFromNow('due_at')} end as due,

@@ -11,8 +11,8 @@ import { boolean, column, double, rowDecoder } from '../../database/rows.ts';
 export type RequestClaim = { upstream: string; burst: number; perMs: number; needed: number; patienceMs: number };
 
 /**
- * `tokens`: how many requests the budget holds afterwards, negative while requests that were taken wait to be sent. `taken` is false when
- * `waitMs` exceeds `patienceMs`.
+ * `tokens`: how many requests the budget holds after the claim. The number is negative while taken requests wait to be sent. `waitMs`: how long
+ * the request must wait before it is sent. If `waitMs` exceeds `patienceMs`, `taken` is false: no request was taken from the budget.
  */
 export type ClaimedRequest = { tokens: number; waitMs: number; taken: boolean };
 
@@ -33,8 +33,8 @@ export async function claimRequest(db: Queryable, claim: RequestClaim): Promise<
 }
 
 async function claimFromStored(db: Queryable, claim: RequestClaim): Promise<ClaimedRequest | null> {
-  // A statement may read the clock, wait for the lock, and find a later time stored by another statement: the later time is kept. A stored
-  // time more than a minute ahead comes from a clock that was set back later, or from another server: it is replaced.
+  // While this statement waits for the lock, another statement can store a time later than `now`. The later time is kept. A stored time more
+  // than a minute ahead was written before the clock was set back, or on another server. It is replaced by `now`.
   const [row] = await db.query(
     `with held as (
        select tokens, at, clock_timestamp() as now from main.request_budget where upstream = $1 for update

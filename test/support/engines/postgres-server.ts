@@ -187,7 +187,7 @@ export async function startOwnPostgres({
   const signalAll = (signal: NodeJS.Signals) => {
     const first = child?.pid;
     if (first === undefined) return;
-    // The first process is signalled before its children are listed, so that a suspended process starts no child that the list lacks.
+    // The first process is signalled before its children are listed. When it is suspended, it can start no child that the list lacks.
     process.kill(first, signal);
     for (const pid of listChildren(first)) signalIfThere(pid, signal);
   };
@@ -269,7 +269,7 @@ async function canConnect(url: string): Promise<boolean> {
 export function findPostgresPrograms(): string | null {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(a) - Number(b)) : [];
-  // The oldest supported version comes first. SQL that works on this version works on newer versions.
+  // The oldest supported version comes first, because SQL that works on the oldest version also works on newer versions.
   const folders = versions.filter((version) => Number(version) >= 15).map((version) => path.join(root, version, 'bin'));
   folders.push('/usr/local/pgsql/bin', '/opt/homebrew/opt/postgresql@15/bin', '/opt/homebrew/bin', '/usr/local/bin');
   return (

@@ -1,6 +1,6 @@
-// A stateful fuzzer of an interface with an OpenAPI document. A case is a sequence of requests that create, read, change and
-// delete. It uses the ids of its own earlier responses. Each response is checked against the document, and each change by reading
-// it back. A failing case is shrunk, and printed as curl commands.
+// A stateful fuzzer of an interface with an OpenAPI document. A case is a sequence of requests that create, read, change and delete resources.
+// A request can use ids from earlier responses of the same case. Each response is checked against the document. After each change, the
+// resource is read and compared with the response to the change. A failing case is shrunk, and printed as curl commands.
 
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -18,9 +18,9 @@ export type StatefulOptions = {
   /** The seed of the first batch of cases. Each further batch has the next number as its seed. */
   seed: number;
   cases: number;
-  /** Makes the credentials of a case: the value of the header Authorization. Absent: the interface needs no key, and creates nothing. */
+  /** Makes the credentials of a case: the value of the header Authorization. Absent: the interface needs no key and creates no resources. */
   authorize?: () => Promise<string>;
-  /** The ids that the fuzzer takes from responses, by the name of the parameter that they fill. */
+  /** The forms of the ids that the fuzzer takes from responses, by the name of the parameter in which it sends such an id. */
   ids: Readonly<Record<string, RegExp>>;
   /** Arbitraries of body properties that the document describes too loosely, by name. */
   properties?: Readonly<Record<string, fc.Arbitrary<unknown>>>;
@@ -144,8 +144,8 @@ type Plan = {
 };
 
 /**
- * A case begins with requests that create, most of them with a valid body, so that the requests after them find ids. A case of an
- * interface that creates nothing begins with the reads that need no id.
+ * A case begins with requests that create resources, most of them with a valid body, so that later requests can use their ids. If the
+ * interface creates no resources, a case begins with the reads that need no id.
  */
 function casesOf(document: Document, options: StatefulOptions): fc.Arbitrary<Plan[]> {
   const requestsOf = (operations: readonly Operation[], prefersExamples: boolean) =>
@@ -261,7 +261,7 @@ class FuzzCase {
     const { operation } = plan;
     const sent = this.#toRequest(plan);
     const response = await this.#send(operation, sent);
-    // The OpenAPI document contains ids in its examples. No resource has these ids.
+    // No ids are learned from the OpenAPI document, because no resource has the ids of its examples.
     if (!operation.path.endsWith('/openapi.json')) this.#learn(response.text);
     const isReplayed = response.headers['idempotent-replayed'] !== undefined;
     if (response.status < 300 && !isReplayed) await this.#readBack(operation, sent, response);

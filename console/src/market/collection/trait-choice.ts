@@ -15,7 +15,7 @@ export function chosenTraits(parameters: URLSearchParams): Record<string, string
   return chosen;
 }
 
-/** The values after one was added, or removed if it was chosen. Null if none is left. */
+/** Adds the value to the chosen values, or removes it if it was chosen. Returns null if no value is chosen any more. */
 export function toggleTrait(chosen: readonly string[], value: string): readonly string[] | null {
   const values = chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value];
   return values.length === 0 ? null : values;
