@@ -16,7 +16,7 @@ import { judge } from './verdict.ts';
 const SERVICE = 'mercat';
 const STORED_KEYS = 200;
 const LOOK_UPS = 20_000;
-/** How many first bytes two hashes have in common. A key with such a hash is found after 65,536 attempts on average. */
+/** The hashes of some keys begin with the same bytes as the hash of a stored key: this many. It takes 65,536 attempts on average to find such a key. */
 const SAME_HASH_BYTES = 2;
 const SAME_CHARACTERS = 29;
 const KEYS_OF_KIND = 8;

@@ -73,7 +73,8 @@ async function installConduitController(chain: LocalChain) {
   const [conduitCodeHash] = (await readChain(chain, local, 'getConduitCodeHashes')) as readonly [Hex, Hex];
   const code = await chain.rpc.call<Hex>('eth_getCode', local.address, 'latest');
   const patched = code.replaceAll(conduitCodeHash.slice(2), CONDUIT_CODE_HASH.slice(2));
-  if (patched === code) throw new Error('the conduit controller does not hold the hash of its conduits');
+  if (patched === code)
+    throw new Error('the code of the conduit controller does not contain the code hash of its conduits');
   await chain.rpc.call('anvil_setCode', CONDUIT_CONTROLLER_ADDRESS, patched);
   const conduitController: Contract = { address: CONDUIT_CONTROLLER_ADDRESS, abi: artifact.abi };
   return { conduitController, conduitCodeHash };
@@ -108,5 +109,5 @@ async function checkDomain(chain: LocalChain, seaport: Contract): Promise<void> 
   const expected = domainSeparator({
     domain: { name: 'Seaport', version, chainId, verifyingContract: seaport.address },
   });
-  if (separator !== expected) throw new Error(`Seaport ${version} does not have its domain on chain ${chainId}`);
+  if (separator !== expected) throw new Error(`Seaport ${version} has a wrong domain separator on chain ${chainId}`);
 }

@@ -28,8 +28,14 @@ export const defineCollections: DefineCommand = (collections, io) => {
     .argument('<chain>', 'the chain of the collection, for example ethereum')
     .argument('<address>', 'the contract of the collection; on Solana its collection mint')
     .option('--name <name>', 'the name of the collection; by default the name that its contract returns')
-    .option('--launched', 'list it before the collections that were not launched here')
-    .option('--no-launched', 'remove the mark that --launched sets; without either option the stored value stays')
+    .option(
+      '--launched',
+      'mark the collection as launched on this marketplace; lists of collections begin with the marked collections',
+    )
+    .option(
+      '--no-launched',
+      'remove this mark; a command with neither --launched nor --no-launched leaves the mark as it is',
+    )
     .option('--slug <slug>', 'the slug of the collection in the API of this service')
     .option(
       '--from-block <number>',

@@ -34,7 +34,8 @@ export type MarketOptions = {
 };
 
 /**
- * The deadline of the source `primary`, as a multiple of `sourceTimeoutMs`. It is longer because most responses need a collection record.
+ * The deadline of the sources `primary` and `activity-log`, as a multiple of `sourceTimeoutMs`. The deadline of `primary` is longer because
+ * most responses need a collection record.
  */
 const PRIMARY_DEADLINES = 3;
 /**
@@ -53,7 +54,7 @@ export class Market {
   readonly platformFeeBps: number;
   readonly custodyWallets: ReadonlyMap<Address, string>;
   readonly clock: Clock;
-  /** Collection records. If they cannot be read, the response is a 503. Only the response for a token is made without them. */
+  /** Collection records. If they cannot be read, the response is a 503, except that the response for a token needs no collection record. */
   readonly primary: MarketSource;
   /** The own order book. If it cannot be read, the response is made without it. */
   readonly orderBook: MarketSource;

@@ -1,5 +1,5 @@
 // Finds the local socket of a data directory. Checks whether a server listens on it, and whether another user could have created it.
-// Of this program, this file imports only OperatorError, so that commands start fast.
+// This file imports no other module of this program than core/errors.ts, so that commands start fast.
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -60,7 +60,7 @@ export async function isServerListening(socketPath: string): Promise<boolean> {
 /** The directories for sockets in the temporary directory: `mercat-` and a user id. Other users can predict these names. */
 const PREDICTABLE = /^mercat-(\d+)$/;
 
-/** Checks the socket's directory if it is in the temporary directory. The operator is responsible for a data directory. */
+/** Checks the socket's directory if it is in the temporary directory. A data directory is not checked: the operator sets its permissions. */
 function requirePrivateDirectory(socketPath: string): void {
   const directory = path.dirname(socketPath);
   const [, owner] = PREDICTABLE.exec(path.basename(directory)) ?? [];

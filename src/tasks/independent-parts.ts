@@ -1,4 +1,4 @@
-// Runs the parts of a task that do not depend on each other. If one part fails, the parts after it still run.
+// Runs the parts of a task that do not depend on each other.
 
 /**
  * Runs the parts one after the other, and returns the sum of their results. If parts fail, the other parts still run, and the first error is

@@ -19,7 +19,7 @@ export type Budget = {
 export type BudgetClaim = {
   /** The longest wait that the caller accepts. */
   patienceMs: number;
-  /** True for one of many requests that are not urgent. It is sent only while part of the bucket is left for urgent requests. */
+  /** True for one of many requests that are not urgent. Such a request is sent only while part of the bucket is left for urgent requests. */
   isBulk?: boolean;
 };
 
@@ -29,10 +29,10 @@ const BURST_SHARE = 0.1;
 /** The share of a full bucket that bulk requests leave to urgent requests. */
 const BULK_LEAVES_SHARE = 0.5;
 /**
- * The most bulk requests that wait at one time. A waiting request may be taken in one hour and sent in the next hour, so the budget of an
- * hour must have room for it. Callers send bulk requests one after another, so at most one waits. A bucket that is too small to keep a part
- * for urgent requests needs no such room: a bulk request then waits only while the bucket is empty, and is already counted by the negative
- * content of the bucket.
+ * The most bulk requests that wait at one time: callers send bulk requests one after another. A waiting request may be taken from the bucket
+ * in one hour and sent in the next hour, so the budget of each hour must have room for one such request. A bucket that is too small to keep a
+ * part for urgent requests needs no such room. There, a bulk request waits only while the bucket is empty, and the negative content of the
+ * bucket already counts this request.
  */
 const BULK_WAITING_MAX = 1;
 /** Requests that are added in an hour to the smallest bucket: fewer than one, so that two requests are more than an hour apart. */
@@ -45,7 +45,7 @@ export type BudgetRule = {
   perMs: number;
 };
 
-/** How many requests the bucket must hold for a request to be sent without waiting, this request included. */
+/** How many requests the bucket must hold so that the claimed request is sent without waiting. The claimed request itself is counted. */
 export function toNeeded({ burst }: BudgetRule, { isBulk = false }: BudgetClaim): number {
   return isBulk ? 1 + Math.floor(burst * BULK_LEAVES_SHARE) : 1;
 }

@@ -1,5 +1,5 @@
-// The effects of a batch of chain log entries: the fills and tokens that must be written after the reorganisations of the batch are
-// applied.
+// Tests which changes in the indexer follow from a batch of chain log entries. A reorganisation in the batch cancels the effects of earlier
+// entries.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -66,7 +66,7 @@ describe('a reorganisation within a batch', () => {
     assert.deepEqual(blocksOf(fill(9), fill(10), fill(11), 10), [9, 10]);
   });
 
-  test('a reorganisation does not void fills after it in the log', () => {
+  test('a reorganisation does not void fills that come later in the log', () => {
     assert.deepEqual(blocksOf(fill(11), 10, fill(11), fill(12)), [11, 12]);
   });
 
@@ -75,7 +75,7 @@ describe('a reorganisation within a batch', () => {
     assert.equal(effectsOf(fill(9)).rewindTo, null);
   });
 
-  test('the effects of several reorganisations name all their collections and the earliest of their times', () => {
+  test('after several reorganisations, `orphaned` has the collections of all of them and their earliest time', () => {
     const orphaned = { since: 7_000, collectionIds: new Set(['of 10', 'of 7', 'of 12']) };
     assert.deepEqual(effectsOf(fill(9), 10, 7, 12).orphaned, orphaned);
     assert.equal(effectsOf(fill(9)).orphaned, null);

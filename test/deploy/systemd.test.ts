@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const UNITS = ['mercat.service', 'mercat-worker.service'];
 const PROGRAM = '/opt/mercat/bin/mercat';
-/** The rating in docs/deploying.md. systemd gives it with one digit after the point. Lower is better. */
+/** The rating in docs/deploying.md. systemd prints the rating with one digit after the point. A lower rating is better. */
 const EXPOSURE = '1.1';
 
 const isInstalled = spawnSync('systemd-analyze', ['--version']).status === 0;

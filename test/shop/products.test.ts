@@ -101,7 +101,7 @@ forEachStore('products', (store) => {
       assert.equal((await readLast()).id, other.id);
     });
 
-    test('never shows a product as it was before the request, while another process changes it', async () => {
+    test('shows every change that another process committed before the request', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 0 });
       let committed = 0;
@@ -129,7 +129,7 @@ forEachStore('products', (store) => {
       await readers;
     });
 
-    test('shows no product to another shop that names its id, although the product is cached', async () => {
+    test('does not show a cached product to another shop that requests the product by its id', async () => {
       const [shop, other] = [await store.shop(), await store.shop()];
       const { id } = await shop.product();
       await shop.ok('GET', `/products/${id}`);

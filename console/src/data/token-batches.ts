@@ -6,7 +6,7 @@ import { client } from './client.ts';
 type TokenNames = { chain: string; address: string; tokenId: string };
 type Waiting = { names: TokenNames; resolve: (token: Token | null) => void; reject: (error: unknown) => void };
 
-/** How long a read waits for others. */
+/** How long a read waits for other reads. */
 const DELAY_MS = 10;
 const TOKENS_MAX = 100;
 

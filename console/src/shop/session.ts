@@ -70,8 +70,8 @@ for (const cache of [queries.getQueryCache(), queries.getMutationCache()]) {
 }
 
 /**
- * What the key may do. No operation returns the scopes of a key, so each scope is tried: a read of one row, or a change that the service
- * rejects as incomplete after it has checked the scope.
+ * Finds the scopes of the key. No operation returns them, so one request is sent for each scope: a read of one row, or an incomplete change.
+ * The service checks the scope before it rejects the incomplete change.
  */
 async function readScopes(client: StoreClient): Promise<Scope[]> {
   const tries: Readonly<Record<Scope, () => Promise<unknown>>> = {

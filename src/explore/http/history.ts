@@ -167,7 +167,6 @@ function toPointsJson(points: readonly HistoryPoint[], chain: Chain): Serialised
       `${text === '' ? '' : ','}{"from":"${begin}","to":"${end}","floor":{"open":${open},"high":${toExtreme(highRaw)},` +
       `"low":${toExtreme(lowRaw)},"close":${close}},"volume":${toNativeNumber(volumeRaw, chain.decimals)},` +
       `"sales":${sales},"listed":${listed}}`;
-    // A point ends when the next one begins.
     begin = end;
   }
   return new SerialisedJson(`[${text}]`);

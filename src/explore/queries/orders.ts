@@ -48,7 +48,7 @@ export async function findListing(
 
 const decodeId = rowDecoder('book_order', { id: text });
 
-/** The id of the own order that has this id or, on one of the chains, this hash. Primary database. */
+/** Finds an own order by its id, or by its hash on one of the given chains. Returns its id. Primary database. */
 export async function findOwnOrderId(
   db: Queryable,
   idOrHash: string,

@@ -1,4 +1,4 @@
-// Lists the imports for the operator. For each import, the list has the number of rows that can still be undone.
+// Lists the imports for the operator, each with the number of its rows that an undo can still take back.
 
 import type { Queryable } from '../../database/port.ts';
 import { listRecordedRows } from '../queries/import-changes.ts';
@@ -9,8 +9,8 @@ import { listImports } from '../queries/imports.ts';
 type UndoableRows = Record<string, number>;
 
 /**
- * An import in the list, with times in ISO 8601. `by`: the API key of the import, null if the operator imported. `endedAt` is null while
- * the import runs, and if its process was killed. `undoable` is empty if nothing can be undone any more.
+ * An import in the list, with times in ISO 8601. `by` is the API key that was used for the import. It is null for an import by the operator.
+ * `endedAt` is null while the import runs, and if its process was killed. `undoable` is empty if nothing can be undone any more.
  */
 export type ListedImport = {
   id: string;

@@ -23,9 +23,9 @@ export type MarketplaceListing = {
 };
 
 export type Marketplace = {
-  /** The listings by order hash. They are served in the order of the map. */
+  /** The listings by order hash. The marketplace serves them in the sequence in which they were added to the map. */
   listings: Map<Hex, MarketplaceListing>;
-  /** Listings that the marketplace no longer serves, and that had no final status. */
+  /** Listings that the marketplace has stopped serving although they had no final status. */
   gone: MarketplaceListing[];
   /** Rows that must not become listings. The marketplace serves them between the rows of its listings. */
   unusable: unknown[];

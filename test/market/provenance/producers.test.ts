@@ -258,7 +258,7 @@ forEachEngine('each producer of docs/provenance.md', (engine) => {
       assert.deepEqual([volume, sales, supply, owners], [WINDOWS, WINDOWS, 1, 1]);
     });
 
-    test('a day after every upstream has stopped, no figure is served that would be out of date', async () => {
+    test('a day after every upstream has stopped, no outdated figure is served', async () => {
       const [reported, scanned, followed] = [newCollection(), newCollection(), newCollection()];
       await produce['stats record']?.(reported);
       await produce['analytics record']?.(reported);
