@@ -43,7 +43,8 @@ export function tiles(rng: Random, width: number): string {
   let studs = '';
   for (let y = 0; y < 100; y += 25) {
     for (let x = 0; x < 100; x += 25) {
-      // In both forms the lines end in the middle of the sides, so that they continue in the next or mirrored tile.
+      // Each cell has one of two variants. The curves of both variants end in the middle of the sides of the cell, so that the curves of
+      // neighbouring cells join.
       arcs += rng.boolean(0.5)
         ? `M${x + 12.5},${y}q0,12.5,-12.5,12.5m25,0q-12.5,0,-12.5,12.5`
         : `M${x + 12.5},${y}q0,12.5,12.5,12.5m-25,0q12.5,0,12.5,12.5`;
@@ -73,7 +74,7 @@ export function meadow(rng: Random, width: number): string {
     heads += `<use href='#p' transform='translate(${x},${y})scale(${rng.pick(['1', '1.2', '1.4'])})' stroke='${at(petals, index)}'/>`;
   }
   for (let x = 3; x < width; x += width / 6) stems += `M${Math.round(x)},100q2,-${rng.integer(8, 18)},5,-18`;
-  // Flower heads are cogs. Each `use` of the head sets the colour of its petals.
+  // A flower head is drawn once. Each `use` of the head sets the colour of its petals.
   const head = `<g id='p'>${wheel(9, 8, rng.integer(7, 12), 0.7)}${wheel(6, 3, 12, 0.5, '#8a5a2b')}<circle r='5' fill='#e3b23c' stroke='none'/><circle r='2' stroke='#5c3d1e'/></g>`;
   return `${verticalGradient('s', high, low)}${background(width, 'url(#s)')}<path d='M0,88q${width / 4},-10,${width / 2},-3t${width / 2},-1v16H0z' fill='${grass}'/>
 ${curves(stems, 1.6, grass)}<defs>${head}</defs>${heads}`;
@@ -118,7 +119,8 @@ export function weave(rng: Random, width: number): string {
   const [warp, weft] = [rng.pick(threads), rng.pick(threads)];
   const lay = (path: string, paint: string, dash: string) =>
     path ? `<path d='${path}' stroke='${paint}' stroke-width='8.6'${dash}/>` : '';
-  // Columns alternate over and under the rows: the dashes are as long as a row is wide, shifted by one row in every second column.
+  // A column is a dashed line. It passes over every second row, because its dashes and gaps are as long as a row is high. In every
+  // second column the dashes are shifted by one row.
   return `<linearGradient id='s'><stop stop-color='${warp}'/><stop offset='.5' stop-color='${base}'/><stop offset='1' stop-color='${weft}'/></linearGradient>
 ${background(width, '#2b2622')}${rows.map((path, row) => lay(path, threads[row] ?? base, '')).join('')}
 ${lay(columns[0] ?? '', 'url(#s)', ` stroke-dasharray='10'`)}${lay(columns[1] ?? '', 'url(#s)', ` stroke-dasharray='10' stroke-dashoffset='10'`)}

@@ -102,8 +102,8 @@ const TRAITS: Readonly<Record<ArtName, Readonly<Record<string, readonly string[]
 };
 
 /**
- * The traits of the tokens with these ranks. Rarer traits go to the tokens with smaller ranks, and the most common ones to tokens without a
- * rank.
+ * The traits of the tokens with these ranks. Tokens with smaller ranks get rarer traits. Tokens without a rank get the most
+ * common traits.
  */
 export function pickTraits(art: ArtName, ranks: readonly (number | null)[], rng: Random): SampleTrait[][] {
   const sets = ranks.map(() => pickSet(art, rng));

@@ -37,7 +37,7 @@ test('the types and operations of the client match the OpenAPI documents', () =>
     assert.equal(committed(file), text, `${file}: ${hint}`);
 });
 
-test('the shared caches in deploy/ keep exactly the query parameters of the OpenAPI document', () => {
+test('the cache configurations in deploy/ name exactly the query parameters of the OpenAPI document', () => {
   for (const [file, text] of renderCacheParameters(committed('openapi/marketplace.json')))
     assert.equal(committed(file), text, `${file}: ${hint}`);
 });

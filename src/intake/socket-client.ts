@@ -160,7 +160,7 @@ async function* untilClosed(response: IncomingMessage): AsyncGenerator<Uint8Arra
   }
 }
 
-/** The message of an error response. If its body is not an error of the intake in JSON, a text with the HTTP status. */
+/** Returns the message of an error response. If the body is not a JSON error of the intake, returns a text with the HTTP status. */
 async function readErrorMessage(response: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of response) {

@@ -1,5 +1,5 @@
-// The types and the data of a shop's events. An event is recorded in the transaction of its change. The webhook worker creates its
-// deliveries afterwards. docs/adding-a-webhook-event.md lists the steps for a new type.
+// The types and the data of a shop's events. An event is recorded in the transaction of its change. The webhook worker creates the
+// deliveries of the event afterwards. docs/adding-a-webhook-event.md lists the steps for a new type.
 
 import { createId } from '../core/time-ordered-id.ts';
 import type { Queryable } from '../database/port.ts';
@@ -22,7 +22,7 @@ export const EVENT_PATTERNS_DEFAULT: readonly EventPattern[] = ['product.*', 'in
 /** The type of test events. A test event is recorded on request for one webhook, even if the webhook does not subscribe to it. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 
-/** The data of each type that `recordEvent` records. It does not record `inventory.low`: the statement that changes the stock does. */
+/** The data of each type that `recordEvent` records. `inventory.low` is missing: the statement that changes the stock records it. */
 export type EventData = {
   'product.created': ProductView;
   'product.updated': ProductView & { changed: (keyof ProductFields)[] };

@@ -1,4 +1,4 @@
-// Reads the traits of a token from its metadata, as the metadata standard of OpenSea has them
+// Reads the traits of a token from metadata in the form of OpenSea's metadata standard
 // (https://docs.opensea.io/docs/metadata-standards).
 
 import { JsonNumber } from '../core/json-text.ts';

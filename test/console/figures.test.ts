@@ -39,11 +39,11 @@ test('small amounts of dollars keep their cents, and an amount that is not zero 
   ]);
 });
 
-test('a time that something has lasted names its largest unit', () => {
+test('a duration is shown in its largest unit, rounded down', () => {
   assert.deepEqual([0, 59, 60, 4_987, 100_000].map(formatElapsed), ['0 s', '59 s', '1 min', '1 h', '1 d']);
 });
 
-test('an age names its largest unit', () => {
+test('an age is shown in its largest unit, rounded down, and an age below a minute as now', () => {
   const now = Date.UTC(2026, 0, 10);
   const ages = [0, 59, 60, 7_200, 86_400 * 3, 86_400 * 65, 86_400 * 800];
   assert.deepEqual(
@@ -68,7 +68,7 @@ test('paths name a collection by its slug, and a Solana token by its collection 
   assert.equal(tokenPath(evm), '/t/base/0x1/7');
 });
 
-test('a price far above the others moves the edge of the chart, and is counted', () => {
+test('a price far above the others is cut off at the edge of the chart, and the volume includes it', () => {
   const at = (day: number, decimal: number) => ({
     timestamp: new Date(Date.UTC(2026, 0, day)).toISOString(),
     price: { decimal },
@@ -88,7 +88,7 @@ test('a price far above the others moves the edge of the chart, and is counted',
   );
 });
 
-test('the time of sales is divided into 32 periods, and the last sale is in the last of them', () => {
+test('the time from the first to the last sale is divided into 32 periods, and the last period includes the last sale', () => {
   const sales = Array.from({ length: 65 }, (_, index) => ({
     timestamp: new Date(index * 1_000).toISOString(),
     price: { decimal: 1 },
@@ -101,7 +101,7 @@ test('the time of sales is divided into 32 periods, and the last sale is in the 
   assert.deepEqual(volumes, [...Array.from({ length: 31 }, () => 2), 3]);
 });
 
-test('the depth states how many tokens cost up to a price, and unknown dollars stay unknown', () => {
+test('the depth states how many tokens cost at most a price and their sum, which has no dollars if one price has none', () => {
   const prices = Array.from({ length: 7 }, (_, index) =>
     price(BigInt(index + 1) * ETHER, index + 1, index < 6 ? 3 : null),
   );
@@ -128,7 +128,7 @@ test('the chosen traits are in the URL, and choosing a value again removes it', 
   assert.equal(toggleTrait(['Cap'], 'Cap'), null);
 });
 
-test('the units of an order are stated if it offers several, and after a first fill some of them are sold', () => {
+test('the units of an order are stated if the order offers several units, and after a fill the order counts as partly filled', () => {
   const order = (offer: readonly object[], kinds: readonly string[] = []) => ({
     fulfilment: { protocolAddress: '0x1', parameters: { offer }, signature: '0x2' },
     evidence: kinds.map((kind) => ({ kind, at: '2026-11-22T00:00:00Z', block: null, tx: null })),
@@ -157,7 +157,7 @@ test('the chart of a history extends the last floor to the time at which the his
   );
 });
 
-test('a call that a contract has stopped is told from a failure of the wallet or its endpoint', () => {
+test('a call that a contract reverted is distinguished from a failure of the wallet or of its endpoint', () => {
   const stopped = [
     { code: 3, message: 'execution reverted', data: '0x' },
     { code: -32_603, message: 'Internal JSON-RPC error.', data: { code: 3, message: 'x', data: '0x' } },

@@ -21,7 +21,7 @@ forEachEngine('orders', (engine) => {
     after(() => intake.service.close());
     const read = async (orderId: string) => (await intake.service.ok(pathOf(orderId))).data;
 
-    test('an own order has what a buyer needs to fill it, under its id and under its hash', async () => {
+    test('an own order is found by its id and by its hash, and has the parameters and signature with which a buyer fills it', async () => {
       const signed = ask({ tokenId: 41n });
       const submission = await submissionOf(signed);
       const { body } = await intake.send('POST', '/orders', { body: submission });
@@ -78,7 +78,7 @@ forEachEngine('orders', (engine) => {
       assert.deepEqual([status, dormant], ['active', { reasons: ['not-started'] }]);
     });
 
-    test('an order that the operator cancelled has the cancel as evidence, and no data with which it could be filled', async () => {
+    test('an order that was cancelled off-chain has the cancel as evidence, and its `fulfilment` is null', async () => {
       const { body } = await intake.send('POST', '/orders', { body: await submissionOf(ask({ tokenId: 42n })) });
       const { orderId } = body.data;
       assert.equal((await intake.send('POST', `/orders/${orderId}/cancel`, { key: intake.keys.intake })).status, 200);
@@ -90,7 +90,7 @@ forEachEngine('orders', (engine) => {
       );
     });
 
-    test('a mirrored listing is found by the id that the list of listings has, in any status', async () => {
+    test('a mirrored listing is found by the orderId that it has in the list of listings, also after it is filled', async () => {
       const subject = newCollection({ slug: 'orders-mirrored' });
       const hash = `0x${'5e'.repeat(32)}`;
       await intake.service.load([subject.collection(), subject.listing('1', 7, { orderHash: hash })]);

@@ -51,7 +51,7 @@ forEachMarket('search', {}, (market) => {
     assert.deepEqual(await find('zzzzqqqq'), []);
   });
 
-  test('finds a token by the beginning of its name, by mint, and by the name of its collection with its id', async () => {
+  test('finds a token by the beginning of its name, by its mint, and by the name of its collection followed by its token id', async () => {
     const subject = newCollection({ slug: 'brass-owls', name: 'Brass Owls' });
     const solana = newCollection({ chain: 'solana', slug: 'tin-owls', name: 'Tin Owls' });
     const mint = mintOf('owl');
@@ -75,7 +75,7 @@ forEachMarket('search', {}, (market) => {
     assert.equal((await find('owls', '&limit=1')).length, 1);
   });
 
-  test('finds the name of a token on the chosen chain, although hundreds of tokens on another chain match too', async () => {
+  test('finds a token on the chosen chain by its name, although hundreds of tokens on another chain match too', async () => {
     const [first, wanted] = [newCollection({ chain: 'base' }), newCollection({ chain: 'polygon' })];
     await market.load([first.collection(), wanted.collection(), wanted.token('1'), first.token('0')]);
     await market
@@ -97,7 +97,7 @@ forEachMarket('search', {}, (market) => {
     assert.deepEqual(await find('marble f', '&chain=base'), ['Marble Fox']);
   });
 
-  test('finds the name that a contract on the chosen chain states, although hundreds of contracts on another chain match too', async () => {
+  test('finds a collection on the chosen chain by the name that its contract states, although hundreds of names on another chain match too', async () => {
     const wanted = newCollection({ chain: 'polygon', slug: 'velvet' });
     await market.load([wanted.collection({ name: wanted.address })]);
     await market.main().query(
@@ -110,7 +110,7 @@ forEachMarket('search', {}, (market) => {
       assert.deepEqual(await find(text, '&chain=polygon'), ['velvet'], text);
   });
 
-  test('the parameters are checked', async () => {
+  test('an invalid parameter is a 400, and a search text of special characters is not', async () => {
     for (const query of [
       '',
       '?q=',

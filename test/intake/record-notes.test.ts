@@ -14,7 +14,7 @@ function parse(fields: Record<string, unknown>) {
   return record;
 }
 
-test('repeated slugs are noted among the first 200,000 products of an import, and later slugs are not kept', () => {
+test('a repeated slug gives a warning if one of the first 200,000 products of the import had it before', () => {
   const notes = new RecordNotes(recordContext.chains, NOW);
   const first = parse(product());
   assert.ok(first.kind === 'product');
@@ -29,7 +29,7 @@ test('repeated slugs are noted among the first 200,000 products of an import, an
   });
 });
 
-test('times before 2015 and times more than a day in the future give a warning with the first such line', () => {
+test('times before 2015 and times more than a day in the future give one warning, which names the first such line', () => {
   const notes = new RecordNotes(recordContext.chains, NOW);
   const at = (ms: number) => new Date(ms).toISOString();
   const tomorrow = NOW + 24 * 60 * 60_000;

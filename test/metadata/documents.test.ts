@@ -1,4 +1,4 @@
-// Metadata documents and their URIs: every form that contracts use is read, and a field of another form counts as missing.
+// Metadata documents and their URIs: every form that contracts use is read, and a field in any other form counts as missing.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -26,7 +26,7 @@ test('{id} becomes the token id in 64 hexadecimal digits', () => {
   );
 });
 
-test('data URIs are decoded in Base64, with percent signs, and without any encoding', () => {
+test('data URIs are decoded from Base64, from percent-encoded text and from plain text', () => {
   const json = '{"name":"Ω 1 # 50%"}';
   assert.equal(textOf(`data:application/json;base64,${Buffer.from(json).toString('base64')}`), json);
   assert.equal(textOf(`data:application/json;utf8,${json}`), json);
@@ -35,7 +35,7 @@ test('data URIs are decoded in Base64, with percent signs, and without any encod
   assert.equal(textOf(json), json);
 });
 
-test('a URI of IPFS becomes a URL at each gateway, whatever its form', () => {
+test('each form of an IPFS URI becomes one URL at each gateway', () => {
   const urls = [`https://one.example/ipfs/${CID}/7`, `http://127.0.0.1:8080/${CID}/7`];
   for (const uri of [`ipfs://${CID}/7`, `ipfs://ipfs/${CID}/7`, `${CID}/7`, `https://ipfs.io/ipfs/${CID}/7`]) {
     assert.deepEqual(uriOf(uri), { kind: 'remote', host: 'ipfs', urls, isGateway: true }, uri);
@@ -64,7 +64,7 @@ test('a URL whose host or path becomes too long when it is encoded is not suppor
   }
 });
 
-test('name, picture and description are read, and other forms of them count as missing', () => {
+test('name, picture and description are read, and a value of a wrong type or form counts as missing', () => {
   const read = tokenOf({ name: ' One ', image: 'ipfs://x/1.png', description: 'D', extra: { deep: [1] } });
   assert.deepEqual(read, { name: 'One', image: 'ipfs://x/1.png', description: 'D', traits: [] });
   assert.equal(tokenOf({ name: 7 })?.name, '7');
@@ -82,7 +82,7 @@ test('a body that is not a JSON object in UTF-8, or is nested too deep, is no do
   assert.equal(parseTokenDocument(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])), null);
 });
 
-test('traits are read from the array form and the object forms, with the text of each number', () => {
+test('traits are read from the array form and the object forms, and a number keeps all its digits', () => {
   const attributes = [
     { trait_type: 'Hat', value: 'Cap' },
     { trait_type: 'Hat', value: 'Cap' },

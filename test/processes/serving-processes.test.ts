@@ -60,7 +60,7 @@ forEachEngine('several serving processes', (engine) => {
     });
     after(() => service.stop());
 
-    test('all processes together accept exactly as many concurrent requests as the limit, and all rejections name the same reset time', async (t) => {
+    test('all processes together accept exactly as many requests of one client as the limit allows, and all rejections name the same reset time', async (t) => {
       const clients = Array.from({ length: CONNECTIONS }, () => new OneConnection(t, service.url, '192.0.2.1'));
       const responses = await Promise.all(
         Array.from({ length: 2 * LIST_MAX }, (_, index) => clientOf(clients, index).get('/v1/collections?limit=1')),
@@ -94,7 +94,7 @@ forEachEngine('several serving processes', (engine) => {
       );
     });
 
-    test('the metrics are sums over the processes, and each process has its own memory', async () => {
+    test('the counters are sums over the processes, and the memory is shown for each process', async () => {
       const metrics = await readMetrics(metricsUrl);
       const values = (name: string) => metrics.filter(([key]) => key.startsWith(name));
       const processes = values('process_memory_usage_bytes').map(([key]) => /process="(\w+)"/.exec(key)?.[1]);
@@ -106,7 +106,7 @@ forEachEngine('several serving processes', (engine) => {
         values('db_client_connection_max').map(([, value]) => value),
         [10, 10],
       );
-      // Each task has one state, although every process could read it.
+      // The metrics have one state for each task, although each process could report the state.
       const states = values('mercat_task_state').map(([key]) => /task="([\w-]+)"/.exec(key)?.[1]);
       assert.ok(states.length > 0);
       assert.equal(new Set(states).size, states.length);
@@ -134,7 +134,7 @@ forEachEngine('several serving processes', (engine) => {
       assert.ok((rejected?.[1] ?? 0) >= LIST_MAX + CONNECTIONS, 'the counters of the ended process are lost');
     });
 
-    test('a stop under load fails no request of clients that heed /readyz', async (t) => {
+    test('when the service stops under load, no request fails of clients that send requests only while /readyz is ok', async (t) => {
       const load = new Load(t, service.url);
       await load.responses(200);
       const stopped = service.stop();
@@ -179,7 +179,7 @@ const clientOf = (clients: readonly OneConnection[], index: number): OneConnecti
   return client;
 };
 
-/** Clients that send one request after another. Each uses several addresses, so that no limit rejects its requests. */
+/** Clients that send one request after another. Each client changes its address often enough that no rate limit rejects its requests. */
 class Load {
   readonly failures: string[] = [];
   readonly #ended: Promise<unknown>;

@@ -23,7 +23,7 @@ export async function connect(wallet: Wallet): Promise<void> {
   follow(wallet, (await wallet.provider.request({ method: 'eth_requestAccounts' })) as Address[]);
 }
 
-/** Connects to the first wallet in which the user has already allowed the console, without asking the user again. */
+/** Connects to the first wallet that already allows the console to see an account. The user is not asked. */
 export async function connectAgain(wallets: readonly Wallet[]): Promise<void> {
   for (const wallet of wallets) {
     const accounts = (await wallet.provider.request({ method: 'eth_accounts' }).catch(() => [])) as Address[];

@@ -1,4 +1,4 @@
-// Repeats a check. Each round states when the next one begins, and a caller can make it begin earlier.
+// Repeats a check in rounds. Each round determines the time until the next round. A caller can start the next round earlier.
 
 export class Rounds {
   /** Runs one round, and returns the time until the next one. Must not reject. */

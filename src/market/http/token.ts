@@ -99,7 +99,7 @@ function toWireToken(token: Token, prices: PriceContext): Static<typeof TokenDet
   return { ...toTokenFields(token, prices), lastSale: lastSalePrice && { price: lastSalePrice } };
 }
 
-/** The chain decides whether a path parameter must have this form or the EVM form. */
+/** The form of Solana addresses. The schema accepts this form and the EVM form on every chain. `parseTokenLocation` checks the chain. */
 const BASE58_FORM = '[1-9A-HJ-NP-Za-km-z]{32,44}';
 
 export const tokenNames = {

@@ -24,8 +24,8 @@ const blockOf = (
             and kind = '${kind}' and event.tx = changed.tx)`;
 
 /**
- * Records the changes with the price, seller and token of the stored orders. The block of a fill or cancel is found in the chain log by its
- * transaction: among the events of the order, otherwise among the counter increments and cancelled nonces of its seller.
+ * Records the changes with the price, seller and token of the stored orders. The block of a fill or cancel is read from the chain log. Its
+ * event is the event of the change's transaction that names the order, or else a counter increment or cancelled nonce of the seller.
  */
 export async function insertOrderChanges(tx: Queryable, changes: readonly RecordedOrderChange[]): Promise<void> {
   if (changes.length === 0) return;

@@ -22,7 +22,7 @@ export type SubscriptionOptions = {
   filter: StreamFilter;
   /** The position after which the stream begins. */
   position: number;
-  /** Called once. */
+  /** Called once, when the stream has ended. */
   onEnd: (end: StreamEnd) => void;
   /** Called after events were written. `newest`: the time at which the newest of them was put into the log. */
   onSent: (events: number, newest: number) => void;
@@ -34,7 +34,7 @@ export class Subscription {
   /** The last position that the client has received, in an event or in an `id` line. */
   #namedPosition: number;
   #isSending = false;
-  /** Whether the log may have events after the position that were not read yet. */
+  /** Whether the log may have events after `#position`. */
   #isDue = false;
   #isEnded = false;
   /** When the bytes were written that the client has not read yet, by `performance.now()`. Null if it has read all. */
@@ -79,7 +79,7 @@ export class Subscription {
   end(end: StreamEnd): void {
     if (this.#isEnded) return;
     const { response } = this.#options;
-    // The bytes of a slow client would stay in memory until it reads them.
+    // After `response.end()`, the bytes for a slow client would stay in memory until the client reads them.
     if (end === 'slow') response.destroy();
     else response.end();
     this.#end(end);
@@ -118,7 +118,7 @@ export class Subscription {
     return true;
   }
 
-  /** Nothing more is written until the system has taken these bytes, so a connection has one chunk in memory at most. */
+  /** Nothing more is written until the operating system has taken these bytes. So a connection has at most one chunk in memory. */
   #write(bytes: Buffer | string): void {
     this.#unreadSince = performance.now();
     this.#options.response.write(bytes, (error) => {
