@@ -7,7 +7,7 @@ import type { Database } from '../src/database/port.ts';
 import { SCHEMAS, listPendingMigrations, migrate, migrateWithin } from '../src/database/migrate.ts';
 import { say, timeMs } from './measure.ts';
 
-/** For each schema, the last migration before the lists of traits. */
+/** For each schema, the last migration before the migration that makes the lists of traits. */
 const LAST_WITHOUT_LISTS = { main: '0025', indexer: '0018' };
 
 const TOKENS = 1_000_000;
@@ -62,7 +62,7 @@ function rowsSql({ tokens, ranks, now }: { tokens: number; ranks: number; now: s
   const wallets = Math.max(1, Math.round(tokens / TOKENS_PER_WALLET));
   const ofSmall = Math.max(1, Math.floor(tokens / 2 / (ranks - 1)));
   const address = `'0x' || md5('explored ' || rank) || left(md5('rest ' || rank), 8)`;
-  // A number from 0 to 1 that looks random.
+  // SQL for a pseudo-random number from 0 to 1. The same seed gives the same number.
   const random = (seed: string) => `((hashtext(${seed}) & 1048575) / 1048576.0)`;
   const value = `case names.place
     when 1 then 'Spirit'

@@ -84,7 +84,7 @@ export async function startWalletEndpoint(
       response.writeHead(403).end();
       return;
     }
-    // Before a browser sends this content type to another origin, it asks by a preflight request. This server never grants it.
+    // Before a browser sends this content type to another origin, it sends a preflight request. This server rejects every preflight request.
     if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
       response.writeHead(415).end();
       return;

@@ -125,7 +125,7 @@ export class GaugeTable {
   readonly registry = new Registry();
   readonly #metrics = new Map<MetricName, Gauge | Counter>();
 
-  /** Must be called at most once for each name and set of labels. */
+  /** Must be called at most once for each name and set of labels, because a second call would add its value to the first value. */
   set(name: MetricName, labels: Readonly<Record<string, string>>, value: number): void {
     let metric = this.#metrics.get(name);
     if (!metric) {

@@ -139,7 +139,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     assert.deepEqual((await served(opened)).floors, [60n, 60n]);
   });
 
-  test('a revoked approval hides only the listings of its operator', async () => {
+  test('when a seller revokes the approval of an operator, only the listings with this operator are hidden', async () => {
     const opened = await open();
     const [known, unknown] = [await signed(2, 30n), await signed(2, 40n)];
     await opened.settle();

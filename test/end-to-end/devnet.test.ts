@@ -154,7 +154,7 @@ test('after faults and kills the service serves the orders, owners, floors and s
         const id = `${chain}_${address.toLowerCase()}`;
         const { data: floor } = await readJson(`${service.url}/v1/collections/${id}/floor`);
         expect(`floor of ${id}`, floor.askFloor?.raw ?? null, expectedState.floors.get(address)?.toString() ?? null);
-        // A sale of several tokens has no price for a single token. It is not served.
+        // A sale of several tokens is not served, because it has no price for a single token.
         const sales = expectedState.sales.flatMap(({ tokens: [token, ...others], ...sale }) =>
           token?.contract === address && others.length === 0 && sale.currency !== 'other' ? [{ ...sale, token }] : [],
         );

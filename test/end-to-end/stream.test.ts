@@ -123,7 +123,7 @@ test('copies made from one snapshot and the stream equal what the interfaces ser
     await simulation.reorganise(Math.min(1 + random.below(REORG_DEPTH_MAX), simulation.reorgDepth()));
   };
   let clients = 0;
-  /** Reads what the interfaces serve, with the activity after the offset. Each read has another client address, so no rate limit applies. */
+  /** Reads what the interfaces serve, with the activity after the offset. Each read has a different client address, so no rate limit applies. */
   const readServed = ({ offset, copy }: Consumer) => {
     clients += 1;
     const headers = { 'x-forwarded-for': `10.1.${clients >> 8}.${clients & 255}` };

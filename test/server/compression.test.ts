@@ -1,4 +1,5 @@
-// Compression: which coding a client gets. The decoded response is the same in every coding. Shared caches keep the codings apart.
+// Compression: which content coding a client gets. The decoded response is the same in every coding. The header Vary makes shared caches
+// store each coding separately.
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';

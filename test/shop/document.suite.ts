@@ -86,7 +86,7 @@ export function describeDocument(store: TestStore): void {
   };
 
   describe('the OpenAPI document', () => {
-    test('allows exactly the bodies that the service accepts', async () => {
+    test('the document allows exactly the bodies that the service accepts', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
       await assertAgreement(shop, bodiesOf(PRODUCT, ['name', 'price']), 'ProductCreate', (body) => [
@@ -103,7 +103,7 @@ export function describeDocument(store: TestStore): void {
         ]);
     });
 
-    test('lists the statuses of every operation and requires an API key', () => {
+    test('the document lists the statuses of every operation and requires an API key', () => {
       const { paths, security, components } = store.document;
       const operations = Object.values<any>(paths).flatMap((item) => Object.values<any>(item));
       for (const [id, statuses] of Object.entries(STATUSES)) {

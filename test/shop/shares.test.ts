@@ -205,7 +205,7 @@ describe('a streamed response', () => {
     for (;;) yield 'x'.repeat(100_000);
   }
 
-  test('is rejected at the end of its wait, if the shop still has its maximum number of streams', async () => {
+  test('the response is rejected at the end of its wait if the shop still has the maximum number of streams', async () => {
     const shares = new StoreShares({ pool } as unknown as Database, {
       log: createLog('silent'),
       requestsMax: () => REQUESTS_MAX,
@@ -219,17 +219,17 @@ describe('a streamed response', () => {
     await Promise.all(running);
   });
 
-  test('ends when the client does not read', async (t) => {
+  test('the response ends when the client does not read', async (t) => {
     const lines = await stream(t, endless(), { partMaxMs: 20, totalMaxMs: 60 * LONG_MS });
     assert.match(lines.join(''), /the client reads too slowly.*"a streamed response ended early"/);
   });
 
-  test('ends when the time limit for the complete response has passed', async (t) => {
+  test('the response ends when the time limit for the complete response has passed', async (t) => {
     const lines = await stream(t, endless(), { partMaxMs: LONG_MS, totalMaxMs: 20 });
     assert.match(lines.join(''), /the client reads too slowly/);
   });
 
-  test('is logged when a later part cannot be read', async (t) => {
+  test('a failure to read a later part of the response is logged', async (t) => {
     async function* failing(): AsyncGenerator<string> {
       yield 'first';
       throw new Error('the database is gone');

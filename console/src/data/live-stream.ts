@@ -20,7 +20,7 @@ type Follower = LiveFilter & {
 const SETTLE_MS = 50;
 /** Events that arrive within this time are passed on together. */
 const BATCH_MS = 100;
-/** The wait before a new connection after an error. The client package connects again by itself after most errors, but not after these. */
+/** The wait before a new connection after an error that the client package does not handle by itself. */
 const FAILED_MS = 30_000;
 const COLLECTIONS_MAX = 100;
 

@@ -1,4 +1,4 @@
-// Whether the service responds. When a request got no response, the page shows a banner and requests /readyz until the service is ready.
+// Watches whether the service responds. If a request gets no response, the page shows a banner and requests /readyz until the service is ready.
 // Then the page hides the banner and reads everything again.
 
 import type { QueryClient } from '@tanstack/preact-query';
@@ -11,7 +11,7 @@ import { Store, useStore } from './store.ts';
 const RETRY_MS = 2_000;
 const PROBE_TIMEOUT_MS = 4_000;
 
-/** Since when the service does not respond, in ms since the epoch. Null while it responds. */
+/** The time since which the service has not responded, in ms since the epoch. Null while the service responds. */
 export const lostSince = new Store<number | null>(null);
 
 /** Reports that a request got no response from the service. */

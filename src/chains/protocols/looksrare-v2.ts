@@ -24,7 +24,7 @@ const AMOUNTS_AT = 12;
 /** The index of the word with the account that received the seller's amount. For a listing this account is always the seller. */
 const SELLER_RECIPIENT_AT = 10;
 
-/** In `TakerBid` the taker buys a listing, and the token goes to the account in word 4. In `TakerAsk` the taker sells into a bid. */
+/** In `TakerBid` the taker buys a listing, and the token goes to the account in word 4. In `TakerAsk` the taker accepts a bid. */
 function taken(isBid: boolean): EventDecoder {
   return ({ address, data }, position, events) => {
     events.push(

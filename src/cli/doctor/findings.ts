@@ -15,5 +15,5 @@ export function fail(name: string, message: string, correction: string): DoctorF
   return { name, level: 'fail', message, mend: correction };
 }
 
-/** If the clock is wrong by this much, signed requests, access tokens and expiry times fail. */
+/** The check of a clock fails from this error on. Signed requests and access tokens would be rejected, and expiry times would be wrong. */
 export const CLOCK_FAIL_MS = 30_000;

@@ -7,7 +7,7 @@ export type PlaceLimits = {
   connectionsPerClient: number;
 };
 
-/** `full`: the stream has `connectionsMax` connections. An object: the client has the most connections of one client; `taken` is their number. */
+/** `full`: the stream has `connectionsMax` connections. `{ taken }`: the client already has `taken` connections, which is its limit. */
 export type PlaceResult = 'entered' | 'full' | { taken: number };
 
 export type StreamPlaces = {

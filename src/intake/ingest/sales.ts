@@ -20,7 +20,7 @@ import { trackNothing } from '../undo/change-log.ts';
 
 type NumberedSale = { line: number; sale: NewSale };
 
-/** Prepares reported sales. Sales that are older than REPORTED_NEWS_MS are history. `now` in milliseconds. */
+/** Prepares reported sales. A sale that is older than REPORTED_NEWS_MS gets `isPast`, so that it makes no change in the activity log. */
 export function prepareReportedSales(sales: readonly NewSale[], now: number): PreparedRows<NewSale> {
   return prepareSales(withAge(sales, now));
 }
@@ -78,7 +78,8 @@ async function replaceSales(tx: Queryable, sales: readonly NewSale[], track = tr
     const { seller = null, buyer = null } = stored.get(sale.key) ?? {};
     return { ...sale, seller: sale.seller ?? seller, buyer: sale.buyer ?? buyer };
   });
-  // One statement deletes the stored sale, and another inserts it again. Neither could record the row both before and after the change.
+  // One statement deletes the stored sale, and another statement inserts it again. Neither sees the row both before and after the change, so
+  // `track` reads the rows before and after both statements.
   const tracked = [...last, ...(await listSalesToName(tx, last))];
   const keys = tracked.map(({ collectionId, key }) => toKeyText(collectionId, key));
   return track(tx, 'sale', keys, async () => {

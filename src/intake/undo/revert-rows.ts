@@ -79,7 +79,7 @@ function toAsset(key: string): CollectionAsset {
   return { collectionId, asset };
 }
 
-/** The key of a listing or a sale. */
+/** Splits the key of a listing or a sale into the collection id and the key of the row. */
 function toCollectionKey(text: string): { collectionId: string; key: string } {
   const [collectionId = '', key = ''] = text.split('\n');
   return { collectionId, key };

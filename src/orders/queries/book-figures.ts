@@ -96,8 +96,8 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
 }
 
 /**
- * `count`: the number of assets of a collection that have a fillable order. `started`: those of these assets whose orders have started since
- * the last expiry sweep, so that they had no fillable order at the sweep.
+ * `count`: the number of assets of a collection that have a fillable order. `started`: the assets among these that had no fillable order at the
+ * last expiry sweep, and have an order that has started since then.
  */
 export type OwnAssetCount = { count: number; started: readonly string[] };
 

@@ -1,4 +1,4 @@
-// Counts the work of the webhook worker, for the metrics.
+// Counts the events and deliveries that wait for the webhook worker. The metrics show these numbers.
 
 import type { Queryable } from '../../database/port.ts';
 import { integer, rowDecoder } from '../../database/rows.ts';

@@ -129,7 +129,7 @@ test('an activity `buyNow` becomes a sale with the signature of the transaction 
   assertValidRecords(records);
 });
 
-test('a token has its name, picture and owner', async (t) => {
+test('the record of a token has the name, the picture and the owner', async (t) => {
   const { book, upstream } = await start(t);
   const row = parseFixture('magic-eden/token.json');
   const mint: string = row.mintAddress;
