@@ -34,12 +34,12 @@ export async function removeCollections(
     return deleteObservations(tx, ids);
   };
   const removed = await main.transaction(async (tx) => {
-    // Writers of orders take the locks of chains and books, and copies to the indexer take the lock of the catalog. While all are held
-    // here, no copy can restore a removed figure.
+    // Writers of orders take the locks of chains and books, and copies to the indexer take the lock of the catalog. While this transaction
+    // holds these locks, no copy can restore a removed figure.
     await lockChainsAndBooks(tx, collections);
     await lockCatalog(tx);
-    // A merge of the activity log takes this lock. So, if both schemas are in one database, a merge in progress cannot append a change of a
-    // removed collection after its changes were deleted.
+    // A merge of the activity log takes this lock. So, if both schemas are in one database, the activity log gets no change of a removed
+    // collection after the deletion.
     await lockActivityHead(tx);
     const deleted = await deleteCollections(tx, ids);
     return indexer === main ? [...deleted, ...(await removeObservations(tx))] : [...deleted];

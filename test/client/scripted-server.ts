@@ -1,4 +1,4 @@
-// A server that sends the responses of a script, one for each request. It stands for a service, or a proxy in front of it, that fails.
+// A server that sends the responses of a script, one for each request. It stands for a service that fails, or for a proxy that fails.
 
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ export type Step = (response: ServerResponse) => void;
 
 export type ScriptedServer = { url: string; requests: ReceivedRequest[] };
 
-/** The last step is repeated. The server is closed when the test ends. */
+/** After the last step, each further request gets the response of the last step. The server is closed when the test ends. */
 export async function startScriptedServer(context: TestContext, ...steps: Step[]): Promise<ScriptedServer> {
   const requests: ReceivedRequest[] = [];
   const server = createServer((request, response) => {

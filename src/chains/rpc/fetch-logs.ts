@@ -1,5 +1,5 @@
 // Fetches the logs of a block or of a range of blocks from one endpoint. The header of the last block is fetched in the same batch, as
-// evidence that the endpoint has all these blocks. All data is of this endpoint, so that two endpoints can be compared.
+// evidence that the endpoint has all these blocks. All data comes from this endpoint, so that two endpoints can be compared.
 
 import { createHash } from 'node:crypto';
 import type { BlockHeader } from '../../chain-log/chain-event.ts';

@@ -36,7 +36,7 @@ export type ReplicaOptions = {
   checks: Database;
   primary: PrimaryProgress;
   lagMaxMs: number;
-  /** Without the primary, a replica that does not receive the log is read for this long. */
+  /** After the loss of the primary, a replica that does not receive the log is read for this long. */
   withoutPrimaryMaxMs: number;
   random: Random;
   log: Log;
@@ -140,8 +140,8 @@ export class Replica {
   }
 
   /**
-   * Whether the replica may be read, and has everything that was committed before `notBefore`. If the primary is lost, a replica that may be
-   * read is enough.
+   * Whether the replica may be read, and has everything that was committed before `notBefore`. If the primary is lost, only the first of these
+   * two conditions must hold.
    */
   covers(notBefore: number): boolean {
     return (this.#coveredUntil > notBefore || this.#options.primary.isLost) && this.leftOut === null;
@@ -194,8 +194,9 @@ export class Replica {
   }
 
   /**
-   * Must be called when a statement has missed its deadline on the replica. `isCompletedByPrimary`: the primary has then completed the
-   * statement. After several such statements in a row, the replica is left out for a pause.
+   * Must be called when a statement has missed its deadline on the replica. `isCompletedByPrimary`: whether the primary completed the
+   * statement when it was repeated there. After several statements in a row that only the primary completed, the replica is left out for a
+   * pause.
    */
   noteMissedDeadline({ isCompletedByPrimary }: { isCompletedByPrimary: boolean }): void {
     if (isCompletedByPrimary) this.#slowness.failed();
@@ -230,7 +231,7 @@ export class Replica {
     await Promise.all([this.#options.reads.close(), this.#options.checks.close()]);
   }
 
-  /** Without the primary, a slow response is better than none. */
+  /** Always false while the primary is lost, because a slow response is then better than none. */
   get #isTooSlow(): boolean {
     if (this.#options.primary.isLost || this.#slowness.state() === 'closed') return false;
     return this.#slowness.state() === 'trial' || this.#slowness.remainingMs() > 0;

@@ -57,7 +57,7 @@ export async function listActivity(
   return rows.map(decodeActivity);
 }
 
-/** Conditions for rows with the account as sender, and for rows with the account as recipient. A row with both meets only the first condition. */
+/** Conditions for rows with the account as sender, and for rows with the account as recipient. A row with the account in both roles meets only the first. */
 const partiesSql = (account: string) => [
   `from_account = ${account}`,
   `to_account = ${account} and from_account is distinct from ${account}`,

@@ -1,5 +1,5 @@
-// Reads of the mirror: listings of external marketplaces, and the service's own listings on Solana. Indexer database. All queries leave out
-// listings past their expiry, even if the status of the row is still `active`.
+// Reads of the mirror: listings of external marketplaces, and the service's own listings on Solana. Indexer database. All queries
+// except `listListingsOf` leave out expired listings, even if the status of the row is still `active`.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable, Row } from '../../database/port.ts';
@@ -17,7 +17,7 @@ import {
   timestamp,
 } from '../../database/rows.ts';
 
-/** An active mirrored listing. `raw` is the price that its marketplace states, in base units. Times in milliseconds. */
+/** A mirrored listing. `raw` is the price that its marketplace states, in base units. Times in milliseconds. */
 export type MirroredListing = {
   key: string;
   orderId: string;
@@ -134,8 +134,8 @@ export async function listCheapestVisible(
 }
 
 /**
- * A mirrored listing as a buyer sees it. `raw` in base units: the total with all fees. If `isAsk`, `raw` is the price of an own listing, to
- * which the fees are still to be added.
+ * A mirrored listing as a buyer sees it. `raw`, in base units, is the total with all fees. If `isAsk` is true, the listing is an own listing
+ * and `raw` is its price without fees.
  */
 export type CheapFill = { asset: AssetId; raw: bigint; isAsk: boolean };
 
@@ -173,8 +173,8 @@ const decodeCount = rowDecoder('listing', { id: text, count: safeInteger });
 
 /**
  * Counts the assets of each collection that are listed in the mirror and not in the own order book. Returns the counts by collection id. The
- * maintained counts do not yet reflect what has happened since the last sweep, so they are corrected here. The query finds the listings and
- * own orders that have expired since then. `started`: the assets whose own orders have started since then.
+ * stored counts do not reflect listings and own orders that have expired since the last sweep, so this query corrects the counts. `started`:
+ * the assets whose own orders have started since the last sweep.
  */
 export async function countMirroredAssets(
   db: Queryable,

@@ -1,5 +1,5 @@
-// The ranking keys of collections, the facts that they are computed from, and the pages of the list that is sorted by them. Indexer
-// database. The keys are computed in market/ranks.ts.
+// The ranking keys of collections, the facts from which market/ranks.ts computes these keys, and the pages of the list that is sorted by
+// ranking key. Indexer database.
 
 import type { Queryable, Row } from '../../database/port.ts';
 import type { Decoder } from '../../database/rows.ts';

@@ -1,4 +1,4 @@
-// MarketItem and Price in listings: part of the suite of GET /v1/collections/{id}/listings, which starts the service.
+// Tests of MarketItem and Price in listings. The suite of GET /v1/collections/{id}/listings starts the service and runs these tests.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -20,7 +20,6 @@ const DAY_BEFORE = new Date(START - DAY_MS).toISOString();
 const rawsOf = (rows: any[]) => rows.map((row) => row.price.raw);
 const assetsOf = (rows: any[]) => rows.map((row) => row.tokenId ?? row.mint);
 
-/** Every field of a row of listings, and every field of its price. */
 export function describeMarketItems(market: TestMarket): void {
   describe('a row', () => {
     test('of the own order book on EVM has every field', async () => {
@@ -104,7 +103,7 @@ export function describeMarketItems(market: TestMarket): void {
       ]);
     });
 
-    test("of the service's own Solana listings has the code of the service", async () => {
+    test("of the service's own Solana listings names the service as the marketplace", async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
@@ -134,7 +133,7 @@ export function describeMarketItems(market: TestMarket): void {
   });
 
   describe('a price', () => {
-    test('has amounts up to 2^256-1 digit for digit, also for token ids of 78 digits', async () => {
+    test('has the exact amount up to 2^256-1, also for token ids of 78 digits', async () => {
       const subject = newCollection();
       const large = toLargeTokenId('one');
       const raws = [1n, 9_007_199_254_740_993n, 10n ** 18n + 1n, 2n ** 255n, UINT256_MAX - 1n, UINT256_MAX];
@@ -165,7 +164,7 @@ export function describeMarketItems(market: TestMarket): void {
       assert.deepEqual(rawsOf(data), expected);
     });
 
-    test('has dollars in cents from one dollar up, and six significant digits below', async () => {
+    test('in dollars is rounded to cents from one dollar up, and to six significant digits below one dollar', async () => {
       const subject = newCollection({ chain: 'apechain' });
       const amounts = [
         '1000000000000000000',
