@@ -31,7 +31,7 @@ export async function installOtherProtocols(chain: LocalChain): Promise<OtherPro
   };
 }
 
-/** Makes a pool that buys and sells the tokens of a collection. The pool pays with `value`, in wei, which `from` gives it. */
+/** Makes a pool that buys and sells the tokens of a collection. `from` gives the pool `value` wei, with which the pool pays. */
 export async function createPool(
   chain: LocalChain,
   poolFactory: Contract,

@@ -37,10 +37,10 @@ import { listOrderIdsByHash } from '../orders/queries/stored-orders.ts';
 export type BlockChanges = { events: LoggedEvent[]; evidence: EvidenceChanges; orders: OrderChange[] };
 
 /**
- * Selects the events to store. All counter increments are stored, and all events of followed contracts and of stored orders. Fills are
- * stored if they moved tokens of followed contracts, with the `orders-matched` events that name them. Cancels are stored if their account
- * holds or has held a token of a followed contract, because a marketplace may list the cancelled order later. Bids are stored if the protocol
- * is itself a followed contract.
+ * Selects the events to store. All counter increments are stored, and all events of followed contracts and of stored orders. A fill is
+ * stored if it moved a token of a followed contract. An `orders-matched` event is stored if it names a stored fill. A cancel is stored if its
+ * account holds or has held a token of a followed contract, because a marketplace may list the cancelled order later. A bid is stored if the
+ * protocol is itself a followed contract.
  */
 export async function selectRelevant(
   tx: Queryable,

@@ -23,13 +23,13 @@ const STEP_SLICES_MAX = 4;
 /** A step that has taken this long reads no further slice, so that new blocks of the chain do not wait. */
 const STEP_MS = 1_000;
 
-/** How many collections one step tries while the endpoints disagree about their past blocks. */
+/** One step tries at most this many collections. It tries the next one if the endpoints disagree about past blocks. */
 const DISPUTED_MAX = 4;
 
 /**
  * Reads slices for the earliest follow whose backfill is not complete. If the endpoints disagree about its blocks, tries the next follow,
  * at most DISPUTED_MAX follows in all. `more` is false when no slice was read, for example because the chain has no cursor yet. `onStored`
- * receives the changed collections of each part after its commit: a step reads for seconds, and cached responses must not miss its changes.
+ * receives the changed collections of each part after its commit. A step takes seconds, and cached responses must not be outdated for so long.
  */
 export async function backfillOnce(context: FollowContext, onStored: OnStored = () => undefined): Promise<StepResult> {
   const { main, reader } = context;

@@ -37,7 +37,7 @@ export const defineStatus: DefineCommand = (status, io) => {
     .description(
       'Show the serving processes, whether the databases respond, how far each chain has been read, and whether rate limits are shared through Redis. ' +
         'For each task, show its state, its last success, its rows, and the circuit breakers and request budgets of the sources ' +
-        'that it reads. Name the collections that have rows and no collection record.',
+        'that it reads. List the collections that have rows but no collection record.',
     )
     .option('--json', JSON_OPTION)
     .action((options) => printStatus(options, io));
@@ -107,7 +107,7 @@ const MOVES = {
   begun:
     'a move of the index to another database has begun and is not complete: mercat move-index continues or abandons it\n',
   moved:
-    'the index has moved to another database, and this service still uses the old one: set INDEXER_DATABASE_URL and restart it\n',
+    'the index has moved to another database, but this service still uses the old database: set INDEXER_DATABASE_URL to the new database and restart the service\n',
 } as const;
 
 /** The workers are named by their ids in pg_dist_node, because the status must not contain hosts. */
@@ -238,7 +238,7 @@ function describeDispute(chain: string, { kind, block, since }: ChainDispute): s
   const [subject, effect] = DISPUTES[kind](block);
   return (
     `${chain}: the endpoints have disagreed about ${subject} since ${since}. ${effect}. ` +
-    `Remove the wrong endpoint from ${toChainSetting(chain)}, or add a third endpoint, so that two decide`
+    `Remove the wrong endpoint from ${toChainSetting(chain)}, or add a third endpoint, so that a majority decides`
   );
 }
 

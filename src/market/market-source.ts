@@ -44,7 +44,7 @@ export class MarketSource {
       : this.#source.read((timeoutMs) => query(this.#db.within(timeoutMs, this.#lane)), leftMs);
   }
 
-  /** Returns a `read` whose calls share one deadline. Only time in which at least one of the calls runs is subtracted. */
+  /** Returns a `read` whose calls share one deadline. Time in which none of the calls runs does not count. */
   withinOneDeadline(): MarketSource['read'] {
     let leftMs = this.timeoutMs;
     let running = 0;

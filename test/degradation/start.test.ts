@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 import { lockMigrations } from '../support/engines/postgres-locks.ts';
 import { startTestService } from '../support/service/service.ts';
 
-/** The longest allowed start. A start waits three seconds for an indexer that hangs. */
+/** The longest time that a start may take. It includes three seconds in which the service waits for an indexer that hangs. */
 const START_MAX_MS = 15_000;
 
 withTwoServers('the indexer is broken when the service starts', (servers) => {

@@ -61,7 +61,7 @@ async function startVarnish(originPort: number): Promise<RunningCache> {
   return run('varnishd', [...options, ...listen], port);
 }
 
-/** Copies a folder of deploy/ with replacements of texts that must occur. */
+/** Copies a folder of deploy/ and replaces texts in the copied files. Throws if a file does not contain a text that is to be replaced. */
 function copyOf(folder: string, replacements: Record<string, [from: string, to: string][]>): string {
   const dir = path.join(temporaryDirectory(), folder);
   cpSync(fileURLToPath(new URL(`../../deploy/${folder}`, import.meta.url)), dir, { recursive: true });

@@ -27,7 +27,7 @@ test('a call that arrives after the channel was closed is not handled', async ()
   assert.deepEqual(order, []);
 });
 
-test('the caller continues with a reply before a call that arrives with the reply is handled', async () => {
+test('if a reply and a call arrive in one message, the caller continues with the reply before the call is handled', async () => {
   const { channel, order, receive } = createChannel();
   const call = async () => channel.call('grant', null);
   const granted = (async () => order.push(await call()))();

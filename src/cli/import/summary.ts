@@ -8,7 +8,7 @@ import { quoteValue } from '../../intake/records/fields.ts';
 import { printable } from '../output.ts';
 import type { ResponseTally } from './recorded-responses.ts';
 
-/** `--json` prints these fields under these names. `answers`: the counts of recorded responses, absent for other formats. */
+/** `--json` prints these fields under these names. `answers`: the counts of recorded responses. It is absent if the imported file has another format. */
 export type CompleteSummary = ImportSummary & {
   answers?: { pages: number; rows: number; leftOut: Record<string, number> };
 };
@@ -72,7 +72,7 @@ const WARNINGS: Readonly<Record<WarningCode, (records: string) => [what: string,
     'check the column of the time; in a column map, "as": "spreadsheet-time" reads the numbers of dates in spreadsheets',
   ],
   repeatedSlug: (records) => [
-    `${records} have the slug of an earlier product of the import, and were applied after it`,
+    `${records} had the slug of an earlier product in the import, and changed that product`,
     'give each product a slug of its own',
   ],
 };

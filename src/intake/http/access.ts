@@ -37,7 +37,7 @@ export type IntakeAccess = {
    * without a key. The route must then call `requireKey`.
    */
   authorizeSubmission(): Authorize;
-  /** Throws `unauthorized` if the request has no key, and orders for this chain need one. */
+  /** Throws `unauthorized` if the request has no key, and orders for this chain need a key. */
   requireKey(request: FastifyRequest, chain: string): void;
   scopesOf(request: FastifyRequest): ReadonlySet<string>;
   /** Returns the API key of an authorized request and the shop of the key. Both are null on the local socket. */

@@ -75,7 +75,7 @@ const QUOTE = 'a quote is not closed';
 const BRACKET = 'a quote or a bracket is not closed';
 const MISPLACED = 'a comma or a bracket is missing or misplaced';
 
-test('after a mistake, reading goes on at the next object that begins a line like the first one', async () => {
+test('after a mistake, the next value is the next object that begins a line with the indentation of the first object', async () => {
   const rows = [1, 2, 3, 4].map((id) => ({ id, of: { name: `n${id}`, list: [id] } }));
   const [one, , three, four] = rows;
   for (const indent of [0, 2]) {
@@ -109,7 +109,7 @@ test('after a mistake, reading goes on at the next object that begins a line lik
   }
 });
 
-test('of a file that ends within a value, the values before are read, and the lines of the rest are counted', async () => {
+test('if a file ends within a value, the values before it are read, and the lines of the incomplete value are counted', async () => {
   assert.deepEqual(await splitMalformed('{"a":1}\n{"b":[1'), [{ a: 1 }, [2, 1, BRACKET]]);
   assert.deepEqual(await splitMalformed('[\n{"a":1},\n{"b":\n"c'), [{ a: 1 }, [3, 2, BRACKET]]);
   assert.deepEqual(await splitMalformed('{"a":"1\n'), [[1, 1, QUOTE]]);
@@ -119,7 +119,7 @@ test('of a file that ends within a value, the values before are read, and the li
   assert.ok(parts.every(({ bytes }) => bytes === null));
 });
 
-test('if no object after the mistake begins a line, the mistake is an error that names a line, after the values before it', async () => {
+test('if no object after a mistake begins a line, the values before the mistake are read, and then an error names the line', async () => {
   const cases: [string, number, RegExp][] = [
     ['["a",\n"b', 1, /^the file ends within the response that begins on line 2: look there for a quote or a bracket/],
     [

@@ -45,7 +45,7 @@ function startProgram(name: string, args: string[]): Program {
   return { child, stdout: () => output.stdout, stderr: () => output.stderr, hasEnded: () => isClosed };
 }
 
-/** Starts a process that opens the database in `dir`, prints "open" and closes it when its standard input ends. */
+/** Starts a process that opens the database in `dir` and prints "open". It closes the database when its standard input ends. */
 export function startOpener(dir: string): Program {
   return startProgram('./embedded-opener.ts', [dir]);
 }

@@ -1,4 +1,4 @@
-// The filter of tokens by their traits: in a rail at the left, or folded above the tokens in a narrow window.
+// The filter of tokens by their traits. It stands at the left of the tokens. In a narrow window it is above the tokens and collapsed.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import type { Trait } from '../../../../client/src/market.ts';
@@ -12,7 +12,7 @@ import { texts } from '../../texts.ts';
 import { chosenTraits, toggleTrait, traitParameter } from './trait-choice.ts';
 import { Link } from '../../parts/link.tsx';
 
-/** Traits with more values are folded at first. */
+/** A trait with more values is collapsed until the user opens it. */
 const OPEN_VALUES_MAX = 8;
 
 export function TraitFilter({ collectionId, url }: { collectionId: string; url: UrlState }) {
