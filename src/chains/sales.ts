@@ -115,7 +115,7 @@ function toFillSales(trade: Trade, bid: Trade | null, wrappedNative: Address | n
   });
 }
 
-/** The price of a trade. If a payment is not known, its token is the contract of the protocol (protocols/market-fill.ts). */
+/** The price of a trade. A payment whose token is the contract of the protocol stands for an unknown payment (protocols/market-fill.ts). */
 function toFillPrice(
   { fill, payments }: Trade,
   wrappedNative: Address | null,

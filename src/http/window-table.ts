@@ -3,16 +3,16 @@
 import { WINDOW_MS } from './rate-limit.ts';
 
 /**
- * The largest number of windows in memory, so that requests from many addresses use bounded memory. Beyond it, the older half of the
- * windows is dropped, and their clients begin new windows.
+ * The largest number of windows in memory, so that requests from many addresses use bounded memory. If more windows are needed, the older half
+ * of the windows is dropped, and the clients of these windows begin new windows.
  */
 const WINDOWS_MAX = 200_000;
 
 /** `endsAt` is the end of a window by the monotonic clock that the callers of the table use. */
 export class WindowTable<W extends { endsAt: number }> {
-  // Windows are kept in two generations, because deleting single windows would cost as much as counting them. The older generation is
+  // Windows are kept in two generations, because deleting single windows would cost as much as counting requests. The older generation is
   // discarded when the newer one has existed for WINDOW_MS: all windows of the older generation have then ended. The older generation is
-  // also discarded when the newer one is full. Some of its windows then end early.
+  // also discarded when the newer one is full. Some windows of the older generation then end early.
   #older = new Map<string, W>();
   #newer = new Map<string, W>();
   #newerSince: number;

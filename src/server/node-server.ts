@@ -49,7 +49,7 @@ export function createNodeServer(
     listener(request, response);
   };
   const fail = (error: NodeJS.ErrnoException, socket: Duplex): void => {
-    // One malformed input causes several errors, but only one response.
+    // One malformed input may cause several errors. It gets one response.
     if (failed.has(socket)) return;
     failed.add(socket);
     respondToClientError(error, socket, newest.get(socket));

@@ -30,8 +30,8 @@ export type StockQuery = { productId: string | null; atMost: number | null };
 export const STOCK_PAGE_SIZE = 250;
 
 /**
- * A page of the stock of the shop's tracked products, newest first, or the stock of one product. `next` is the `before` of the next page.
- * It is null on the last page.
+ * A page of the stock of the shop's tracked products, newest first, or the stock of one product. `next` is the argument
+ * `before` for the next page. It is null on the last page.
  */
 export async function readStockPage(
   context: ShopContext,

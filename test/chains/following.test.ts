@@ -128,7 +128,7 @@ forEachEngine('following a chain', (engine) => {
     assert.equal(await stateOf(db, id), 'cancelled');
   });
 
-  test('blocks about which the endpoints disagree take no effect', async (t) => {
+  test('blocks about which the endpoints disagree have no effect', async (t) => {
     const lying = await startLyingEndpoint(world.chain.url);
     t.after(() => lying.close());
     const db = await engine.open();

@@ -28,8 +28,8 @@ const NODES = 2;
 const PAUSE_MS = 20;
 const LIMIT_MS = 600_000;
 /**
- * A response may lack a write of another node that is younger than this: a second of the cache, five seconds while a new response is computed,
- * and a second of lag.
+ * A response may lack a write of the other node for this long: one second while a response is fresh, five seconds while a new response is
+ * computed, and one second of lag.
  */
 const OTHER_NODE_MAX_MS = 7_000;
 const BALANCED_READERS = 8;
@@ -37,7 +37,7 @@ const READS_BEFORE_KILL = 200;
 
 type Write = { version: number; node: number; at: number };
 
-/** What one writer writes: the name of a collection, of a token and of a product is the number of the last write. */
+/** What one writer has written. Each write gives its number as the name to a collection, a token and a product. */
 type Written = { subject: TestCollection; productId: string; writes: Write[] };
 
 describe('two nodes with replicas and Redis', { skip: WRITES > 0 ? false : 'run by npm run test:replicas' }, () => {
@@ -99,7 +99,7 @@ describe('two nodes with replicas and Redis', { skip: WRITES > 0 ? false : 'run 
     return { subject: newCollection({ slug: `checked-${number}` }), productId: data.id, writes: [] };
   }
 
-  /** Writes through the nodes in turn. The store must respond with each write at once, at every node. */
+  /** Writes through the nodes in turn. After each write, every node must respond immediately with the new name of the product. */
   async function write({ subject, productId, writes }: Written): Promise<void> {
     const version = writes.length + 1;
     const node = version % NODES;
@@ -110,7 +110,8 @@ describe('two nodes with replicas and Redis', { skip: WRITES > 0 ? false : 'run 
     await send(node, 'PUT', `/api/v1/products/${productId}`, { name });
     for (const reader of nodes.keys()) {
       const { data } = await send(reader, 'GET', `/api/v1/products/${productId}`);
-      if (data.name !== name) wrong.push(`the product has the name ${data.name} after ${name}, at node ${reader}`);
+      if (data.name !== name)
+        wrong.push(`node ${reader} has the product name ${data.name}, although ${name} was written`);
     }
   }
 

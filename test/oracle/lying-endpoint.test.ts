@@ -13,9 +13,9 @@ import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 const ORDERS = 20;
 const BLOCKS_OF_EACH = 3;
 
-/** Lies that one truthful endpoint refutes. Each contradicts itself or a block that was read before. */
+/** Lies that the service detects with one truthful endpoint. Each lie contradicts itself or a block that was read before. */
 const REFUTABLE: readonly Lie[] = ['omits-logs', 'fork', 'other-chain'];
-/** Lies that contradict nothing. They are refuted by two truthful endpoints. */
+/** Lies that contradict nothing. The service detects them only with two truthful endpoints. */
 const CONSISTENT: readonly Lie[] = ['new-fork'];
 
 // The tests run concurrently, because a run mostly waits for its service and its chain.

@@ -1,4 +1,4 @@
-// The place of the local socket when the data directory has a long path. Also sockets that another user may have created.
+// The local socket of a data directory with a long path is in the temporary directory. Sockets and directories of another user are not used.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

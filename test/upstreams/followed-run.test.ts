@@ -1,5 +1,5 @@
-// The runs of a task over the followed collections: which collections a run processes, and in which order. Also when the next run
-// is due after an aborted run or a failed upstream.
+// The runs of a task over the followed collections: which collections a run processes, in which order, and when the next run is due
+// after an aborted run or a failure of the upstream.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -99,7 +99,7 @@ test('when an outage ends a run early, the next run processes only the remaining
   );
 });
 
-test('a collection that was processed just now is processed again only in a full run of the operator', async () => {
+test('a collection that was processed just now is processed again only in a full run that the operator starts', async () => {
   const run = startRuns();
   await run();
   assert.equal((await run({}, { afterMs: 20_000 })).processed, '');
@@ -123,7 +123,7 @@ test('a failure that is no outage does not make the next run due soon', async ()
   }
 });
 
-test('a full run of the operator may take longer than a period', async () => {
+test('a full run that the operator starts may take longer than a period', async () => {
   assert.deepEqual(await startRuns({ periodMs: 2_000 })({}, { isFull: true }), { processed: 'abc', end: false });
 });
 

@@ -1,10 +1,10 @@
-// The order of the tokens of a collection that have given traits. Each query returns keys; the tokens themselves are read afterwards.
-// Indexer database.
+// Lists the tokens of a collection that have given traits. A query returns only the keys of the tokens, in the order of the list. The
+// tokens are read afterwards. Indexer database.
 //
-// A list is read in one of two ways. A walk visits the next rows in the order of the list, and checks the traits of each row: it is short if
-// many tokens have the traits. A search finds all tokens that have the traits through the index by traits, and sorts them: it is short if
-// few tokens have the traits. How many tokens have the traits decides which way is tried first. Each way stops at a limit, and then the
-// other way is tried.
+// A list is read in one of two ways. A walk visits the rows in the order of the list, and checks the traits of each row. A walk is short if
+// many tokens have the traits. A search finds all tokens that have the traits through the index by traits, and sorts them. A search is
+// short if few tokens have the traits. The number of tokens with the traits decides which way is tried first. If this way reaches its
+// limit, the other way is tried.
 
 import type { AssetId } from '../../core/address.ts';
 import { isStorable } from '../../core/text.ts';
@@ -16,7 +16,7 @@ import { isListedSql } from './token-keys.ts';
 
 /**
  * A group of traits. A token has the group if it has one of these traits. `tokens` and `listed` are sums over the traits of the group.
- * `share`: `tokens` as a share of all tokens with known traits.
+ * `share`: `tokens` divided by the number of all tokens with known traits.
  */
 export type TraitGroup = { ids: readonly number[]; tokens: number; listed: number; share: number };
 
@@ -28,16 +28,13 @@ export type TraitFilter = { rarest: TraitGroup; others: readonly TraitGroup[]; s
 
 /**
  * A walk stops after twice the number of visits that it is expected to need. This limit is at least `WALK_MIN` and at most `visitsMax`.
- * `visitsPerMatch`: the number of visits of a walk that take as long as a search takes for one token with the traits.
+ * `visitsPerMatch`: a walk makes this many visits in the time that a search needs for one token with the traits.
  */
 const WALK_MIN = 1_000;
 const WALK = { visitsMax: 4_000, visitsPerMatch: 1 };
 /** A walk by id visits rows of one index, and reads no table. */
 const INDEX_WALK = { visitsMax: 20_000, visitsPerMatch: 8 };
-/**
- * A walk by rank looks up the traits of each row in the same index, and reads no table either. Rare tokens, which come first, have few
- * common traits.
- */
+/** A walk by rank looks up the traits of each row in the same index, and reads no table either. */
 const RANK_WALK = { visitsMax: 10_000, visitsPerMatch: 5 };
 const WALKS = { sets: INDEX_WALK, ranks: RANK_WALK, tokens: WALK };
 /** If more tokens than this have the traits, a walk is tried before these tokens are sorted. */
@@ -49,7 +46,7 @@ const decodeTrait = rowDecoder('trait', { id: integer, name: text, tokens: safeI
 
 const decodeSets = rowDecoder('collection_figures', { traitSets: column('trait_sets', safeInteger) });
 
-/** The filter by the wanted values of each name. Null if no token has any of the values of a name. */
+/** The filter for tokens that have a wanted value of each name. Null if a name has no wanted value that a token has. */
 export async function findTraitFilter(
   db: Queryable,
   collectionId: string,
@@ -110,7 +107,7 @@ const listedSetOf = (parameters: Parameters, collectionId: string, row: string) 
 
 const decodeSetAsset = rowDecoder('trait_set', { asset: assetId });
 
-/** The assets among the given ones that have the groups. */
+/** The assets among `assets` that have all groups of the filter. */
 export async function listAssetsWithTraits(
   db: Queryable,
   collectionId: string,
@@ -126,7 +123,7 @@ export async function listAssetsWithTraits(
 }
 
 type TraitListQuery = { filter: TraitFilter; limit: number };
-/** `listed` null: listed or not. `now` in milliseconds. */
+/** `listed`: only listed tokens (true), only tokens that are not listed (false), or all tokens (null). `now` in milliseconds. */
 type TokenListQuery = TraitListQuery & { listed: boolean | null; now: number };
 
 const decodeAsset = rowDecoder('token', { asset: assetId });
@@ -150,7 +147,7 @@ export async function listTraitAssetsById(
 
 const decodeRanked = rowDecoder('token', { rank: column('rarity_rank', safeInteger), asset: assetId });
 
-/** Rarest first. Tokens without a rarity rank are missing. */
+/** Rarest first. Tokens without a rarity rank are left out. */
 export async function listTraitAssetsByRank(
   db: Queryable,
   collectionId: string,
@@ -224,7 +221,10 @@ function listedShare({ filter: { rarest }, listed }: TokenListQuery): number {
 /** `generation`: the generation of the computed ranks. Null if there are no computed ranks, or if ranks are reported. */
 type RankedQuery = TokenListQuery & { generation: number | null };
 
-/** The rows of the collection with their rank. A burned token may have a computed rank, but has no set of traits. */
+/**
+ * The rows of the collection with their rank. The source `ranks` may have burned tokens. They do not get into a list, because a burned token
+ * has no set of traits.
+ */
 function rankedRows(
   parameters: Parameters,
   collectionId: string,
@@ -283,7 +283,7 @@ function walkTokens(
 }
 
 /**
- * The same order, written for a subquery whose column `size` is the length of the asset. PostgreSQL then sees that the rows of the subquery
+ * Writes the columns of an order for a query over a subquery whose column `size` is the length of the asset. PostgreSQL then sees that the rows of the subquery
  * are already sorted, and does not sort them again.
  */
 const bySize = (columns: string) => columns.replace('length(asset)', 'size');
@@ -328,7 +328,7 @@ async function searchTokens(
   return toRows(rows, max);
 }
 
-/** The rows that have the traits, through the index of the table by traits. A trait belongs to one collection. */
+/** Selects the rows that have the traits. The collection needs no condition, because a trait id belongs to one collection. */
 function matchedSql(
   table: 'trait_set' | 'trait_listing',
   columns: string,
@@ -340,7 +340,7 @@ function matchedSql(
   return `select ${columns} from indexer.${table} where ${hasGroups(parameters, table, toGroups(filter))} ${limit}`;
 }
 
-/** A listed token in the order of prices, and of assets among equal prices. */
+/** A key in a list that is sorted by price, and by asset among equal prices. */
 export type PricedAsset = { raw: bigint; asset: AssetId };
 
 const decodePriced = rowDecoder('listed_trait', { raw: column('price_raw', amount), asset: assetId });
@@ -352,7 +352,7 @@ export async function listTraitAssetsByPrice(
   query: PriceListQuery,
 ): Promise<PricedAsset[]> {
   const { rarest, others } = query.filter;
-  // A token that has several traits of the group is visited once for each of them.
+  // A token that has several traits of the group is visited once for each of these traits.
   const pageMax = (query.limit + query.except.length) * rarest.ids.length;
   const walk = async (wanted: number) => {
     const visitsMax = others.length === 0 ? pageMax : Math.max(pageMax, wanted);
@@ -360,7 +360,7 @@ export async function listTraitAssetsByPrice(
     const isComplete = rows.length === query.limit || rarest.listed <= visitsMax || others.length === 0;
     return isComplete ? rows : null;
   };
-  // The walk visits only tokens of the rarest group.
+  // The walk visits only tokens of the rarest group. So the share of its visits that pass depends only on the other groups.
   const share = shareOf(others);
   const search = (max: number | null) => searchListed(db, { ...query, max });
   const rows = others.length === 0 || rarest.listed <= query.limit ? await walk(0) : null;

@@ -25,8 +25,9 @@ const WAITING_MAX = 1_000;
 /** Changes of one product wait for each other in the database, so two at a time keep the row busy. */
 const PRODUCT_LIMITS = { runningMax: 2, waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
 /**
- * One shop leaves this many connections of the store to the other shops, even if all its own requests hang. Fewer connections for one shop
- * would cost CPU time in each of its requests: with fewer responses at a time, the event loop sleeps and wakes more often.
+ * One shop never uses this many connections of the store, so that the other shops are served even if all requests of one shop hang. The
+ * number is small, because a shop with fewer connections costs more CPU time for each request: the event loop then sleeps and wakes more
+ * often.
  */
 const CONNECTIONS_LEFT = 2;
 /**
@@ -43,7 +44,7 @@ const ALL_STREAMS_LIMITS = { runningMax: 4, waitingMax: 100, stallMs: WAIT_MAX_M
 const STREAM_BUFFER_BYTES = 64 * 1024;
 
 export type StreamPace = {
-  /** The longest time for which a client may leave no room for the next part. A part is a page of a list, about 40 kB. */
+  /** The longest time for which a part may wait until the client has read enough of the earlier parts. A part is a page of a list, about 40 kB. */
   partMaxMs: number;
   /** The longest time for a complete response. */
   totalMaxMs: number;

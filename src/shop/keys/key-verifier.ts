@@ -17,7 +17,7 @@ const CACHED_KEYS_MAX = 10_000;
 const UNKNOWN_MS = 1_000;
 /** The largest number of keys in one look-up. */
 const LOOKUP_SIZE_MAX = 100;
-/** A look-up begins at most this long after its request. With the time limit of its statement, it ends within the time of the request. */
+/** A look-up begins at most this long after its request, so that its statement can end within the time limit of the request. */
 const LOOKUP_WAIT_MAX_MS = 2_000;
 /** Times of last use are written at most once in this period, because a write for each request would cost more than the request. */
 export const KEY_USES_PERIOD_MS = 15_000;
@@ -45,7 +45,7 @@ export class KeyVerifier {
   }
 
   /**
-   * The caller with this secret. Null if no key has the secret, or if the key is revoked, expired, or past its overlap after a rotation.
+   * The caller with this secret. Null if no key has the secret, if the key is revoked or expired, or if it was rotated and the overlap has ended.
    */
   async verify(secret: string): Promise<Caller | null> {
     const { serviceName, clock } = this.#context;

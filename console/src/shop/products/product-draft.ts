@@ -62,7 +62,7 @@ export function changedFields(before: ProductDraft, after: ProductDraft): DraftF
   return FIELDS.filter((field) => before[field] !== after[field]);
 }
 
-/** Fields whose text is not a number although it must be one. The service checks everything else. */
+/** The number fields whose text is not a whole number. The service checks everything else. */
 export function invalidNumbers(draft: ProductDraft): DraftField[] {
   return (['weightGrams', 'inventory'] as const).filter((field) => !/^\d+$/.test(draft[field].trim()));
 }
