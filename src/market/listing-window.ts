@@ -23,7 +23,7 @@ export type ListingWindow = {
 };
 
 export const WINDOW_SIZE_MAX = 250;
-/** The rows of one read. More than a window holds, so that a few assets with several listings do not need a second read. */
+/** The most rows of one read: more than a window holds, so that a second read is not needed when a few assets have several listings. */
 const CHUNK_SIZE = 300;
 /** The most reads of one book. This limit is reached only if the cheapest listings all belong to a few assets. */
 const CHUNKS_MAX = 40;

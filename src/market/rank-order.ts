@@ -1,7 +1,7 @@
-// The order of the list of collections: launched collections first, then from high to low, unknown values last, ties by id. Within a chain,
-// values are compared as they are stored. Across chains, volumes and floors are compared in dollars by the newest known rate. Values
-// on chains without a rate follow the values in dollars, and are compared in native units. All comparisons are exact: two different values
-// of one chain never tie, and a page begins exactly where the page before ended. Pure.
+// The order of the list of collections. Launched collections come first. Collections are then sorted by value from high to low, unknown values
+// last, and equal values by id. Within a chain, values are compared as they are stored. Across chains, volumes and floors are compared in
+// dollars by the newest known rate. Values on chains without a rate follow the values in dollars, and are compared in native units. All
+// comparisons are exact: two different values of one chain never tie, and each page begins exactly where the previous page ended.
 
 import type { Chain } from '../core/chains.ts';
 import type { Rates } from '../core/price.ts';
@@ -62,7 +62,7 @@ export class RankOrder {
     const position = this.#measureOf(after.chain);
     const own = this.#measureOf(chain);
     if (chain === after.chain || own === position) return { chain, equal: { key: value }, below: value };
-    // Known values are not negative, so only unknown values are below zero.
+    // All known values of the class `dollars` come before the position. `below: 0` then selects only unknown values: known values are not negative.
     if (own.rankClass !== position.rankClass) {
       return { chain, equal: null, below: own.rankClass === 'native' ? Number.POSITIVE_INFINITY : 0 };
     }
@@ -138,7 +138,7 @@ function compareExact(a: Exact, b: Exact): number {
   return left === right ? 0 : left > right ? 1 : -1;
 }
 
-/** Rounded down. */
+/** The quotient, rounded down. */
 function divide(a: Exact, b: Exact): bigint {
   const [left, right] = toCommonUnit(a, b);
   return left / right;
@@ -151,7 +151,10 @@ function toCommonUnit(a: Exact, b: Exact): [bigint, bigint] {
   return shift >= 0 ? [left << BigInt(shift), right] : [left, right << BigInt(-shift)];
 }
 
-/** The largest double whose product with `weight` is not above `target`. Non-negative doubles are in the order of their bits. */
+/**
+ * The largest double whose product with `weight` is not above `target`. The search is over the bits of the double, because the bits of
+ * non-negative doubles, read as integers, have the same order as the doubles.
+ */
 function findLargestDouble(target: Exact, weight: Exact): number {
   let [low, high] = [0n, toBits(Number.MAX_VALUE)];
   while (low < high) {

@@ -12,7 +12,7 @@ const PLACE = 'webhook whk_1';
 describe('an encrypted secret', () => {
   const stored = new SecretKeys([first]).encrypt('whsec_secret', PLACE);
 
-  test('is decrypted with its key, which may come after a newer key', () => {
+  test('is decrypted with its key, even if a newer key comes first in the list', () => {
     assert.equal(new SecretKeys([first]).decrypt(stored, PLACE), 'whsec_secret');
     assert.equal(new SecretKeys([second, first]).decrypt(stored, PLACE), 'whsec_secret');
   });

@@ -1,4 +1,4 @@
-// The store and the marketplace while another client of the database keeps products locked. Only changes of these products fail.
+// Another client of the database keeps products locked. Changes of these products fail, and all other requests succeed.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -16,7 +16,7 @@ const WAIT_MS = 60_000;
 const ADJUSTMENTS = 40;
 /** The most statements that change one product at the same time. */
 const OF_PRODUCT_MAX = 2;
-/** The most connections of one shop. Two of the ten connections of the store are left for other shops. */
+/** The most connections that one shop uses. Other shops can use the other two of the ten connections of the store. */
 const OF_SHOP_MAX = 8;
 
 type Sent = { status: number; headers: Headers; body: any };

@@ -92,7 +92,7 @@ forEachMarket('history', {}, (market) => {
     assert.equal(total, 2);
   });
 
-  test('undoing an import of sales removes their volume, and undoing a listing does not change the past', async () => {
+  test('undoing an import removes the volume of its sales, but past floors keep the effect of its listings', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.order('1', milli(500))]);
     market.advance(HOUR_MS);

@@ -1,4 +1,4 @@
-// Orders submitted on a chain with endpoints. They are checked against the followed collection and the chain itself.
+// An order on a chain with endpoints is checked against the stored data of its followed collection, and against the chain itself.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

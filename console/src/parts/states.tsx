@@ -1,4 +1,4 @@
-// The states of a part of a page besides its content: loading, empty, failed.
+// What a part of a page shows in place of its content: that the content is loading, that there is none, or that loading has failed.
 
 import type { ComponentChildren } from 'preact';
 import { WarningIcon } from './icons.tsx';

@@ -53,7 +53,7 @@ export type EndpointOptions = {
 
 const RESPONSE_BYTES_MAX = 64 * 2 ** 20;
 const BATCH_SIZE_START = 50;
-/** After this many accepted batches the batch size is doubled: a batch may have been rejected for a reason other than its size. */
+/** After this many accepted batches the batch size is doubled, because an earlier batch may have been rejected for another reason than its size. */
 const ACCEPTED_TO_DOUBLE = 200;
 /** How many single requests are sent at once to an endpoint that accepts no batches. */
 const SINGLES_AT_ONCE = 4;

@@ -110,8 +110,8 @@ function readWindows(fields: Fields, name: string, read: (fields: Fields, name: 
 }
 
 /**
- * Returns the time of an observation, and whether the record reported this time. If the record has no time, the present time is used. It is
- * also used in place of a time in the future, because such an observation would count as recent for too long.
+ * Returns the time of an observation, and whether the record reported this time. The present time is used if the record has no time, or a
+ * time in the future: an observation from the future would count as recent for too long.
  */
 function readObservationTime(context: RecordContext, fields: Fields): { at: number; atReported: boolean } {
   const at = readTimestamp(fields, 'at');

@@ -62,7 +62,7 @@ const IDS = `(select $2::text[])::text[]`;
 
 /**
  * The ids and versions of products of the shop, as `id version` separated by commas. Unknown ids are left out. The result is one text,
- * because the driver needs more time to decode rows than the database to find them.
+ * because the driver needs more time to decode rows than the database needs to find them.
  */
 export async function listProductVersions(db: Queryable, shopId: string, ids: readonly string[]): Promise<string> {
   const [row] = await queryHot<{ versions: string | null }>(
@@ -75,7 +75,7 @@ export async function listProductVersions(db: Queryable, shopId: string, ids: re
 
 /**
  * Pages of a shop's products in the order of `pages`: the text of each page has ids and versions, newest first, as in
- * `listProductVersions`. `before`: only products with a smaller id; a product with that id need not exist.
+ * `listProductVersions`. `before`: only products whose id is smaller than `before`, which need not be the id of a product.
  */
 export async function listProductPages(
   db: Queryable,

@@ -1,4 +1,4 @@
-// Stats that are computed from rows: part of the suite of GET /v1/collections/{id}, which starts the service.
+// Stats that are computed from rows. The tests of GET /v1/collections/{id} start the service and declare these tests.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -33,7 +33,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual([unknown.supply, unknown.owners], [null, null]);
     });
 
-    test('do not count tokens that are only a part of the collection', async () => {
+    test('take supply and owners from the snapshot while the tokens are not known to be complete', async () => {
       const subject = newCollection({ snapshot: { supply: 10_000, owners: 5_000 } });
       await market.load([subject.collection(), subject.token('1', { owner: OWNERS[0] })]);
       const { supply, owners } = await statsOf(subject);
@@ -47,7 +47,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.equal((await market.ok('/v1/collections/nowhere')).data.stats.listedCount, null);
     });
 
-    test('do not know the sales of the last day and week when the last import of sales is two hours old', async () => {
+    test('have null for the sales of the last day and week when the last import of sales is two hours old', async () => {
       const subject = newCollection();
       const sale = subject.sale('1', 10n ** 18n, { timestamp: market.ago(0) });
       await market.load([subject.collection(), sale]);
@@ -60,7 +60,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual((await statsOf(subject)).sales, { allTime: 1, sevenDay: 1, twentyFourHour: 1 });
     });
 
-    test('count an asset once if either book has an active, unexpired listing of it above zero', async () => {
+    test('count each asset once that has an active, unexpired listing above zero in the order book or the mirror', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -99,7 +99,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.equal((await statsOf(subject)).listedCount, 0);
     });
 
-    test('include a sale that is exactly as old as the window', async () => {
+    test('include a sale that is exactly a day or a week old', async () => {
       const subject = newCollection();
       const eth = (tenths: number) => (BigInt(tenths) * 10n ** 17n).toString();
       const sold = (n: number, msAgo: number) => subject.sale(`${n}`, eth(2 ** n), { timestamp: market.ago(msAgo) });
@@ -121,9 +121,9 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual(sales, { allTime: 8, sevenDay: 6, twentyFourHour: 3 });
     });
 
-    test('leave a sale out of a window as soon as the sale is a millisecond older than the window', async () => {
+    test('leave a sale out of the last day as soon as the sale is a millisecond older than a day', async () => {
       const subject = newCollection();
-      // Sales in the hour in which the window begins, and in the full hours before and after it.
+      // Sales in the hour in which the last day begins, and in the full hours before and after this hour.
       const ages = [-90, -61, -60, -59, -31, -30, -29, -1, 0, 1, 29, 30, 31, 59, 60, 61, 90].map(
         (minutes) => DAY_MS + minutes * MINUTE_MS,
       );

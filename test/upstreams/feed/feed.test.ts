@@ -78,7 +78,7 @@ test('the lines of a feed become records', async (t) => {
   assert.deepEqual((await read(feed)).end?.snapshot, null, 'a feed without its last line counts as a snapshot');
 });
 
-test('every line is read as the record that it contains', async (t) => {
+test('blank lines are skipped, and a large number keeps all its digits', async (t) => {
   const sale = '{"kind":"sale","price":12345678901234567890,"tx":"a"}';
   const { feed } = await start(t, [listing(1), '', sale, '  ', listing(2)]);
   const { records, rejected, end } = await read(feed);
@@ -135,7 +135,7 @@ test('invalid lines are rejected with a reason, and do not affect other lines', 
   assert.deepEqual(end?.snapshot, { source: null });
 });
 
-test('bytes that are not UTF-8 make only their line invalid', async (t) => {
+test('a line that is not UTF-8 is rejected, and the next line is read', async (t) => {
   const name = 'Mönk 🦊';
   const good = Buffer.from(`${JSON.stringify({ kind: 'token', name })}\n`);
   const server = http.createServer((_request, response) => {

@@ -1,4 +1,4 @@
-// Shared by the tests of OpenSea: a collection that the replay server serves as OpenSea, clients for the server, and checks of records.
+// Helpers of the OpenSea tests: a collection that the replay server serves in place of OpenSea, clients for the replay server, and checks of records.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
