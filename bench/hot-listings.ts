@@ -1,5 +1,5 @@
-// Measures how many cached pages of listings the service sends a second: of 25 and of 100 rows, compressed, and unchanged (304). The
-// comparison is a bare node:http server that sends the same status, headers and bytes.
+// Measures how many cached responses the service sends a second: pages of 25 and of 100 listings, compressed pages, and responses without a body
+// (304). Each rate is compared with the rate of a bare node:http server that sends the same status, headers and bytes.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -106,7 +106,7 @@ const ADDED_HEADERS = new Set(['date', 'connection', 'keep-alive', 'transfer-enc
 /** `status`: the expected status of each response, 200 by default. */
 type LoadOptions = Partial<Options> & { status?: number };
 
-/** The requests a second that a server completes under load. Throws if a response is an error or of another class of status than expected. */
+/** The requests a second that a server completes under load. Throws if a request fails, or if a response has a status of another class than `status`. */
 export async function load(url: string, { status = 200, ...more }: LoadOptions = {}): Promise<number> {
   const result = await autocannon({ url, connections: DEFAULT_CONNECTIONS, duration: ROUND_S, ...more });
   const expected = `${Math.floor(status / 100)}xx` as keyof typeof result;

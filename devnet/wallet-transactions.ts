@@ -1,4 +1,4 @@
-// Records transactions that users send with their wallets in the simulation's record of the chain state. The simulation did not plan these
+// Updates the chain state that the simulation keeps, after transactions that users sent from their own wallets. The simulation did not plan these
 // transactions, so their effects are read from the EVM logs of their receipts.
 
 import type { Address, Hex } from 'viem';

@@ -1,11 +1,11 @@
-// Tells whether a measured quantity grows over time.
+// Decides whether a measured quantity grows over time.
 
-/** A value at a time, in minutes since the start. */
+/** A measured value. `minute`: when it was measured, in minutes since the start. */
 export type Sample = { minute: number; value: number };
 
 export type Trend = { mean: number; slopePerMinute: number; isLevel: boolean };
 
-/** The largest growth over the window that counts as level: a share of the mean or an amount, whichever is more. */
+/** A quantity counts as level while its growth over the window is at most `amount`, or at most `share` times its mean. */
 export type Tolerance = { share: number; amount: number };
 
 /**

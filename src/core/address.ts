@@ -18,7 +18,7 @@ export type AssetId = string & { readonly [brand]: 'AssetId' };
 export type SoldAsset = AssetId | null;
 
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
-/** Text that may be 32 bytes in base58: 32 bytes have 32 to 44 characters, and base58 does not use 0, O, I and l. */
+/** Text that may encode 32 bytes: base58 writes 32 bytes with 32 to 44 characters, and does not use 0, O, I and l. */
 const BASE58_TEXT = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const SOLANA_ADDRESS_BYTES = 32;
 const SOLANA_ADDRESS_LENGTH_MAX = 44;

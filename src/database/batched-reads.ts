@@ -1,11 +1,12 @@
-// Joins concurrent reads into few statements. A read is never older than its call: it waits for a statement that is sent after the call.
+// Joins concurrent reads into few statements. Each call of `read` waits for a statement that is sent after the call, so its value is never older
+// than the call.
 
 import { tooMany } from './turns.ts';
 
 export type BatchedReadsOptions<Value> = {
   /**
-   * Reads the values of these keys with one statement. A key without a value is absent from the result. The statement must
-   * begin by `latest`, the earliest of the times that callers of `read` have set.
+   * Reads the values of these keys with one statement. A key without a value is absent from the result. The statement must not begin after
+   * `latest`, the earliest of the times that callers of `read` have set.
    */
   readAll: (keys: readonly string[], latest: number) => Promise<ReadonlyMap<string, Value>>;
   /** The most keys of one statement. */
@@ -29,8 +30,8 @@ export class BatchedReads<Value> {
   }
 
   /**
-   * The value of a key, or null if there is none. Rejects with the error of the statement, like all reads of the same statement. Rejects
-   * with `unavailable` if the statement has not begun by `latest`, a time of `performance.now()`.
+   * The value of a key, or null if there is none. If the statement fails, all its reads are rejected with the same error. Rejects with
+   * `unavailable` if the statement has not begun before `latest`, a time of `performance.now()`.
    */
   read(key: string, latest = Number.POSITIVE_INFINITY): Promise<Value | null> {
     let waiting = this.#waiting.get(key);

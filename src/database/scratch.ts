@@ -8,7 +8,7 @@ import { createDatabase } from './port.ts';
 import { openEmbedded } from './embedded/embedded.ts';
 import { migrate } from './migrate.ts';
 
-/** Opens a database with both schemas. Closing it removes its directory. */
+/** Opens a database with both schemas. */
 export async function openScratch(): Promise<Database> {
   const parent = mkdtempSync(path.join(os.tmpdir(), 'mercat-scratch-'));
   const remove = () => rmSync(parent, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// OpenSea's library works on a local chain as on a real chain. It lists, sells and cancels with its own default addresses.
+// OpenSea's library seaport-js works on a local chain. It creates, fills and cancels orders at the contract addresses that it uses by default.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -10,7 +10,7 @@ import { fromWireComponents, hashOrder } from '../../devnet/orders.ts';
 import type { TestDevnet } from '../support/chain/devnet.ts';
 import { createSeaportJs, startTestDevnet } from '../support/chain/devnet.ts';
 
-/** A small world. SELLER and BUYER are indexes of accounts that do not trade in it. They have neither tokens nor approvals. */
+/** SELLER and BUYER are indexes of accounts that do not trade in the simulated world, so they have neither tokens nor approvals at the start. */
 const SIZE = { people: 2, collections: 1, tokens: 4, editions: 0 };
 const SELLER = 0;
 const BUYER = 1;
@@ -54,8 +54,8 @@ test('orders that seaport-js signs, one by one and in bulk, can be bought and ca
   }
   const { executeAllActions } = await seller.seaport.createBulkOrders(bulk.map(toInput), seller.address);
   orders.push(...(await executeAllActions()));
-  // A bulk signature has a signature of 64 bytes, the order's index in 3 bytes, and a proof of two hashes of 32 bytes: the three orders are
-  // leaves of a tree that has four.
+  // A bulk signature consists of a signature of 64 bytes, the index of the order in 3 bytes, and a proof of two hashes of 32 bytes. The proof has
+  // two hashes, because the tree of three orders has four leaves.
   const sizes = orders.map(({ signature }) => (signature.length - 2) / 2);
   assert.deepEqual(sizes, [64, 64, 64, 131, 131, 131]);
 

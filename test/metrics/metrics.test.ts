@@ -162,7 +162,7 @@ test('when the port of the metrics is in use, the error names the setting METRIC
   server.close();
 });
 
-test('a file that is not a socket is not deleted', async () => {
+test('when METRICS_ADDRESS names a file that is not a socket, the start fails and the file is not deleted', async () => {
   const file = path.join(temporaryDirectory(), 'notes.txt');
   writeFileSync(file, 'notes');
   const metrics = { contentType: 'text/plain', text: () => Promise.resolve('') };

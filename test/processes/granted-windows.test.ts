@@ -1,5 +1,5 @@
-// Rate limits that several serving processes count in parts. The processes and the supervisor are in this process, and exchange messages in a
-// random order of arrival.
+// Rate limits that several serving processes count in parts. In these tests the processes and the supervisor are objects in one process, and
+// their messages arrive after random delays.
 
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -17,7 +17,7 @@ const LIMIT_MS = 60_000;
 type FromProcess = { take: { input: WindowRequest; output: WindowPart } };
 type FromSupervisor = { giveBack: { input: { id: number; key: string }; output: number } };
 
-/** `delays`: for how many turns of the event loop each message is on its way. */
+/** `delays` returns for how many turns of the event loop the next message is on its way. */
 function connect(processes: number, limit: number, delays: () => number) {
   const time = { now: 1_000 };
   const clocks = { clock: () => time.now, monotonic: () => time.now };
@@ -126,7 +126,7 @@ test('when a process ends, the requests that were granted to it count as used, a
   assert.equal(passedOf(counted), 75);
 });
 
-test('a process that does not respond stops no other process: its part counts as used until it is given back', async () => {
+test('when a process does not respond, others continue, and its part counts as used until the process gives the part back', async () => {
   const givenBack = Promise.withResolvers<number>();
   const recall = () => givenBack.promise;
   const windows = new GrantedWindows({ monotonic: () => 1_000, processes: 2, recall, recallTimeoutMs: 10 });

@@ -1,5 +1,5 @@
 // Dispatches webhook deliveries in rounds until it is stopped. A round starts every period, and soon after a nudge: a call that reports a
-// new event in this process. It also starts soon after a send has ended, because another delivery can then be sent.
+// new event in this process. A round also starts soon after a send has ended, because another delivery can then be sent.
 
 import type { Clock } from '../../core/clock.ts';
 import type { Database } from '../../database/port.ts';
@@ -36,7 +36,7 @@ export class WebhookWorker {
   readonly #periodMs: number;
   readonly #pause = new Pause();
   #isStopped = false;
-  /** After a failure the next round starts a period later, even if nudged, so that the worker does not retry without a pause. */
+  /** After a failure the next round starts a period later, even after a nudge, so that the worker does not retry without a pause. */
   #hasFailed = false;
   /** Whether an event may have been recorded since the latest fan-out. A fan-out creates the deliveries of new events. */
   #hasNewEvents = true;

@@ -1,5 +1,5 @@
-// The task that reads the operator's own feed, where this service's own Solana listings come from. A complete list retires the listings
-// that it lacks.
+// The task that reads the operator's own feed, the source of this service's own Solana listings. If the feed is a complete list, the task
+// retires the stored listings that are missing from the list.
 
 import { listCollectionsListedAt } from '../../market/queries/listings.ts';
 import type { FeedEnd } from './feed.ts';
@@ -15,7 +15,7 @@ const PERIOD_MS = 2 * 60_000;
 const DEADLINE_MS = 110_000;
 /** Even an unchanged feed is read in full after this time, because the database may have been restored from a backup. */
 const FULL_MS = 60 * 60_000;
-/** A list retires nothing when more than this share of its lines was rejected. */
+/** If more than this share of the lines of a list was rejected, no listings are retired. */
 const REJECTED_SHARE_MAX = 0.1;
 
 export function createFeedTasks(

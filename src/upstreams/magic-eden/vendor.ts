@@ -1,4 +1,4 @@
-// Magic Eden, as the service registers it.
+// The vendor Magic Eden: its settings, its names for collections, its probe, its recorded formats and its tasks.
 
 import { defineVendor } from '../vendor.ts';
 import { MAGIC_EDEN_FORMATS } from './recorded-formats.ts';
