@@ -315,8 +315,8 @@ export class Supervisor {
       const endsMax = Math.max(ENDS_MAX, 2 * this.#members.length);
       if (this.#recentEnds.length >= endsMax) {
         const reason = end.signal ?? (end.code === null ? null : `exit code ${end.code}`);
-        const last = reason === null ? 'the last one was not created' : `the last one with ${reason}`;
-        const message = `serving processes have ended ${endsMax} times within a minute (${last}), so the service ends`;
+        const last = reason === null ? 'the last one could not be started' : `the last one with ${reason}`;
+        const message = `serving processes have ended or failed to start ${endsMax} times within a minute (${last}), so the service ends`;
         return this.#failed.reject(new OperatorError(message));
       }
       log.error('a serving process has ended, and is started again', { servingProcess: member.number, ...end, inMs });

@@ -160,5 +160,7 @@ const SECONDS_MAX = Date.UTC(10_000, 0, 1) / 1_000;
 
 function nameType(value: unknown): string {
   if (value instanceof JsonNumber) return 'a number';
-  return Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`;
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -192,7 +192,7 @@ describe('rows', () => {
       [2, 3, 4, 5, 6, 7, 8, 9, 10],
     );
     assert.deepEqual([found[0]?.[1], found[6]?.[1]], ['a', 'f']);
-    const reasons = [/has 3 cells, but the header has 2/, /has 1 cells/, /^not CSV: Invalid Opening Quote/];
+    const reasons = [/has 3 cells, but the header has 2/, /has 1 cell, but/, /^not CSV: Invalid Opening Quote/];
     reasons.push(/^not CSV: Invalid Closing Quote/, /^not UTF-8/);
     for (const [index, reason] of reasons.entries()) assert.match(String(found[index + 1]?.[1]), reason);
     assert.match(String(found[7]?.[1]), /^a quote that begins on this line is not closed \("\\"open,7"\)/);

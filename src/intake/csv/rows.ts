@@ -68,7 +68,7 @@ function toCsvRow(row: ParsedRow, columns: number, reader: RowReader<readonly st
   if (row.cells === null) return { line, lines, size, values: null, reason: row.reason };
   if (row.cells.length !== columns) {
     const span = lines > 1 ? `lines ${line} to ${line + lines - 1}: ` : '';
-    const reason = `${span}has ${row.cells.length} cells, but the header has ${columns}`;
+    const reason = `${span}has ${row.cells.length === 1 ? '1 cell' : `${row.cells.length} cells`}, but the header has ${columns}`;
     return { line, lines, size, values: null, reason: withValue(reason, row.cells.join(',')) };
   }
   try {

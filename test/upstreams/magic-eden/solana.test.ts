@@ -197,6 +197,7 @@ test('a row with a fraction of a lamport, or of another currency, marketplace or
     'price: is not a whole number of lamports': { price: 0.1 + 0.2, priceInfo: undefined },
     'price: is not positive': { price: 0, priceInfo: undefined },
     'price: must be a number, not a string': { price: '1.5', priceInfo: undefined },
+    'price: must be a number, not an object': { price: {}, priceInfo: undefined },
     'priceInfo.solPrice.rawAmount: is not an amount': { priceInfo: { solPrice: { ...sol, rawAmount: '1.5' } } },
     'priceInfo.solPrice.decimals: are not 9': { priceInfo: { solPrice: { ...sol, decimals: 6 } } },
     'unsupported: priceInfo.splPrice: is another currency': {
