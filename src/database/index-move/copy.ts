@@ -68,7 +68,7 @@ async function writeBatch(
     await setExactText(tx);
     await lockRunner(tx, state);
     // A row that conflicts with a copied one has changed since, so its key and the key of the copied row are recorded and copied again.
-    if (batch.rows > 0) await insertRows(tx, table, batch, { ignoresConflicts: true });
+    if (batch.rows > 0) await insertRows(tx, table, batch);
     await tx.query(
       `insert into index_move.progress as stored (table_name, after_key, copied, complete) values ($1, $2, $3, $4)
        on conflict (table_name) do update set after_key = coalesce(excluded.after_key, stored.after_key),

@@ -124,7 +124,7 @@ class Move {
     const { state } = this.#begun;
     const sealedMs = this.#sealedAt === 0 ? 0 : Math.round(performance.now() - this.#sealedAt);
     try {
-      await target.transaction((tx) => completeTarget(tx, { state, tables: this.#begun.tables }));
+      await target.transaction((tx) => completeTarget(tx, state));
       // The rows were compared, so this only records that they refer to existing rows.
       const onName = (detail: string) =>
         this.#options.onProgress({ stage: 'completing', detail, rows: 0, total: null });

@@ -71,7 +71,9 @@ async function replayFrom(
       const keys = changes.keys.get(table.name);
       if (!keys) continue;
       const batch = await readRows(tx, table, keys);
-      if (batch.rows > 0) await insertRows(targetTx, table, batch, { ignoresConflicts: false });
+      // A row may have a unique value of another row whose change is in a later part. The row has got this value after the other row has lost it,
+      // so the last change of the row is in a later part too, and copies it.
+      if (batch.rows > 0) await insertRows(targetTx, table, batch);
     }
   });
   return changes;

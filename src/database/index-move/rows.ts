@@ -65,20 +65,15 @@ async function readColumns(
   return { rows, columns: columns.map((one) => one ?? '{}'), last };
 }
 
-/** `ignoresConflicts`: a row whose key the table has already is left out. */
-export async function insertRows(
-  target: Queryable,
-  table: MovedTable,
-  { columns }: RowBatch,
-  { ignoresConflicts }: { ignoresConflicts: boolean },
-): Promise<void> {
+/** A row whose key or unique values the table has already is left out. */
+export async function insertRows(target: Queryable, table: MovedTable, { columns }: RowBatch): Promise<void> {
   const sent = table.columns.map((_, place) => `$${place + 1}::text[]`);
   const values = table.columns.map(({ type }, place) => `value_${place}::${type}`);
   const names = table.columns.map((_, place) => `value_${place}`);
   await target.query(
     `insert into ${table.sql} (${namesOf(table.columns)}) overriding system value
      select ${values.join(', ')} from unnest(${sent.join(', ')}) as sent (${names.join(', ')})
-     ${ignoresConflicts ? 'on conflict do nothing' : ''}`,
+     on conflict do nothing`,
     columns,
   );
 }

@@ -108,12 +108,15 @@ async function createGuards(tx: Queryable, tables: readonly MovedTable[]): Promi
   }
 }
 
+const decodeGuarded = rowDecoder('pg_trigger', { name: text });
+
 /** Marks the index of the target as complete, and lets every node write there. */
-export async function completeTarget(
-  tx: Queryable,
-  { state, tables }: { state: MoveState; tables: readonly MovedTable[] },
-): Promise<void> {
-  for (const { sql } of tables) await tx.query(`drop trigger if exists ${GUARDED} on ${sql}`);
+export async function completeTarget(tx: Queryable, state: MoveState): Promise<void> {
+  const rows = await tx.query(
+    `select relname as name from pg_trigger join pg_class on pg_class.oid = tgrelid where tgname = $1 order by 1`,
+    [GUARDED],
+  );
+  for (const { name } of rows.map(decodeGuarded)) await tx.query(`drop trigger ${GUARDED} on indexer.${quoted(name)}`);
   await tx.query(`drop function if exists index_move.guard_target()`);
   await updateComplete(tx, state);
 }

@@ -276,6 +276,36 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     },
   );
 
+  test('rows that exchange their unique values are copied, also if their changes are copied in different parts', async () => {
+    const [source, target] = [await openSource(), await openTarget()];
+    await fill(source);
+    const insert = `insert into indexer.trait (collection_id, name, value) values ('exchange', 'n', $1)`;
+    for (const value of ['a', 'b']) await source.query(insert, [value]);
+    const change = `update indexer.trait set value = $2 where collection_id = 'exchange' and value = $1`;
+    let changed: Promise<unknown> | null = null;
+    const changeAll = async () => {
+      await source.query(change, ['a', 'x']);
+      // More changes than one part has.
+      for (let repeats = 0; repeats < 2; repeats += 1)
+        await source.query(`update indexer.sale set price = price || '0'`);
+      await source.query(change, ['b', 'a']);
+      await source.query(change, ['x', 'b']);
+    };
+    const waiting: Database = {
+      ...target,
+      transaction: async (work) => {
+        await changed;
+        return target.transaction(work);
+      },
+    };
+    const onProgress = ({ stage }: MoveProgress) => {
+      if (stage === 'indexing') changed ??= changeAll();
+    };
+    await runMove({ source, target: waiting, onProgress });
+    assert.ok(changed);
+    await assertSameIndex(target, source, 'after the move');
+  });
+
   test(
     'nothing but the move can write to a target whose index is incomplete',
     { skip: hasCitus && 'Citus has no triggers on distributed tables' },

@@ -2,6 +2,8 @@
 // before and after the restart agree, and kill -9 at any time neither loses the index nor stops the service.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readConfig } from '../../../src/config.ts';
@@ -20,7 +22,6 @@ import type { ServiceProcess } from '../../support/service/service-process.ts';
 import { startServiceProcess } from '../../support/service/service-process.ts';
 import type { TestService } from '../../support/service/service.ts';
 import { startTestService } from '../../support/service/service.ts';
-import { directoryWithDatabase } from '../../support/engines/embedded-template.ts';
 import { startTcpProxy } from '../../support/engines/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 import { insertHardRows, insertSales, mercat, startMercat } from '../backup/backups.ts';
@@ -116,34 +117,43 @@ forEachMove('moves of the index of a service', ({ engine, settings, createTarget
     assert.match(gone.stderr, /^mercat: the target cannot be used/, 'the command has reported a stage before');
   });
 
-  test('a service that was set to the target too early ends as soon as it reaches the database', async () => {
-    const [old, to] = [await settings(), await createTarget()];
-    const { databases, jobs } = await openJobs(old);
-    const proxy = await startTcpProxy(to);
-    await proxy.refuse();
-    const service = await startService({
-      config: readConfig({
-        PORT: '0',
-        PRICE_SOURCES: 'none',
-        DATA_DIR: await directoryWithDatabase(),
-        INDEXER_DATABASE_URL: proxy.url,
-      }),
-      log: createLog('silent'),
-    });
-    try {
-      await insertSales(databases.indexer, 1_000);
-      await jobs.operations['move.start']?.({ to });
-      await until(async () => (await findMoveState(open(to))) !== null, RECOVERY_MAX_MS, 'the move does not begin');
-      await jobs.close();
-      await proxy.heal();
-      await assert.rejects(service.failed, /this database does not have the complete index yet/);
-    } finally {
-      await service.close();
-      await proxy.close();
-      await jobs.close();
-      await databases.close();
-    }
-  });
+  test(
+    'a command that was set to the target too early ends as soon as it reaches the database',
+    { timeout: 2 * RECOVERY_MAX_MS },
+    async () => {
+      const [old, to] = [await settings(), await createTarget()];
+      const { databases, jobs } = await openJobs(old);
+      const proxy = await startTcpProxy(to);
+      await proxy.refuse();
+      const commands =
+        engine === 'embedded' ? ['serve --port 0'] : ['serve --port 0', 'serve --port 0 --workers 2', 'work'];
+      const started = await Promise.all(
+        commands.map(async (command) =>
+          startMercat({ ...(await settings()), INDEXER_DATABASE_URL: proxy.url }, command.split(' ')),
+        ),
+      );
+      try {
+        await Promise.all(
+          started.map(({ child }) => untilPrinted(child.stdout, /Mercat serves on|The workers are running/)),
+        );
+        await insertSales(databases.indexer, 1_000);
+        await jobs.operations['move.start']?.({ to });
+        await until(async () => (await findMoveState(open(to))) !== null, RECOVERY_MAX_MS, 'the move does not begin');
+        await jobs.close();
+        await proxy.heal();
+        for (const { ended } of started) {
+          const { code, stderr } = await ended;
+          assert.equal(code, 1, stderr);
+          assert.match(stderr, /^mercat: this database does not have the complete index yet: .+$/m);
+        }
+      } finally {
+        for (const { child } of started) child.kill('SIGKILL');
+        await proxy.close();
+        await jobs.close();
+        await databases.close();
+      }
+    },
+  );
 
   test('a stop of the process does not wait for a statement on the target', async () => {
     const [old, to] = [await settings(), await createTarget()];
@@ -227,6 +237,11 @@ forEachMove('moves of the index of a service', ({ engine, settings, createTarget
     });
   }
 });
+
+async function untilPrinted(output: Readable, pattern: RegExp): Promise<void> {
+  let printed = '';
+  while (!pattern.test(printed)) printed += String((await once(output, 'data'))[0]);
+}
 
 async function openJobs(settings: Record<string, string>): Promise<{ databases: Databases; jobs: MoveJobs }> {
   const [config, log] = [readConfig(settings), createLog('silent')];
