@@ -70,7 +70,8 @@ export async function buyListing(orderId: string, { baseUrl, rpcUrl, buyer }: Bu
 
 function requireFulfilment({ fulfilment, status, dormant }: Order): NonNullable<Order['fulfilment']> {
   if (dormant) throw new Error(`the order cannot be filled now: ${dormant.reasons.join(', ')}`);
-  if (!fulfilment) throw new Error(`the order is ${status}, or another marketplace signs it`);
+  if (!fulfilment)
+    throw new Error(`the order is ${status}, or its fulfilment needs a signature of another marketplace`);
   return fulfilment;
 }
 

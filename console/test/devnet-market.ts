@@ -116,7 +116,7 @@ function sign(account: HDAccount, json: string): Promise<Hex> {
   return account.signTypedData({ ...rest, types: others });
 }
 
-/** Sends a transaction from an account of the chain. Fails unless it succeeds. */
+/** Sends a transaction from an account of the chain. Fails unless the transaction succeeds. */
 export async function transactAs(rpc: Rpc, transaction: { from: string; to: string; data: Hex }): Promise<void> {
   const hash = await rpc.call<Hex>('eth_sendTransaction', { gas: '0x100000', ...transaction });
   assert.equal((await rpc.call<Receipt>('eth_getTransactionReceipt', hash)).status, '0x1');

@@ -1,5 +1,5 @@
-// The activity of collections, tokens and wallets, newest first. The rows come from the activity log. For a collection or a token they also
-// come from the stored sales, because the log may lack past sales.
+// The activity of collections, tokens and wallets, newest first. The rows come from the activity log. The rows of a
+// collection or a token also come from the stored sales, because the log may lack past sales.
 
 import type { ActivityRow } from '../activity/queries/activity-rows.ts';
 import type { Queryable } from '../database/port.ts';
@@ -28,7 +28,7 @@ export async function readActivity(
 ): Promise<ActivityPage> {
   const { collectionId, asset, account, kinds } = filter;
   const read = market.activity.withinOneDeadline();
-  // One row more than the page has shows whether there is a next page.
+  // Reads one row more than fits on the page, to find out whether there is a next page.
   const log = requireValue(
     await read((db) => listActivity(db, filter, { after: after.log, limit: limit + 1 })),
     'unavailable',
@@ -46,7 +46,7 @@ export async function readActivity(
   return toPage({ log, sales, logged }, { after, limit });
 }
 
-/** Merges two lists that are sorted alike. A past sale that is also in the log is skipped. */
+/** Merges two lists that are sorted in the same way. A past sale that is also in the log is skipped. */
 function toPage(
   { log, sales, logged }: { log: readonly ActivityRow[]; sales: readonly Sale[]; logged: ReadonlySet<string> },
   { after, limit }: { after: ActivityPosition; limit: number },

@@ -1,4 +1,4 @@
-// One GET request to a host that somebody else chose. Only checked addresses are connected to, and time and size are limited. A redirect
+// Sends a GET request to a host that a third party chose. Connects only to checked addresses, and limits the time and the size. A redirect
 // is returned, not followed: the caller must check its target.
 
 import http from 'node:http';
@@ -8,7 +8,7 @@ import { PrivateAddressError } from './checked-lookup.ts';
 import { DeadlineSignal } from './deadline.ts';
 
 export type GuardedGet = {
-  /** Null: the addresses of the host are not checked. For a host that the operator chose. */
+  /** Null if the operator chose the host: its addresses are then not checked. */
   lookup: LookupFunction | null;
   timeoutMs: number;
   /** The largest body accepted, in bytes. */

@@ -1,4 +1,4 @@
-// Builds `order-fulfilled` events for protocols whose events report a sale directly: the token, the price and the two sides.
+// Builds `order-fulfilled` events for protocols whose events report a sale directly: the token, the price, the seller and the buyer.
 
 import type { EventPosition, OrderFulfilled, ReceivedItem, SpentItem } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
@@ -42,7 +42,7 @@ export function toFill(position: EventPosition, sale: MarketSale): OrderFulfille
   };
 }
 
-/** The logs do not show the standard of the token, so a single unit counts as ERC-721. Nothing but the quantity depends on the standard. */
+/** The logs do not show the standard of the token, so a single unit counts as ERC-721. A wrong standard has no effect on the sale. */
 function toTokenItem({ contract, tokenId, quantity }: SoldToken): SpentItem {
   const itemType = quantity === 1n ? ITEM_TYPE.erc721 : ITEM_TYPE.erc1155;
   return { itemType, token: contract, identifier: tokenId, amount: quantity };

@@ -79,7 +79,7 @@ const ERROR_CODES = [
   'internal_error',
 ];
 
-/** `codes`: the error codes of the interface beside those that all public interfaces have. */
+/** `codes`: the error codes of the interface in addition to those of all public interfaces. */
 export const errorSchemaWith = (...codes: readonly string[]) =>
   Type.Object(
     {

@@ -1,5 +1,5 @@
-// docs/importing.md: each kind of file is imported. For a file with one mistake, the command prints what the table of the page
-// says. No row is lost without being counted.
+// Tests docs/importing.md. Files of each kind can be imported. For a file with one mistake, the command prints what the table of the page
+// says. Every row that is not imported is counted.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import type { GuideFile } from './guide-files.ts';
 import { GUIDE, GUIDE_COLLECTIONS } from './guide-files.ts';
 
 const PAGE = new URL('../../../docs/importing.md', import.meta.url);
-/** Keeps only the first line of each reason. */
+/** Keeps only the first of the lines that have the same reason. */
 function withoutRepetition(lines: readonly string[]): string[] {
   const reasons = lines.map((line) => line.replace(/^\S+:(?:\d+| page \d+, row \d+): /, ''));
   return lines.filter((_, index) => reasons.indexOf(reasons[index] ?? '') === index);

@@ -56,7 +56,7 @@ describe('a figure is chosen', () => {
     assert.equal(aged(100), null);
   });
 
-  test('with a time in the future as if it had been received now', () => {
+  test('with the present time if the time of its candidate is in the future', () => {
     const chosen = chooseFigure([candidate('reported', { at: NOW + DAY_MS, maxAgeMs: 100 })], NOW);
     assert.deepEqual([chosen?.at, chosen?.validUntil], [NOW, NOW + 100]);
   });
@@ -212,7 +212,7 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ coverage, record: report(0, UNKNOWN) }).volume, [700, 70, 7]);
   });
 
-  test('that were imported stay as a total after their windows have become too old', () => {
+  test('that were imported are served over all time even if they are too old for the other windows', () => {
     const imported = (age: number) => trades({ coverage: [covered('imported', 'sales', { age })] }).sales;
     assert.deepEqual(imported(2 * HOUR_MS - 1), [300, 30, 3]);
     assert.deepEqual(imported(300 * DAY_MS), [300, null, null]);
@@ -256,14 +256,14 @@ describe('the change of the volume', () => {
     return toVolumeChanges(facts, { figures, doubleRaw: doubles, now: NOW }).twentyFourHour;
   };
 
-  test('is unknown if the period before is covered only by coverage that is too old to be served', () => {
+  test('is unknown if the only coverage of the preceding period is too old to be served', () => {
     const recent = covered('imported', 'sales', { from: NOW - DAY_MS });
     const chain = (age: number) => covered('chain', 'sales', { age });
     assert.equal(changeOf([recent, chain(MAX_AGE_MS.window - 1)]), 0.4);
     assert.equal(changeOf([recent, chain(MAX_AGE_MS.window)]), null);
   });
 
-  test('is unknown without volume in the period before, and if sales were deleted between the reads of the two sums', () => {
+  test('is unknown without volume in the preceding period, and if sales were deleted between the reads of the two sums', () => {
     const coverage = [covered('chain', 'sales')];
     assert.equal(changeOf(coverage, 7n), null);
     assert.equal(changeOf(coverage, 6n), null);

@@ -81,7 +81,7 @@ test('asks are read to the last page', async (t) => {
   ]);
 });
 
-test('an ask names its chain as Magic Eden does, which may be another name than ours', () => {
+test('the chain of an ask is recognised by the name that Magic Eden has for it', () => {
   const chain = { ...ethereum, names: { ...ethereum.names, 'magic-eden': ['eth-main'] as const } };
   const rows = [askRow(1, CONTRACT, { chain: 'eth-main' }), askRow(2, CONTRACT, { chain: 'ethereum' })];
   const page = parseMagicEdenAsks(parseJsonText(JSON.stringify(rows)) as unknown[], {
