@@ -35,7 +35,7 @@ export function encodeFulfilment({ parameters, signature }: SeaportTerms, fracti
     bytes('0x'),
   ]);
   const noResolvers: Part = { words: word(0n).words, dynamic: true };
-  // The last two words: the buyer uses no conduit, and receives the tokens itself.
+  // The last two arguments are zero: the sender uses no conduit, and receives the tokens itself.
   return call('fulfillAdvancedOrder', tuple([order, noResolvers, word(0n), word(0n)]));
 }
 

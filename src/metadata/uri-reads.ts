@@ -1,4 +1,5 @@
-// Reads the URIs of tokens from their contracts in batches. A token whose URI cannot be read does not keep the other tokens from being read.
+// Reads the URIs of tokens from their contracts in batches. If the URI of one token cannot be read, the other
+// URIs are still read.
 
 import type { ContractUri } from '../chains/rpc/contract-reads.ts';
 import type { RpcFailureKind } from '../chains/rpc/rpc-failure.ts';
@@ -16,7 +17,7 @@ export class UriReads {
   readonly #sizeMax: number;
   /** The batch sizes below `sizeMax`, by collection id. A size is halved after a failure and doubled after a success. */
   readonly #sizes = new Map<string, number>();
-  /** One batch at a time is read, because each batch may be large. */
+  /** The latest read. The next read waits for its end, because a batch may be large. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(sizeMax: number) {
@@ -64,7 +65,9 @@ export class UriReads {
 
 const UNREADABLE: ContractUri = { kind: 'unreadable' };
 
-/** Reads the tokens again in smaller batches, down to one, while calls cannot be executed or the endpoints disagree. */
+/**
+ * Reads a batch. If a call cannot be executed or the endpoints disagree, reads the tokens again in smaller batches, down to one token.
+ */
 async function readEach(collection: ReadCollection, assets: readonly AssetId[]): Promise<readonly ContractUri[]> {
   const { contracts } = collection.reader;
   const { contractAddress, standard } = collection.follow;
@@ -90,7 +93,7 @@ async function readEach(collection: ReadCollection, assets: readonly AssetId[]):
   }
 }
 
-/** These failures do not count towards the breaker of an endpoint. */
+/** Whether a call failed, and not its endpoint. Such a failure does not count towards the breaker of the endpoint. */
 export function isFailureOfCall(error: unknown): boolean {
   return error instanceof RpcFailure && (error.kind === 'call-failed' || error.kind === 'call-disputed');
 }

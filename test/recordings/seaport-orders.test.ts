@@ -22,7 +22,7 @@ function read(value: unknown): SeaportOrder {
 const ASKS = 'reservoir/orders_asks_v4_v5.json';
 const LISTINGS = 'opensea/orders_listings_v2.seaport15.json';
 
-test('exactly one Seaport deployment verifies each order from Reservoir', needsPayloads(ASKS), async (t) => {
+test('each order from Reservoir is verified by exactly one Seaport deployment', needsPayloads(ASKS), async (t) => {
   const recorded = JSON.parse(readPayload(ASKS)).filter((order: any) => order.rawData?.offer);
   assert.equal(recorded.length, 11);
   const verified: string[] = [];

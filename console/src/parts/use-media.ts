@@ -1,4 +1,4 @@
-// A hook that tells whether a CSS media query matches, for example a query about the width of the window.
+// A hook that returns whether a CSS media query matches, for example a query about the width of the window.
 
 import { useEffect, useState } from 'preact/hooks';
 

@@ -1,5 +1,5 @@
 // Stores how far each chain has been read, and the hashes of recent blocks. Primary database. A transaction that applies blocks locks the
-// cursor of the chain. A transaction that stores or cancels an order waits for that lock.
+// cursor of the chain. A transaction that stores or cancels an order waits for this lock.
 
 import type { Hex } from '../../core/evm.ts';
 import type { Queryable } from '../../database/port.ts';

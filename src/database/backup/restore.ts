@@ -1,4 +1,4 @@
-// Restores a backup into empty databases, or with `replace` in place of their content. Each database is restored in one transaction. If the
+// Restores a backup into empty databases. With `replace`, the content of the databases is deleted first. Each database is restored in one transaction. If the
 // second of two commits fails, only the indexer holds the backup. The file must have been verified before.
 
 import { OperatorError, describeError } from '../../core/errors.ts';
@@ -25,8 +25,8 @@ import type { Sides } from '../snapshot.ts';
 /** The longest wait for the lock of a table that is replaced. */
 const LOCK_WAIT_MS = 10_000;
 /**
- * On the embedded engine, a checkpoint is written after this many characters of rows. The engine writes none by itself during the restore,
- * so its write-ahead log would grow by the size of the backup.
+ * On the embedded engine, a checkpoint is written after this many characters of rows. During the restore the engine writes no
+ * checkpoint by itself, so its write-ahead log would grow by the size of the backup.
  */
 const CHECKPOINT_EVERY_CHARS = 64 * 1024 * 1024;
 
@@ -34,7 +34,7 @@ export type RestoreProgress = { table: string; rows: number; bytes: number };
 export type RestoreResult = {
   rows: number;
   tables: RowCounts;
-  /** The number of other connections of mercat. If it is not 0, a service may still run on the replaced content. */
+  /** The number of other connections of mercat. If the number is not 0, a service may still be running, although its data was replaced. */
   others: number;
 };
 
@@ -180,8 +180,8 @@ async function toInsert(tx: Queryable, expected: TableShape): Promise<string> {
 }
 
 /**
- * Ends the leases of the processes that ran during the backup. The clock of another machine determined when these leases end.
- * Deliveries that were being sent become due, and are sent again.
+ * Ends the leases in the backup. They belong to the processes that ran during the backup, and their end times may be from the clock of
+ * another machine. Deliveries that were being sent become due, and are sent again.
  */
 async function endLeases(main: Queryable): Promise<void> {
   await main.query(

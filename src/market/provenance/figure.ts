@@ -1,9 +1,10 @@
 // The rule that chooses a figure of a collection among several candidates: the strongest kind that is complete and not too old. Pure.
 
 /**
- * Where a figure comes from, strongest first. `chain`: the collection's history was read from its chain, and the chain is followed. `scan`:
- * a vendor's list was read to its end, and followed without a gap since. `reported`: a vendor states the figure itself. `imported`: records
- * of the operator and orders of this service. `snapshot`: stored with the collection record.
+ * Where a figure comes from, strongest first. `chain`: counted from the history of the collection on its chain, which was read completely
+ * and is followed. `scan`: counted from a vendor's list that was read to its end, and whose changes have been read without a gap since.
+ * `reported`: a vendor states the figure itself. `imported`: counted from records of the operator and orders of this service. `snapshot`:
+ * stored with the collection record.
  */
 export const PROVENANCE_KINDS = ['chain', 'scan', 'reported', 'imported', 'snapshot'] as const;
 export type ProvenanceKind = (typeof PROVENANCE_KINDS)[number];
@@ -12,7 +13,7 @@ export type ProvenanceKind = (typeof PROVENANCE_KINDS)[number];
 export type Candidate<T> = {
   kind: ProvenanceKind;
   source: string | null;
-  /** When the value was right; null when that is not known. A time after now counts as now. */
+  /** The time at which the value was right. Null if this time is not known. A time after now counts as now. */
   at: number | null;
   /** False for a sum or count that may lack some of its rows. Such a candidate is never chosen. */
   complete: boolean;

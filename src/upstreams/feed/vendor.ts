@@ -1,4 +1,4 @@
-// The operator's own feed, as the service registers it.
+// Registers the operator's own feed as a vendor.
 
 import { defineVendor } from '../vendor.ts';
 import type { FeedAccess, FeedSettings } from './settings.ts';

@@ -94,7 +94,7 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
     );
   });
 
-  test("a block that the second endpoint lacks is accepted once that endpoint's head has stood still for a minute", async (t) => {
+  test("a block that the second endpoint lacks is accepted after that endpoint's head has not changed for a minute", async (t) => {
     const late = await startFaultyEndpoint(scene.local.url, { lag: 0 });
     t.after(() => late.close());
     let now = Date.now();
@@ -119,7 +119,7 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
     assert.deepEqual(reader.comparison.status(), { ...AGREED, uncompared: 1 });
   });
 
-  test('a second endpoint that is far behind is not waited for while its head grows', async (t) => {
+  test('a block is accepted without a comparison while the second endpoint is far behind and its head grows', async (t) => {
     const syncing = await startFaultyEndpoint(scene.local.url, { lag: 14 });
     t.after(() => syncing.close());
     for (let blocks = 0; blocks < 16; blocks += 1) await mine(scene.local);
@@ -299,7 +299,7 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
     assert.deepEqual(reader.comparison.status(), AGREED);
   });
 
-  test('transactions that no endpoint has all of are accepted without a comparison, and counted', async (t) => {
+  test('if no endpoint has all requested transactions, those that exist are accepted without a comparison, and counted', async (t) => {
     const [fill] = truth;
     const known = fill?.tx ?? assert.fail('there is no event');
     const unknown = `0x${'0'.repeat(64)}` as const;
@@ -310,7 +310,7 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
     assert.deepEqual(reader.comparison.status(), { ...AGREED, uncomparedCalls: 1 });
   });
 
-  test('with a single endpoint, all that it serves is accepted and counted', async (t) => {
+  test('with a single endpoint, all its data is accepted without a comparison, and counted', async (t) => {
     const reader = readerOf(t, [scene.local.url]);
     await reader.events.ofBlock(busy, filter);
     await reader.events.ofRange(scene.from, scene.to, filter);

@@ -94,7 +94,7 @@ forEachEngine('the stream', (engine) => {
       await closeAll();
     });
 
-    test('a client that is cut off before its first event resumes where it began', async () => {
+    test('a client that is disconnected before its first event resumes at the offset at which its stream began', async () => {
       const start = await settled();
       const stream = await follow();
       await until(() => stream.lastEventId !== '', LIMIT_MS, 'the stream has not begun');
@@ -121,7 +121,7 @@ forEachEngine('the stream', (engine) => {
       let lastEventId = start;
       for (let round = 0; received.length < orders.length; round += 1) {
         const stream = await follow('', { lastEventId });
-        // The connection is cut after one to seven events, at any byte after them.
+        // The connection is closed after one to seven events, possibly in the middle of the next event.
         await stream.received(Math.min(1 + ((round * 5) % 7), orders.length - received.length));
         stream.close();
         await stream.ended;
@@ -133,7 +133,7 @@ forEachEngine('the stream', (engine) => {
       await closeAll();
     });
 
-    test('filters select events by collection and by kind, and an event of no collection passes the filter of collections', async () => {
+    test('filters select events by collection and by kind, and an event without a collection passes each filter by collection', async () => {
       const start = await settled();
       await append(
         [20],
@@ -256,7 +256,7 @@ forEachEngine('the stream', (engine) => {
       await closeAll();
     });
 
-    test('an offset older than the kept events is 410, also for pages, and 0 is the oldest kept event', async () => {
+    test('an offset older than the kept events is 410, also for pages, and the offset 0 begins at the oldest kept event', async () => {
       await append([60], [61]);
       const end = Number(await newest());
       const gone = toOffset(end - 2);

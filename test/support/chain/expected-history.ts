@@ -8,7 +8,7 @@ const HOUR_MS = 60 * 60_000;
 
 export type ExpectedPoint = Pick<HistoryPoint, 'from' | 'floor' | 'volumeRaw' | 'sales'>;
 
-/** The hours from the hour of `from` to the hour of `to`, both in milliseconds. `rows`: all rows of the collection. */
+/** One point for each hour from the hour of `from` to the hour of `to`, both in milliseconds. `rows`: all rows of the collection. */
 export function toExpectedHistory(rows: readonly ActivityRow[], from: number, to: number): ExpectedPoint[] {
   const standing = rows.filter(({ voidedBy }) => voidedBy === null).toSorted((a, b) => a.position - b.position);
   const floors = standing.filter(({ kind }) => kind === 'floor');
