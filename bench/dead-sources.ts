@@ -1,6 +1,6 @@
 // Measures how much unavailable sources slow `/v1`, and how soon recovered sources are used again. Two real services with the same records
-// get the same requests alternately. The sources of one service work. The sources of the other refuse connections, fail or hang, and later
-// recover. The servers of the sources count the requests. All periods, pauses and deadlines have production values.
+// get the same requests alternately. The sources of one service work. The sources of the other service refuse connections, fail or hang, and
+// later recover. The servers of the sources count the requests. All periods, pauses and deadlines have production values.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -91,7 +91,7 @@ async function compareSides(name: string, healthy: Side, affected: Side): Promis
   say(`  CPU time of the service, divided by the CPU time of the service with healthy sources: ${cpu.toFixed(2)}`);
 }
 
-/** The milliseconds of requests: first to the service with healthy sources, then to the other service. */
+/** The durations of requests in milliseconds: first to the service with healthy sources, then to the other service. */
 type Samples = [number[], number[]];
 type Round = { hot: Samples; cold: Samples };
 

@@ -1,11 +1,11 @@
-// Why a signed order is rejected: one code for each check, a closed list that clients rely on (docs/orders.md). The HTTP statuses are in
+// The codes of the reasons for which a signed order is rejected. Clients rely on this list (docs/orders.md). The HTTP statuses are in
 // intake/http/rejections.ts.
 
 import type { ListingRejection } from './seaport/listing.ts';
 
 /**
- * Two checks of a submitted order can reject it with `already_filled`, `already_cancelled` or `wrong_counter`. The first one calls the chain,
- * before the check for `duplicate`. The second one reads the chain log, after the check for `collection_not_followed`. `not_signed` rejects
+ * Two checks of a submitted order can reject it with `already_filled`, `already_cancelled` or `wrong_counter`. The first check calls the
+ * chain, before the check for `duplicate`. The second check reads the chain log, after the check for `collection_not_followed`. `not_signed` rejects
  * only the cancel of an order.
  */
 export type OrderRejectionCode =

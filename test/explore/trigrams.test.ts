@@ -22,7 +22,7 @@ test('a name with one wrong letter has a part whose trigrams are all in the corr
   }
 });
 
-test('the similarity is 1 for the same words, and higher for more common trigrams', () => {
+test('the similarity is 1 for the same words, and grows with the number of trigrams that both names have', () => {
   assert.equal(similarityOf('Harbour Lights', 'lights HARBOUR'), 1);
   assert.equal(similarityOf('harbour', 'xyz'), 0);
   assert.ok(similarityOf('harbor lights', 'harbour lights') > similarityOf('harbor lights', 'harbour foxes'));

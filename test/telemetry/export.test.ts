@@ -17,7 +17,7 @@ import { respondWith, startReceiver } from '../shop/webhooks/fixtures.ts';
 import { metricsOf, spansOf } from './otlp.ts';
 
 const WAIT_MS = 30_000;
-/** The longest time that a request to the receiver takes. */
+/** The longest time that a request to the receiver may take. */
 const POST_TIMEOUT_MS = 10_000;
 
 const receiver = await startReceiver();

@@ -12,7 +12,7 @@ import { hashWords, ORDER_TYPE_TEXT, orderDigest, REFERENCED_TYPES_TEXT } from '
 /** `mismatch`: a key of another account made the signature. `malformed`: no key can have made it. */
 export type SignatureCheck = 'ok' | 'mismatch' | 'malformed';
 
-/** Signatures of wallet contracts are far shorter. */
+/** The largest accepted signature. The signatures of wallet contracts are far shorter. */
 export const SIGNATURE_BYTES_MAX = 4_096;
 /** The height of the largest tree of orders that Seaport accepts. */
 export const BULK_HEIGHT_MAX = 24;

@@ -1,4 +1,4 @@
-// What `mercat import` sends to the intake for compressed files, encodings, JSON layouts and product exports. Also what it says
+// Tests what `mercat import` sends to the intake for compressed files, encodings, JSON layouts and product exports, and what it prints
 // about files that it cannot read. No database is used.
 
 import assert from 'node:assert/strict';

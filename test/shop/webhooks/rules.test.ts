@@ -27,7 +27,7 @@ describe('an attempt', () => {
     assert.equal(judge({ status: 200, error: 'the response was cut off' }).state, 'pending');
   });
 
-  test('that fails is repeated after the delay for its number, at most ten times in all', () => {
+  test('that fails is repeated after the delay for its number, until there were ten attempts', () => {
     assert.equal(judge({ status: 500 }).dueAt, NOW + 5_000);
     assert.equal(judge({ status: 500 }, 0, 0.999).dueAt, NOW + 5_500);
     assert.equal(judge({ status: 500 }, 8).dueAt, NOW + 24 * 3_600_000);
@@ -38,7 +38,7 @@ describe('an attempt', () => {
     });
   });
 
-  test('that fails with Retry-After is repeated after that time, but within a day', () => {
+  test('that fails with Retry-After is repeated after that time, but not before its normal delay and not later than after a day', () => {
     const dueInMs = (retryAfter: string, attempts = 0) =>
       (judge({ status: 503, retryAfter }, attempts).dueAt ?? NOW) - NOW;
     assert.equal(dueInMs('120'), 120_000);

@@ -23,7 +23,7 @@ const LIES = [
   'altered-calls',
   /** The call data of every transaction ends with another digit. */
   'altered-transactions',
-  /** Blocks have other hashes and no logs, from the block that was the newest when `tell` was called. */
+  /** The block that was the newest when `tell` was called, and all later blocks, have other hashes and no logs. */
   'fork',
   /** Like `fork`, but the block that was the newest keeps its hash and its logs. */
   'new-fork',

@@ -122,7 +122,6 @@ function noiseOf(table: string, row: Record<string, unknown>): string[] {
   if (table === 'indexer.trait_set' || table === 'indexer.trait_listing') return ['trait_ids'];
   if (table === 'indexer.listed_trait') return ['trait_id'];
   if (table !== 'indexer.collection_figures') return [];
-  // The last point of the history.
   const point = ['point_at', 'point_floor_raw', 'point_listed'];
   return row['recorded'] === false ? [...point, 'floor_rank', 'volume_rank', 'ranks_valid_until'] : point;
 }
