@@ -1,4 +1,4 @@
-// The options of `npm run oracle`. Each takes a whole number.
+// The options of `npm run oracle`. Each option takes a whole number.
 
 import { parseArgs } from 'node:util';
 

@@ -1,5 +1,6 @@
-// The clock of the primary database, carried forward by the monotonic clock of this process. All processes of a service use it, so that due
-// times, leases and lifetimes mean the same in each process. The wall clock of a process decides nothing.
+// A clock with the time of the primary database. Between two readings of that time, the clock advances with the monotonic clock of this process.
+// All processes of a service use the time of the primary database, so that due times, leases and lifetimes mean the same in each process.
+// The wall clock of a process is not used.
 
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -67,7 +68,7 @@ export class DatabaseClock {
     const receivedAt = this.#monotonic();
     if (!row) throw new Error('the database returned no time');
     const { at } = decodeTime(row);
-    // The driver cuts the time to milliseconds.
+    // The driver truncates the time to milliseconds.
     return { earliest: at - receivedAt, latest: at + 1 - sentAt };
   }
 }

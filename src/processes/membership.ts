@@ -109,5 +109,5 @@ export class Membership {
   };
 }
 
-/** Ignores the failure of a call after the supervisor has ended. Then this process ends too, and nobody needs the call. */
+/** Ignores the failure of a call after the supervisor has ended. This process then ends too, so the effect of the call is not needed. */
 function ignoreEnd(): void {}

@@ -93,7 +93,7 @@ forEachEngine('notices of changes', (engine) => {
     await until(() => notifications.isListening, LIMIT_MS, 'the notification did not arrive');
   });
 
-  test('changes that are made while a notice is sent share the next notice, and a long list names all collections', async () => {
+  test('changes that are made while a notice is sent are in one later notice, and a notice with too many collections stands for everything', async () => {
     const main = await engine.open();
     const sent: string[] = [];
     const within: Database['within'] = (timeoutMs) => {

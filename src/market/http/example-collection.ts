@@ -1,5 +1,5 @@
-// The collection of all examples in the OpenAPI documents. The sample marketplace has it, so a new installation responds to the requests in
-// the examples.
+// The collection of all examples in the OpenAPI documents. The sample marketplace contains this collection, so a new installation with
+// the sample marketplace responds to the requests in the examples.
 
 import { createChains } from '../../core/chains.ts';
 import type { Price, Rates } from '../../core/price.ts';

@@ -1,4 +1,4 @@
-// The numbers of the chart of floor and volume.
+// Computes the numbers that the chart of floor and volume draws.
 
 import type { HistoryPoint } from '../../../../client/src/market.ts';
 import { toEdge } from './chart-edge.ts';
@@ -40,7 +40,7 @@ export function trimHistory(points: readonly HistoryPoint[]): readonly HistoryPo
   return first < 0 ? [] : points.slice(first);
 }
 
-/** `readAt`: when the points were read, in ms since the epoch. The last floor is drawn until then, or until its interval ends. */
+/** `readAt`: when the points were read, in ms since the epoch. The last floor is drawn until `readAt` or the end of its interval, whichever is earlier. */
 export function toHistoryData(points: readonly HistoryPoint[], readAt: number): HistoryData {
   const last = points.at(-1);
   const end = last ? [Math.max(Date.parse(last.from), Math.min(Date.parse(last.to), readAt)) / 1_000] : [];

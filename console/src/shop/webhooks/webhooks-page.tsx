@@ -1,4 +1,4 @@
-// The webhooks of the shop, and the form of a new one.
+// The webhooks of the shop, and the form for a new webhook.
 
 import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';

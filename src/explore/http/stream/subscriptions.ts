@@ -1,4 +1,4 @@
-// All connections of a process to the stream: takes places for them, sends events to all of them, and ends them at a shutdown.
+// Manages all connections of a process to the stream: takes places for the connections, sends events to them, and ends them at a shutdown.
 
 import type { ServerResponse } from 'node:http';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
@@ -35,10 +35,10 @@ export const RETRY_AFTER_S = 10;
 /** Connections are ended after this share of the grace period of a shutdown. By then load balancers have noticed the shutdown. */
 const DRAIN_FROM = 0.5;
 const DRAIN_STEPS = 10;
-/** The maximum of the lag is kept for one to two of these periods. */
+/** `lagMs` of the counts is the largest lag in the present period and in the preceding period. */
 const LAG_PERIOD_MS = 60_000;
 
-/** A place for a connection. It must be left when the connection has ended. */
+/** A place for a connection. The holder must call `leave` when the connection has ended. */
 export type Place = { leave(): void };
 
 export type SubscriptionsOptions = {
@@ -102,12 +102,15 @@ export class Subscriptions {
     const result = await this.#places.enter(client);
     if (result === 'full') {
       rejections.add('stream');
-      throw new ServiceError('unavailable', 'The stream has the most connections that it may have, try again later');
+      throw new ServiceError('unavailable', 'The stream has reached its limit of connections, try again later');
     }
     if (result !== 'entered') {
       rejections.add('stream-client');
       const { taken } = result;
-      throw new ServiceError('rate_limited', `This client has ${taken} connections to the stream, which is the most`);
+      throw new ServiceError(
+        'rate_limited',
+        `This client has ${taken} connections to the stream, which is the limit for one client`,
+      );
     }
     let isLeft = false;
     const leave = () => {
