@@ -153,7 +153,7 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
     await opened.context.close();
   });
 
-  test('a field that two tabs have changed is saved as the reader chooses, and the other changes are kept', async () => {
+  test('when the field of a form was also changed elsewhere, the user chooses a value, and all other changes are kept', async () => {
     const { key, client } = await newShop();
     const { data } = await client.createProduct({ name: 'Mug', price: '10' });
     const opened = await openPage(browser, DESKTOP);
@@ -174,7 +174,7 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
     await opened.context.close();
   });
 
-  test('a count of stock does not overwrite a change that the reader has not seen', async () => {
+  test('setting the stock to a count does not overwrite a change that the user has not seen', async () => {
     const { key, client } = await newShop();
     const { data } = await client.createProduct({ name: 'Mug', price: '10', inventory: 20 });
     const opened = await openPage(browser, DESKTOP);
@@ -194,7 +194,7 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
     await opened.context.close();
   });
 
-  test('a key that may only read is offered no change, and a wrong key is refused', async () => {
+  test('with a key that can only read, the pages have no controls for changes, and a wrong key is refused', async () => {
     const { key, client } = await newShop(['products:read']);
     const { data } = await client.createProduct({ name: 'Mug', price: '10' });
     const opened = await openPage(browser, DESKTOP);
@@ -216,7 +216,7 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
     await opened.context.close();
   });
 
-  test('a form with unsaved changes is not left without a question', async () => {
+  test('a user who leaves a form with unsaved changes is asked first', async () => {
     const { key } = await newShop();
     const opened = await openPage(browser, DESKTOP);
     const { page } = opened;

@@ -194,7 +194,7 @@ test('an offset that is too old is an error that asks for a new snapshot', async
   assert.equal(requests.length, 1);
 });
 
-test('a rejected request and a response that is no stream end the stream', async (context) => {
+test('a request that is rejected ends the stream with an error, and so does a response that is not an event stream', async (context) => {
   const { url } = await start(context, fails(400, 'bad_request'), sends(200, {}));
   for (const [code, status] of [
     ['bad_request', 400],
@@ -222,7 +222,7 @@ test('the next connection waits for the time that the service names', async (con
   assert.equal(third - second >= 590, true, String(third - second));
 });
 
-test('an abort ends the stream with its reason, while it is connected and while it waits', async (context) => {
+test('an abort ends the stream with the reason of the abort, whether the stream is connected or waits to connect', async (context) => {
   const reason = new Error('the page was closed');
   for (const step of [hangs, streams(': open\n\n'), fails(503, 'unavailable', { 'retry-after': '30' })]) {
     const { url, requests } = await start(context, step);
@@ -246,7 +246,7 @@ test('leaving the loop closes the connection', async (context) => {
   assert.deepEqual(states, ['open']);
 });
 
-test('a snapshot is followed from the oldest offset of its responses', async (context) => {
+test('the stream after a snapshot begins at the oldest offset of the responses of the snapshot', async (context) => {
   const page = (position: number, nextCursor: string | null) => {
     const pagination = { nextCursor, hasMore: nextCursor !== null };
     return sends(200, { data: [position], pagination, meta: { offset: offsetOf(position) } });

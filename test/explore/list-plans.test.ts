@@ -111,7 +111,7 @@ function declareTests(engine: TestEngine): void {
     });
   }
 
-  test('by id with common traits visit an index alone, and stop when the page is full', async () => {
+  test('by id with common traits read only an index, and stop when the page is full', async () => {
     const wanted = new Map([
       ['Hat', ['Hat 0']],
       ['Eyes', ['Eyes 0']],
@@ -148,10 +148,10 @@ function declareTests(engine: TestEngine): void {
     }
   };
 
-  test('by rank with common traits visit indexes alone, and stop when the page is full', () =>
+  test('by rank with common traits read only indexes, and stop when the page is full', () =>
     assertWalkByRank(['trait_set']));
 
-  test('by common traits that exclude each other stop the walk at its limit, and search', async () => {
+  test('by common traits that no token has together stop the walk of the index at its limit, and then search', async () => {
     const wanted = new Map([
       ['Mouth', ['Mouth 0']],
       ['Fur', ['Fur 0']],
@@ -165,7 +165,8 @@ function declareTests(engine: TestEngine): void {
          and fur.collection_id = $1 and fur.name = $3 and fur.value = $3 || ' 0' and trait_ids @> array[mouth.id, fur.id]`,
       [id, mouth, fur],
     );
-    // Twice the visits that the walk is expected to need, and the tokens with the rarer trait. The collection has 10,000 tokens.
+    // A list reads at most twice the rows that the walk is expected to need, and then the tokens with the rarer trait. This is far less than the
+    // 10,000 tokens of the collection.
     const rowsMax = (2 * LIMIT) / filter.share + filter.rarest.tokens;
     assert.ok(rowsMax < 5_000);
     const query = { filter, limit: LIMIT, now: NOW, listed: null, after: null };
@@ -290,7 +291,7 @@ function declareTests(engine: TestEngine): void {
     await assertPlans(db, (reading) => listLoggedSales(reading, sales));
   });
 
-  test('the history of a collection is read from indexes alone, and only its hours', async () => {
+  test('the history of a collection reads only indexes, and only the hours of the range', async () => {
     const range = { from: NOW - 90 * DAY_MS, to: NOW };
     for (const interval of INTERVALS)
       await assertPlans(db, (reading) => readRangeFigures(reading, id, { ...range, interval }), {
@@ -314,7 +315,7 @@ function declareTests(engine: TestEngine): void {
     );
   });
 
-  test('by computed rank with common traits visit indexes alone, and stop when the page is full', async () => {
+  test('by computed rank with common traits read only indexes, and stop when the page is full', async () => {
     await db.query(
       `insert into indexer.rarity_rank (collection_id, asset, generation, rank)
        select collection_id, asset, 1, rarity_rank from indexer.token where collection_id = $1 and rarity_rank is not null`,

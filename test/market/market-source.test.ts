@@ -56,7 +56,7 @@ test('a read after the shared deadline fails', async (t) => {
   assert.deepEqual(limits, [5, 0]);
 });
 
-test('reads that run at the same time use the shared time once', async (t) => {
+test('time in which several reads run at once is counted only once', async (t) => {
   const { source, clock, limits } = createSource(t, 60_000);
   const read = source.withinOneDeadline();
   const first = Promise.withResolvers<void>();

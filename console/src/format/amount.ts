@@ -6,7 +6,7 @@ export type Amount = { raw: bigint; decimal: number; currency: string; usd: numb
 const LOCALE = 'en';
 const MINUS = '\u2212';
 const SIGNIFICANT_DIGITS = 4;
-/** From here on, numbers are written as 12.3k or 4.5M. */
+/** Numbers that are at least this large are written like 12.3K or 4.5M. */
 const COMPACT_MIN = 10_000;
 /** Smaller amounts are written as "<0.00001", because their zeros would not fit into a column. */
 const AMOUNT_MIN = 0.000_01;
@@ -44,7 +44,7 @@ export function formatShare(share: number): string {
   return percent.format(share);
 }
 
-/** A change as a ratio, such as `+5.1%`. The sign is that of the rounded percentage. */
+/** Formats a change, given as a ratio, as a percentage such as `+5.1%`. A change that is rounded to 0% has no sign. */
 export function formatChange(ratio: number): string {
   return change.format(ratio).replace('-', MINUS);
 }

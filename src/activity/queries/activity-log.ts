@@ -51,7 +51,8 @@ export async function updateActivityHead(
 }
 
 /**
- * Empties `merged`. Must be called after the indexer has deleted these changes. Does nothing if the stored revision is no longer `revision`.
+ * Empties `merged`. Must be called after the indexer has deleted the changes that `merged` lists. Does nothing if the stored revision is no longer
+ * `revision`.
  */
 export async function clearMerged(db: Queryable, revision: number): Promise<void> {
   await db.query(`update main.activity_head set merged = '{}' where revision = $1`, [revision]);
@@ -73,9 +74,9 @@ const decodeMoved = rowDecoder('activity', {
 /**
  * Moves the oldest changes of a schema in the primary database, at most `limit`, to the log after the position `after`, by the rule of
  * `insertActivity`. Stops before a change of the kind `reorg`. `moved`: how many changes were moved; `added`: how many rows were appended.
- * `isReorg`: the next change is of that kind. The head must be locked. `now` in milliseconds. The statement sees no change between the oldest and
- * the newest of the batch besides those of the batch, so it deletes them by their range, which PostgreSQL finds by the index. A join would read the
- * complete table, which has many deleted rows during an import.
+ * `isReorg`: the next change is of the kind `reorg`. The head must be locked. `now` in milliseconds.
+ * All changes that the statement sees between the oldest and the newest change of the batch belong to the batch. Therefore it deletes this range of
+ * `seq`, which PostgreSQL finds through the index. With a join, PostgreSQL would read the complete table, which has many deleted rows during an import.
  */
 export async function moveChanges(
   tx: Queryable,
@@ -103,8 +104,8 @@ export async function moveChanges(
 }
 
 /**
- * The SQL condition that the fact of a change is not in the log, or was taken back. An indexer that is rebuilt records the same sales again.
- * `$4` is the origin.
+ * The SQL condition that a change has no fact, or that its fact is not in the log or was taken back. Without this condition, an indexer that is
+ * rebuilt would add the same sales again. `$4` is the origin.
  */
 const isNew = (change: string) => `(${change}.fact is null or not exists (
   select from main.activity as known where known.fact = ${change}.fact and known.origin = $4 and known.voided_by is null))`;
@@ -187,7 +188,8 @@ const decodeAge = rowDecoder('activity', { position: safeInteger, mergedAt: colu
 
 /**
  * Finds at most `limit` of the oldest rows that were merged before `before`, in milliseconds, deletes them, and moves `oldest`. Changes of
- * floors are not deleted, because the history of a collection keeps only the figures of each hour. Returns how many rows were found.
+ * floors are not deleted: they are the only exact record of past floors, because the history of a collection has only one row for each hour.
+ * Returns how many rows were found.
  */
 export async function deleteOldActivity(tx: Queryable, before: number, limit: number): Promise<number> {
   const { oldest } = await lockActivityHead(tx);

@@ -10,8 +10,8 @@ import type { ChainAudit, Difference } from './report.ts';
 import { FIGURE_DIFFERENCES_MAX } from './report.ts';
 
 /**
- * How often the figures are counted. A difference is reported only if every count finds it, because a figure may be wrong for up to 5 seconds:
- * until the sweep of expired rows corrects it, or, after a failed copy, the task `catalog`.
+ * How often the figures are counted. A difference is reported only if every count finds it. A figure may be wrong for up to 5 seconds, until the
+ * sweep of expired rows corrects it. After a failed copy of the catalog, the task `catalog` corrects it in this time.
  */
 const COUNTS = 4;
 const PAUSE_MS = 2_000;

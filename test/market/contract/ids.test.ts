@@ -1,4 +1,5 @@
-// What `{id}` may be on every endpoint with this parameter. It is tried as canonical id, slug and address or mint, in this order.
+// The forms of the path parameter `{id}` on every endpoint that has it. The service looks for a collection with this canonical id, then with this
+// slug, and then with this address or mint.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -75,7 +76,7 @@ forEachMarket('ids', { settings, prepare: loadOnFormerChain }, (market) => {
     }
   });
 
-  test('a Solana mint is accepted only in its own letter case', async () => {
+  test('an EVM address is accepted in any letter case, and a Solana mint only in its own', async () => {
     const evm = newCollection();
     const solana = newCollection({ chain: 'solana' });
     await market.load([evm.collection(), solana.collection()]);

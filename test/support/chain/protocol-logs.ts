@@ -1,4 +1,4 @@
-// Decodes the logs of one transaction on Ethereum, and derives its sales, with the code of the follower and of the projection.
+// Decodes the logs of one transaction with the code of the follower, and derives its sales with the code of the projection.
 
 import type { ChainEvent, OrderFulfilled } from '../../../src/chain-log/chain-event.ts';
 import { findProtocol, listProtocolContracts, toMarketplace } from '../../../src/chains/protocols/registry.ts';
