@@ -1,7 +1,7 @@
-// A large, skewed set of rows for benchmarks. At share 1 it has 20,000 collections, 20 million sales, 5 million listings and 10 million
-// tokens. SQL makes the rows from their numbers and a seed, so every run has the same rows. The rows of the large tables are inserted
-// before their indexes are built, and their figures are computed from all rows at once. The result is the state that an import of the same
-// records leaves (test/bench/large-set.test.ts). Only the activity log and the history of floors differ: they begin when the set is made.
+// A large, skewed set of rows for benchmarks. At full size (share 1) it has 20,000 collections, 20 million sales, 5 million listings and 10
+// million tokens. SQL makes the rows from their numbers and a seed, so every run has the same rows. The rows of the large tables are inserted
+// before the indexes are built, and the figures are computed from all rows at once. An import of the same records would give the same tables
+// (test/bench/large-set.test.ts), except for the activity log and the history of floors, which begin when the set is made.
 
 import { createChains } from '../src/core/chains.ts';
 import { SCHEMAS, migrate } from '../src/database/migrate.ts';
@@ -33,7 +33,7 @@ export function sizeOf(share: number, { sales }: { sales?: number } = {}): Large
 }
 
 export type LargeSetOptions = LargeSize & {
-  /** The newest sale and listing are of this time, in milliseconds. */
+  /** The time of the newest sale and of the newest listing, in milliseconds. */
   now: number;
   /** Another seed makes other rows. */
   seed?: number;

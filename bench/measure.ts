@@ -56,8 +56,8 @@ export function cpuMs(pid: number): number {
 }
 
 /**
- * Returns the CPU time of a PostgreSQL server on this machine in milliseconds. It includes all processes of the server, also ended ones.
- * Returns 0 for the embedded engine, which runs in this process and is counted with it.
+ * Returns the CPU time of a PostgreSQL server on this machine in milliseconds. It includes all processes of the server, also those that have
+ * ended. Returns 0 for the embedded engine, whose CPU time is part of the CPU time of this process.
  */
 export async function databaseCpuMs(database: Database): Promise<number> {
   if (database.engine === 'embedded') return 0;
@@ -70,7 +70,7 @@ export async function databaseCpuMs(database: Database): Promise<number> {
   );
 }
 
-/** The fields of /proc/PID/stat after the name of the program: the state, then the parent. */
+/** The fields of /proc/PID/stat after the name of the program. The first field is the state, the second the id of the parent process. */
 function readStat(pid: number): string[] {
   return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
 }

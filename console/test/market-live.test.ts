@@ -79,7 +79,7 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
     await context.close();
   });
 
-  test('an open activity tab has what happens at its top, and a figure of the page changes', async () => {
+  test('an open activity tab shows a new sale in its first row', async () => {
     const { page, context } = await openPage(browser, DESKTOP);
     const { open } = watchStreams(page);
     await visit(page, `${service.url}/c/live?tab=activity`);
@@ -90,7 +90,7 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
     await context.close();
   });
 
-  test('the page of another collection does not have the tokens of the one before', async () => {
+  test('after the user opens another collection, the page does not show the tokens of the previous collection', async () => {
     const { page, context } = await openPage(browser, DESKTOP);
     const { promise: isChecked, resolve: check } = Promise.withResolvers<void>();
     await page.route(`**/collections/${other.id}/tokens*`, async (route) => {
@@ -109,7 +109,7 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
     await context.close();
   });
 
-  test('a row without a floor has the total for the buyer after its first listing', async () => {
+  test('the row of a collection without a floor shows the buyer floor after the first listing', async () => {
     const { page, context } = await openPage(browser, DESKTOP);
     const { open } = watchStreams(page);
     // Changes the response, so that the collection seems to have no stored buyer floor yet.
@@ -126,7 +126,7 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
     await context.close();
   });
 
-  test('a tab has one stream, closes it while the page is hidden, and continues where it was closed', async () => {
+  test('a page has one stream, closes the stream while the page is hidden, and then continues after the last offset', async () => {
     const { page, context } = await openPage(browser, DESKTOP);
     const { opened, open } = watchStreams(page);
     await visit(page, `${service.url}/`);

@@ -1,4 +1,4 @@
-// The responses of a route in its OpenAPI document: its success, and errors in the envelope of its interface.
+// Makes the table of a route's responses for the OpenAPI document: the successful response, and the errors in the envelope of the interface.
 
 import { RATE_LIMIT_HEADERS } from './openapi.ts';
 

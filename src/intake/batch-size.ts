@@ -7,7 +7,7 @@ import type { Engine } from '../database/port.ts';
 /** The number of records in the first batch. A smaller number is chosen later only if other work waits for the transactions. */
 export const BATCH_ROWS_FIRST = 500;
 /**
- * The largest number of records in one batch. The number is larger on PostgreSQL, for three reasons: it stores the parts of a batch at the same
+ * The largest number of records in one batch. The number is larger on PostgreSQL, for three reasons: the parts of a batch are stored at the same
  * time, each commit waits for the disk, and the more sorted rows a transaction inserts, the fewer index pages it writes for each row.
  */
 const BATCH_ROWS_MAX: Record<Engine, number> = { embedded: 2_000, postgresql: 16_000 };

@@ -127,7 +127,7 @@ export async function importRecords(
       .catch(() => null);
     return await end(counter.summary({ ...toNoted(notes), unknownCollections }), null);
   } catch (error) {
-    // If a batch failed, that error has aborted the reading. The cause is then the batch's error, not the abort.
+    // If a batch failed, its error has aborted the reading of the source. The cause of the failure is then the error of the batch, not the abort.
     const cause = await ingesting.then(
       () => error,
       (reason: unknown) => reason,

@@ -6,8 +6,8 @@ import { WindowTable } from '../http/window-table.ts';
 import type { WindowPart, WindowRequest } from './granted-windows.ts';
 
 /**
- * The part of a window that this process has. `left`: how many more requests the process may let pass. `endsAt` is not later than the end of
- * the window in the supervisor.
+ * The part of a window that this process has. `left`: how many more requests this process can admit. `isUsedUp`: the supervisor has
+ * nothing more to give. `endsAt` is not later than the end of the window in the supervisor.
  */
 type OwnPart = { window: number; left: number; isUsedUp: boolean; endsAt: number; resetAt: number };
 
@@ -16,7 +16,7 @@ export class GrantedRateLimiter<B extends string> implements RateLimiter<B> {
   readonly #clocks: RateLimitClocks;
   readonly #take: (request: WindowRequest) => Promise<WindowPart>;
   readonly #parts: WindowTable<OwnPart>;
-  /** By key: the request to the supervisor for a part that has no response yet. Concurrent requests of a client wait for the same response. */
+  /** The unanswered requests to the supervisor for a part, by key. Concurrent requests of a client wait for the same answer. */
   readonly #taking = new Map<string, Promise<void>>();
 
   constructor(
@@ -37,7 +37,7 @@ export class GrantedRateLimiter<B extends string> implements RateLimiter<B> {
     return counted === undefined ? this.#countNextPart(key, limit) : counted;
   }
 
-  /** Gives the uncounted requests of the window back to the supervisor. Returns their number. */
+  /** Gives the unused part of the window back to the supervisor. Returns the number of its requests. */
   giveBack(key: string, window: number): number {
     const part = this.#parts.find(key, this.#clocks.monotonic());
     if (part?.window !== window) return 0;
@@ -46,7 +46,7 @@ export class GrantedRateLimiter<B extends string> implements RateLimiter<B> {
     return left;
   }
 
-  /** Counts a request. Returns undefined if nothing is left in this process, but other processes or the supervisor may have something left. */
+  /** Counts a request. Returns undefined if this process has nothing left, but the supervisor may have another part for it. */
   #countPart(key: string, limit: number): RateLimitExceeded | null | undefined {
     const now = this.#clocks.monotonic();
     const part = this.#parts.find(key, now);

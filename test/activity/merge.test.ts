@@ -56,7 +56,7 @@ forEachEngine('the merge of the activity log', (engine) => {
     (await readLog()).map(({ position, kind, name }) => `${position} ${kind} ${name ?? ''}`);
 
   for (const databases of ['one', 'two'] as const) {
-    test(`changes of both schemas get positions without gaps, each schema in its order (${databases} databases)`, async () => {
+    test(`changes of both schemas get positions without gaps, and each schema keeps its order (${databases} databases)`, async () => {
       await record(databases, 'main', [list('a'), list('b')]);
       await record(databases, 'indexer', [list('m'), list('n')]);
       assert.equal(await merge(databases), 4);
@@ -77,7 +77,7 @@ forEachEngine('the merge of the activity log', (engine) => {
       );
     });
 
-    test(`a reorganisation takes back later blocks of its schema, and names their positions (${databases} databases)`, async () => {
+    test(`a reorganisation takes back the changes of later blocks in its schema, and names the positions of these changes (${databases} databases)`, async () => {
       await record(databases, 'main', [sale('own', 12)]);
       await record(databases, 'indexer', [
         sale('kept', 10),
@@ -128,7 +128,7 @@ forEachEngine('the merge of the activity log', (engine) => {
     assert.deepEqual(await readNames(), ['1 sale a', '2 sale b']);
   });
 
-  test('a process that ends after the merge and before the deletion in the indexer repeats nothing and loses nothing', async () => {
+  test('when a process ends between the merge and the deletion in the indexer, no change is repeated and none is lost', async () => {
     await record('two', 'indexer', [list('a'), list('b')]);
     const [stored] = await indexer.query(`select json_agg(change)::text as rows from indexer.market_change as change`);
     await merge('two');
@@ -146,7 +146,7 @@ forEachEngine('the merge of the activity log', (engine) => {
     assert.deepEqual(await readNames(), ['1 list a', '2 list b', '3 list c']);
   });
 
-  test('a merge that read changes of a collection before its removal does not append them afterwards', async () => {
+  test('changes that a merge has read before their collection was removed are not appended afterwards', async () => {
     await record('two', 'indexer', [list('removed'), { ...list('kept'), collectionId: 'other' }]);
     const remove = () =>
       removeCollections({ main, indexer, onChanged: () => undefined }, [{ collectionId: 'c', chain: 'ethereum' }]);
@@ -218,7 +218,7 @@ forEachEngine('the merge of the activity log', (engine) => {
     assert.equal((await readLog()).length, 160);
   });
 
-  test('old activity is deleted in bounded steps, except floors, and the oldest position is known', async () => {
+  test('old activity is deleted in bounded steps, except floors, and each step moves the oldest position', async () => {
     await record('one', 'indexer', [list('a'), { ...list('b'), kind: 'floor' }, list('c')]);
     await merge('one', NOW);
     await record('one', 'indexer', [list('d')]);

@@ -144,7 +144,7 @@ describe('trials in the background', () => {
     return { breaker, trials, pass, attempts: () => attempts };
   }
 
-  test('a trial in the background is no part of the request that opened the breaker', async () => {
+  test('a trial in the background does not run in the async context of the request that started it', async () => {
     const requests = new AsyncLocalStorage<string>();
     const options = { openMs: 1, openMaxMs: 1, clock: () => performance.now(), random: () => 0 };
     const breaker = new CircuitBreaker(options);
@@ -196,7 +196,7 @@ describe('trials in the background', () => {
     assert.deepEqual([breaker.state(), breaker.failures()], ['closed', 0]);
   });
 
-  test('trials go on after a trial during which a call in progress has failed', async (t) => {
+  test('when a call in progress fails during a trial, another trial follows', async (t) => {
     const trial = Promise.withResolvers<void>();
     const { breaker, pass, attempts } = startTrials(t, () => trial.promise);
     await pass(100);

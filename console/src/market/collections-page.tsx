@@ -248,8 +248,8 @@ function hasLine(values: readonly (number | null)[]): boolean {
 }
 
 /**
- * Displays the stored buyer floor. If none is stored, requests the present buyer floor. That takes one request for each row, so only rows that
- * stay in the window for a moment send it.
+ * Displays the stored buyer floor. If none is stored, requests the current buyer floor of this collection. To send few requests, a row does so
+ * only after it was visible for a moment.
  */
 function BuyerFloor({ collection: { id, stats } }: { collection: MarketCollection }) {
   const { buyerFloor, floor } = stats;
