@@ -1,4 +1,4 @@
-// Sends one request of a client: attempts, waits between them, the time limit, and the reuse of unchanged responses.
+// Sends the requests of a client. Repeats failed attempts after a wait, keeps the time limit of the call, and reuses unchanged responses.
 
 import { parseJson, toJson } from './json.ts';
 import type { ErrorDetail } from './mercat-error.ts';
@@ -40,7 +40,7 @@ export type Request = {
   /** Sent as JSON. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
-  /** Whether a request may be repeated although it may already have had its effect. */
+  /** Whether the request is repeated even if an earlier attempt may have had its effect. */
   isRepeatable: boolean;
 };
 
@@ -106,8 +106,8 @@ export class Transport {
   }
 
   /**
-   * How long to wait before the request is repeated. `retries`: how often it was repeated before. A random part prevents that all clients
-   * return at the same time.
+   * How long to wait before the request is repeated. `retries`: how often it was repeated before. A part of the wait is random, so that not all
+   * clients repeat their requests at the same time.
    */
   toWaitMs(retries: number, retryAfterMs: number | null): number {
     const random = (this.#options.random ?? Math.random)();
@@ -152,7 +152,7 @@ export class Transport {
   }
 }
 
-/** After a lost response, 409 can mean that the first attempt still runs. A conflict that lasts is reported by the last attempt. */
+/** After a lost response, 409 can mean that the first attempt still runs, so it is retried. If the conflict remains, the last 409 is thrown. */
 function isRetried(error: MercatError, { isRepeatable }: Request, isEffectUnknown: boolean): boolean {
   if (isLost(error)) return isRepeatable;
   const { status } = error;

@@ -152,7 +152,7 @@ export const texts = {
     },
     source: 'Source',
     at: 'As of',
-    incomplete: 'The data does not cover all that this figure needs, so it is not shown.',
+    incomplete: 'The stored data is not complete enough for this figure, so the figure is not shown.',
     unread: 'The origin could not be read.',
   },
   listings: {
@@ -415,7 +415,7 @@ export const texts = {
     },
     conflict: {
       title: 'Someone else has changed this product meanwhile',
-      text: 'The fields below were changed by both. Choose a value for each, then save. All other changes are kept.',
+      text: 'You and someone else have both changed the fields below. Choose a value for each field, then save. All other changes are kept.',
       theirs: 'Saved by someone else',
       mine: 'Your change',
     },
@@ -470,7 +470,7 @@ export const texts = {
         slug: 'Unique in the shop. Empty: derived from the name.',
         weightGrams: 'For shipping rates.',
         inventory: 'The first stock. Later changes are made with a reason, on the page Stock.',
-        trackInventory: 'If not, the product never sells out.',
+        trackInventory: 'If the stock is not counted, the product never sells out.',
       },
     },
     stock: {
@@ -493,10 +493,10 @@ export const texts = {
       mode: 'Kind of change',
       modes: { adjustment: 'Add or remove', set: 'Set to a count' },
       amounts: { adjustment: 'Change', set: 'Counted stock' },
-      hints: { adjustment: 'Such as 12 or -3.', set: 'What was counted.' },
+      hints: { adjustment: 'Such as 12 or -3.', set: 'The number of pieces that you have counted.' },
       effect: (before: string, after: string) => `From ${before} to ${after}.`,
       reason: 'Reason',
-      reasonHint: 'Stands in the log.',
+      reasonHint: 'Recorded in the log.',
       conflictTitle: 'The stock has changed meanwhile.',
       conflict: (before: string, now: string) => `You have seen ${before}, and now it is ${now}. Nothing was saved.`,
       keep: (now: string) => `Keep ${now}`,
@@ -557,7 +557,7 @@ export const texts = {
       removeTitle: 'Delete this webhook?',
       removeText: 'Its deliveries are deleted too. Deliveries that wait are not sent.',
       recover: 'Recover events',
-      recoverText: 'Sends the events since a time that were not delivered.',
+      recoverText: 'Sends the events that occurred since a time and were not delivered.',
       recoverSince: 'Since',
       recoverHint: 'In your time zone. Events are kept for 30 days.',
       notATime: 'A date and a time are needed.',
@@ -586,7 +586,7 @@ export const texts = {
     goodHint: 'No database, chain, task or source has a problem.',
     problems: 'What needs attention',
     toDo: 'What to do:',
-    operatorHint: 'Reasons that may name hosts are for the operator only: npx --no mercat status',
+    operatorHint: 'Only the operator can read reasons that may contain host names: npx --no mercat status',
     databases: 'Databases',
     database: 'Database',
     databaseNames: { main: 'Primary', indexer: 'Index' } as Readonly<Record<string, string>>,
@@ -703,7 +703,7 @@ export const texts = {
       }),
       someEndpoints: (chain: string, failing: number, all: number) => ({
         title: `${failing} of ${all} endpoints of ${chain} do not work.`,
-        meaning: 'The others are used. What only one of them serves is not compared.',
+        meaning: 'The other endpoints are used. Data that only one endpoint serves is not compared.',
         action: 'Check the endpoints in the settings and the limits of their provider: npx --no mercat status',
       }),
       behind: (chain: string, blocks: string) => ({
@@ -740,7 +740,8 @@ export const texts = {
       paused: (source: string, failure: string) => ({
         title: `The source ${source} is paused after failures${failure}.`,
         meaning: 'Figures from this source are the last ones that it reported.',
-        action: 'The service tries again by itself. If it lasts, check the key and the state of the source.',
+        action:
+          'The service tries again by itself. If the failures continue, check the key and the state of the source.',
       }),
       spent: (source: string) => ({
         title: `The hourly budget of ${source} is used up.`,

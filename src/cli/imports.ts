@@ -9,7 +9,7 @@ import { formatTable, printable } from './output.ts';
 import { Progress } from './progress.ts';
 
 export const defineImports: DefineCommand = (imports, io) => {
-  imports.description('What was imported, by whom and when. An import can be taken back for 30 days.');
+  imports.description('What was imported, by whom and when. An import can be taken back within 30 days.');
   imports
     .command('list')
     .description('List the newest 100 imports, with the number of rows that an undo would take back.')

@@ -1,5 +1,5 @@
-// Taking imports back, on both engines. An import, its undo and the same import again leave the rows of one import. This holds for
-// every kind of record, even if the import or the undo is cut off between two transactions.
+// Taking imports back, on both engines. After an import, its undo and the same import again, the database has the same rows as after one import.
+// This holds for every kind of record, even if the import or the undo is interrupted between two transactions.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -42,8 +42,8 @@ const ID = `ethereum_${EVM}`;
 class Killed extends Error {}
 
 /**
- * Returns a database for an import that is killed when it begins its next transaction after the first `limit` ones. From then on, all
- * transactions and statements fail.
+ * Returns a database that simulates the end of its process after the first `limit` transactions. From then on, all transactions and statements
+ * fail.
  */
 function killedAfter(db: Database, limit: number): Database {
   let transactions = 0;
@@ -202,7 +202,7 @@ forEachEngine('the undo of an import', (engine) => {
     }
   });
 
-  test('an undo leaves and names a row that has changed since the import', async () => {
+  test('an undo does not take back a row that has changed since the import, and names this row', async () => {
     const empty = await dumpUndoable(db);
     const id = await load([token({ name: 'One' }), token({ tokenId: '2', name: 'Two' })]);
     const later = await load([token({ name: 'Uno' })]);
@@ -216,7 +216,7 @@ forEachEngine('the undo of an import', (engine) => {
     assert.deepEqual(await dumpUndoable(db), empty);
   });
 
-  test('an undo leaves a product whose stock has changed since the import', async () => {
+  test('an undo does not delete a product whose stock has changed since the import', async () => {
     const id = await load([product({ inventory: 20 }), product({ name: 'Cup' }), sale({ tx: '0x1' })]);
     await db.query(`update main.product set inventory = 19 where name = 'Mug'`);
     await db.query(`delete from main.product where name = 'Cup'`);
@@ -227,7 +227,7 @@ forEachEngine('the undo of an import', (engine) => {
     });
   });
 
-  test('an undo leaves a collection record while its collection is followed', async () => {
+  test('an undo does not delete the record of a followed collection, and restores no slug that another collection has', async () => {
     await load([collection()]);
     const renamed = await load([
       collection({ slug: 'renamed' }),

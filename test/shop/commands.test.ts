@@ -113,7 +113,7 @@ forEachEngine('store commands', (engine) => {
       assert.equal(await statusWith(secret), 200);
       const next = await json('keys', 'rotate', id, '--overlap', '0.5');
       assert.deepEqual([await statusWith(secret), await statusWith(next.secret)], [200, 200]);
-      // No request has used this key before. No node can have it in its cache.
+      // No request has used this key, so no node can have it in its cache.
       const unused = await json('keys', 'create', '--shop', 'Harbour', '--scopes', 'products:read');
       assert.deepEqual(await json('keys', 'revoke', unused.id), { id: unused.id, revoked: true });
       assert.equal(await statusWith(unused.secret), 401);

@@ -165,7 +165,7 @@ export class DeliveryDispatcher {
     return claimed.length;
   }
 
-  /** If the clock was set back, makes the deliveries due that were scheduled before by the clock that was ahead. */
+  /** If the clock was set back, makes those deliveries due now that were scheduled while the clock was ahead. */
   async #noteClock(now: number): Promise<void> {
     if (now < this.#lastAt - CLOCK_TOLERANCE_MS) {
       const statements = this.#options.main.within(WEBHOOK_STATEMENT_TIMEOUT_MS);
@@ -241,7 +241,7 @@ export class DeliveryDispatcher {
     this.#noteFree(webhookId);
   }
 
-  /** Reports that more deliveries can be leased. During a claim this is reported after it, unless the claim has filled the places. */
+  /** Reports that more deliveries can be leased. During a claim the report waits for the end of the claim, which may have leased them. */
   #noteFree(webhookId: string): void {
     if (this.#freed) this.#freed.add(webhookId);
     else if (this.#leased.isLow(webhookId)) this.#options.onFree?.();
