@@ -68,7 +68,7 @@ describe('the market on the sample', options, () => {
     });
   }
 
-  test('a collection is found, opened and left by the keyboard alone', async () => {
+  test('a user can find, open and close a collection with the keyboard alone', async () => {
     const { page, context } = await openPage(browser, DESKTOP);
     await visit(page, `${service.url}/`);
     await page.keyboard.press('j');
@@ -89,7 +89,7 @@ describe('the market on the sample', options, () => {
     await context.close();
   });
 
-  test('a figure says where it comes from', async () => {
+  test('a click on the name of a figure shows where the figure comes from', async () => {
     const { page, context } = await openPage(browser, DESKTOP);
     await visit(page, `${service.url}/c/${COLLECTION}`);
     await page.click('.figure-name >> nth=0');
@@ -98,7 +98,7 @@ describe('the market on the sample', options, () => {
     await context.close();
   });
 
-  test('while the service is gone the page says so and keeps its figures, and continues by itself afterwards', async () => {
+  test('while the service does not respond, the page says so and keeps its figures; afterwards the page continues by itself', async () => {
     const { page, context } = await openPage(browser, DESKTOP);
     await visit(page, `${service.url}/c/${COLLECTION}`);
     const figures = await page.textContent('.figure-list');
@@ -139,7 +139,7 @@ describe('the market on an empty database', options, () => {
     });
   }
 
-  test('a collection that is not known is not found', async () => {
+  test('the page of an unknown collection says that no collection has this id', async () => {
     const { page, context } = await openPage(browser, DESKTOP);
     await page.goto(`${service.url}/c/unknown`);
     await page.waitForSelector('.state');

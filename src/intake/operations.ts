@@ -9,7 +9,7 @@ type Input = Readonly<Record<string, unknown>>;
 
 /** The largest number of imports in the list. */
 const IMPORTS_LISTED_MAX = 100;
-/** The approximate length of one part of an undo. The command shows its progress and can be stopped between two parts. */
+/** The approximate duration of one part of an undo. The command shows its progress and can be stopped between two parts. */
 const PART_MS = 500;
 
 /** The operations by name. Inputs and results are JSON. An operation throws OperatorError for a wrong input. */
@@ -32,5 +32,5 @@ function readPosition(value: unknown): UndoPosition | null {
   const { schema, before } = value as Partial<UndoPosition>;
   const isNumbered = before === null || (typeof before === 'number' && Number.isSafeInteger(before));
   if ((schema === 'main' || schema === 'indexer') && isNumbered) return { schema, before };
-  throw new OperatorError('position must be the value of next in the result of the call before', { exitCode: 2 });
+  throw new OperatorError('position must be the value of next in the result of the previous call', { exitCode: 2 });
 }

@@ -40,7 +40,7 @@ describe('the npm package', () => {
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(unpacked, 'node_modules'));
   });
 
-  test('contains JavaScript and what the service reads, without tests and development packages', () => {
+  test('contains JavaScript and the files that the service reads, but no tests and no development packages', () => {
     const files = globSync('**', { cwd: unpacked, exclude: (name) => name === 'node_modules' });
     assert.deepEqual(
       files.filter((file) => /\.ts$|^(test|devnet|bench|faults|deploy|client|console\/src)\b/.test(file)),

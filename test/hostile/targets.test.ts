@@ -174,7 +174,7 @@ describe('the normalized target', () => {
     );
   });
 
-  test('determines the rate limit for every form of a path', () => {
+  test('gives every form of a path the same rate limit', () => {
     fc.assert(
       fc.property(respelt, fc.constantFrom('', '/'), ({ path, spelling }, slash) => {
         const expected = /(collections|listings|sales)$/.test(path) ? 'list' : 'single';

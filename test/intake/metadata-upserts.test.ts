@@ -46,7 +46,7 @@ forEachEngine('upserts of metadata', (engine) => {
     return refused.map(({ line, reason }) => `${line}: ${reason}`);
   };
 
-  /** Imports the records one by one and then, into empty tables, as one batch. Both must leave the same rows. */
+  /** Imports the records one by one, and then as one batch into empty tables. Fails unless both imports result in the same rows. */
   const sameInOneBatch = async (...records: unknown[]) => {
     await emptyTables(db);
     for (const record of records) await ingest(db, record);

@@ -114,7 +114,7 @@ test('a source logs only the opening and the closing of its breaker', async (t) 
   assert.equal(logged.length, before);
 });
 
-test('the read that was requested last is tried, so a read that always fails does not keep the breaker open', async (t) => {
+test('a trial runs the read that was requested last, so a read that always fails does not keep the breaker open', async (t) => {
   const { source } = start(t, { timeoutMs: 10 });
   await open(source, hang);
   assert.deepEqual(await source.read(() => Promise.resolve('easy')), { ok: false, reason: 'open' });
@@ -161,8 +161,8 @@ test('after close(), a source makes no trials in the background', async (t) => {
     probes += 1;
     return fail();
   });
-  // Another source, whose breaker opened later, has been tried several times by then. A trial of the closed source would have run
-  // before.
+  // The probe is another source, whose breaker opened later. When the probe has been tried several times, a trial of the closed source would
+  // have run too.
   await until(() => probes > FAILURES_MAX + 2, LIMIT_MS, 'the probe was not tried again');
   assert.equal(trials, before);
 });

@@ -25,8 +25,8 @@ const sources = createSources({
 });
 
 /**
- * For each fixture: the only function that makes records from it, and their number by kind. Null if no function makes records from
- * it.
+ * For each fixture: the only function that makes records from the fixture, and how many records of each kind it makes. Null if no function
+ * makes records from the fixture.
  */
 const RIGHT: Readonly<Record<string, readonly [source: string, records: object] | null>> = {
   'magic-eden/listings': ['listings', { listing: 2, token: 1 }],

@@ -1,4 +1,4 @@
-// What the service says about the fields of a form.
+// Converts an error of the service to messages beside the fields of a form.
 
 import { MercatError } from '../../../client/src/store.ts';
 import { describeError } from '../data/errors.ts';

@@ -1,5 +1,5 @@
 // The NFT orders of the 0x protocol, version 4. https://github.com/0xProject/protocol, features/nft_orders/
-// The events report what the maker receives or pays. Fees of a listing come on top, and no event reports them.
+// The events report what the maker receives or pays. The buyer of a listing also pays fees, which no event reports.
 
 import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';

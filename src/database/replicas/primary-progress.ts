@@ -1,5 +1,5 @@
-// Reads the end of the log of a primary again and again. Each note has this position, and the time at which its read began. A replica that
-// has replayed the log up to the position of a note has everything that was committed before the time of the note.
+// Repeatedly notes the position at which the log of a primary ends. A note has this position, and the time at which the read of the position
+// began. A replica that has replayed the log up to the position of a note has everything that was committed before the time of the note.
 
 import { DeadlineExceeded } from '../../resilience/deadline.ts';
 import type { Database } from '../port.ts';
@@ -86,7 +86,7 @@ export class PrimaryProgress {
     return this.isLost ? (this.#notes.at(-1)?.at ?? Number.NEGATIVE_INFINITY) : performance.now();
   }
 
-  /** For a server that has replayed the log up to `position`: returns the time before which it has all commits. */
+  /** Returns a time. A server that has replayed the log up to `position` has everything that was committed before this time. */
   coveredBy(position: bigint): number {
     return this.#notes.findLast((note) => note.position <= position)?.at ?? Number.NEGATIVE_INFINITY;
   }
@@ -125,8 +125,8 @@ export class PrimaryProgress {
       this.#failures = 0;
       this.#notedAt = performance.now();
     } catch (error) {
-      // A primary that cannot be reached also fails requests, which log the reason. If this process was suspended meanwhile, the failure says nothing
-      // about the primary.
+      // The failure is not logged here: if the primary cannot be reached, requests fail too and log the reason. If this process was suspended
+      // meanwhile, the failure says nothing about the primary.
       if (!isLoss(error) || performance.now() - at > TIMEOUT_MS + STALL_MS) return PERIOD_MS;
       this.#failures += 1;
       this.#isSilent = error instanceof DeadlineExceeded;

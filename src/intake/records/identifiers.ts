@@ -67,7 +67,7 @@ export function readAsset(chain: Chain, fields: Fields): AssetId {
 
 /**
  * Reads the sold asset, or the list of sold assets in `tokenIds` or `mints`. Returns null if the list has two or more different assets: the
- * sale is then a bundle. Returns the asset if the list has only one.
+ * sale is then a bundle. If the list has only one asset, returns this asset.
  */
 export function readSoldAsset(chain: Chain, fields: Fields): SoldAsset {
   const { name, names, others, form } = ASSET_FORMS[chain.family];

@@ -136,7 +136,7 @@ forEachEngine('interrupted backups', (engine) => {
     before(() => mkdirSync(place));
     const left = () => readdirSync(place);
 
-    test('a backup replaces an existing file only with --force, and gives access to its owner only', async () => {
+    test('a backup replaces an existing file only with --force, and only the owner of the file can read it', async () => {
       const file = path.join(place, 'backup');
       writeFileSync(file, 'precious');
       chmodSync(file, 0o644);
@@ -161,7 +161,7 @@ forEachEngine('interrupted backups', (engine) => {
       assert.deepEqual(left(), ['backup']);
     });
 
-    test('a backup that is stopped, or whose reader is gone, leaves no file behind', async () => {
+    test('a backup that is stopped, or whose state is not read any more, leaves no file in its directory', async () => {
       await withDatabases(source, async (databases) => {
         const stopping = new AbortController();
         const target = { file: path.join(place, 'stopped'), force: false };
@@ -183,7 +183,7 @@ forEachEngine('interrupted backups', (engine) => {
       });
     });
 
-    test('a backup that cannot be written to its directory fails with a clear error and leaves no file behind', async (t) => {
+    test('a backup that cannot be written fails with the reason, and leaves no file in its directory', async (t) => {
       await withDatabases(source, async (databases) => {
         await assert.rejects(backUp(databases, path.join(place, 'no', 'backup')), /cannot be written: .*no such file/);
         const at = path.join(dir, `disk-${engine.name}`);
