@@ -53,7 +53,7 @@ function report(name: string, { used, nothing, aim }: { used: number[]; nothing:
   });
 }
 
-/** User and system time of one Node process with these arguments, as the shell's `times` reports it for its children. */
+/** The user and system time of one Node process with these arguments. The `times` command of the shell measures it. */
 function cpuSeconds(args: readonly string[], env: NodeJS.ProcessEnv): number {
   const script = '"$0" "$@" >/dev/null && times';
   const [, children = ''] = execFileSync('sh', ['-c', script, process.execPath, ...args], {

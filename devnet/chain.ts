@@ -1,4 +1,4 @@
-// A local chain. Blocks are mined on request, with the time of a clock that is passed in. The keys of its accounts are public.
+// A local chain. Blocks are mined on request, and their times come from `clock`. The keys of the chain's accounts are public.
 // protocol.ts installs the contracts.
 
 import type { Abi, Address, Hex } from 'viem';
@@ -133,7 +133,7 @@ export async function mine(chain: LocalChain): Promise<void> {
   await chain.rpc.call('evm_mine', Math.max(Number(timestamp), toSeconds(chain.clock())));
 }
 
-/** If `on`, the chain mines a block for each transaction, for tools that do not request blocks. */
+/** If `on` is true, the chain mines a block for each transaction. Tools that do not request blocks need this. */
 export async function setAutomine(chain: LocalChain, on: boolean): Promise<void> {
   await chain.rpc.call('evm_setAutomine', on);
 }

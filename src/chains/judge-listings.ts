@@ -125,7 +125,10 @@ async function writeStep(
   return isWritten ? changed : new Set();
 }
 
-/** Makes the next hidden listings of a leaving collection visible again. When none is left, the collection has left. */
+/**
+ * Makes the next hidden listings of a leaving collection visible again. If the collection has no hidden listing, deletes its row of the
+ * judged collections.
+ */
 async function listAgain(
   { indexer, chain, chains, clock }: JudgeContext,
   from: ProjectedPosition,

@@ -178,7 +178,7 @@ function toDormancy(
   return { at, to: 'dormant', because: dormant, tx: cause?.tx ?? null };
 }
 
-/** The transfer of an ERC-721 token revokes the approval of that token. */
+/** Whether an event revokes the approval of `operator`. The transfer of an ERC-721 token revokes the approval for this token. */
 function revokesApproval(
   event: ChainEvent,
   { seller, operator, standard }: { seller: string; operator: string | null; standard: TokenStandard | null },

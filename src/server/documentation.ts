@@ -34,7 +34,7 @@ const INTERFACES = [
     note: 'public data for pages about collections, tokens, wallets and orders',
   },
   { file: 'store', prefix: STORE_PREFIX, note: 'products, stock and webhooks of a shop, with an API key' },
-  { file: 'intake', prefix: INTAKE_PREFIX, note: 'records in, with an API key' },
+  { file: 'intake', prefix: INTAKE_PREFIX, note: 'import of records and submission of signed orders, with an API key' },
 ];
 
 type Page = { name: string; text: string };

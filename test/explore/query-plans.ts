@@ -9,7 +9,7 @@ import { explainStatement } from '../support/engines/query-plans.ts';
  */
 const ROWS_MAX = 1_100;
 
-/** A table with so few rows has one page, which is read sequentially. */
+/** PostgreSQL reads a table with at most this many rows sequentially, because the table has one page. */
 const SMALL_TABLE_ROWS = 2;
 
 /**

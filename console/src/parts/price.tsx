@@ -9,7 +9,7 @@ import { Unknown } from './unknown.tsx';
 
 type PriceProps = {
   price: Amount | null;
-  /** Why the price is unknown, if it is. */
+  /** The reason that is displayed if the price is unknown. */
   reason?: string;
   /** Whether dollars stand below the native amount. */
   isStacked?: boolean;
@@ -32,7 +32,7 @@ export function Price({ price, reason = texts.unknown.price, isStacked = false, 
   );
 }
 
-/** An amount in native units that is known as a number only, such as a volume. */
+/** Displays an amount whose exact base units are not known, such as a volume. `value` is in native units. */
 export function Volume({ value, currency, reason }: { value: number | null; currency: string; reason: string }) {
   if (value === null) return <Unknown reason={reason} />;
   const exact = `${value} ${currency}`.trim();

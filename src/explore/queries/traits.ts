@@ -33,7 +33,7 @@ export type TraitQuery = {
   except: readonly string[];
 };
 
-/** Lists trait values, sorted by name. Within a name, the values that most tokens have come first. */
+/** Lists trait values, sorted by trait name. The values of one name are sorted by their number of tokens, the largest number first. */
 export async function listTraitValues(
   db: Queryable,
   collectionId: string,

@@ -62,7 +62,7 @@ export function walkOpenSeaListings(
   });
 }
 
-/** `below`: the walk read every listing with a lower unit price, in base units. Null when it read all listings. */
+/** `below`: a unit price in base units. The walk has read all listings with a lower unit price. Null if it has read all listings. */
 export type CheapestEnd = WalkEnd & { below: bigint | null };
 
 /**

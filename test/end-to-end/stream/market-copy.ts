@@ -40,7 +40,10 @@ export class MarketCopy {
   /** Maps the offset of each event that was taken back to the offset of the event that took it back. */
   readonly #voidedBy = new Map<string, string>();
   readonly #offsets = new Set<string>();
-  /** What a consumer cannot explain: an offset that arrives twice or out of order, and a void of an event that was not received. */
+  /**
+   * What a consumer cannot explain: an offset that arrives twice or out of order, or an event that takes back an event that was not received
+   * or was already taken back.
+   */
   readonly faults: string[] = [];
 
   constructor(snapshot: Snapshot, collections: readonly CopiedCollection[]) {

@@ -30,7 +30,7 @@ test('reading all tokens of a contract gives one record for each token', async (
   await assert.rejects(readOpenSeaToken(upstream, apes, assetOf('999999')), { reason: 'not-found' });
 });
 
-test('the walk over all tokens uses at most half of the burst of requests', async (t) => {
+test('the walk over all tokens uses at most half of the requests that the budget allows at once', async (t) => {
   const { connect, replay } = await start(t, [makeMarket()]);
   const upstream = connect(5_000, new ProcessBudget({ perHour: 40, clock: () => 0 }));
   const tokens = walkOpenSeaTokens(upstream, apes, { signal: AbortSignal.timeout(300) });
