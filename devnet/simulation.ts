@@ -258,7 +258,7 @@ export class Simulation {
     return step;
   }
 
-  /** Posts the signed listings, except those whose token a later action has moved. */
+  /** Posts the signed listings, except listings that can no longer be filled after a later action. */
   async #postSigned(): Promise<void> {
     const signed = this.#signed.splice(0);
     await this.post(signed.filter((listing) => isFillable(this.#state, listing, this.#planContext().now)));

@@ -61,7 +61,7 @@ describe('the order of work', () => {
     assert.deepEqual(started, ['statement 1', 'statement 2', 'import']);
   });
 
-  test('under constant requests, work without a deadline waits at most twice as long as it used the connection before', async () => {
+  test('under constant requests, work without a deadline waits at most twice as long as earlier such work used the connection', async () => {
     const { clock, order, started, read, write, leave, settle } = createOrder();
     void write('batch 1');
     await settle();
@@ -79,7 +79,7 @@ describe('the order of work', () => {
     while (order.waiting > 0) await leave();
   });
 
-  test('of several imports that wait, the next one lets requests go first again', async () => {
+  test('when several imports wait, requests go first again after each import', async () => {
     const { clock, started, read, write, leave, settle } = createOrder();
     for (const name of ['import 1', 'import 2', 'import 3']) void write(name);
     await settle();

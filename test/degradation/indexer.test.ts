@@ -45,7 +45,7 @@ withTwoServers('the indexer is broken', (servers) => {
     return tookMs;
   }
 
-  test('stopped: responses are degraded or a 502, and are complete again after a start', async (t) => {
+  test('stopped: responses are degraded or a 502, and are complete again after the indexer is started', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     await assertComplete(service);
@@ -82,7 +82,7 @@ withTwoServers('the indexer is broken', (servers) => {
     t.diagnostic(`complete again after ${Math.round(await untilBack(service))} ms`);
   });
 
-  test('killed: responses are degraded until a start', async (t) => {
+  test('killed: responses are degraded until the indexer is started again', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     await servers.indexer.kill();

@@ -1,5 +1,5 @@
-// Pages and parts of pages whose scripts are loaded when they are first displayed. A script that could not be loaded because the service was
-// gone is loaded when the service is back.
+// Pages and parts of pages whose scripts are loaded when they are first displayed. If a script cannot be loaded because the service does not
+// respond, the script is loaded when the service responds again.
 
 import type { ComponentType, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

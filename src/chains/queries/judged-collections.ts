@@ -17,7 +17,7 @@ export type JudgedCollection = {
    * The last sequence number of the chain's log when the follow joined. Up to this number the log has the complete past of the collection.
    */
   joinedSeq: number;
-  /** The last listing that was judged in the state `joining`; null before the first. */
+  /** The last listing that was judged in the state `joining`; null before the first listing is judged. */
   after: ListingPlace | null;
 };
 

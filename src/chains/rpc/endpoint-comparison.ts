@@ -1,4 +1,5 @@
-// Compares what one endpoint of a chain served with what its other endpoints serve, so that nothing is stored because of one wrong endpoint.
+// Compares the data of one endpoint with the data of the other endpoints of the chain, so that one wrong endpoint cannot cause wrong data to
+// be stored.
 
 import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -38,13 +39,13 @@ export type ComparedRead<R extends { endpoint: Endpoint }> = {
   block: number;
   /** How many blocks are read; 0 for a call. */
   blocks: number;
-  /** The same text for two responses that agree. */
+  /** Returns the same text for two responses that agree. */
   toComparable: (response: R) => string;
   /** Throws RpcFailure. */
   fetch: (endpoint: Endpoint) => Promise<R>;
   /**
-   * Whether different responses show that an endpoint is wrong. False for what a contract may compute from the settings of the endpoint,
-   * such as its limit of gas: then no endpoint counts as failed, and no dispute is recorded.
+   * Whether different responses show that an endpoint is wrong. False if the response may depend on the settings of the endpoint, such as its
+   * gas limit. If false, no endpoint counts as failed, and no dispute is recorded.
    */
   isEvidence?: boolean;
 };
@@ -69,7 +70,7 @@ export class EndpointComparison {
   readonly #behind = new Map<Endpoint, { head: number | null; since: number }>();
   /** Since when each endpoint has returned no range of past blocks. */
   readonly #failingSince = new Map<Endpoint, number>();
-  /** The endpoints whose newest block another endpoint has replaced, with this block and the time at which this was first seen. */
+  /** The endpoints whose newest block another endpoint has replaced: the hash of this block, and since when it is known to be replaced. */
   readonly #standing = new Map<Endpoint, { hash: Hex; since: number }>();
   readonly #disputes: Disputes;
   #uncompared = 0;
@@ -188,7 +189,7 @@ export class EndpointComparison {
     const { log, pool } = this.#options;
     if (this.#disputes.add(topic, { kind, block })) {
       const chain = pool.chain.id;
-      log.warn('the endpoints of a chain disagree, and nothing is stored of what they disagree about', {
+      log.warn('the endpoints of a chain disagree, and the disputed data is not stored', {
         chain,
         kind,
         block,

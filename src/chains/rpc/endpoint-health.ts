@@ -13,8 +13,8 @@ export type EndpointHealthOptions = {
 };
 
 /**
- * The longest time for which the breaker stays open, except after a rate limit or wrong data. A recovery is noticed within a minute, even
- * after a request that times out and the longest pause of the chain's task.
+ * The longest time for which the breaker stays open, except after a rate limit or wrong data. So the recovery of an endpoint
+ * is noticed within a minute, even if a request times out first and the chain's task then makes its longest pause.
  */
 const OPEN_MS_MAX = 20_000;
 /** An endpoint is not called for this long after it served another chain, or data that two other endpoints contradict. */
@@ -40,7 +40,7 @@ export class EndpointHealth {
     this.#breaker = new CircuitBreaker({ openMs, openMaxMs: OPEN_MS_MAX, clock, random });
   }
 
-  /** Failures since the process started, without the kinds that do not show a faulty endpoint. */
+  /** The number of failures since the process started. Failures that are no evidence of a faulty endpoint are not counted. */
   get failures(): number {
     return this.#failures;
   }

@@ -208,7 +208,7 @@ class JsonValueSplitter {
     return 'value';
   }
 
-  /** The reason for a misplaced byte. Throws if nothing after it can be read. */
+  /** The reason for a misplaced byte. Throws if the rest of the file cannot be read. */
   #toMisplaced(): string {
     if (this.#layout.isKnown) return MISPLACED;
     throw new OperatorError(`line ${this.#line}: not JSON: ${MISPLACED}; the rest of the file was not read`);

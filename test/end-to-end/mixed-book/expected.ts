@@ -1,4 +1,5 @@
-// The expected mixed book, computed from the accepted orders, the chain's state and the rows of each marketplace. This file must
+// The expected mixed book (own orders and mirrored listings), computed from the accepted orders, the chain's state and the rows of each
+// marketplace. This file must
 // never use the service's code.
 
 import { createHash } from 'node:crypto';
@@ -119,7 +120,7 @@ export function computeMarket(book: Book, now: number): ExpectedMarket {
 /**
  * Whether the chain allows a fill, as far as the service knows the terms. OpenSea reports the complete order. Magic Eden reports
  * neither the counter nor the operator that must be approved. If OpenSea never listed an order, only the holder of the token
- * counts.
+ * decides.
  */
 function isDeliverable({ states, holderOf, complete }: Book, listing: MarketplaceListing): boolean {
   if (complete.has(listing.hash)) return states.get(listing.hash)?.status === 'active';

@@ -134,7 +134,7 @@ const TIMES = [
 ];
 const toTime = (date: Date) => date.toISOString();
 
-/** Texts on which parsers, databases and templates fail. */
+/** Texts on which parsers, databases and templates may fail. */
 export const HARMFUL_VALUES = [
   ' ',
   '\0',

@@ -8,8 +8,8 @@ const PARTS = 256;
 let bytes: Buffer | null = null;
 
 /**
- * The body consists of many equal gzip members, of which only one is compressed. The body is therefore made fast, and
- * hardly adds to the memory that a test measures.
+ * The body repeats one compressed gzip member many times. So the body is made fast, and hardly adds to the memory that a test
+ * measures.
  */
 export function gzipBomb(): Buffer {
   if (bytes) return bytes;
