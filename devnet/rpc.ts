@@ -10,7 +10,7 @@ export type Rpc = {
   readAll: <T = unknown>(calls: readonly { method: string; params: Params }[]) => Promise<(T | null)[]>;
 };
 
-/** The time limit of a request. Anvil responds in milliseconds, so a longer request hangs. */
+/** The time limit of a request. Anvil responds in milliseconds, so a request that takes longer has hung. */
 const TIMEOUT_MS = 30_000;
 const BATCH_SIZE_MAX = 500;
 

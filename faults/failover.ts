@@ -36,7 +36,7 @@ export async function replacePrimary({ replica, proxy }: Replicated): Promise<st
   proxy.cut();
   await sleep(READ_ONLY_MS);
   await promote(replica);
-  return `the replica only reads for ${READ_ONLY_MS / 1_000} s, and is then promoted`;
+  return `the replica rejects writes for ${READ_ONLY_MS / 1_000} s, and is then promoted`;
 }
 
 export async function promote({ url }: PostgresServer): Promise<void> {

@@ -1,4 +1,4 @@
-// The primary is restarted three times in a row. An update of its package restarts it in the same way.
+// The primary is restarted three times in a row. An update of the PostgreSQL package restarts the server in the same way.
 
 import type { Fault } from '../fault.ts';
 

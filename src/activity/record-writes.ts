@@ -14,7 +14,9 @@ export type RecordedWrite = {
   now: number;
 };
 
-/** Compares the rows before and after `write`. The transaction must hold the locks that writers of these rows take. */
+/**
+ * Calls `write`, and records how the rows differ before and after it. The transaction must hold the locks that writers of these rows take.
+ */
 export async function recordMarketChanges<T>(
   tx: Queryable,
   { origin, keys, listRows, now }: RecordedWrite,

@@ -10,8 +10,8 @@ const IMAGES = new Set(['image', 'banner']);
 
 /**
  * A copy of `value` without inline images. Each price also has `rawUnit`, the unit of `raw`, such as `10^-18 ETH`. Each all-time volume
- * also has `volumeCurrency`. The chain of an amount is the chain of the nearest enclosing object that states one. An object states its chain
- * by a chain or a collection id, in the object itself or in its listing.
+ * also has `volumeCurrency`. The chain of an amount is the chain of the nearest enclosing object that names a chain. An object names its
+ * chain in `chain` or `collectionId`, of the object itself or of its `listing`.
  */
 export function withUnits(value: Json, chains: Chains, enclosing: Chain | null = null): Json {
   if (Array.isArray(value)) return value.map((one) => withUnits(one, chains, enclosing));

@@ -1,12 +1,12 @@
-// Completes the buyer and the seller of sales with the transfers of the sold tokens in the same transaction. A fill may not name a party, or
-// may name the router of an aggregator, which sends the token on to the buyer.
+// Completes the buyer and the seller of sales with the transfers of the sold tokens in the same transaction. Some fills do not name a
+// party. Other fills name the router of an aggregator, which sends the token on to the buyer.
 
 import type { Transfer } from '../chain-log/chain-event.ts';
 import type { Address } from '../core/address.ts';
 import { ZERO_ADDRESS } from '../core/evm.ts';
 import type { FillSale } from './sales.ts';
 
-/** Returns the sales with their parties. `transfers` are those of the transaction of the sales, in block order. */
+/** Returns the sales with their parties. `transfers`: the transfers of the transaction of the sales, in block order. */
 export function completeParties(sales: readonly FillSale[], transfers: readonly Transfer[]): FillSale[] {
   if (transfers.length === 0) return [...sales];
   const named = sales.map((sale) => withUnnamedParty(sale, transfersOf(sale, transfers)));

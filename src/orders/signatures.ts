@@ -98,7 +98,7 @@ function toSignatureRejection(chain: ChainChecks | null, closest: SignatureCheck
       );
 }
 
-/** A contract with one owner (ERC-1271) may accept a signature that has the form of a signature by another account's key. */
+/** The offerer may be a contract (ERC-1271) that accepts a signature by its owner's key. Without the chain, such a signature looks wrong. */
 const WITHOUT_CHAIN = '; if the offerer is a contract, the service needs an endpoint of the chain to verify it';
 
 /** Throws OrderRejected with `chain_unavailable` when the chain cannot be read; the client may then retry. */

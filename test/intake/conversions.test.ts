@@ -155,7 +155,7 @@ describe('texts', () => {
     );
   });
 
-  test('lower, slug and list convert names', async () => {
+  test('lower and slug convert names, and list splits a text into its entries', async () => {
     assert.equal(await valueOf('source', { as: 'lower' }, 'OpenSea'), 'opensea');
     assert.equal(await valueOf('source', { as: 'slug' }, 'Magic Eden'), 'magic-eden');
     for (const text of ['1,2', '1; 2', '["1","2"]', '[1, 2]', '1|2', '1\n2']) {
@@ -187,7 +187,7 @@ describe('mistakes in a conversion are rejected with the map, before a row is re
     });
   }
 
-  test('a list without the conversion, or with a value for every row', () => {
+  test('a list field needs the conversion `list`, and cannot have the same value for every row', () => {
     const kind = { value: 'sale' };
     assert.throws(() => parseColumnMap({ kind, tokenIds: 'a' }), /tokenIds: a list needs "as": "list"/);
     assert.throws(
@@ -197,7 +197,7 @@ describe('mistakes in a conversion are rejected with the map, before a row is re
   });
 });
 
-test('the serial number of a spreadsheet date is read to the second, and other texts stay as they are', async () => {
+test('the serial number of a spreadsheet date becomes a time in full seconds, and other texts stay as they are', async () => {
   const source = { as: 'spreadsheet-time' };
   for (const [text, time] of [
     ['44940', '2023-01-14T00:00:00.000Z'],

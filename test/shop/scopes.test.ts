@@ -1,5 +1,5 @@
-// Which scope each operation needs, in one table. A request without a scope of its operation, or without a key, is rejected before its
-// parameters and its body are read.
+// One table has the scopes of each operation. A request without a key, or whose key has no scope of the operation, is rejected before the
+// parameters and the body are read.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

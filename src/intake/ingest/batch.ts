@@ -92,7 +92,7 @@ export type IngestOptions = {
   changes?: ChangeLog;
   /** Called with the result of each part after its commit, or after its rollback in a dry run. */
   onIngested: (part: IngestedPart) => void;
-  /** Called at the end of the transaction of the primary database, and once with the longest of the indexer's transactions. */
+  /** Called at the end of the transaction of the primary database, and once for all transactions of the indexer, with the time of the longest. */
   onTransaction?: (transaction: BatchTransaction) => void;
 };
 
@@ -103,7 +103,7 @@ type PrepareOptions = Pick<IngestOptions, 'now' | 'source' | 'replace'>;
 
 /**
  * Prepares a batch for `ingestPrepared`. This is most of the work of this process for a batch. It needs no database, so it can be done while the
- * database stores the batch before. `now` in milliseconds.
+ * database stores the previous batch. `now` in milliseconds.
  */
 export function prepareBatch(
   { indexer }: Pick<IngestContext, 'indexer'>,
@@ -123,7 +123,7 @@ export function ingestBatch(
   return ingestPrepared(context, prepareBatch(context, records, options), options);
 }
 
-/** Stores a batch. Must be prepared with the same options. */
+/** Stores a batch, which must have been prepared with the same options. */
 export async function ingestPrepared(
   context: IngestContext,
   { records, now, parts }: PreparedBatch,
@@ -144,7 +144,7 @@ export async function ingestPrepared(
   await ingestIndexedParts(context, parts, { known, ...options, onPart: report });
 }
 
-/** The records of some collections for the indexer, and their rows. */
+/** Records of some collections that the indexer stores, and the rows that were made from these records. */
 type PreparedPart = {
   records: readonly NumberedRecord[];
   listings: PreparedRows<NewListing>;
@@ -174,7 +174,7 @@ function isPrimary({ kind }: IntakeRecord): boolean {
   return kind === 'collection' || kind === 'order' || kind === 'rate' || kind === 'product';
 }
 
-/** Rows of the primary database that decide about records for the indexer. */
+/** Rows of the primary database by which records for the indexer are checked. */
 type KnownInPrimary = {
   /** The stored contract addresses of collections, by collection id. */
   contractAddresses: ReadonlyMap<string, string>;
@@ -215,7 +215,7 @@ async function ingestPrimaryPart(
 
 /**
  * Stores the parts at the same time, each in a transaction of its own. After a failure, the other parts are still stored and reported. Rejects with
- * the first failure when no transaction runs any more.
+ * the first failure when all transactions have ended.
  */
 async function ingestIndexedParts(
   context: IngestContext,

@@ -9,7 +9,7 @@ export const OPENSEA = 'opensea';
 
 export type OpenSeaContract = { chain: Chain; contractAddress: Address };
 
-/** A slug, and one contract of its collection. The collection may have several contracts. */
+/** The slug of a collection, and one of its contracts. The collection may have several contracts. */
 export type OpenSeaCollection = OpenSeaContract & { slug: string };
 
 export const NO_ADDRESS = '0x0000000000000000000000000000000000000000';

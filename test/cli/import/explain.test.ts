@@ -55,7 +55,7 @@ describe('mercat import --explain', () => {
     assert.equal((fields as Record<string, unknown>)['tokenId'], 'wolf_id');
   });
 
-  test('a map with a value that was not replaced is refused', async () => {
+  test('a map with a placeholder that was not replaced is refused', async () => {
     const csv = 'token_id,price,date\n1,0.5,2022-01-14\n';
     await explain('s.csv', csv);
     const { code, stderr } = await run([
@@ -132,7 +132,7 @@ describe('mercat import --explain', () => {
     assert.deepEqual(shellWords(JSON.parse(ready.stdout).command), ['mercat', 'import', path.join(dir, name)]);
   });
 
-  test('files that need no map are named with the command', async () => {
+  test('for a file that needs no map the import command is printed, and for a file that cannot be explained the reason', async () => {
     assert.match(
       (await explain('n.ndjson', '{"kind":"token"}\n')).stdout,
       /records of the kind token .*\nImport:\n {2}mercat import /,

@@ -1,5 +1,5 @@
 // A chain in memory: blocks with decoded events that a test makes, and a reader that serves them to the follower. It has no
-// contracts. The test is responsible for events that agree with each other.
+// contracts, so a test must not make events that contradict each other.
 
 import type { BlockHeader, ChainEvent, EventPosition } from '../../../src/chain-log/chain-event.ts';
 import type { ChainReader } from '../../../src/chains/rpc/chain-reader.ts';

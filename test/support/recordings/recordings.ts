@@ -1,5 +1,5 @@
-// Recordings: responses and records that vendors and other people published. They stand beside the repository, in `../shared/data`,
-// and are never copied into it. Only the tests in `test/recordings` need them. All other tests use `test/fixtures`.
+// Recordings: responses and records that vendors and other people published. They are beside the repository, in `../shared/data`,
+// and are never copied into the repository. Only the tests in `test/recordings` need them. All other tests use `test/fixtures`.
 
 import { appendFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -20,7 +20,7 @@ const HANGING_FAULTS: ReadonlySet<ReplayFault> = new Set(['slow', 'hang', 'hang-
 let timeoutMs = TIMEOUT_MS;
 /**
  * The most memory that all runs together may add. A decompressed gzip bomb of 256 MiB exceeds this limit. If a source kept a page
- * of 20,000 rows for each request, the pages would exceed it too.
+ * of 20,000 rows for each request, the pages would also exceed this limit.
  */
 const GROWTH_MAX = 160 * 2 ** 20;
 const recordContext = { chains: createChains(), serviceName: 'mercat', seaport: new Map(), now: () => Date.now() };

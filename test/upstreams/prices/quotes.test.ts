@@ -29,7 +29,7 @@ test('an absurd quote is ignored', () => {
   }
 });
 
-test('a jump from the stored rate is accepted only from two sources that agree, until that rate is old', () => {
+test('a price above twice or below half of the stored rate needs two sources that agree, unless the stored rate is old', () => {
   assert.deepEqual(decide([quote(201)], known(100)), { usd: null, why: 'absurd' });
   assert.deepEqual(decide([quote(49)], known(100)), { usd: null, why: 'absurd' });
   assert.deepEqual(decide([quote(200)], known(100)), { usd: 200 });
