@@ -142,5 +142,5 @@ export async function coverWalk(
 }
 
 export function describeDoubt(collectionId: string): string {
-  return `${collectionId}: so many listings are missing at once that the snapshot is not accepted yet`;
+  return `${collectionId}: so many listings are missing at once that the list is not accepted yet`;
 }

@@ -98,7 +98,7 @@ export class KnownReads {
       const counted = exceeded instanceof Promise ? await exceeded : exceeded;
       if (counted) {
         const { error, headers } = toRateLimitError(counted);
-        // The router sets this header before it counts the request, so it comes first.
+        // Responses of the router have `cache-control` before the headers of the rate limit. The order is the same here.
         const ordered = { 'cache-control': 'no-store', ...headers };
         return sendErrorResponse(request, response, options.toErrorResponse(error, request, response), ordered);
       }

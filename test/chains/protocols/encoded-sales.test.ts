@@ -99,7 +99,7 @@ describe('Blur', () => {
       buyHash: hash('02'),
     });
 
-  test('in version 1 a payment from the pool is a price in native currency, and the sale of an accepted bid has the hash of the bid', () => {
+  test('in version 1 a payment from the native currency that buyers deposit with Blur is a price in native currency, and the sale of an accepted bid has the hash of the bid', () => {
     const [bid] = salesOfTransaction({ logs: [matched(BUYER, SELLER)] });
     const [listing] = salesOfTransaction({ logs: [matched(SELLER, BUYER)] });
     assert.deepEqual(factsOf({ logs: [matched(BUYER, SELLER)] }), [sold('blur', '500')]);
@@ -446,7 +446,7 @@ describe('Rarible', () => {
       rightAsset,
     });
 
-  test('the left order is the listing or the bid, and the fill of an order is the amount that the order received', () => {
+  test('the left order is the signed one (a listing or a bid), the right order is that of the caller, and the fill of an order is the amount that it received', () => {
     const native = assetOf('0xaaaebeba');
     const listing = matchOf(token, native, [SELLER, BUYER], [600n, 2n]);
     const bid = matchOf(assetOf('0x8ae85d84', WRAPPED), token, [BUYER, SELLER], [2n, 600n]);

@@ -1,4 +1,4 @@
-// The deployments of Seaport on a chain, the operators of conduits, and the marketplaces that orders name.
+// Tests which deployments of Seaport a chain has, which conduit a conduit key stands for, and how the marketplace of an order is found.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

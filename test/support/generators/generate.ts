@@ -8,7 +8,7 @@ import { renderOpenApi, renderSchema, renderSettings } from './derived.ts';
 import { compileDevnetContracts } from './devnet-contracts.ts';
 import { writeNewCluster } from './new-cluster.ts';
 
-/** Shared caches keep only the query parameters that this OpenAPI document has. */
+/** The OpenAPI document of `/v1`. The generated files for nginx and Varnish remove all query parameters that it does not have from a request. */
 const MARKETPLACE = 'openapi/marketplace.json';
 const root = new URL('../../../', import.meta.url);
 await writeNewCluster();
