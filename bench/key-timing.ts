@@ -16,7 +16,10 @@ import { judge } from './verdict.ts';
 const SERVICE = 'mercat';
 const STORED_KEYS = 200;
 const LOOK_UPS = 20_000;
-/** The hashes of some keys begin with the same bytes as the hash of a stored key: this many. It takes 65,536 attempts on average to find such a key. */
+/**
+ * In the third kind of keys, this number of bytes at the beginning of the hash is the same as in the hash of a stored key. It takes 65,536
+ * attempts on average to find such a key.
+ */
 const SAME_HASH_BYTES = 2;
 const SAME_CHARACTERS = 29;
 const KEYS_OF_KIND = 8;

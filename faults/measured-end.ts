@@ -7,7 +7,7 @@ import type { Program } from './program.ts';
 
 const POLL_MS = 20;
 const NS_PER_MS = 1_000_000;
-/** The promise of docs/operation.md, with the default grace period. */
+/** The longest time that docs/operation.md allows, with the default grace period. */
 const END_MAX_MS = 5_000;
 
 /** Ends the process with SIGTERM. Throws if the end took too long although the process had a processor. */

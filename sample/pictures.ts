@@ -1,5 +1,5 @@
 // The pictures of the sample marketplace, as SVG in data URIs, so that clients need no network access. A picture is drawn from a seed, so
-// it is the same in every load. It contains no script and no link.
+// it is the same whenever the sample marketplace is loaded. It contains no script and no link.
 
 import { Random } from './random.ts';
 import type { ArtStyle } from './drawing.ts';

@@ -175,7 +175,7 @@ function describeTasks(tasks: readonly TaskStatus[], stdout: Stdout): string {
   return rows.length > 0 ? [head, ...styled].join('\n') : '';
 }
 
-/** Styles the state in an aligned line. Styles come after the alignment, because escape sequences have a length but no width. */
+/** Styles the state in an aligned line. The line is aligned before it is styled, because escape sequences have characters but no width. */
 function styleState(line: string, state: TaskStatus['state'] | undefined, stdout: Stdout): string {
   const style = state && TASK_STYLES[state];
   return style ? line.replace(`  ${state}`, `  ${emphasize(style, state, stdout)}`) : line;

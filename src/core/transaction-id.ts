@@ -6,7 +6,7 @@ import type { ChainFamily } from './address.ts';
 /** Programs that treat a hash as a number drop its leading zeros, so a hash may be written with fewer than 64 digits. */
 const EVM_HASH = /^0x([0-9a-f]{1,64})$/i;
 const EVM_HASH_DIGITS = 64;
-/** Matches text that can be 64 bytes in base58. Their base58 text has 64 to 88 characters. */
+/** Matches every text that can be 64 bytes in base58: the base58 text of 64 bytes has 64 to 88 characters. */
 const SIGNATURE_TEXT = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 const SIGNATURE_BYTES = 64;
 

@@ -17,7 +17,7 @@ export function readTogether<T>(
   return indexer.transaction(async (indexerTx) => {
     await indexerTx.query(SNAPSHOT);
     if (indexer === main) return work({ main: indexerTx, indexer: indexerTx });
-    // PostgreSQL takes the snapshot with the first statement.
+    // PostgreSQL takes the snapshot when it executes the first statement.
     await indexerTx.query(`select`);
     return main.transaction(async (mainTx) => {
       await mainTx.query(SNAPSHOT);

@@ -40,8 +40,8 @@ export type MarketOptions = {
 const PRIMARY_DEADLINES = 3;
 /**
  * Deadlines on the embedded database, as a multiple of the deadlines on PostgreSQL. The embedded database has one connection, which an
- * import holds during each of its batches. It runs in this process and cannot be out of reach, so waiting for the connection must not count
- * as a failure.
+ * import holds during each of its batches. The embedded database runs in this process and cannot be out of reach, so waiting for the
+ * connection must not count as a failure.
  */
 const EMBEDDED_DEADLINES = 5;
 
@@ -54,7 +54,7 @@ export class Market {
   readonly platformFeeBps: number;
   readonly custodyWallets: ReadonlyMap<Address, string>;
   readonly clock: Clock;
-  /** Collection records. If they cannot be read, the response is a 503, except that the response for a token needs no collection record. */
+  /** Collection records. While they cannot be read, every response except the response for a token is a 503. */
   readonly primary: MarketSource;
   /** The own order book. If it cannot be read, the response is made without it. */
   readonly orderBook: MarketSource;

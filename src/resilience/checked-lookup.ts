@@ -1,4 +1,4 @@
-// The DNS lookup function for connections to hosts that come from outside, such as the URLs of webhooks and of token metadata. The
+// The DNS lookup function for connections to hosts that a third party chose, such as the URLs of webhooks and of token metadata. The
 // connections use only addresses that have been checked.
 
 import dns from 'node:dns';

@@ -11,7 +11,7 @@ import { OperatorError } from '../core/errors.ts';
 
 /** The longest path that every system accepts as the address of a Unix socket. */
 const SOCKET_PATH_BYTES_MAX = 100;
-/** Error codes if no process listens: the socket is missing, a killed server left it, or the file is not a socket. */
+/** Error codes if no process listens: the socket is missing, a killed server has not removed it, or the file is not a socket. */
 const NOT_LISTENING = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK']);
 const ROOT_UID = 0;
 const OWNER_ONLY_MODE = 0o700;
@@ -74,7 +74,7 @@ function requirePrivateDirectory(socketPath: string): void {
   );
 }
 
-/** If every user may create files in its directory, the socket must belong to this user, to root, or to the owner of the directory. */
+/** If every user may create files in the directory of the socket, the socket must belong to this user, to root, or to the owner of the directory. */
 function requireTrustedOwner(socketPath: string): void {
   const socket = lstatSync(socketPath, { throwIfNoEntry: false });
   if (!socket || process.getuid === undefined) return;

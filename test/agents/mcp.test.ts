@@ -29,7 +29,7 @@ describe('the MCP server', () => {
     trait = { name: traits[0].name, value: ofListed.value };
   });
 
-  /** A call of each tool, and the path that serves the same data. Null if the tool combines several paths. */
+  /** A call of each tool, and the path that serves the same data. The path is null if the tool combines several paths. */
   const callsOf = (): Record<string, [given: Record<string, unknown>, path: string | null]> => ({
     search: [
       { q: 'harbour lihgts', chain: 'ethereum', limit: 2 },

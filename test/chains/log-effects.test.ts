@@ -1,5 +1,5 @@
-// Tests which changes in the indexer follow from a batch of chain log entries. A reorganisation in the batch cancels the effects of earlier
-// entries.
+// Tests which changes in the indexer follow from a batch of chain log entries. An earlier fill has no effect
+// if a later reorganisation in the batch has removed its block.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

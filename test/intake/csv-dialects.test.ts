@@ -1,4 +1,4 @@
-// The dialect of a CSV file is detected from its header. The rows are then the same as those of the usual dialect.
+// Tests that the dialect of a CSV file is detected from its header, and that files with the same content have the same rows in every dialect.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

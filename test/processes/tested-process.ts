@@ -1,7 +1,7 @@
 // A serving process for tests of the supervisor. The first argument is what the process does after it has joined:
 // - `serves`: it runs until it is stopped.
 // - `crashes`: it starts, and ends with exit code 7.
-// - `crashes-once`: it does the same at its first start, and serves at each later start.
+// - `crashes-once`: at its first start it ends with exit code 7. At each later start it serves.
 // - `hangs`: it starts, and then blocks its event loop.
 // - `fails`: it reports why it cannot start, and ends.
 // - `waits`: the first process serves. Each other process creates the file that the second argument names, and never starts.

@@ -1,4 +1,4 @@
-// Magic Eden: recorded responses become exact records.
+// Tests that recorded responses of Magic Eden are converted to exact records.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -40,36 +40,40 @@ async function start(t: Parameters<typeof startReplayServer>[0]) {
   return { book, upstream: createTestUpstream(replay.url) };
 }
 
-test('the recorded listing has its exact price, and its account as id', needsPayloads(LISTING), async (t) => {
-  const { book, upstream } = await start(t);
-  book.listings.set('degods', parsePayload(LISTING));
-  const { records, rejected, end } = await collectPages(walkMagicEdenListings(upstream, COLLECTION, { now: NOW }));
-  assert.deepEqual(rejected, []);
-  assert.equal(end?.gap, null);
-  assert.deepEqual(records, [
-    {
-      kind: 'listing',
-      source: 'magic-eden',
-      chain: 'solana',
-      contractAddress: DEGODS,
-      mint: '4yeWHnJ11vYYVJ9QWZiCxsiuXA2tQkj15AaczN6Z4hUt',
-      id: 'HdddQqvN3Rri7ViPdXGdMTNAF2P5g7JQLvzVRE6yenbP',
-      priceRaw: '5388500000',
-      seller: 'hero2pbJAsW6iGxkiGBwbptJXeoR4eJuwJQFnp1qa3B',
-      timestamp: AT,
-    },
-    {
-      kind: 'token',
-      chain: 'solana',
-      contractAddress: DEGODS,
-      mint: '4yeWHnJ11vYYVJ9QWZiCxsiuXA2tQkj15AaczN6Z4hUt',
-      name: 'DeGod #3203',
-      image: 'https://metadata.degods.com/g/3202-dead-rm.png',
-      rarityRank: 3936,
-    },
-  ]);
-  assertValidRecords(records);
-});
+test(
+  'the recorded listing has its exact price, and the address of its account as its id',
+  needsPayloads(LISTING),
+  async (t) => {
+    const { book, upstream } = await start(t);
+    book.listings.set('degods', parsePayload(LISTING));
+    const { records, rejected, end } = await collectPages(walkMagicEdenListings(upstream, COLLECTION, { now: NOW }));
+    assert.deepEqual(rejected, []);
+    assert.equal(end?.gap, null);
+    assert.deepEqual(records, [
+      {
+        kind: 'listing',
+        source: 'magic-eden',
+        chain: 'solana',
+        contractAddress: DEGODS,
+        mint: '4yeWHnJ11vYYVJ9QWZiCxsiuXA2tQkj15AaczN6Z4hUt',
+        id: 'HdddQqvN3Rri7ViPdXGdMTNAF2P5g7JQLvzVRE6yenbP',
+        priceRaw: '5388500000',
+        seller: 'hero2pbJAsW6iGxkiGBwbptJXeoR4eJuwJQFnp1qa3B',
+        timestamp: AT,
+      },
+      {
+        kind: 'token',
+        chain: 'solana',
+        contractAddress: DEGODS,
+        mint: '4yeWHnJ11vYYVJ9QWZiCxsiuXA2tQkj15AaczN6Z4hUt',
+        name: 'DeGod #3203',
+        image: 'https://metadata.degods.com/g/3202-dead-rm.png',
+        rarityRank: 3936,
+      },
+    ]);
+    assertValidRecords(records);
+  },
+);
 
 test(
   'in Magic Eden’s example, where the two mints of a row differ, the listed token is `tokenMint`',

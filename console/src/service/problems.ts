@@ -1,4 +1,4 @@
-// What is wrong with a service, in words, the worst first.
+// Describes what is wrong with a service. The worst problems come first.
 
 import type { ChainState, ServiceState, SourceState, TaskState } from '../data/service-state.ts';
 import { formatElapsed } from '../format/time.ts';

@@ -58,7 +58,7 @@ export function joinRanges(first: FetchedLogs, ...others: readonly FetchedLogs[]
   return { ...last, logs: [first, ...others].flatMap(({ logs }) => logs) };
 }
 
-/** The same text for two responses with the same last block and the same logs. */
+/** Two responses have the same digest exactly if they have the same last block and the same logs. */
 export function digestLogs({ last: { header }, logs }: FetchedLogs): string {
   const hash = createHash('sha256');
   hash.update([header.number, header.hash, header.parentHash, header.time].join());

@@ -48,7 +48,7 @@ const WAITED_PERIOD_MS = 20;
 const TIMEOUT_MS = 500;
 /** If the replay of the log on a replica has cancelled a statement, the replica is not read for this long. */
 const CONFLICT_MS = 1_000;
-/** The first pause of a replica that is too slow, and the longest one. */
+/** The first pause and the longest pause of a replica that is too slow. */
 const SLOW_MS = 1_000;
 const SLOW_MAX_MS = 30_000;
 

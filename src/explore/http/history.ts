@@ -176,7 +176,7 @@ const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
 const HOUR_TEXTS = Array.from({ length: 24 }, (_, hour) => new Date(hour * HOUR_MS).toISOString().slice(10));
 
-/** Formats the beginnings of hours, in milliseconds. Consecutive hours of one day share the text of their day. */
+/** Formats the beginnings of hours, in milliseconds. For consecutive hours of one day, the text of the day is made only once. */
 function createHourFormat(): (time: number) => string {
   let [day, dayText] = [Number.NaN, ''];
   return (time) => {

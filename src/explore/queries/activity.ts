@@ -1,4 +1,4 @@
-// Reads the activity log, newest first, and the past sales that are not in it. Each list is one index scan, or one for each kind.
+// Reads the activity log, newest first, and the past sales that are not in it. Each list takes one index scan, or one index scan for each kind.
 
 import type { AssetId } from '../../core/address.ts';
 import type { ActivityKind } from '../../activity/market-change.ts';

@@ -12,7 +12,7 @@ const decodeLastRun = rowDecoder('follow_run', {
   doneAt: column('done_at', nullable(timestamp)),
 });
 
-/** The last runs of a task by collection id. A collection that the task has never tried is missing. */
+/** The last runs of a task by collection id. A collection that the task has never tried is not in the map. */
 export async function listLastRuns(db: Queryable, task: string): Promise<Map<string, LastRun>> {
   const rows = await db.query(`select collection_id, tried_at, done_at from main.follow_run where task = $1`, [task]);
   return new Map(rows.map(decodeLastRun).map(({ collectionId, ...run }) => [collectionId, run]));

@@ -70,8 +70,8 @@ export async function updateMetadataDue(tx: Queryable, ranges: readonly TokenRan
 }
 
 /**
- * Makes the metadata of collections due, because their contracts have announced a change (ERC-7572). Metadata becomes
- * due when REFRESH_MS_MIN has passed since its last successful read. Primary database.
+ * Makes the metadata of collections due, because their contracts have announced a change (ERC-7572). The metadata is due
+ * at once, but not before REFRESH_MS_MIN has passed since its last successful read. Primary database.
  */
 export async function updateCollectionMetadataDue(
   tx: Queryable,

@@ -68,7 +68,7 @@ function decodeFacts(row: Row): RankFacts {
   };
 }
 
-/** A collection without a collection record is missing. */
+/** Collections without a collection record are left out. */
 export async function listRankFacts(tx: Queryable, collectionIds: readonly string[]): Promise<RankFacts[]> {
   const rows = await tx.query(
     `select figures.collection_id, figures.chain, figures.own_floor_raw, figures.mirror_floor_raw,

@@ -94,12 +94,12 @@ describe('compression and encoding', () => {
 describe('JSON', () => {
   const toLines = async (text: string) => (await run([file('f.json', text)])).received;
 
-  test('one value on each line is passed on as it is, even if it is malformed', async () => {
+  test('a file with one value on each line is passed on unchanged, even if a value is malformed', async () => {
     for (const text of [LINES, '{"a":1\n{"b":2}\n', '\n{"a":[1,\n{"b":2}\n', 'x\n', ''])
       assert.equal(await toLines(text), text);
   });
 
-  test('each value of an array or of several lines becomes one line, at the line on which it begins', async () => {
+  test('each element of an array, and each value that has several lines, is sent as one line, in the place of its first line', async () => {
     assert.equal(await toLines('[\n  {"a": 1},\n  {"b": 2}\n]\n'), '\n{"a": 1}\n{"b": 2}\n');
     assert.equal(await toLines('[{"a":1},{"b":2}]'), '{"a":1}\n{"b":2}\n');
     assert.equal(
@@ -126,7 +126,7 @@ describe('JSON', () => {
 });
 
 describe('a product export of Shopify', () => {
-  test('each variant becomes a product with the images of all rows, at the line of its row', async () => {
+  test('each variant becomes a product with the images of all rows, on the line of its row', async () => {
     const header =
       'Handle,Title,Tags,Option1 Value,Variant Inventory Tracker,Variant Price,Image Src,Image Position,Variant Image,SEO Title';
     const rows = [

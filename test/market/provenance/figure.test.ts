@@ -105,7 +105,7 @@ describe('supply and owners', () => {
     assert.deepEqual(holdings({ record: record(DAY_MS) }, imported).slice(0, 2), [9, 3]);
   });
 
-  test('are not counted once the coverage ended a day ago', () => {
+  test('are not counted if the coverage ended a day ago or earlier', () => {
     const coverage = (age: number) => [covered('chain', 'tokens', { age }), covered('chain', 'owners', { age })];
     assert.deepEqual(holdings({ coverage: coverage(DAY_MS - 1) }).slice(0, 2), [8, 3]);
     assert.deepEqual(holdings({ coverage: coverage(DAY_MS) }).slice(0, 2), [null, null]);
@@ -119,7 +119,7 @@ describe('supply and owners', () => {
 describe('the listed count', () => {
   const counted = (facts: Partial<HoldingFacts>, context: Partial<HoldingContext> = {}) => holdings(facts, context)[2];
 
-  test('is counted when each scanned source was read to its end within a day', () => {
+  test('is counted when each scanned source was read to its end in the last day', () => {
     const opensea = covered('scan', 'listings', { source: 'opensea' });
     const late = covered('scan', 'listings', { source: 'magic-eden', age: DAY_MS });
     assert.equal(counted({ coverage: [opensea] }), 7);
@@ -187,7 +187,7 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ coverage }).volume, [null, null, 7]);
   });
 
-  test('are unknown in the windows once the coverage ended two hours ago', () => {
+  test('are unknown in the windows if the coverage ended two hours ago or earlier', () => {
     const ended = (age: number) => trades({ coverage: [covered('chain', 'sales', { age })] }).sales;
     assert.deepEqual(ended(2 * HOUR_MS - 1), [300, 30, 3]);
     assert.deepEqual(ended(2 * HOUR_MS), [300, null, null]);
@@ -281,7 +281,7 @@ describe('the ask floor', () => {
   const floorOf = (facts: Partial<FloorFacts>) => toAskFloorFigure({ ...EMPTY, ...facts }, NOW);
   const reported = (floorRaw: bigint, age = 0) => ({ at: NOW - age, floorRaw });
 
-  test('is the cheapest listing of either book, whatever records report', () => {
+  test('is the price of the cheapest listing in the two books, whatever records report', () => {
     const records = { analytics: reported(7n), stats: reported(8n), snapshotFloorRaw: 9n };
     const mirror = { cheapest: 5n, coverage: [] };
     assert.equal(floorOf({ own: 4n, mirror, ...records })?.value, 4n);
@@ -307,7 +307,7 @@ describe('the ask floor', () => {
     assert.equal(floorOf({ mirror: imported, ...records })?.value, null);
   });
 
-  test('comes from records if there is no listing, for half an hour, and then from the snapshot', () => {
+  test('comes from records for half an hour if there is no listing, and then from the snapshot', () => {
     const limit = 30 * MINUTE_MS;
     const after = (analyticsAge: number, statsAge: number) =>
       floorOf({ analytics: reported(7n, analyticsAge), stats: reported(8n, statsAge), snapshotFloorRaw: 9n })?.value;

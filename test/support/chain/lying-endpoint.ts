@@ -11,7 +11,7 @@ const LIES = [
   'omits-logs',
   /** Every response with logs lacks its first log. */
   'omits-a-log',
-  /** Every response with logs has its last log twice. */
+  /** Every response with logs also has a copy of its last log, with the next log index. */
   'added-logs',
   /** Every log has other data and another last topic. */
   'altered-logs',

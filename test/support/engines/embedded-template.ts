@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../temporary-directory.ts';
 import { onCleanUp } from './cleanup.ts';
 import { findTemplate, listMigrationFiles } from './template-cache.ts';
 
-/** The files that determine the content of a new database beside its migrations. */
+/** The files that determine the content of a new database, in addition to its migrations. */
 const MADE_OF = [
   'package-lock.json',
   'src/database/embedded/engine.ts',

@@ -1,4 +1,4 @@
-// `mercat serve` in a process of its own. A test can kill the process and start another on the same data directory.
+// `mercat serve` in a process of its own. A test can kill the process and start another process on the same data directory.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

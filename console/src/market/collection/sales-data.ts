@@ -37,7 +37,7 @@ function toPeriods(ordered: readonly { time: number; price: number }[]): SalesDa
   const length = Math.max((last - first) / PERIODS, 1);
   const volumes = new Map<number, number>();
   for (const { time, price } of ordered) {
-    // The last sale is at the end of the last period.
+    // The last sale is at the end of the last period. Without the limit, it would be in a period after the last one.
     const period = Math.min(Math.floor((time - first) / length), PERIODS - 1);
     const middle = first + (period + 0.5) * length;
     volumes.set(middle, (volumes.get(middle) ?? 0) + price);
