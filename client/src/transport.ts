@@ -152,7 +152,7 @@ export class Transport {
   }
 }
 
-/** After a lost response, 409 can mean that the first attempt still runs, so it is retried. If the conflict remains, the last 409 is thrown. */
+/** After a lost response, a 409 can mean that the first attempt still runs. The request is then repeated. If all repetitions get a 409, it is thrown. */
 function isRetried(error: MercatError, { isRepeatable }: Request, isEffectUnknown: boolean): boolean {
   if (isLost(error)) return isRepeatable;
   const { status } = error;

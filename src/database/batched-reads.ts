@@ -1,5 +1,5 @@
-// Joins concurrent reads into few statements. Each call of `read` waits for a statement that is sent after the call, so its value is never older
-// than the call.
+// Joins concurrent reads into few statements. Each call of `read` waits for a statement that is sent after the call, so the returned value is never
+// older than the call.
 
 import { tooMany } from './turns.ts';
 

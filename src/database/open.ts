@@ -76,7 +76,7 @@ export async function openDatabases(config: DatabaseSettings, log: Log, options:
 
 /**
  * Opens the replicas that the settings name, and checks each of them once. Throws an OperatorError if a server is not a replica of its
- * database. Must be called after the migrations of the primary and the indexer, because a replica has their changes only after they ran.
+ * database. Must be called after the migrations of the primary and the indexer, because replicas receive the changes of these migrations.
  */
 export async function openReplicas(
   config: DatabaseSettings & ReplicaSettings,

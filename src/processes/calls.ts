@@ -42,7 +42,7 @@ export type ProcessAndStream = ProcessReport & { stream: StreamCounts | null };
 /** The metrics of a serving process. `restarts` distinguishes it from earlier processes with the same number. */
 export type MetricsOfProcess = { process: number; restarts: number; metrics: ProcessMetrics };
 
-/** What a serving process calls in the supervisor. */
+/** The calls that a serving process makes to the supervisor. */
 export type SupervisorCalls = {
   join: { input: null; output: ProcessStart };
   started: { input: StartedProcess; output: null };
@@ -55,7 +55,7 @@ export type SupervisorCalls = {
   readProcesses: { input: null; output: ProcessAndStream[] };
 };
 
-/** What the supervisor calls in a serving process. */
+/** The calls that the supervisor makes to a serving process. */
 export type ProcessCalls = {
   giveBack: { input: { id: number; key: string }; output: number };
   /** Checks that the process does not hang: only then does it reply in time. */

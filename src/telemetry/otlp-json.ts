@@ -1,4 +1,4 @@
-// Spans and metrics in the JSON encoding of OTLP 1 (opentelemetry-proto): ids in hexadecimal, 64-bit integers as text.
+// Converts spans and metrics to the JSON encoding of OTLP 1 (opentelemetry-proto), in which ids are hexadecimal and 64-bit integers are text.
 
 import type { TracedAttributes } from '../core/traced.ts';
 import { redact } from '../core/redaction.ts';

@@ -1,5 +1,5 @@
-// The dependencies of the workers: those of the chains and of the upstreams, the vendors, and the reads of the marketplace whose results
-// the workers store.
+// The context of the workers. It combines the contexts of the chains and of the upstreams, and adds the configured vendors and the market, from
+// which the workers store figures.
 
 import type { MergeNotice } from '../activity/merge-notice.ts';
 import type { ChainContext } from '../chains/context.ts';

@@ -126,7 +126,7 @@ test('when a process ends, the requests that were granted to it count as used, a
   assert.equal(passedOf(counted), 75);
 });
 
-test('when a process does not respond, others continue, and its part counts as used until the process gives the part back', async () => {
+test('when a process does not respond, the other processes continue, and its part counts as used until it gives the part back', async () => {
   const givenBack = Promise.withResolvers<number>();
   const recall = () => givenBack.promise;
   const windows = new GrantedWindows({ monotonic: () => 1_000, processes: 2, recall, recallTimeoutMs: 10 });

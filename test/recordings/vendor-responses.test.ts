@@ -1,6 +1,6 @@
-// Checks every recorded response. The replay server must serve it unchanged at the path where its vendor serves it. Then each
-// function that reads from this vendor gets the recorded response to every request, even to a request of another kind. The function
-// must give correct records, reject the rows, or fail with a reason.
+// Checks every recorded response of the vendors. First, the replay server must serve the response unchanged, at the same path as the vendor. Then
+// each function that reads from this vendor gets the response to every request, even to a request of another kind. The function must give
+// correct records, reject the rows, or fail with a reason.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

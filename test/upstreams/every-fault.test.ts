@@ -55,7 +55,7 @@ forEachEngine('every fault at every source', (engine) => {
       );
     const setFault = (fault: ReplayFault | null, skip = 0) => {
       for (const server of SERVERS) {
-        // The tasks run concurrently, so each run can give the fault to another task.
+        // The tasks run concurrently, so any of the tasks can get the fault.
         if (fault) world.replays[server].fail(fault, { skip, ms: 30 });
         else world.replays[server].heal();
       }

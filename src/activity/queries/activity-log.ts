@@ -75,7 +75,7 @@ const decodeMoved = rowDecoder('activity', {
  * Moves the oldest changes of a schema in the primary database, at most `limit`, to the log after the position `after`, by the rule of
  * `insertActivity`. Stops before a change of the kind `reorg`. `moved`: how many changes were moved; `added`: how many rows were appended.
  * `isReorg`: the next change is of the kind `reorg`. The head must be locked. `now` in milliseconds.
- * All changes that the statement sees between the oldest and the newest change of the batch belong to the batch. Therefore it deletes this range of
+ * All changes that the statement sees between the oldest and the newest change of the batch belong to the batch. Therefore the statement deletes this range of
  * `seq`, which PostgreSQL finds through the index. With a join, PostgreSQL would read the complete table, which has many deleted rows during an import.
  */
 export async function moveChanges(
@@ -104,8 +104,8 @@ export async function moveChanges(
 }
 
 /**
- * The SQL condition that a change has no fact, or that its fact is not in the log or was taken back. Without this condition, an indexer that is
- * rebuilt would add the same sales again. `$4` is the origin.
+ * The SQL condition for the changes that are appended: changes without a fact, and changes whose fact is not in the log or was taken back.
+ * Without this condition, an indexer that is rebuilt would append the same sales again. `$4` is the origin.
  */
 const isNew = (change: string) => `(${change}.fact is null or not exists (
   select from main.activity as known where known.fact = ${change}.fact and known.origin = $4 and known.voided_by is null))`;

@@ -80,8 +80,8 @@ async function deriveOrdersExpiredSince(main: Queryable, chain: string, blockTim
 }
 
 /**
- * Returns the mirrored listings that were marked as expired after the block, each with the reason at the time of the block why it could not be
- * filled. Stored reasons are not used: only some services judge a listing again after it expired.
+ * Returns the mirrored listings that were marked as expired after the block, each with the reason why it could not be filled at the time of the
+ * block. Stored reasons are not used, because services can differ in whether they judged a listing again after it expired.
  */
 async function deriveListingsExpiredSince(
   { main, indexer }: Sides,

@@ -1,5 +1,5 @@
-// Lists the tables of a schema in the order in which rows can be inserted, its sequences, and its applied migrations. Tables and
-// sequences are read from the system catalogs, so that a backup includes every table.
+// Lists the tables, the sequences and the applied migrations of a schema. The tables are in an order in which their rows can be inserted. Tables
+// and sequences are read from the system catalogs, so that a backup includes every table.
 
 import type { Queryable } from '../port.ts';
 import type { AppliedMigration, Schema } from '../migrate.ts';

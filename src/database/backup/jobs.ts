@@ -1,5 +1,5 @@
 // Runs backups for commands, in a running server or in the command's own process. A process runs one backup at a time. A backup is stopped
-// when its command no longer reads its state.
+// when the command that started it no longer reads the state of the backup.
 
 import path from 'node:path';
 import { OperatorError } from '../../core/errors.ts';

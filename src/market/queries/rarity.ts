@@ -1,4 +1,4 @@
-// The ranks that the service computes from traits, and the state of this computation. Reported ranks are columns of indexer.token. Indexer
+// The ranks that the service computes from traits, and the state of this computation. Reported ranks are in the table indexer.token. Indexer
 // database.
 
 import type { AssetId } from '../../core/address.ts';

@@ -241,7 +241,7 @@ export class DeliveryDispatcher {
     this.#noteFree(webhookId);
   }
 
-  /** Reports that more deliveries can be leased. During a claim the report waits for the end of the claim, which may have leased them. */
+  /** Reports that more deliveries can be leased. During a claim, the report is made after the claim. */
   #noteFree(webhookId: string): void {
     if (this.#freed) this.#freed.add(webhookId);
     else if (this.#leased.isLow(webhookId)) this.#options.onFree?.();

@@ -1,5 +1,5 @@
-// For tests of the store: a service on each engine, whose clock a test can move, and new shops with keys. Each shop has a client
-// that validates every response against the served OpenAPI document.
+// Starts a service for tests of the store, on each engine. A test can move the clock of the service, and create shops with keys. Each shop has a
+// client that validates every response against the OpenAPI document that the service serves.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -1,4 +1,4 @@
-// The tokens of a collection, as a grid or a table: the listed ones first.
+// The tokens of a collection, as a grid or a table. By default only listed tokens are shown.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import type { MarketCollection, Token } from '../../../../client/src/market.ts';
