@@ -93,7 +93,8 @@ export async function findReportedRank(db: Queryable, collectionId: string): Pro
 export type RankedScope = { collectionId: string; onChain: boolean };
 
 const inScope = `collection_id = $1 and not burned and ($2 or owner_block is not null)`;
-const hasMetadata = `exists (select from indexer.token_metadata as metadata where metadata.collection_id = token.collection_id
+// Every table is compared with the id of the collection itself, so that a Citus cluster runs the statement on the node of the collection.
+const hasMetadata = `exists (select from indexer.token_metadata as metadata where metadata.collection_id = $1
   and metadata.asset = token.asset and metadata.fetched_at is not null)`;
 const toScope = ({ collectionId, onChain }: RankedScope) => [collectionId, !onChain];
 
@@ -121,12 +122,12 @@ export async function listTraitedTokens(
 ): Promise<{ asset: AssetId; traits: RankedTraits }[]> {
   const rows = await db.query(
     `select token.asset, trait.traits
-     from (select collection_id, asset from indexer.token
+     from (select asset from indexer.token
            where ${inScope} and asset > $3 and ${hasMetadata} order by asset limit $4) as token
      cross join lateral (
        select coalesce(json_agg(json_build_object('name', name, 'value', value)), '[]') as traits
        from indexer.token_trait as stored
-       where stored.collection_id = token.collection_id and stored.asset = token.asset and stored.kind = 'text'
+       where stored.collection_id = $1 and stored.asset = token.asset and stored.kind = 'text'
      ) as trait
      order by token.asset`,
     [...toScope(scope), after, limit],
