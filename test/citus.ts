@@ -4,7 +4,7 @@
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { CITUS_MISSING, canRunCitus } from './support/engines/citus-node.ts';
-import { listCitusSuites } from './support/engines/citus-suites.ts';
+import { NOT_ON_CITUS, listCitusSuites } from './support/engines/citus-suites.ts';
 import { globalSetup, globalTeardown } from './support/global-setup.ts';
 
 type Skips = Map<string, number>;
@@ -40,6 +40,10 @@ async function runSuites(): Promise<number> {
   const report = tests.compose(new spec());
   for await (const text of report) process.stdout.write(text);
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
+  if (named.length === 0) {
+    for (const [excluded, reason] of Object.entries(NOT_ON_CITUS))
+      process.stdout.write(`not run: ${excluded}, ${reason}\n`);
+  }
   for (const [reason, count] of skips) process.stdout.write(`skipped ${count}: ${reason}\n`);
   process.stdout.write(
     `on Citus, ${files.length} files in ${minutes} min: ${counts.passed} tests passed, ${counts.failed} failed, ${counts.skipped} skipped\n`,

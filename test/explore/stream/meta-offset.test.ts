@@ -65,12 +65,12 @@ forEachEngine('the offset of a response', (engine) => {
         return t.skip('the embedded engine has one connection, which the lock would hold');
       const before = await append();
       let response: Promise<string | null> = Promise.resolve(null);
-      await databases.main.transaction(async (tx) => {
+      await databases.indexer.transaction(async (tx) => {
         await tx.query('lock table indexer.token in access exclusive mode');
         response = offsetOf('three');
         const isBlocked = async () =>
           (
-            await databases.main.query(
+            await databases.indexer.query(
               `select from pg_locks where not granted and relation = 'indexer.token'::regclass`,
             )
           ).length > 0;
