@@ -71,7 +71,7 @@ forEachEngine('audit', (engine) => {
       chains: ['ethereum'],
       figuresOf: null,
       pauseMs: 0,
-      into: await engine.open(),
+      into: await engine.openLocal(),
     });
   const first = async (sql: string, params: readonly unknown[] = []) => {
     const [row] = await db.query(sql, params);

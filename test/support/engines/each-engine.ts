@@ -25,6 +25,8 @@ export type TestEngine = {
   hasCitus: boolean;
   /** Opens a new database that has the migrations of both schemas, but no rows. It is closed after the suite. */
   open(): Promise<Database>;
+  /** Like `open`, but never on a cluster: for databases that a service makes for itself. */
+  openLocal(): Promise<Database>;
   /** Settings with which a service uses a new database on this engine. The database has all migrations unless `empty` is given. */
   settings(template?: Template): Promise<Record<string, string>>;
 };
@@ -83,15 +85,17 @@ function describeOnCitus(name: string, suite: (engine: TestEngine) => void): voi
 }
 
 function embeddedEngine(): TestEngine {
+  const open = async () => {
+    const { pool, close } = await openEmbedded({ dir: path.join(await directoryWithDatabase(), 'db') });
+    const database = createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
+    onCleanUp(() => database.close());
+    return database;
+  };
   return {
     name: 'embedded',
     hasCitus: false,
-    open: async () => {
-      const { pool, close } = await openEmbedded({ dir: path.join(await directoryWithDatabase(), 'db') });
-      const database = createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
-      onCleanUp(() => database.close());
-      return database;
-    },
+    open,
+    openLocal: open,
     settings: async (template) => ({ ...OFFLINE, DATA_DIR: await directoryWithDatabase(template) }),
   };
 }
@@ -99,10 +103,12 @@ function embeddedEngine(): TestEngine {
 function postgresEngine(serverUrl: () => string): TestEngine {
   const create = async (template: Template) =>
     createTestDatabase(serverUrl(), template === 'empty' ? null : await migratedTemplate(serverUrl()));
+  const open = async () => openPool(await create('migrated'));
   return {
     name: 'postgresql',
     hasCitus: false,
-    open: async () => openPool(await create('migrated')),
+    open,
+    openLocal: open,
     settings: async (template = 'migrated') => ({
       ...OFFLINE,
       DATA_DIR: temporaryDirectory(),
@@ -117,6 +123,7 @@ function citusEngine(cluster: () => CitusCluster): TestEngine {
     name: 'postgresql',
     hasCitus: true,
     open: async () => openPool(await cluster().createDatabase('migrated')),
+    openLocal: async () => openPool(await cluster().createPrimary('migrated')),
     settings: async (template = 'migrated') => ({
       ...OFFLINE,
       DATA_DIR: temporaryDirectory(),
