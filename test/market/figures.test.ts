@@ -72,7 +72,8 @@ forEachEngine('maintained figures', (engine) => {
     await assertExact(NOW);
   });
 
-  test('are refreshed by reading the listings of the changed assets only', async () => {
+  test('are refreshed by reading the listings of the changed assets only', async (t) => {
+    if (engine.hasCitus) return t.skip('a coordinator does not count the rows that the workers read');
     const ids = Array.from({ length: 300 }, (_, number) => String(number));
     await ingest(db, ...ids.map((id) => listing({ id, tokenId: id })));
     const assets = ids.slice(0, 10).map((asset) => ({ collectionId: COLLECTION, asset }));
@@ -152,9 +153,9 @@ forEachEngine('maintained figures', (engine) => {
       );
       assert.deepEqual(Object.values(keys ?? {}), [volume, floor]);
       await assertExact(NOW);
-      await db.query(
-        `update indexer.collection_figures set volume_rank = 77, floor_rank = 77, created_at = created_at + interval '1 s'`,
-      );
+      await db.query(`update indexer.collection_figures set volume_rank = 77, floor_rank = 77, created_at = $1`, [
+        new Date(NOW),
+      ]);
       const found = await recount(NOW);
       assert.deepEqual(
         found.map(({ figure, stored, counted }) => [figure, stored, counted]),

@@ -54,18 +54,20 @@ const REFRESH_MS_MIN = 10 * 60_000;
 
 /**
  * Makes the metadata of tokens due, because their contract has announced a change. A token whose last read failed becomes due after
- * REFRESH_MS_MIN, unless it is due earlier. Indexer database.
+ * REFRESH_MS_MIN, unless it is due earlier. Indexer database. The sum of a time and an interval depends on the time zone of the session, unless
+ * the time has no zone. A Citus cluster refuses a sum that depends on it.
  */
 export async function updateMetadataDue(tx: Queryable, ranges: readonly TokenRange[], now: number): Promise<void> {
   if (ranges.length === 0) return;
   await tx.query(
     `update indexer.token_metadata as stored set attempts = 0, due_at = case
-         when stored.failure is null then greatest($4::timestamptz, stored.fetched_at + $5 * interval '1 ms')
-         else least(stored.due_at, $4::timestamptz + $5 * interval '1 ms') end
+         when stored.failure is null
+         then greatest($4::timestamptz, (stored.fetched_at at time zone 'UTC' + $5 * interval '1 ms') at time zone 'UTC')
+         else least(stored.due_at, $6::timestamptz) end
      from unnest($1::text[], $2::numeric[], $3::numeric[]) as announced (collection_id, from_id, to_id)
      where stored.collection_id = announced.collection_id and (stored.due_at is null or stored.failure is not null)
        and stored.asset::numeric between announced.from_id and announced.to_id`,
-    [...toColumns(ranges), new Date(now), REFRESH_MS_MIN],
+    [...toColumns(ranges), new Date(now), REFRESH_MS_MIN, new Date(now + REFRESH_MS_MIN)],
   );
 }
 

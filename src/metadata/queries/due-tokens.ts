@@ -2,6 +2,7 @@
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
+import { homeSql } from '../../market/queries/figures.ts';
 import { assetId, column, integer, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 
 /** `attempts`: failed reads in a row. */
@@ -33,9 +34,9 @@ export async function insertMissingStates(tx: Queryable, collectionId: string): 
 /** The given collections that have at least one due token. */
 export async function listDueCollections(db: Queryable, collectionIds: readonly string[], now: number) {
   const rows = await db.query(
-    `select wanted.id as collection_id from unnest($1::text[]) as wanted (id)
+    `select home.collection_id from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
      where exists (select from indexer.token_metadata as stored
-       where stored.collection_id = wanted.id and stored.due_at <= $2 and ${NOT_BURNED})`,
+       where stored.collection_id = home.collection_id and stored.due_at <= $2 and ${NOT_BURNED})`,
     [collectionIds, new Date(now)],
   );
   return rows.map((row) => decodeId(row).collectionId);
@@ -156,12 +157,15 @@ export async function listMetadataProgress(
   collectionIds: readonly string[],
 ): Promise<MetadataProgress[]> {
   const rows = await db.query(
-    `select wanted.id as collection_id, coalesce(figures.tokens, 0) as tokens, (
+    `with found as materialized (
+       select figures.collection_id, figures.tokens, (
          select count(*) from indexer.token_metadata as stored
-         where stored.collection_id = wanted.id and due_at is not null and fetched_at is null and failure is null
+         where stored.collection_id = figures.collection_id and due_at is not null and fetched_at is null and failure is null
            and ${NOT_BURNED}) as waiting
-     from unnest($1::text[]) as wanted (id)
-     left join indexer.collection_figures as figures on figures.collection_id = wanted.id order by wanted.id`,
+       from indexer.collection_figures as figures where figures.collection_id = any($1)
+     )
+     select wanted.id as collection_id, coalesce(tokens, 0) as tokens, coalesce(waiting, 0) as waiting
+     from unnest($1::text[]) as wanted (id) left join found on found.collection_id = wanted.id order by wanted.id`,
     [collectionIds],
   );
   return rows.map(decodeProgress);
