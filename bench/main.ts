@@ -3,6 +3,7 @@
 
 import { cpus, totalmem } from 'node:os';
 import { benchCommands } from './commands.ts';
+import { benchCitus } from './citus.ts';
 import { benchConsole } from './console.ts';
 import { benchDeadSources } from './dead-sources.ts';
 import { benchDecode } from './decode.ts';
@@ -39,6 +40,7 @@ const BENCHMARKS = {
   limits: benchSharedLimits,
   workers: benchWorkers,
   replicas: benchReplicas,
+  citus: benchCitus,
   console: benchConsole,
   window: benchWindow,
   ranking: benchRanking,

@@ -8,6 +8,15 @@ const time = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOStri
 const tokenOf = (n: number) => ({ chain: 'ethereum', contractAddress: CONTRACT, tokenId: String(n) });
 const price = (n: number) => (10n ** 18n + BigInt((n * 7919) % 10_007) * 10n ** 14n).toString();
 
+/** The collection of `listedCollection`, with a token that is listed. `importRows` adds sales of this token. */
+export const LISTED_COLLECTION = {
+  id: `ethereum_${CONTRACT}`,
+  slug: 'bench',
+  chain: 'ethereum',
+  contractAddress: CONTRACT,
+  asset: '1',
+};
+
 /** One collection with 2,000 mirrored listings, 500 own orders and 2,000 tokens. */
 export function* listedCollection(): Generator<Record<string, unknown>> {
   yield {
@@ -56,6 +65,27 @@ export function* manyCollections(count: number): Generator<Record<string, unknow
       price: price(n + 1),
       seller: address(n),
       buyer: address(n + 1),
+      timestamp: time(n),
+      tx: `0x${n.toString(16).padStart(64, '0')}`,
+    };
+  }
+}
+
+/** Sales of the first `collections` collections of `manyCollections` in turn, numbered from `from`. Sales with different numbers are different. */
+export function* salesOfMany(
+  collections: number,
+  { count, from }: { count: number; from: number },
+): Generator<Record<string, unknown>> {
+  for (let n = from; n < from + count; n += 1) {
+    yield {
+      kind: 'sale',
+      source: 'opensea',
+      chain: 'ethereum',
+      contractAddress: address(1_000_000 + (n % collections)),
+      tokenId: '1',
+      price: price(n),
+      seller: address(n % 5_000),
+      buyer: address(n % 4_999),
       timestamp: time(n),
       tx: `0x${n.toString(16).padStart(64, '0')}`,
     };
