@@ -96,7 +96,7 @@ const isUnexpected = ({ answer }: { answer: { status: unknown } }): boolean => a
 
 type Series = Map<string, Sample[]>;
 
-/** Samples each process until the end, and prints one line for each process and minute. The key of a series is the process and the quantity. */
+/** Samples each process until the end, and prints a line for each process every minute. A series is named by its process and quantity. */
 async function sampleAll(platform: Platform, names: readonly string[], minutes: number): Promise<Series> {
   const series: Series = new Map();
   const startedAt = performance.now();

@@ -92,7 +92,7 @@ export function createTools(): AgentTool[] {
     }),
     listTool({
       name: 'list_traits',
-      description: 'Traits of a collection by name: of each value the tokens, the listed ones and the floor.',
+      description: 'Traits of a collection by name; of each value: tokens, listed tokens, floor.',
       path: '/explore/v1/collections/{collection}/traits',
       input: { collection, ...PAGE_ARGUMENTS },
       row: objectWith(['name', 'values', 'hasMoreValues']),
@@ -143,7 +143,7 @@ export function createTools(): AgentTool[] {
     resourceTool({
       name: 'get_holders',
       description:
-        'How many wallets hold how many tokens of a collection, and the largest. Null if not all holders are known.',
+        'How many wallets hold how many tokens of a collection, and the largest holders. Null if not all holders are known.',
       path: '/explore/v1/collections/{collection}/holders',
       input: { collection },
       resource: objectWith(['holders', 'tokens', 'distribution', 'largest']),

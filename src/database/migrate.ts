@@ -1,8 +1,7 @@
 // Forward-only migrations: the numbered SQL files of a schema, each applied once, in order. A lock lets one process at a time migrate. The
 // first process applies the migrations, and later processes find nothing to apply. A program also runs on a schema to which a newer version
-// has only added. So nodes of both versions can be started during an upgrade, and the upgrade can be taken back. A migration that removes or
-// changes something contracts the schema. Such a migration waits for the operator, except in a new database, and the program runs with and
-// without it.
+// has only added. So nodes of both versions can be started during an upgrade, and the upgrade can be taken back. A contract is a migration
+// that removes or changes something. It waits for the operator, except in a new database. The program runs with and without it.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';

@@ -3,8 +3,8 @@
 import { WINDOW_MS } from './rate-limit.ts';
 
 /**
- * The largest number of windows in memory, so that requests from many addresses use bounded memory. If more windows are needed, the older half
- * of the windows is dropped, and the clients of these windows begin new windows.
+ * The largest number of windows in memory, so that requests from many addresses use bounded memory. If more windows are needed, the older
+ * half of the windows is dropped, and the clients of these windows begin new windows.
  */
 const WINDOWS_MAX = 200_000;
 

@@ -1,6 +1,6 @@
 // Reads metadata documents from hosts that contracts choose. The client keeps to budgets of requests, skips hosts that are down, and follows
-// redirects. It connects to public addresses only, unless a setting allows private addresses. Gateways, which the operator configured, may have
-// any address.
+// redirects. It connects to public addresses only, unless a setting allows private addresses. Gateways, which the operator configured, may
+// have any address.
 
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';

@@ -93,7 +93,7 @@ async function readEach(collection: ReadCollection, assets: readonly AssetId[]):
   }
 }
 
-/** Whether a call failed, and not its endpoint. Such a failure does not count towards the breaker of the endpoint. */
+/** Whether `error` is a failure of a call and not of an endpoint. Such a failure does not count towards the breaker of the endpoint. */
 export function isFailureOfCall(error: unknown): boolean {
   return error instanceof RpcFailure && (error.kind === 'call-failed' || error.kind === 'call-disputed');
 }

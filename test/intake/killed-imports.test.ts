@@ -1,5 +1,6 @@
 // Processes that import or undo are killed with SIGKILL at varying moments. Then the import is undone, and the rows must be those from
-// before the import. After a repeated import, the rows must be those of an import that was not killed. CRASHES sets how many imports, and how many undos, are killed.
+// before the import. After a repeated import, the rows must be those of an import that was not killed. CRASHES sets how many imports, and
+// how many undos, are killed.
 
 import assert from 'node:assert/strict';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
@@ -62,8 +63,8 @@ function toRecords(version: 'first' | 'second'): object[] {
 }
 
 /**
- * The second version. In each group of 500 lines, the second line is invalid. When the import has stored the batch of this line, it prints the
- * number of the line. So a test can see how far the import is.
+ * The second version. In each group of 500 lines, the second line is invalid. When the import has stored the batch of this line, it prints
+ * the number of the line. So a test can see how far the import is.
  */
 const SECOND = toNdjson(
   toRecords('second').flatMap((record, index) => (index % (LINES - 1) === 0 ? [record, 'x'] : [record])),
@@ -186,7 +187,7 @@ forEachEngine('killed imports', (engine) => {
     }
   };
 
-  /** Kills an import after some of its batches. Then kills an undo of this import after some time. Finally undoes all imports of the second version. */
+  /** Kills an import after some of its batches. Then kills an undo of this import after some time. Finally undoes the rest of the import. */
   const killOnce = async (victim: Victim | null, round: number) => {
     await beside(victim, async (server) => {
       const command = new Command(settings, ['import', '-', '--replace'], SECOND);

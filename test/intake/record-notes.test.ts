@@ -14,7 +14,7 @@ function parse(fields: Record<string, unknown>) {
   return record;
 }
 
-test('a repeated slug gives a warning if one of the first 200,000 products of the import had it before', () => {
+test('a slug gives a warning if one of the first 200,000 products of the import already has it', () => {
   const notes = new RecordNotes(recordContext.chains, NOW);
   const first = parse(product());
   assert.ok(first.kind === 'product');

@@ -46,7 +46,7 @@ const decodeTrait = rowDecoder('trait', { id: integer, name: text, tokens: safeI
 
 const decodeSets = rowDecoder('collection_figures', { traitSets: column('trait_sets', safeInteger) });
 
-/** The filter for tokens that have a wanted value of each name. Null if a name has no wanted value that a token has. */
+/** The filter for tokens that have a wanted value of each name. Null if there is a name for which no token has a wanted value. */
 export async function findTraitFilter(
   db: Queryable,
   collectionId: string,
@@ -283,8 +283,8 @@ function walkTokens(
 }
 
 /**
- * Writes the columns of an order for a query over a subquery whose column `size` is the length of the asset. PostgreSQL then sees that the rows of the subquery
- * are already sorted, and does not sort them again.
+ * Writes the columns of an order for a query over a subquery whose column `size` is the length of the asset. PostgreSQL then sees that the
+ * rows of the subquery are already sorted, and does not sort them again.
  */
 const bySize = (columns: string) => columns.replace('length(asset)', 'size');
 

@@ -92,7 +92,7 @@ export type IngestOptions = {
   changes?: ChangeLog;
   /** Called with the result of each part after its commit, or after its rollback in a dry run. */
   onIngested: (part: IngestedPart) => void;
-  /** Called at the end of the transaction of the primary database, and once for all transactions of the indexer, with the time of the longest. */
+  /** Called with the transaction of the primary database, and once for all transactions of the indexer, with the time of the longest. */
   onTransaction?: (transaction: BatchTransaction) => void;
 };
 

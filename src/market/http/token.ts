@@ -99,7 +99,10 @@ function toWireToken(token: Token, prices: PriceContext): Static<typeof TokenDet
   return { ...toTokenFields(token, prices), lastSale: lastSalePrice && { price: lastSalePrice } };
 }
 
-/** The form of Solana addresses. The schema accepts this form and the EVM form on every chain. `parseTokenLocation` checks the chain. */
+/**
+ * The form of Solana addresses. The schema accepts this form and the EVM form for every chain. `parseTokenLocation` checks that the form is
+ * the form of the chain.
+ */
 const BASE58_FORM = '[1-9A-HJ-NP-Za-km-z]{32,44}';
 
 export const tokenNames = {

@@ -16,7 +16,7 @@ export type RecordedOrderChange = {
   reason?: string | null;
 };
 
-/** The SQL subquery for the block of an event of the seller. It searches for one kind of event, because each kind has its own index. */
+/** A SQL subquery for the block of a seller's event. It searches for one kind of event, because each kind has its own index. */
 const blockOf = (
   kind: 'counter-incremented' | 'nonce-cancelled',
 ) => `(select max(block_number) from main.chain_event as event
@@ -24,8 +24,8 @@ const blockOf = (
             and kind = '${kind}' and event.tx = changed.tx)`;
 
 /**
- * Records the changes with the price, seller and token of the stored orders. The block of a fill or cancel is read from the chain log. Its
- * event is the event of the change's transaction that names the order, or else a counter increment or cancelled nonce of the seller.
+ * Records the changes with the price, seller and token of the stored orders. The block of a fill or cancel is read from the chain log: from
+ * an event of the same transaction that names the order, or else from a counter increment or cancelled nonce of the seller.
  */
 export async function insertOrderChanges(tx: Queryable, changes: readonly RecordedOrderChange[]): Promise<void> {
   if (changes.length === 0) return;

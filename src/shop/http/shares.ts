@@ -25,8 +25,8 @@ const WAITING_MAX = 1_000;
 /** Changes of one product wait for each other in the database, so two at a time keep the row busy. */
 const PRODUCT_LIMITS = { runningMax: 2, waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
 /**
- * One shop never uses this many connections of the store, so that the other shops are served even if all requests of one shop hang. The
- * number is small, because a shop with fewer connections costs more CPU time for each request: the event loop then sleeps and wakes more
+ * The number of connections of the store that no single shop can take. So the other shops are served even if all requests of one shop hang.
+ * The number is small, because a shop with fewer connections costs more CPU time for each request: the event loop then sleeps and wakes more
  * often.
  */
 const CONNECTIONS_LEFT = 2;
@@ -44,7 +44,7 @@ const ALL_STREAMS_LIMITS = { runningMax: 4, waitingMax: 100, stallMs: WAIT_MAX_M
 const STREAM_BUFFER_BYTES = 64 * 1024;
 
 export type StreamPace = {
-  /** The longest time for which a part may wait until the client has read enough of the earlier parts. A part is a page of a list, about 40 kB. */
+  /** The longest wait of a part until the client has read enough of the earlier parts. A part is a page of a list, about 40 kB. */
   partMaxMs: number;
   /** The longest time for a complete response. */
   totalMaxMs: number;

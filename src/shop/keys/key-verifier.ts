@@ -45,7 +45,8 @@ export class KeyVerifier {
   }
 
   /**
-   * The caller with this secret. Null if no key has the secret, if the key is revoked or expired, or if it was rotated and the overlap has ended.
+   * The caller with this secret. Null if no key has the secret, if the key is revoked or expired, or if the overlap after a rotation has
+   * ended.
    */
   async verify(secret: string): Promise<Caller | null> {
     const { serviceName, clock } = this.#context;

@@ -1,5 +1,5 @@
-// One connection to the stream. It sends the events after its position that pass its filter. It sends the next events only after its client
-// has read the earlier bytes.
+// One connection to the stream. It sends the events that are after its position and pass its filter. It sends the next events only after
+// its client has read the earlier bytes.
 
 import type { ServerResponse } from 'node:http';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
