@@ -19,7 +19,7 @@ export default defineConfig({
     // The names of the files contain digests of their content. src/server/console.ts serves them below /console/.
     assetsDir: 'console',
     assetsInlineLimit: 0,
-    // The first versions with `light-dark()` in CSS.
+    // The first versions of these browsers that support `light-dark()` in CSS.
     target: ['chrome123', 'edge123', 'firefox120', 'safari17.5'],
     license: { fileName: 'licenses.md' },
     // The Content-Security-Policy forbids inline scripts.
@@ -52,7 +52,7 @@ function modulesOfFirst(context) {
   return known;
 }
 
-/** Makes the browser request the font together with the styles. Otherwise it would first load and apply the styles. */
+/** Makes the browser request the font together with the styles. Without a preload, it requests the font only after it has the styles. */
 function fontPreload() {
   return {
     name: 'font-preload',

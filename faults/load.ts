@@ -53,7 +53,7 @@ export class Load {
   #acknowledged = 0;
   #nextToken = 1;
   readonly rejections: Rejection[] = [];
-  /** Writes that were not acknowledged by the time given to `stop`. */
+  /** Writes that were not acknowledged within the limit of `stop`. */
   readonly unacknowledged: Sent[] = [];
 
   constructor(client: Client, ledger: Ledger) {
@@ -215,7 +215,7 @@ function readLastEvent(events: string): { event: string; refused?: number } | nu
   }
 }
 
-/** Whether a client repeats the request. A 500 is repeated too, so that the load continues. The checks report each 500. */
+/** Whether a client repeats the request. It also repeats a request after a 500, so that the load continues. The checks report each 500. */
 function isRepeatable({ path }: Sent, { status, text }: Answer): boolean {
   if (status === 'no response' || status >= 500 || status === 429) return true;
   // 409: an earlier attempt of the request is still running.

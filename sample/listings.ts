@@ -1,5 +1,5 @@
-// The listings of one sample collection: orders of the service, mirrored listings, and ended listings. The lowest active ask equals the
-// floor that the catalogue states. The seller of a listing is the holder of the token.
+// Generates the listings of one sample collection: orders of the service, mirrored listings, and ended listings. The lowest active ask
+// equals the floor that the catalogue states. The seller of a listing is the holder of the token.
 
 import type { Address } from '../src/core/address.ts';
 import { shareOf } from '../src/core/amount.ts';
@@ -85,7 +85,7 @@ export function hasKnownOwner({ spec }: CollectionContext, asset: SampleAsset): 
 }
 
 /**
- * Picks the ask of a listing. The first listing has the floor. All other asks are higher: most are near the floor, and rare tokens cost
+ * Picks the ask of a listing. The first ask is the floor. All other asks are higher: most are near the floor, and rare tokens cost
  * more.
  */
 function pickAsk(context: CollectionContext, asset: SampleAsset, index: number, rng: Random): bigint {

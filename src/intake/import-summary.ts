@@ -5,7 +5,10 @@ import type { ImportWarnings } from './import-warnings.ts';
 import { addWarnings } from './import-warnings.ts';
 import type { RecordKind } from './records/kinds.ts';
 
-/** Limited, because the ids must fit into one line of the response, together with the ids of the imported collection records. */
+/**
+ * The most ids in `createdCollections`. They must fit into one line of the response, together with the ids of the imported collection
+ * records.
+ */
 export const CREATED_COLLECTIONS_MAX = 5_000;
 
 /** `conflict`: sales that are stored already with another price, time, seller or buyer. Such a record changes nothing. */
@@ -16,8 +19,8 @@ export type ImportSummary = KindCounts & {
   read: number;
   byKind: Partial<Record<RecordKind, KindCounts>>;
   /**
-   * The number of lines of rejected CSV rows and of malformed parts of JSON files, without the first line of each. A CSV row has several
-   * lines if its quoted cells contain line breaks.
+   * The number of lines of rejected CSV rows and of malformed parts of JSON files. The first line of each row or part does not count. A CSV
+   * row has several lines if its quoted cells contain line breaks.
    */
   skippedLines: number;
   warnings: ImportWarnings;

@@ -1,4 +1,4 @@
-// Sets the metrics of tasks, followed chains and sales. Their values are those of the status.
+// Sets the metrics of tasks, followed chains and sales from the sections of the status.
 
 import type { ChainStatus } from '../chains/chain-status.ts';
 import type { SalesStatus } from '../market/sales-status.ts';

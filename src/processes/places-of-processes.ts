@@ -1,4 +1,4 @@
-// The supervisor's count of the connections to the change stream in all serving processes.
+// Counts, in the supervisor, the connections of all serving processes to clients of the change stream.
 
 import type { PlaceLimits, PlaceResult } from '../explore/stream/places.ts';
 import { CountedPlaces } from '../explore/stream/places.ts';

@@ -1,4 +1,4 @@
-// Addresses and token ids in their canonical form.
+// Tests that addresses and token ids are converted to their canonical form, and that other text is refused.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

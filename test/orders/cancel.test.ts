@@ -1,4 +1,4 @@
-// Off-chain cancels: by the signature of the offerer, or by the operator.
+// Tests that an order can be cancelled off-chain: by its offerer with a signature, or by the operator of the service.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -22,7 +22,7 @@ forEachEngine('off-chain cancels', (engine) => {
       message: { orderHash },
     });
 
-  test('the offerer can cancel an order only with a signature of its hash on its chain', async () => {
+  test('the offerer can cancel an order only with a signature of the order hash and the chain id', async () => {
     const { orderId, orderHash } = await orders.submitSigned(orders.offline);
     const cancel = async (signature: unknown) =>
       outcomeOf(cancelOrder(orders.offline, orderId, { cancelledBy: 'offerer', signature }));

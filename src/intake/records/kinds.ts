@@ -1,5 +1,5 @@
-// The kinds of records, and the names and types of their fields. A nested field has a dot in its name. A record with a field that is not in
-// this table is rejected, so that a misspelt field is not ignored.
+// Defines the kinds of records that an import accepts, and the fields of each kind. A nested field has a dot in its name. A record with a
+// field that its kind does not have is rejected, so that a misspelt field is not ignored.
 
 /** The type of a field in JSON. CSV cells and values of the command line are converted to this type. */
 export type FieldType = 'text' | 'number' | 'boolean' | 'list' | 'object';
@@ -142,7 +142,7 @@ export function findUnknownField(kind: RecordKind, values: Readonly<Record<strin
   return null;
 }
 
-/** The field names of a kind. `top`: the names of the record's own fields. `nested`: the field names of each nested object. */
+/** The field names of a kind. `top`: the fields outside nested objects. `nested`: the fields of each nested object, by its name. */
 type FieldNames = { top: Set<string>; nested: Map<string, Set<string>> };
 
 const FIELD_NAMES = Object.fromEntries(RECORD_KINDS.map((kind) => [kind, toFieldNames(kind)])) as Record<

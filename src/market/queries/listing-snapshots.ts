@@ -9,11 +9,11 @@ import { column, integer, nullable, rowDecoder, text, timestamp } from '../../da
 export type ListingSnapshot = {
   source: string;
   collectionId: string;
-  /** As 32 hexadecimal digits. */
+  /** The keys of the listings in the list, each as 32 hexadecimal digits. */
   keys: readonly string[];
   /** Listings created at this time or later may be missing, because the marketplace may not report them immediately. */
   listedBefore: number;
-  /** When the list was complete. */
+  /** The time at which the list was complete. */
   takenAt: number;
   /**
    * In base units. The list has all listings whose buyer total (or price, if no buyer total is known) is below this amount. Null if the

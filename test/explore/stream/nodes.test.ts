@@ -27,7 +27,7 @@ import { until } from '../../support/until.ts';
 const LIMIT_MS = 120_000;
 const GRACE_MS = 2_000;
 
-/** An EventSource in a process of its own. Returns the ids of orders that it has received so far. */
+/** Starts an EventSource in a process of its own. The id of each order that it receives is appended to the returned array. */
 function startEventSource(t: TestContext, url: string): string[] {
   const received: string[] = [];
   const script = `

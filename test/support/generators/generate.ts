@@ -8,7 +8,7 @@ import { renderOpenApi, renderSchema, renderSettings } from './derived.ts';
 import { compileDevnetContracts } from './devnet-contracts.ts';
 import { writeNewCluster } from './new-cluster.ts';
 
-/** The OpenAPI document of `/v1`. The generated files for nginx and Varnish remove all query parameters that it does not have from a request. */
+/** The OpenAPI document of `/v1`. The generated files for nginx and Varnish delete every query parameter that this document does not have. */
 const MARKETPLACE = 'openapi/marketplace.json';
 const root = new URL('../../../', import.meta.url);
 await writeNewCluster();

@@ -181,7 +181,7 @@ forEachEngine('OpenSea', (engine) => {
     );
   });
 
-  test('a listing that is missing from a complete snapshot is retired', async (t) => {
+  test('a listing that is missing from a complete list of the marketplace is retired', async (t) => {
     const market = makeMarket(250);
     const { run, done, replay } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -194,7 +194,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(
       (await listed()).filter((row) => row[5] === 'active').length,
       250,
-      'an incomplete snapshot retired a listing',
+      'an incomplete list retired a listing',
     );
     assert.equal((await done('listings')).retired, 10);
     assert.deepEqual(
@@ -206,14 +206,10 @@ forEachEngine('OpenSea', (engine) => {
     assert.deepEqual(await listed(), expected(market));
     market.listings = [];
     const short = await done('listings');
-    assert.deepEqual(
-      [short.retired, short.problems?.length],
-      [0, 1],
-      'the first snapshot without listings was accepted',
-    );
+    assert.deepEqual([short.retired, short.problems?.length], [0, 1], 'the first list without listings was accepted');
   });
 
-  test('all listings of a large collection are read once an hour, and only the cheapest two pages in between', async (t) => {
+  test('all listings of a large collection are read once an hour, and other runs read only the two pages with the cheapest listings', async (t) => {
     const market = makeMarket(900);
     const { done, replay, pass } = await start(t, market);
     await follow({ slug: APES.slug });
@@ -240,7 +236,7 @@ forEachEngine('OpenSea', (engine) => {
       (await listed()).filter((row) => row[5] === 'active'),
       expected(market),
     );
-    // If a snapshot of the cheapest listings is not accepted, the next run reads all listings.
+    // If a list of the cheapest listings is not accepted, the next run reads all listings.
     market.listings = market.listings.slice(500);
     pass(5 * 60_000);
     replay.reset();
@@ -302,7 +298,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal((await done('listings', DUE)).retired, 5, 'reading all listings did not retire the missing listings');
   });
 
-  test('the longest list of tokens is read to its end within the deadline', async () => {
+  test('500 pages of tokens can be read within the deadline of the task, whatever the hourly budget is', async () => {
     const config = readConfig({ OPENSEA_API_KEY: 'a-key' });
     const context = { ...toContext(db), config, log: createLog('silent'), random: () => 0.5 };
     const tasks = await createVendorTasks(config.vendors, context);
