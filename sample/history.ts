@@ -1,4 +1,4 @@
-// The history of one sample collection: its tokens, their sales and their holders. The seller of each sale is the holder at that
+// Generates the history of one sample collection: its tokens, their sales and their holders. The seller of each sale is the holder at that
 // time, so that owners, sales and listings agree. Nothing happens after the anchor.
 
 import type { Address, AssetId } from '../src/core/address.ts';
@@ -59,7 +59,7 @@ export type SampleSale = {
   heldSince: number;
 };
 
-/** A marketplace that cannot have the name of the service, because the name of a service cannot contain a hyphen. */
+/** Used if the service has the name of the only other marketplace. The name of a service cannot contain a hyphen. */
 const OTHER_MARKETPLACE = 'magic-eden';
 
 export function createCollectionContext(spec: SampleCollection, chain: Chain, serviceName: string): CollectionContext {

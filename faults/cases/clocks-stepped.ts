@@ -1,5 +1,5 @@
-// The clocks of the processes are set back and forward while they run, and the clock of the worker differs from the clock of the service.
-// On the embedded engine, the clock of the service is the clock of the database.
+// Sets the clock of the service back and forward while it runs. The clock of the worker is ahead of the clock of the machine all the time.
+// On the embedded engine, the clock of the service is also the clock of the database.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Decoders of rows. A missing column, or a column of an unexpected type, throws where the row is read. Each decoder expects the JavaScript
-// type in which the driver `pg` returns the PostgreSQL type.
+// Decodes the rows that statements return. A missing column, or a column of an unexpected type, throws where the row is read. Each decoder
+// expects the JavaScript type in which the driver `pg` returns the PostgreSQL type.
 
 import type { Address, AssetId } from '../core/address.ts';
 import type { Row } from './port.ts';

@@ -1,4 +1,4 @@
-// A lane: the share of a pool's connections that one group of statements may use.
+// Tests lanes. A lane limits how many connections of a pool one group of statements may use at a time.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

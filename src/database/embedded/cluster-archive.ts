@@ -1,5 +1,5 @@
-// The files of a new cluster, packed into one file. A first start unpacks them instead of running initdb, which takes seconds and 600 MB of
-// memory.
+// Packs the files of a new PostgreSQL cluster into one file, and unpacks this file. The first start of a database unpacks it instead of
+// running initdb, which takes seconds and 600 MB of memory.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';

@@ -33,7 +33,7 @@ export type StockChange = {
   /** `adjustment`: `requested` is added to the stock. `set`: `requested` is the new stock. */
   mode: 'adjustment' | 'set';
   requested: number;
-  /** The change is applied only if the stock equals this number. Null: to any stock. */
+  /** The change is applied only if the stock equals this number. Null: the change is applied to any stock. */
   expected: number | null;
 };
 

@@ -1,5 +1,5 @@
-// The tasks that mirror Magic Eden on Solana: the listings and sales of each collection that is followed under a symbol. Without a DAS
-// endpoint, the tokens that readers viewed recently are read too.
+// Creates the tasks that mirror Magic Eden on Solana. They read the listings and sales of each collection that is followed under a symbol.
+// If no DAS endpoint is configured, a task also reads the tokens that readers viewed recently.
 
 import type { Follow } from '../../follows/queries/follows.ts';
 import type { KnownListing } from '../../market/queries/listings.ts';
@@ -30,7 +30,7 @@ const LISTINGS_PERIOD_MS = 2 * 60_000;
 const SALES_PERIOD_MS = 2 * 60_000;
 const DEADLINE_MS = 10 * 60_000;
 const TIMEOUT_MS = 15_000;
-/** Half of what Magic Eden allows without a key: 120 requests a minute from all clients at one IP address. */
+/** Requests an hour. Without a key, Magic Eden allows all clients at one IP address 7,200 requests an hour together. This is half of them. */
 const HOURLY_BUDGET = 3_600;
 /** A token that readers still view is refreshed again after this time. */
 const VIEWED_TOKEN_MS = 15 * 60_000;
@@ -120,7 +120,7 @@ async function syncListings(context: UpstreamContext, run: CollectionRun): Promi
   await concludeListings(run, { source: MAGIC_EDEN, gap, ...(isKnown && { walk }) });
 }
 
-/** Whether Magic Eden does not know the symbol. Its statistics then give no record, see `readMagicEdenStats`. */
+/** Whether Magic Eden does not know the symbol. For such a symbol, the page that `readMagicEdenStats` returns is empty. */
 function isUnknown({ records, rejected, unsupported }: ParsedPage): boolean {
   return records.length + rejected.length + unsupported.length === 0;
 }
