@@ -58,7 +58,7 @@ export async function openPage(browser: Browser, { width, scheme }: Look): Promi
   return { page, context, errors };
 }
 
-/** Opens a path and waits until nothing on the page is loading. */
+/** Opens a URL and waits until nothing on the page is loading. */
 export async function visit(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await waitUntilLoaded(page);

@@ -1,5 +1,5 @@
-// Responds to requests that match no route. An unknown path gets 404, and another method of a known path gets 405. OPTIONS (a CORS
-// preflight) on a known path gets 204.
+// Responds to requests that match no route. A request for an unknown path gets 404. A request for a known path with a method that the path
+// does not have gets 405. OPTIONS (a CORS preflight) on a known path gets 204.
 
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

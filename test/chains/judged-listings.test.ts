@@ -156,7 +156,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
 
   for (const isCompleteFirst of [true, false]) {
     const when = isCompleteFirst ? 'earlier' : 'later';
-    test(`a listing without terms is judged by the terms that another marketplace reports ${when} for the order`, async () => {
+    test(`a listing without operator and counter is judged by those that a second marketplace reports ${when} for the order`, async () => {
       const opened = await open();
       const [revoked, raised] = [await signed(2, 30n), await signed(1, 31n)];
       const complete = { source: 'opensea' };
@@ -170,7 +170,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
       }
       for (const order of [revoked, raised]) {
         await opened.list(order, { ...incomplete, timestamp: new Date().toISOString() });
-        assert.equal(await opened.pending(), 0, 'a later report without the terms removed the stored terms');
+        assert.equal(await opened.pending(), 0, 'a later report without operator and counter removed the stored ones');
       }
       await opened.settle();
       assert.deepEqual((await served(opened)).assets, [tokenIdOf(revoked), tokenIdOf(raised)]);
@@ -277,7 +277,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     assert.equal(sale?.listing_id, `opensea_${orders[0].hash.slice(2, 18)}`, 'the sale does not name the listing');
   });
 
-  test('the stored listings of a collection are judged while the collection is followed, and not otherwise', async () => {
+  test('the stored listings of a collection are judged only while the collection is followed', async () => {
     const context = toMirrorContext(databases);
     const [real, phantom, filled, cancelled] = [
       await signed(0, 500n),

@@ -1,5 +1,5 @@
-// How much of the service one shop may use: simultaneous changes of one product, requests that wait, and streamed responses. Also
-// tested: requests with two Authorization headers.
+// Tests how much of the service one shop may use at a time: for changes of one product, for waiting requests and for streamed responses. Also
+// tests requests with two Authorization headers.
 
 import assert from 'node:assert/strict';
 import { createServer, get, request } from 'node:http';

@@ -123,7 +123,7 @@ export function toFieldType(type: FieldType, text: string): string | number | bo
   return text;
 }
 
-/** A number with other text before and after it, such as a currency. */
+/** A number, and the text before and after the number, such as a currency. Both texts may be empty. */
 const WITH_CURRENCY = /^([^\d.,]*)([\d.,\s'’]*\d)([^\d.,]*)$/u;
 const DECIMAL_COMMA = { form: /^(?:\d{1,3}(?:([.\s'’])\d{3})(?:\1\d{3})*|\d+)(?:,\d+)?$/u, thousands: /[.\s'’]/gu };
 const THOUSANDS_COMMA = { form: /^(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$/u, thousands: /,/gu };
@@ -139,8 +139,8 @@ function toDecimalPoint(text: string, { form, thousands }: { form: RegExp; thous
 const SIGNS: Readonly<Record<string, readonly string[]>> = { ETH: ['Ξ', 'ETHER'], SOL: ['◎'] };
 
 /**
- * Converts an amount with `decimals` places to base units. An amount in another currency is returned with its currency. Text that is not an
- * exact amount is returned unchanged. In both cases a sale is stored without a native price, and `/v1` does not serve the sale. If the text is
+ * Converts an amount in the native currency to base units. `decimals` is the number of decimal places of the unit in which the amount is
+ * written. An amount in a currency that is not native is returned with the name of this currency. Text that is not an exact amount is returned unchanged. In both cases a sale is stored without a native price, and `/v1` does not serve the sale. If the text is
  * an integer whose base units exceed the largest amount, the row is rejected. If the integer were returned unchanged, the parser of the
  * record would read the integer as base units.
  */

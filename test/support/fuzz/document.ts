@@ -1,4 +1,4 @@
-// What the fuzzer uses of an OpenAPI document: operations, parameters, and the texts that a parameter's schema allows.
+// Reads operations and their parameters from an OpenAPI document, and generates texts for these parameters. The fuzzer sends the texts.
 
 import fc from 'fast-check';
 
