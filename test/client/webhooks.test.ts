@@ -79,7 +79,7 @@ test('a delivery is valid up to five minutes before and after its time', async (
   }
 });
 
-test('a secret in another form throws a TypeError', async () => {
+test('a secret that consists only of the prefix whsec_ is rejected with a TypeError', async () => {
   const headers = headersOf(sign(SECRET));
   await assert.rejects(verifyWebhook({ secret: 'whsec_', headers, body: BODY, now: NOW }), TypeError);
 });

@@ -107,7 +107,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.match(await failureOf(RedisConnection.connect(`${redis.url}/9999`, PATIENT)), /no database of that number/);
   });
 
-  test('a destroyed connection has no timer that would keep a command running', async () => {
+  test('a destroyed connection has no timer that would keep the process running', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
     const connection = await RedisConnection.connect(redis.url, PATIENT);

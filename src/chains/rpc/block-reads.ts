@@ -57,8 +57,8 @@ export class BlockReads {
   }
 
   /**
-   * Returns the number of the newest block that all these endpoints have: the endpoints that can be called now and are at most LAG_MAX
-   * blocks behind. With a single endpoint, returns the number of its head.
+   * Compares the endpoints that can be called now and are at most LAG_MAX blocks behind, and returns the number of the newest block that all
+   * of them have. With a single endpoint, returns the number of its head.
    */
   async sharedHead(): Promise<number> {
     const { number } = await this.head();

@@ -1,4 +1,4 @@
-// One deadline for all commands that are sent at about the same time, because a timer for each command would cost more than the command.
+// Gives the Redis commands that are sent at about the same time one deadline, because a timer costs more than a command.
 
 /** The time limit is counted in this many steps. */
 const STEPS = 5;

@@ -1,4 +1,5 @@
-// Secrets and signatures of webhooks, as Standard Webhooks (standardwebhooks.com) defines them: HMAC-SHA256 of `id.timestamp.body`.
+// Creates the secrets of webhooks, and signs deliveries. A signature is the HMAC-SHA256 of `id.timestamp.body`, as Standard Webhooks
+// (standardwebhooks.com) defines it.
 
 import { createHmac } from 'node:crypto';
 

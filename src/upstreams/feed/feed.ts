@@ -26,7 +26,7 @@ export type FeedEnd = {
 export type FeedOptions = FeedAccess & { clock: Clock } & Pick<UpstreamPace, 'timeoutMs' | 'stallMs'>;
 
 const TIMEOUT_MS = 90_000;
-/** A read that receives nothing for this time is aborted, so that the next read gets a recovered feed within a minute. */
+/** A read that receives nothing for this time is aborted. Without this limit, a feed that hung once would block the reads for TIMEOUT_MS. */
 const STALL_MS = 15_000;
 const BYTES_MAX = 256 * 2 ** 20;
 const LINE_BYTES_MAX = 256 * 1024;

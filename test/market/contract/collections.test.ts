@@ -69,7 +69,7 @@ forEachMarket('collections', { settings }, (market) => {
       });
     });
 
-    test('has null, and not zero, in a field whose chain, address or figure is unknown', async () => {
+    test('has null, and not zero, for an unknown chain, address or figure', async () => {
       await market.load([
         { kind: 'collection', slug: 'only-a-name', name: 'Only a name' },
         { kind: 'collection', slug: 'no-slug-but-chain', chain: 'ink', name: 'No address' },
@@ -92,7 +92,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.equal(rows.find((row) => row.slug === 'no-slug-but-chain').chain, 'ink');
     });
 
-    test('on Solana has its mint with letter case preserved, and its id in lower case', async () => {
+    test('on Solana has its address with letter case preserved, and its id in lower case', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([subject.collection(), subject.listing(mintOf('1'), 5)]);
       const row = await rowOf(subject);

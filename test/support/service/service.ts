@@ -1,4 +1,4 @@
-// A service on a free port, and a client that validates every response against the served OpenAPI document.
+// Starts a service on a free port, and gives tests a client that validates every response against the served OpenAPI document.
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
