@@ -192,7 +192,7 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     await opened.context.close();
   });
 
-  test('a wallet on another chain with the same id cannot sign anything', async () => {
+  test('a wallet on another chain with the same chain id cannot sign anything', async () => {
     const results = { eth_getBlockByNumber: { hash: `0x${'12'.repeat(32)}` } };
     const [tokenId = assert.fail()] = tokens;
     const opened = await openToken(tokenId, { account: seller, results });
@@ -203,7 +203,7 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
   });
 
   for (const look of LOOKS) {
-    test(`the panel and the form are complete, accessible and without errors at ${look.width} px, ${look.scheme}`, async () => {
+    test(`the trade panel and the listing form are complete, accessible and without errors at ${look.width} px, ${look.scheme}`, async () => {
       const [tokenId = assert.fail()] = tokens;
       const opened = await openPage(browser, look);
       await addWallet(opened.context, { rpc: market.rpc, account: seller });

@@ -7,7 +7,7 @@ export type Task = {
   /** Lower case with hyphens, such as `opensea-listings`. */
   name: string;
   periodMs: number;
-  /** A random part of up to this share is added to each period. Default 0.1. */
+  /** Each period is made longer at random, by at most this share of the period. Default 0.1. */
   jitter?: number;
   /** How long one run may take before its signal aborts. */
   deadlineMs: number;

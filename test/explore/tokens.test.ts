@@ -108,7 +108,7 @@ forEachMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}
     assert.equal(await idsOf(subject, '&sort=rank&listed=true'), '12 8 10');
   });
 
-  test('a mirrored listing is listed once, however many own orders hide cheaper mirrored listings', async () => {
+  test('each listed token appears once, even if own orders hide cheaper mirrored listings of many tokens', async () => {
     const subject = newCollection();
     const own = range(45).map((index) => String(index + 1));
     await market.load([

@@ -1,5 +1,5 @@
-// Decodes rows of the chain log. Each kind of event has a decoder that checks the details of the row. A newer version that runs on the same
-// database may log kinds that this version does not know.
+// Decodes rows of the chain log. Each kind of event has a decoder that checks the details of the row. A newer version of this service on
+// the same database may log kinds of events that this version does not know.
 
 import type { Hex } from '../../core/evm.ts';
 import type { Row } from '../../database/port.ts';

@@ -40,9 +40,9 @@ const decodeListing = rowDecoder('listing', {
 });
 
 /**
- * The listings in judged collections whose state may depend on the changes. These are all listings of the orders, the active listings of
- * the tokens, the active listings of the owners if the listing has an operator, and the listings of the offerers if the listing has a
- * counter.
+ * The listings that are in judged collections, and whose states may depend on the changes. These are all listings of the orders, the active
+ * listings of the tokens, the active listings of the owners if the listing has an operator, and the listings of the offerers if the listing
+ * has a counter.
  */
 export async function listAffectedListings(db: Queryable, changes: EvidenceChanges): Promise<JudgedListing[]> {
   const { chain, orderHashes, tokens, owners, offerers } = changes;

@@ -1,5 +1,6 @@
-// The history of floors and of numbers of listed assets: a point for each change, and a row for each hour with a change. Indexer database.
-// The transaction that changes the figures also writes the points and the hours, and holds the lock on the figures (`lockFigures`).
+// Writes the history of the floor and of the number of listed assets of each collection. The history has a point for each change, and a row
+// for each hour with a change. Indexer database. The transaction that changes the figures also writes the points and the hours, and holds
+// the lock on the figures (`lockFigures`).
 
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';
@@ -21,7 +22,8 @@ export const addPointsSql = (changed: string): string => `points as (
      )`;
 
 /**
- * The SQL expression for the fact that identifies the floor of a point in the activity log. `key` is the column with the key of the point.
+ * The SQL expression for the text that the activity log stores as `fact` of the floor change of a point. `key` is the column with the key
+ * of the point.
  */
 export const pointFactSql = (key: string): string => `'floor ' || ${key}::text`;
 

@@ -1,4 +1,4 @@
-// API keys. Secrets are not stored: a key is found by the hash of its secret.
+// Stores and finds API keys. Secrets are not stored: a key is found by the hash of its secret.
 
 import type { Queryable } from '../../database/port.ts';
 import { queryHot } from '../../database/port.ts';

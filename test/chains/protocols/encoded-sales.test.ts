@@ -99,7 +99,7 @@ describe('Blur', () => {
       buyHash: hash('02'),
     });
 
-  test('in version 1 a payment from the native currency that buyers deposit with Blur is a price in native currency, and the sale of an accepted bid has the hash of the bid', () => {
+  test('version 1: a payment in the currency of Blur deposits is a price in native currency, and the sale of an accepted bid has the order hash of the bid', () => {
     const [bid] = salesOfTransaction({ logs: [matched(BUYER, SELLER)] });
     const [listing] = salesOfTransaction({ logs: [matched(SELLER, BUYER)] });
     assert.deepEqual(factsOf({ logs: [matched(BUYER, SELLER)] }), [sold('blur', '500')]);
@@ -230,7 +230,7 @@ describe('X2Y2', () => {
     assert.deepEqual(factsOf({ logs }), [sold('x2y2', '100')]);
   });
 
-  test('the price is the amount of the settlement, and events of other kinds are not sales', () => {
+  test('the price is the amount of the settlement, and a change of an order that is not a sale of ERC-721 or ERC-1155 tokens is ignored', () => {
     assert.deepEqual(factsOf({ logs: [inventory({})] }), [sold('x2y2', '100')]);
     assert.deepEqual(factsOf({ logs: [inventory({}, { op: 3 })] }), []);
     assert.deepEqual(factsOf({ logs: [inventory({ delegateType: 5n })] }), []);
@@ -323,7 +323,7 @@ describe('Wyvern', () => {
   };
   const facts = { marketplace: 'opensea', contract, asset: '5014', seller, buyer };
 
-  test('the token is read from the transfer of the match, and the currency from the call data, also from that of an aggregator', () => {
+  test('the token is read from the transfer of the match, and the currency from the call data, even if an aggregator called the exchange', () => {
     assert.deepEqual(factsOf({ logs, callData: callDataIn(zeroAddress) }), [{ ...facts, price: '40000000000000000' }]);
     assert.deepEqual(factsOf({ logs, callData: callDataIn(WRAPPED) }), [{ ...facts, price: '40000000000000000' }]);
     const inDollars = factsOf({ logs, callData: callDataIn(DOLLARS) });
@@ -337,7 +337,7 @@ describe('Wyvern', () => {
     }
   });
 
-  test('a bundle has its price only if all its tokens are known', () => {
+  test('the price of a bundle is unknown unless all its tokens are known', () => {
     const atomicizer = '0xc99f70bfd82fb7c8f8191fdfbfb735606b15e5c5';
     const bundle = parseAbi(['function atomicize(address[] addrs, uint256[] values, uint256[] lengths, bytes data)']);
     const callDataOf = (contracts: Hex[]) => {
@@ -456,7 +456,7 @@ describe('Rarible', () => {
     assert.deepEqual([sale?.fill.orderHash, sale?.fill.offer[0]?.amount], [hash('0c'), 2n]);
   });
 
-  test('a match with other kinds of assets is ignored', () => {
+  test('a match of a token that is not minted yet, or of two tokens, is ignored', () => {
     const lazy = assetOf('0xd8f960c1', NFT, 7n);
     assert.deepEqual(factsOf({ logs: [matchOf(lazy, assetOf('0xaaaebeba'), [SELLER, BUYER], [6n, 1n])] }), []);
     assert.deepEqual(factsOf({ logs: [matchOf(token, token, [SELLER, BUYER], [1n, 1n])] }), []);
@@ -587,7 +587,7 @@ describe('Sudoswap', () => {
     assert.equal(units?.fill.offer[0]?.amount, 3n);
   });
 
-  test('a swap without a transfer, of another collection, or of a contract that is not a pool is not a sale', () => {
+  test('a swap is not a sale without a transfer, if the token is not of the collection of the pool, or if the contract is not a pool', () => {
     const out = swap('swapERC721Out', { amountIn: 110n, ids: [7n] });
     assert.deepEqual(factsOf({ logs: [out], pools }), []);
     assert.deepEqual(factsOf({ logs: [transferOf(STRANGER, AT.sudoswapV2, BUYER, 7n), out], pools }), []);

@@ -1,5 +1,5 @@
-// The orders of one collection that `audit --fillable` compares with the chain: orders that the service lists, hides, or has marked as
-// ended.
+// Reads the orders of one collection that `audit --fillable` compares with the chain. These are orders that the service lists, orders that
+// it hides, and orders that it has marked as ended.
 
 import type { Queryable } from '../../../database/port.ts';
 import {
