@@ -4,7 +4,7 @@
 import type { MarketClient, MarketReads, Price } from 'mercat-client';
 import { createMarketClient } from 'mercat-client';
 
-/** The time between a change and the next read. Responses are cached for a second, so a read before that may return the old price. */
+/** The time between a change and the next read. The service caches responses for a second, so an earlier read may return the old price. */
 const READ_AFTER_MS = 1_000;
 
 /** Yields the price at the start, and the new price after each change. The price is null if nothing is listed. */

@@ -1,4 +1,4 @@
-// The metrics of a service with several serving processes, as one text for Prometheus.
+// Merges the metrics of all serving processes of a service into one text for Prometheus.
 
 import { AggregatorRegistry, Registry } from 'prom-client';
 import { METRIC_CONVENTIONS } from '../metrics/metric-families.ts';

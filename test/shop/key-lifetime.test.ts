@@ -1,4 +1,5 @@
-// The lifetime of API keys: expiry, rotation, revocation, the time of last use, and how secrets are stored.
+// Tests how long an API key works: until its expiry, its revocation, or the end of a rotation. Also tests when the time of last use is
+// written, and how secrets are stored.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

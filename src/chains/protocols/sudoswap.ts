@@ -1,7 +1,7 @@
-// Sudoswap, versions 1 and 2: pools that buy and sell tokens at the price of a curve. https://github.com/sudoswap/lssvm2,
-// https://github.com/sudoswap/lssvm. An event of version 1 has no fields. The transfers of the transaction show the tokens and the
-// accounts, and no log shows the price. An event of version 2 has the amount of the payment, and the ids of ERC-721 tokens or the number of
-// units.
+// Decodes the sales of Sudoswap pools, versions 1 and 2. A pool buys and sells tokens at the price of a curve. An event of version 1
+// (https://github.com/sudoswap/lssvm) has no fields. The transfers of the transaction show the tokens and the accounts, and no log shows
+// the price. An event of version 2 (https://github.com/sudoswap/lssvm2) has the amount of the payment, and the ids of ERC-721 tokens or
+// the number of units.
 
 import type { Transfer } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';

@@ -1,4 +1,4 @@
-// /api/v1/webhooks: webhooks, their secrets, test events and recovery.
+// Registers the routes below /api/v1/webhooks. They manage webhooks, rotate their secrets, send test events and recover deliveries.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';

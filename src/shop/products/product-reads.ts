@@ -76,8 +76,8 @@ export class ProductReads {
   }
 
   /**
-   * A page, newest first. `collection` and `type` filter the products of the page, so a page may be short or empty. `latest` as in
-   * `readProduct`.
+   * A page, newest first. `collection` and `type` filter the products of the page, so a page may be short or empty. Throws `unavailable` if
+   * a statement has not begun by `latest`, a time of `performance.now()`.
    */
   async readPage(shopId: string, query: ProductListQuery, latest: number): Promise<ProductPage> {
     const { before, limit, collection, type } = query;

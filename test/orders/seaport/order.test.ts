@@ -1,4 +1,4 @@
-// Seaport orders: their hash, and their components in JSON.
+// Tests how a Seaport order is hashed, and how it is parsed from JSON.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
