@@ -1,5 +1,5 @@
-// Ids that sort by creation time: a prefix, 48 bits of milliseconds, a counter, and random bytes. Each id is greater than all ids that the
-// process made earlier with the same prefix, even after the clock was set back.
+// Makes ids that sort by creation time. An id has a prefix, 48 bits of milliseconds, a counter, and random bytes. Each id is greater than
+// all ids that the process made earlier with the same prefix, even after the clock was set back.
 
 import { randomBytes } from 'node:crypto';
 

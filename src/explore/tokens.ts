@@ -226,7 +226,7 @@ class TokenListReader {
     return assets.map((asset) => ({ asset, position: { phase: 'others', asset } }));
   }
 
-  /** The listed assets of both books. An asset that the own book lists is listed at its own price. */
+  /** The listed assets of the own order book and of the mirror. An asset that the own book lists is listed at its own price. */
   async #listByPrice(options: PriceQuery): Promise<ListedAsset[]> {
     const { collectionId } = this.#location;
     const [own, mirrored] = await Promise.all([

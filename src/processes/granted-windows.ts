@@ -1,6 +1,6 @@
 // The rate limit windows of all serving processes, kept in the supervisor. A process receives a part of a window's requests, and counts
-// requests against this part by itself. When the supervisor has none left, it takes back the requests that other processes have not used.
-// So all processes together let exactly `limit` requests pass.
+// requests against this part by itself. When the supervisor has no requests of the window left, it takes back the requests that other
+// processes have not used. So all processes together let exactly `limit` requests pass.
 
 import { WINDOW_MS } from '../http/rate-limit.ts';
 import { WindowTable } from '../http/window-table.ts';
@@ -64,7 +64,7 @@ export class GrantedWindows {
     }
   }
 
-  /** The parts become smaller towards the end of the window, so that little has to be taken back. */
+  /** The fewer requests are left, the smaller is the part, so that few requests have to be taken back. */
   #grant(window: Window, process: number): number {
     if (window.left === 0) return 0;
     const requests = Math.max(1, Math.floor(window.left / (2 * this.#options.processes)));

@@ -1,5 +1,5 @@
-// The HTTP client for vendors: a deadline for each exchange, an hourly budget of requests, a few retries with jitter, and a circuit
-// breaker. Its errors and logs name no URL and no key.
+// Sends HTTP requests to a vendor. Each exchange has a deadline, failed requests are retried a few times, an hourly budget limits the
+// requests, and a circuit breaker stops them while the vendor fails. Errors and logs name no URL and no key.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
@@ -283,8 +283,8 @@ export class UpstreamClient {
   }
 
   /**
-   * Puts a request that was not sent back into the budget. The call does not wait for the database. If the database fails, the call is not
-   * affected, and the budget of this hour has one request less.
+   * Returns a request to the budget, because it was not sent. The call does not wait for the database. If the database fails, the call is
+   * not affected, and the budget of this hour has one request less.
    */
   #giveBack(): void {
     void this.#budget?.giveBack().catch((error: unknown) => {

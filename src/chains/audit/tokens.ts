@@ -1,4 +1,5 @@
-// Compares a token with the state of its contract: the holders stored in the primary database, and the owner that the indexer serves.
+// Compares two things with the state of a token's contract: the holders of the token that the primary database stores, and the owner of the
+// token that the indexer serves.
 
 import type { Address } from '../../core/address.ts';
 import type { AuditedToken, ServedOwner } from './queries/audited.ts';

@@ -100,8 +100,8 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
       assert.match(reasons.get('5.2') ?? '', /^not JSON: /);
       assert.match(reasons.get('5.3') ?? '', /^image: has 200000 characters/);
       assert.match(reasons.get('6.undefined') ?? '', /^not JSON: /);
-      // Five rows or pages are rejected before the intake. The other four rows are listings with a token each. The intake rejects two of
-      // these tokens.
+      // Five rows or pages are rejected before they reach the intake. The other four rows are listings with a token each. The intake
+      // rejects two of these tokens.
       assert.deepEqual([summary.read, summary.inserted, summary.refused], [15, 8, 7]);
     });
 

@@ -1,4 +1,4 @@
-// How the database executes a statement: the steps of its plan, with the rows that each of them has read.
+// Runs statements, and reads the steps of their plans, with the rows that each step has read. Finds steps that read too much.
 
 import type { Database } from '../../../src/database/port.ts';
 

@@ -1,4 +1,4 @@
-// The collections and tokens in the recorded responses, and functions that read them from every source.
+// Names the collections and tokens in the recorded responses. Makes the functions that read these collections and tokens from every source.
 
 import { parseAddress } from '../../../src/core/address.ts';
 import { createChains } from '../../../src/core/chains.ts';
