@@ -1,4 +1,5 @@
-// The platform on which a fault is tested: databases, a webhook receiver, the load, and a service and a worker as separate processes.
+// Starts the platform on which a fault is tested. A platform has databases, a webhook receiver, a service and a worker as separate processes,
+// and the load, which sends requests to the service.
 
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -48,7 +49,7 @@ export type PlatformOptions = {
   dataDir?: string;
   /** The number of services behind a balancer, only on PostgreSQL. Default: one service without a balancer. */
   nodes?: number;
-  /** Whether the balancer repeats requests at another node. Default: false. */
+  /** Whether the balancer sends a failed request again, to another node. Default: false. */
   repeats?: boolean;
   /** The folder of the version of Mercat to run. Default: this version. */
   root?: string;
@@ -123,7 +124,7 @@ export class Platform {
     return present(this.#redis, 'Redis server');
   }
 
-  /** A client with the key of the load and a separate tally. */
+  /** Returns a client that uses the same key as the load and counts its own responses. */
   newClient(): Client {
     return new Client(() => this.url, this.#secret);
   }
@@ -182,7 +183,7 @@ type PlatformParts = {
 
 type OnEnd = (undo: () => Promise<unknown> | void) => void;
 
-/** Starts a platform and its load. Registers the functions that end the platform and the load with `onEnd`. */
+/** Starts a platform and its load. Passes the functions that end the platform and the load to `onEnd`. */
 export async function startPlatform(engine: FaultEngine, options: PlatformOptions, onEnd: OnEnd): Promise<Platform> {
   const dataDir = options.dataDir ?? temporaryDirectory();
   const databases = await startDatabases(engine, { ...options, dataDir }, onEnd);

@@ -171,7 +171,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     };
   }
 
-  test('a public response reads from a replica, and there is no read scope outside of it', async () => {
+  test('a public response reads from a replica, and code outside a public response has no read scope', async () => {
     const { read, counts, untilUsed } = await open(replicas, LAG_MAX_MS);
     await untilUsed();
     await read();
@@ -209,7 +209,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     assert.deepEqual(lines(), ['a replica is left out behind', 'a replica is read again']);
   });
 
-  test('if the notice of a change arrives before the replica has replayed the change, no older response is computed or cached', async () => {
+  test('if the notice of a change arrives before the replica has replayed the change, no response without the change is computed or cached', async () => {
     const [paused] = replicas;
     assert.ok(paused);
     const { cached, forget, changes, counts, read, untilUsed } = await open([paused], UNLIMITED_MS);

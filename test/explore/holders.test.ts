@@ -19,7 +19,7 @@ forEachMarket('holders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
       .flatMap(([owner, count]) => range(count).map(() => owner))
       .map((owner, index) => subject.token(String(index + 1), { owner }));
 
-  test('each holder counts in one range, and the holders with the most tokens come first', async () => {
+  test('each holder is counted in one range of token counts, and the holders with the most tokens come first', async () => {
     const subject = newCollection();
     const holderOf = (name: string) => toEvmAddress('holder', name);
     await market.load([

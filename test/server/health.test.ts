@@ -1,4 +1,4 @@
-// The health checks: which phase of the service and which failure they report. Rate limits and a slow database do not delay them.
+// Tests which phases of the service and which failures the health checks report. Rate limits and a slow database do not delay the checks.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -54,7 +54,7 @@ describe('the phases of the service', () => {
     await isAlive();
   });
 
-  test('a 503 has Retry-After, HEAD gets no body, another method gets a 405, and the next handler gets other paths', async (t) => {
+  test('a 503 has Retry-After, HEAD gets no body, POST gets a 405, and a request for any other path goes to the next handler', async (t) => {
     const url = await serveHealth(t, new Health(() => Promise.resolve(true)));
     assert.ok(Number((await fetch(`${url}/readyz`)).headers.get('retry-after')) > 0);
     const head = await fetch(`${url}/livez?probe=1`, { method: 'HEAD' });

@@ -13,22 +13,22 @@ export type Dispute = {
 };
 
 /**
- * A dispute is dropped if no read has found the same disagreement for this long. Otherwise the disputes about reads that are made only once,
- * such as the reads for a submitted order, would remain for ever.
+ * A dispute is dropped if no read has found the same disagreement for this long. Without this limit, the disputes about reads that are made only
+ * once, such as the reads for a submitted order, would remain for ever.
  */
 const DISPUTE_MS = 10 * 60_000;
 const DISPUTES_MAX = 1_000;
 
 export class Disputes {
   readonly #clock: Clock;
-  /** The oldest first. The topic identifies what was read. It is the same at each attempt. */
+  /** The oldest dispute is first. The topic identifies what was read. A repeated read has the same topic. */
   readonly #byTopic = new Map<string, Dispute & { seenAt: number }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** The oldest dispute about a new block, otherwise the oldest dispute. Null while the endpoints agree. */
+  /** The oldest dispute about a new block. If no dispute is about a new block, the oldest of all. Null while the endpoints agree. */
   first(): Dispute | null {
     this.#dropOld();
     const all = [...this.#byTopic.values()];

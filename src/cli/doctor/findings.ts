@@ -15,5 +15,5 @@ export function fail(name: string, message: string, correction: string): DoctorF
   return { name, level: 'fail', message, mend: correction };
 }
 
-/** The check of a clock fails from this error on. Signed requests and access tokens would be rejected, and expiry times would be wrong. */
+/** The check fails if a clock is wrong by this time or more. Such a clock makes expiry times wrong, and signed requests are rejected. */
 export const CLOCK_FAIL_MS = 30_000;

@@ -140,9 +140,10 @@ const SIGNS: Readonly<Record<string, readonly string[]>> = { ETH: ['Ξ', 'ETHER'
 
 /**
  * Converts an amount in the native currency to base units. `decimals` is the number of decimal places of the unit in which the amount is
- * written. An amount in a currency that is not native is returned with the name of this currency. Text that is not an exact amount is returned unchanged. In both cases a sale is stored without a native price, and `/v1` does not serve the sale. If the text is
- * an integer whose base units exceed the largest amount, the row is rejected. If the integer were returned unchanged, the parser of the
- * record would read the integer as base units.
+ * written. An amount in a currency that is not native is returned with the name of this currency. Text that is not an exact amount is
+ * returned unchanged. In both cases a sale is stored without a native price, and `/v1` does not serve the sale. If the text is an integer
+ * whose base units exceed the largest amount, the row is rejected. If the integer were returned unchanged, the parser of the record would
+ * read the integer as base units.
  */
 function toBaseUnits(text: string, { chain, currency, times }: AmountTerms, decimals: number | null): string {
   if (!chain || decimals === null) return text;

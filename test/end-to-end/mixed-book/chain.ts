@@ -1,5 +1,5 @@
-// The on-chain part of a mixed book: a local chain with one large collection, the orders that its accounts sign, and their
-// transactions. changes.ts decides what is listed.
+// Starts the local chain of a mixed book (own orders and mirrored listings of one collection). Signs orders for the accounts of the chain
+// and sends their transactions. changes.ts decides what is listed.
 
 import type { Address, Hex } from 'viem';
 import { zeroHash } from 'viem';
@@ -203,8 +203,8 @@ export function unusableAskRows(row: Record<string, any>, usdc: Address): unknow
     change(8, price('1e18')),
     change(9, price('-5')),
     change(10, price(5)),
-    // Rows in another currency are valid, but the service leaves them out. A list counts as complete even if more than a tenth of its rows
-    // are in another currency. If more than a tenth of its rows were invalid, it would count as incomplete.
+    // Rows in USDC are valid, but the service leaves them out. A list counts as complete even if more than a tenth of its rows are in USDC.
+    // If more than a tenth of its rows were invalid, the list would count as incomplete.
     ...Array.from({ length: USDC_ROWS }, (_, index) => change(11 + index, price('5', usdc))),
   ];
 }
