@@ -1,4 +1,4 @@
-// The length of a text, and whether a database accepts the text.
+// Counts the characters of a text, and checks whether PostgreSQL accepts the text.
 
 /** The length in code points, as JSON Schema counts. */
 export function countCharacters(text: string): number {

@@ -12,6 +12,7 @@ import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
+/** The HTML that a browser shows on the page of the market before the scripts have run. */
 const FIRST_PAINT = '<!--first paint of the market--><h1>Market</h1>\n<!--end of the first paint-->';
 const PAGE = `<!doctype html><base href="/" /><script type="module" src="./console/main-a1.js"></script><div>${FIRST_PAINT}</div>`;
 /** The service is reached below the path of this URL. SERVED_PAGE is PAGE with this path in its `base` element. */

@@ -11,7 +11,7 @@ export type OrderedAsset = { collectionId: string; asset: string };
 /**
  * Locks the books of the collections until the transaction ends, in the order of ids, so that two transactions cannot deadlock. The
  * transaction must already hold a lock on the chain cursor of the orders. A transaction may call this function twice only if its lock on
- * the cursor is exclusive. Otherwise the second call could deadlock with another transaction.
+ * the cursor is exclusive. With a shared lock, the second call could deadlock with another transaction.
  */
 export async function lockBooks(tx: Queryable, collectionIds: Iterable<string>): Promise<void> {
   const ids = [...new Set(collectionIds)].sort();

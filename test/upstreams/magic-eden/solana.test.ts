@@ -190,7 +190,7 @@ test('a price in SOL is converted to lamports from its decimal text', async (t) 
   }
 });
 
-test('a row with a fraction of a lamport, or of another currency, marketplace or collection, is rejected', async (t) => {
+test('a row is rejected if a field is invalid, or if the row belongs to another currency, marketplace or collection', async (t) => {
   const { book, upstream } = await start(t);
   const sol = { rawAmount: '1000000000', address: 'So11111111111111111111111111111111111111112', decimals: 9 };
   const changesByReason = {

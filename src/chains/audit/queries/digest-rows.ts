@@ -1,4 +1,4 @@
-// The rows that the digest of a chain covers, each as one line of text, in a fixed order. Times at which the service stored something and
+// Reads the rows that the digest of a chain covers, each as one line of text, in a fixed order. Times at which the service stored something and
 // ids that it assigned are left out, because they differ between services with the same data.
 
 import type { Queryable } from '../../../database/port.ts';
