@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Tally } from './client.ts';
 
-/** Settings with a deadline so long that no read misses it only because the test machine is busy. */
+/** Settings with a long deadline for reads, so that reads do not fail on a busy test machine. */
 export const PATIENT = { SOURCE_TIMEOUT_MS: '20000' };
 
 const TEXT_MAX = 200;

@@ -1,4 +1,4 @@
-// The metrics of a process, in the text format of Prometheus or as metric families for OpenTelemetry. Only the durations of requests are
+// Collects the metrics of a process, as text for Prometheus or as metric families for OpenTelemetry. Only the durations of requests are
 // recorded here. All other values are read when the metrics are requested, from counters elsewhere and from the databases.
 
 import type { MetricObjectWithValues, MetricValue } from 'prom-client';

@@ -1,4 +1,4 @@
-// Keys of sales. Keys are stored. If their encoding changed, every known sale would be inserted a second time.
+// Tests the keys of sales. The database stores these keys. If their encoding changed, every known sale would be inserted a second time.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

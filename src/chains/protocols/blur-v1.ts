@@ -1,4 +1,4 @@
-// Blur's first exchange contract, in use from October 2022 to July 2023. Verified contract:
+// Decodes the events of Blur's first exchange contract, which was in use from October 2022 to July 2023. Verified contract:
 // https://etherscan.io/address/0x000000000000ad05ccc4f10045630fb830b95127#code
 
 import type { Address } from '../../core/address.ts';

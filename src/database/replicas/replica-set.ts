@@ -52,8 +52,8 @@ export type ReplicaStatus = {
 /** The same as STALE_IF_UNAVAILABLE_MS of the response cache. */
 const WITHOUT_PRIMARY_MAX_MS = 30 * 60_000;
 /**
- * How many times `lagMaxMs` the notes on the primary's progress are kept. The notes are kept for longer than `lagMaxMs`, so that the lag of
- * a replica beyond the limit is also known.
+ * The notes on the primary's progress are kept for this many times `lagMaxMs`, so that the lag of a replica is known even if it exceeds
+ * the limit.
  */
 const KEPT_LAGS = 2;
 
@@ -119,7 +119,7 @@ export class ReplicaSet {
   /**
    * Chooses the replica for a read. Prefers the replica that the same work has used before. Otherwise chooses the replica with the fewest
    * running statements or, if the primary is lost, the replica that has most of the log. Returns null if no replica may be read, or if no
-   * replica has everything that was committed before `notBefore`. The replicas are then checked more often for a while.
+   * replica has everything that was committed before `notBefore`. After a null, the replicas are checked more often for a while.
    */
   choose({ past }: ReadScope, notBefore: number): Replica | null {
     const earlier = past.chosen.get(this);

@@ -59,7 +59,7 @@ forEachMarket('collection', {}, (market) => {
     });
   });
 
-  test('on Solana has its mint with letter case preserved, and its id in lower case', async () => {
+  test('on Solana has its address with letter case preserved, and its id in lower case', async () => {
     const subject = newCollection({ chain: 'solana' });
     await market.load([subject.collection()]);
     const collection = await read(subject);
