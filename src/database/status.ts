@@ -17,8 +17,8 @@ export type DatabaseStatus = {
   /** Absent unless this is the coordinator of a Citus cluster. */
   cluster?: { workers: readonly WorkerStatus[] };
   /**
-   * Absent unless the index is moved from this database to another one: `begun`, or complete (`moved`), which a process that still uses this
-   * database shows.
+   * Absent unless the index is or was moved from this database to another database. `begun`: the move is in progress. `moved`: the move is
+   * complete, but this process still uses this database.
    */
   move?: 'begun' | 'moved';
 };
@@ -35,7 +35,7 @@ export function createDatabaseStatus(
   { main, indexer }: { main: Database; indexer: Database },
   replicas: readonly ReplicaSet[] = [],
 ): StatusProvider {
-  // A worker that hangs may hold connections to the coordinator until the deadline.
+  // A worker that hangs may hold connections to the coordinator until the deadline. The lane limits their number.
   const lane = new ConnectionLane(laneSizeOf(indexer.pool().max));
   return {
     section: 'databases',

@@ -1,4 +1,4 @@
-// Values that are loaded when they are first needed.
+// Tests `loadOnce`, which loads a value when it is first needed.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

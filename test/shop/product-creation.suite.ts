@@ -1,4 +1,4 @@
-// Creation of products, and the limits of their fields. products.test.ts runs this suite.
+// Tests how products are created, and which values their fields accept. products.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-// A hook that reports whether an element has stayed in the window for a moment. An element that the user only scrolls past is not reported.
+// A hook that reports whether an element has stayed visible for a moment. An element that the user only scrolls past is not reported.
 
 import { useCallback, useRef, useState } from 'preact/hooks';
 
@@ -15,7 +15,7 @@ export function useDwelt<Target extends Element>(): [boolean, (element: Target |
   return [hasDwelt, observe];
 }
 
-/** Calls `onDwelt` once, when the element has stayed in the window for MOMENT_MS. Returns a function that prevents this call. */
+/** Calls `onDwelt` once, when the element has stayed visible for MOMENT_MS. Returns a function that prevents this call. */
 function whenDwelt(element: Element, onDwelt: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stop = () => {

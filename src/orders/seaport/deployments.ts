@@ -1,6 +1,6 @@
-// Seaport's deployments and conduits, and the marks by which the marketplace of an order or a fill is recognised. The addresses of
-// deployments are listed for each chain in core/chains.ts. They cannot be computed, because a chain may have several deployments of one
-// version, or none.
+// Lists the deployments of Seaport on a chain. Computes which account an offerer must approve. Recognises the marketplace of an order or a
+// fill. The addresses of deployments are in core/chains.ts for each chain. They cannot be computed, because a chain may have several
+// deployments of one version, or none.
 
 import type { Address } from '../../core/address.ts';
 import type { Chain, SeaportDeployment } from '../../core/chains.ts';

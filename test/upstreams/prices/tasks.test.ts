@@ -1,4 +1,4 @@
-// The task that stores dollar prices, against local servers that respond and fail like Coinbase and CoinGecko.
+// Tests the task that stores dollar prices. Local servers respond and fail like Coinbase and CoinGecko.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
