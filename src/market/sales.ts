@@ -1,5 +1,5 @@
-// Completed sales, newest first. Sales whose price cannot be interpreted are left out of a page after it was read. So a page may be short
-// or empty although more pages follow.
+// Reads completed sales, newest first. Sales whose price cannot be interpreted are left out of a page after it was read. So a page may be
+// short or empty although more pages follow.
 
 import type { Collection, CollectionLocation } from '../core/collection.ts';
 import { ServiceError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-// The parties of a sale, completed with the transfers of the sold token in the same transaction.
+// Tests how the seller and the buyer of a sale are completed from the transfers of the sold token in the same transaction.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

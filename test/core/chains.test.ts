@@ -1,4 +1,4 @@
-// The published chains, and the chain that the setting EXTRA_CHAIN adds.
+// Tests the table of the published chains, and the chain that the setting EXTRA_CHAIN adds.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';

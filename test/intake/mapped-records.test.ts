@@ -1,4 +1,5 @@
-// Imports of records that a column map makes, and of records with several tokens: from the file to the stored rows, on both engines.
+// Tests imports of records that a column map makes, and imports of sales with several tokens. Each test compares a file with the rows that
+// are stored.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

@@ -1,5 +1,5 @@
-// The changes that wait to be merged into the activity log: `main.market_change` and `indexer.market_change`. A change is recorded in the
-// transaction that makes it.
+// Records, lists and deletes the changes that wait to be merged into the activity log. They are in the tables `main.market_change` and
+// `indexer.market_change`. A change is recorded in the transaction that makes it.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, list, rowDecoder, safeInteger, text } from '../../database/rows.ts';

@@ -41,7 +41,9 @@ export type AuditReport = {
   seed: string | null;
 };
 
-/** Bounds the memory of a recount when the figures of most collections differ. */
+/**
+ * The most differences that a recount counts for each kind of figure. This bounds the memory when the figures of most collections differ.
+ */
 export const FIGURE_DIFFERENCES_MAX = 10_000;
 
 /** The most differences that a report lists. Further differences are only counted. */

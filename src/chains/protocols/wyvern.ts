@@ -1,6 +1,6 @@
-// Wyvern 2.2 and 2.3, through which OpenSea settled from 2018 to August 2022. The source is ExchangeCore.sol in
-// https://github.com/ProjectWyvern/wyvern-ethereum. `OrdersMatched` names neither the token nor the currency. The token is read from the
-// transfer that the match made, and the currency from the call data.
+// Decodes the sales of Wyvern 2.2 and 2.3, the protocols of OpenSea from 2018 to August 2022. The source of the contracts is
+// ExchangeCore.sol in https://github.com/ProjectWyvern/wyvern-ethereum. `OrdersMatched` names neither the token nor the currency. The token
+// is read from the transfer that the match made, and the currency from the call data.
 
 import type { OrderFulfilled, Transfer } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';

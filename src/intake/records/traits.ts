@@ -9,7 +9,9 @@ import { isPlainObject, readEnum, rejectField } from './fields.ts';
 
 export const TRAITS_MAX = 100;
 export const TRAIT_NAME_MAX = 100;
-/** The names and values of traits are keys of an index, and a row of the index has at most 2,700 bytes. */
+/**
+ * The longest value, in characters. The names and values of traits are keys of an index, and a row of the index has at most 2,700 bytes.
+ */
 export const TRAIT_VALUE_MAX = 300;
 
 const TRAIT_FIELDS: ReadonlySet<string> = new Set(['name', 'value', 'kind']);

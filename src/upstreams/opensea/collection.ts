@@ -1,5 +1,6 @@
 // Reads OpenSea's record of a collection, and the collection's statistics. OpenSea reports the floor as a decimal number. The text of this
-// number is converted to base units, and only if the result is exact and the floor is in the chain's native currency.
+// number is converted to base units. A floor is left out if this conversion is not exact, or if the floor is not in the chain's native
+// currency.
 
 import { parseNativeAmount } from '../../core/amount.ts';
 import type { Address } from '../../core/address.ts';

@@ -1,4 +1,4 @@
-// The decoding of the events of Seaport and of token contracts, compared with the encoding by viem.
+// Tests that events of Seaport and of token contracts are decoded to the values that viem has encoded.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -129,7 +129,7 @@ test('random data is decoded or rejected with UndecodableData', () => {
   assert.throws(() => decodeLog(toLog([TOKEN_TOPICS.transferBatch], huge), TOKEN_DECODERS, 0, []), UndecodableData);
 });
 
-test('ERC-20 events, and events that another kind of contract emits, are ignored', () => {
+test('decoders ignore ERC-20 events, and events of contracts of a kind that they do not decode', () => {
   const word: Hex = `0x${'1'.padStart(64, '0')}`;
   const cases: [EventDecoders, Hex[]][] = [
     [TOKEN_DECODERS, [TOKEN_TOPICS.transfer, word, word]],

@@ -238,7 +238,7 @@ forEachMarket('tokens', { settings }, (market) => {
       );
     });
 
-    test('has the id of the mirrored listing in a list of listings, and the order hash in the token', async () => {
+    test('has the id of the mirrored listing in a list of listings, and the order hash in the response for its token', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.listing('1', 20, { id: 'mirror-1', orderHash: ORDER_HASH })]);
       const { data } = await market.ok(`${subject.path}/listings`);
