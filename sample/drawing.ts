@@ -1,5 +1,5 @@
-// The shapes of the pictures of sample collections, as SVG text. Coordinates are computed without trigonometric functions, because their
-// results may differ between JavaScript engines. A shape must not contain a script or a reference to another file.
+// Draws the shapes of the pictures of sample collections as SVG text. Coordinates are computed without trigonometric functions, because the
+// results of these functions may differ between JavaScript engines. A shape must not contain a script or a reference to another file.
 
 import type { Random } from './random.ts';
 import { at } from './random.ts';

@@ -59,7 +59,7 @@ function signSubmission(index: number): Promise<object> {
   return submissionOf(ask({ tokenId: BigInt(index), start, end: start + ORDER_LIFETIME_S }));
 }
 
-/** The forms of the ids in responses about the sample marketplace, by the name of the parameter for which such an id is sent. */
+/** For each parameter: the form of the ids that are taken from responses about the sample marketplace and sent as this parameter. */
 const MARKET_IDS = {
   id: /^[a-z]+_(?:0x[0-9a-f]{40}|[a-z-]+)$/,
   chain: /^(?:ethereum|base|polygon|solana)$/,

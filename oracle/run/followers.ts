@@ -1,5 +1,6 @@
-// The services of a run: `mercat serve` processes that follow the same local chain, each with its own database and endpoint. The run uses
-// only their interfaces: the public interface over HTTP, and the operator's operations and the intake over the local socket.
+// Starts, calls and kills the services of a run. Each service is a `mercat serve` process with its own database and endpoint. All services
+// follow the same local chain. The run uses the public interface over HTTP, and the operator's operations and the intake over the local
+// socket.
 
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';

@@ -1,4 +1,4 @@
-// JSON whose numbers keep their literal text, because a double would round large numbers.
+// Parses JSON so that numbers keep their literal text, because a double would round large numbers.
 
 /** A JSON number as its literal text, such as `19.90`, `1e400` or `9007199254740993`. */
 export class JsonNumber {

@@ -1,4 +1,4 @@
-// The documentation for agents: /llms.txt, and the pages of docs/ as Markdown.
+// Tests the documentation that the service serves for agents: /llms.txt, and the pages of docs/ as Markdown.
 
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// Tests how a mirrored listing ends although its marketplace does not report an end: the listing is missing from a snapshot, or another
-// marketplace reports the end of the same order. The last test checks the counts and the rejections of an ingester.
+// Tests how a mirrored listing ends although its marketplace does not report an end: the listing is missing from a snapshot, which is a
+// list of the listings at the marketplace, or another marketplace reports the end of the same order. The last test checks the counts and
+// the rejections of an ingester.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

@@ -1,5 +1,5 @@
-// The rows that imports have inserted and changed. Each database records the changes of its own tables, in the transaction that changes the
-// rows.
+// Records which rows imports insert and change, and reads and deletes these records. Each database records the changes of its own tables,
+// in the transaction that changes the rows.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, nullable, oneOf, rowDecoder, safeInteger, text } from '../../database/rows.ts';
