@@ -1,4 +1,5 @@
-// Finds the offset at which the stream must begin, so that no event between the reads of a snapshot and the stream is missed.
+// A snapshot is the responses that a client reads before it follows the stream. This file finds the offset at which the stream must begin, so
+// that the client misses no event that occurs after the first of these reads.
 
 import { MercatError } from './mercat-error.ts';
 

@@ -1,5 +1,5 @@
-// The all-time volume of a collection in native units. The list of collections shows it. Among several collections with the same address, it
-// decides which one is chosen.
+// Computes the all-time volume of a collection in native units. The list of collections shows this volume. If a request names an address that
+// collections on several chains have, the collection with the largest volume is chosen.
 
 import type { Chain } from '../core/chains.ts';
 import type { VolumeFacts } from './provenance/trade.ts';

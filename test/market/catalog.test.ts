@@ -244,7 +244,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     await until(isWaiting, 20_000, 'the work neither ended nor waited for a lock');
   };
 
-  test('a copy that was read earlier and is written later never replaces a newer copy', async () => {
+  test('two concurrent copies never leave the older figures in the indexer database', async () => {
     const unreachable: Database = {
       ...indexer,
       within: () => ({ ...indexer, transaction: () => Promise.reject(new Error('connection refused')) }),

@@ -56,7 +56,7 @@ export class ChainAccess {
     try {
       return decodeFunctionResult({ abi, functionName, args, data: result }) as T;
     } catch {
-      // The result of an address without code, or of another function.
+      // The address has no code, or the contract has returned a value of a different type.
       return null;
     }
   }

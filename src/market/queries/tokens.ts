@@ -1,4 +1,5 @@
-// Tokens, with the name, image, rarity and holder that vendors reported or a chain showed. Indexer database.
+// Reads and writes tokens. Vendors report the name, the image, the rarity and the holder of a token. The holder can also be read from a chain.
+// Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
 import { isJsonObject } from '../../core/json-text.ts';
@@ -143,7 +144,8 @@ const isSameToken = (other: string) =>
 
 /**
  * A SQL subquery for the stored token that a row of the table expression `other` names. `image` is SQL for further columns. `group by` makes
- * PostgreSQL use the primary key. Otherwise, without table statistics, it would read all tokens of the collection for each row of `other`.
+ * PostgreSQL use the primary key. Without `group by` and without table statistics, PostgreSQL would read all tokens of the collection for
+ * each row of `other`.
  */
 const storedToken = (other: string, image = '') =>
   `(select stored.collection_id, stored.asset, stored.owner, stored.burned, stored.owner_block${image}

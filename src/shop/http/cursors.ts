@@ -35,7 +35,7 @@ function encrypt(secret: Buffer, position: string): string {
   return Buffer.concat([iv, cipher.update(position, 'utf8'), cipher.final()]).toString('base64url');
 }
 
-/** The position in an authenticated payload. Older cursors hold the position unencrypted. */
+/** Returns the position in an authenticated payload. A cursor that an older version of the service issued holds the position unencrypted. */
 function toPosition(secret: Buffer, payload: string): string {
   if (NUMBER.test(payload)) return payload;
   const bytes = Buffer.from(payload, 'base64url');
