@@ -1,4 +1,4 @@
-// The list of collections: a page of the ranking, with the record and the stats of each collection on it.
+// Reads the list of collections. A page of the list is a page of the ranking, with the record and the stats of each of its collections.
 
 import { listCollectionsByIds } from './queries/collections.ts';
 import { listHoldingFacts } from './queries/stats.ts';

@@ -1,4 +1,4 @@
-// Which names differ from a known name by a single typing mistake.
+// Tests which names differ from a known name by a single typing mistake.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -37,14 +37,14 @@ forEachEngine('coverage of imports', (engine) => {
     ]);
   };
 
-  test('of imported sales and listings is complete up to the time of the import', async () => {
+  test('imported sales and listings are covered from the beginning to the time of the import', async () => {
     await ingest(db, sale(), token());
     assert.deepEqual(await stored(), [['sales', 'import', null, 0]]);
     await ingest(db, listing());
     assert.deepEqual(new Set((await stored()).map(String)), new Set(['listings,import,,0', 'sales,import,,0']));
   });
 
-  test('is stored neither by a dry run nor for records that a worker reads from a vendor', async () => {
+  test('no coverage is stored by a dry run, or for records that a worker reads from a vendor', async () => {
     await runImport(toContext(db), toNdjson([sale(), listing()]), { dryRun: true });
     await new Ingester(toContext(db)).ingest([sale(), listing()]);
     assert.deepEqual(await stored(), []);

@@ -1,6 +1,6 @@
-// Limit Break's Payment Processor, versions 1 to 3. Several marketplaces settle through it, above all Magic Eden. The source of version 1
-// is https://github.com/limitbreakinc/payment-processor, the source of version 2 is https://github.com/limitbreakinc/payment-processor-v2.
-// Version 3 emits the events of version 2.
+// Decodes the sales of Limit Break's Payment Processor, versions 1 to 3. Several marketplaces settle through it, above all Magic Eden. The
+// source of version 1 is https://github.com/limitbreakinc/payment-processor, the source of version 2 is
+// https://github.com/limitbreakinc/payment-processor-v2. Version 3 emits the events of version 2.
 
 import type { Hex } from '../../core/evm.ts';
 import { findMarketplaceByTag } from '../../orders/seaport/deployments.ts';

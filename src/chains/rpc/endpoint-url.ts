@@ -11,7 +11,7 @@ export type EndpointUrl = {
   redact: (text: string) => string;
 };
 
-/** Shorter parts of the path and the query, such as `v2` or `mainnet`, are not treated as secrets. */
+/** A part of the path or the query with fewer characters, such as `v2` or `mainnet`, is not treated as a secret. */
 const SECRET_LENGTH_MIN = 8;
 
 export function parseEndpointUrl(text: string): EndpointUrl {

@@ -50,7 +50,10 @@ export class ChangeLog {
     return async (tx) => toWriteRecording(kind, await this.#next(tx, kind));
   }
 
-  /** For a change that takes several statements. It reads the rows before and after them, and so costs more than `recordTo`. */
+  /**
+   * Records a change that takes several statements. The rows are read before and after these statements, so this costs more than
+   * `recordTo`.
+   */
   readonly track: TrackChanges = async (tx, kind, keys, write) => {
     const wanted = [...new Set(keys)];
     if (wanted.length === 0) return write();

@@ -35,7 +35,7 @@ async function start(t: Parameters<typeof startReplayServer>[0], assets: Record<
 /** Writes assets as JSON and parses them as the client parses a response. */
 const received = (assets: unknown) => parseExactJson(Buffer.from(JSON.stringify(assets))) as unknown[];
 
-test('the assets of a collection are tokens, whatever their interface', async (t) => {
+test('the assets of a collection become token records, whatever their field `interface` says', async (t) => {
   const { group } = readDasFixtures();
   const { upstream, replay } = await start(t, group);
   const { records, rejected, end } = await collectPages(walkDasCollection(upstream, LANTERNS));
@@ -58,7 +58,7 @@ test('the assets of a collection are tokens, whatever their interface', async (t
   assert.deepEqual(replay.requests, ['POST /?api-key=secret'], 'the key of the endpoint was not sent');
 });
 
-test('fungible assets of a wallet are left out because of their supply and decimals, whatever their interface', () => {
+test('fungible assets of a wallet are left out because of their supply and decimals, whatever their field `interface` says', () => {
   const { wallet } = readDasFixtures();
   const { records, rejected, skipped } = parseDasTokens(received(wallet), null);
   assertValidRecords(records);
