@@ -298,7 +298,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal((await done('listings', DUE)).retired, 5, 'reading all listings did not retire the missing listings');
   });
 
-  test('500 pages of tokens can be read within the deadline of the task, whatever the hourly budget is', async () => {
+  test('with a budget of 100 requests an hour or more, 500 pages of tokens are read within the deadline of the task', async () => {
     const config = readConfig({ OPENSEA_API_KEY: 'a-key' });
     const context = { ...toContext(db), config, log: createLog('silent'), random: () => 0.5 };
     const tasks = await createVendorTasks(config.vendors, context);
