@@ -15,7 +15,7 @@ import type { Follower } from './followers.ts';
 const SOURCE = 'opensea';
 /** The share of the reported listings that are reported late. */
 const LATE_SHARE = 0.25;
-/** The limit of blocks between a listing and its late report. */
+/** A late report comes at most this many blocks after the listing. */
 const LATE_BLOCKS_MAX = 12;
 /** The number of reports that are repeated after each block. */
 const REPEATED_AT_ONCE = 4;

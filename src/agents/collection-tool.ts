@@ -63,7 +63,10 @@ function toReport(
   return withUnits(report, chains, chain);
 }
 
-/** Returns the value of a figure. The figure `volume.allTime` is `stats.volume.allTime`. Of a price it returns the decimal value. */
+/**
+ * Returns the value of a figure from `stats`. The value of the figure `volume.allTime` is `stats.volume.allTime`. If the value is a price,
+ * its decimal value is returned.
+ */
 function valueOf(stats: Json, figure: string): Json {
   const value = figure.split('.').reduce<Json>((one, name) => memberOf(one, name), stats);
   return hasMembers(value) ? memberOf(value, 'decimal') : value;

@@ -55,8 +55,8 @@ export function listFactories(protocols: ProtocolContracts): Map<Address, PoolEv
 }
 
 /**
- * The transfers of the transactions in which a token of a followed contract moved more often than the fills of the token explain. Mints and
- * burns are left out.
+ * A transaction is unexplained if one token of a followed contract has more transfers than fills in it. Returns all transfers of the
+ * unexplained transactions. Mints and burns are left out.
  */
 function listUnexplained(events: readonly ChainEvent[], contracts: ReadonlySet<Address>): Transfer[] {
   const transfers = events.filter(
@@ -85,7 +85,7 @@ function toFillOfPool(swap: Swap, factories: ReadonlyMap<Address, PoolEvents>): 
   const decode = topic === undefined ? undefined : factories.get(pool.factory)?.decoders.get(topic);
   const ofCollection = moved.filter(({ contract }) => contract === pool.contract);
   const [transfer] = ofCollection;
-  // After a reorganisation between two requests, the log may be of another block.
+  // After a reorganisation between two requests, the log and the transfer may be of different blocks.
   if (!decode || transfer?.blockNumber !== log.blockNumber) return null;
   const { blockNumber, tx, logIndex } = log;
   const position = { blockNumber, blockTime: transfer.blockTime, tx, logIndex, part: 0 };

@@ -56,8 +56,8 @@ export async function serveInProcesses(config: Config, options: Options, { stdou
 }
 
 /**
- * Returns the directory that must be set for the processes, so that they share the compiled code of this process. Node adds a subdirectory
- * for its version to the directory that is set, so this is the parent of the directory in use.
+ * Returns the directory that the serving processes must pass to `enableCompileCache`, so that they share the compiled code of this process.
+ * Node uses a subdirectory for its version there. `directory` is this subdirectory, so its parent is returned.
  */
 function toParent(directory: string | undefined): string | null {
   return directory === undefined ? null : path.dirname(directory);

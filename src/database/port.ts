@@ -92,8 +92,8 @@ export function createDatabase(
   const order = engine === 'embedded' ? new ConnectionOrder() : null;
   const openedAt = new WeakMap<PoolClient, number>();
   pool.on('connect', (client) => openedAt.set(client, performance.now()));
-  // Both statements are sent in one message, so that the limit costs no round trip. The limit is set for the transaction and not for the
-  // connection, because PgBouncer does not keep the settings of a connection.
+  // `begin` and the lock timeout are sent in one message, so that the timeout costs no round trip. The timeout is set for the transaction
+  // and not for the connection, because PgBouncer does not keep the settings of a connection.
   const begin = lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`;
   const inUse: PoolInUse = {
     pool,
@@ -261,10 +261,7 @@ export async function repeatAborted<T>(
   }
 }
 
-/**
- * A pool, the statements that begin a transaction, and the time of the latest success (see PoolState). If `order` is null, callers get
- * connections in the order of their calls.
- */
+/** If `order` is null, callers get connections in the order of their calls. `begin` has the statements that begin a transaction. */
 type PoolInUse = {
   pool: Pool;
   readonly name: string;
@@ -273,7 +270,7 @@ type PoolInUse = {
   readonly openedAt: WeakMap<PoolClient, number>;
   readonly closesFailed: boolean;
   respondedAt: number;
-  /** Connections that were opened earlier are not used again. */
+  /** A connection that was opened before this time (`performance.now()`) is not used again. */
   usableSince: number | null;
 };
 

@@ -1,7 +1,7 @@
 // Computes the trigrams of a name. Each word gets two spaces before it and one space after it, and every three successive characters are a
 // trigram. The database function main.trigrams returns the same trigrams.
 
-/** Converts ASCII letters to lower case. Other letters stay as they are, as in the queries of the database. */
+/** Converts ASCII letters to lower case. Other letters stay as they are. The SQL of the search does the same. */
 export const toSearchText = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 const NOT_A_WORD = /[ -/:-@[-`{-~]+/;

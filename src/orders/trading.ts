@@ -1,4 +1,5 @@
-// The chains on which the web console offers trading, and the facts about each chain that the console needs to sign orders.
+// Reads the setting that names the chains on which the web console offers trading. Also makes the section of the status from which the
+// console gets the facts that it needs to sign orders on these chains.
 
 import type { Chains } from '../core/chains.ts';
 import { createChains } from '../core/chains.ts';

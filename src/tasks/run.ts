@@ -44,7 +44,7 @@ export const TASK_STATEMENT_TIMEOUT_MS = 10_000;
 const JITTER = 0.1;
 /**
  * The delay before a task runs again after a failure, or after a result with `soon`. If the task's period is shorter, the delay is the
- * period. An upstream that recovers is used again within about a minute.
+ * period.
  */
 const RETRY_MS = 20_000;
 /** The delay before a task runs again after a permanent failure, or the task's period if that is shorter. */

@@ -1,5 +1,5 @@
-// Runs a simulation on a local chain, and follows this chain into a database when a test asks for it. The orders of the simulation are
-// stored directly, without the checks of the intake.
+// Runs a simulation on a local chain. When a test calls `settle`, the chain is followed into a database until no work is left. The orders
+// of the simulation are stored directly, without the checks of the intake.
 
 import { toContext } from '../support/service/intake.ts';
 import { zeroAddress } from 'viem';

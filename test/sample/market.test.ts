@@ -1,5 +1,5 @@
-// Tests of the sample marketplace. The intake accepts all its records, and the records do not contradict each other. A recorded hash
-// shows every change of its bytes.
+// Tests of the sample marketplace. The intake accepts all its records, and the records do not contradict each other. A recorded hash shows
+// every change to the bytes of the sample.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -199,7 +199,7 @@ test('Each reported floor is the lowest active ask of orders and listings togeth
   }
 });
 
-test('One collection has more listed tokens than a listing window, and one has no listing', () => {
+test('One collection has more listed tokens than a listing window can hold, and one has no listing', () => {
   const sizes = collections.map((collection) => readBook(collection, ANCHOR).listed);
   assert.equal(sizes.filter((size) => size > WINDOW_SIZE_MAX).length, 1);
   const unlisted = collections.filter((c) => [...inCollection('order', c), ...inCollection('listing', c)].length === 0);

@@ -95,7 +95,7 @@ withRedis('rate limits while Redis fails', (redis) => {
         const before = affected.map((node) => node.logCounts());
         await fault.begin();
         try {
-          // These requests are counted too, although they find Redis unavailable.
+          // Each node counts these requests too, although they are the first that cannot use Redis.
           await Promise.all(affected.flatMap((node) => [assertServed(node), assertExact(node)]));
           for (const node of affected) assert.equal(await node.counted(), 'alone');
           for (const node of affected) await assertExact(node);
@@ -175,7 +175,7 @@ withRedis('rate limits while Redis fails', (redis) => {
       }
     });
 
-    test('while Redis has another password, each node counts alone', async () => {
+    test('while Redis rejects the password of the nodes, each node counts alone', async () => {
       await untilShared([a, b]);
       const before = b.logCounts();
       await config('requirepass', PASSWORD);

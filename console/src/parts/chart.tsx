@@ -13,7 +13,7 @@ export type ChartSeries = {
   kind: 'points' | 'bars' | 'steps' | 'line';
   /** The CSS variable of the colour, such as `--accent`. */
   color: string;
-  /** Series of one scale share their range. The first scale has the axis. */
+  /** Series with the same scale share one range. The vertical axis shows the scale of the first series. */
   scale: string;
   /** Whether the legend names the series. False for a series that only draws a part of another series in another colour. Default: true. */
   isInLegend?: boolean;

@@ -53,7 +53,7 @@ export const texts = {
     bought: 'The token is yours.',
     cancelled: 'The listing is cancelled.',
   },
-  /** What has failed, and what is still true. */
+  /** What has failed, and what the failure has not changed. */
   failed: {
     list: 'The token is not listed.',
     buy: 'The token was not bought, and its price was not paid.',

@@ -1,5 +1,5 @@
-// Writes a backup: all rows of both schemas, from one snapshot of each database, as text that every server reads back exactly. Nothing
-// is written to a database. Meanwhile PostgreSQL serves other statements, and the embedded engine makes other statements wait.
+// Writes a backup: all rows of both schemas as they are when the backup begins, as text that every server reads back exactly. Nothing is
+// written to a database. During the backup PostgreSQL serves other statements, and the embedded engine makes other statements wait.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { TableShape } from './catalogue.ts';

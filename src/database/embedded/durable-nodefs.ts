@@ -7,7 +7,7 @@ import { NodeFS } from '@electric-sql/pglite/nodefs';
 
 export type PostgresModule = postgresMod.PostgresMod;
 
-/** Emscripten's number of EIO. PostgreSQL panics after a failed fsync with any error number. */
+/** Emscripten's number of EIO. PostgreSQL panics after every failed fsync, whatever the error number is. */
 const EIO = 29;
 
 type NodeStream = { nfd?: number };

@@ -68,8 +68,9 @@ const decodeToken = rowDecoder('token', {
 });
 
 /**
- * Lists tokens whose name begins with `prefix`, at most `limit` for each chain and each source of names. Also lists the tokens with the given
- * mint, and the tokens of the collections in `numbered` that have its token id. These collections must be on the given chains.
+ * Lists tokens whose name begins with `prefix`. For each chain, at most `limit` tokens are found by the names of token records, and at most
+ * `limit` by the names in metadata. Also lists the tokens with the given mint, and each token of `numbered.collectionIds` with the id
+ * `numbered.tokenId`. These collections must be on the given chains.
  */
 export async function listTokensLike(
   db: Queryable,

@@ -11,8 +11,8 @@ export type StreamCounts = {
   eventsSent: number;
   slowReaders: number;
   /**
-   * The longest time in the last one or two minutes from the merge of an event into the log until the event was sent. Only events that are
-   * merged after the connection began count. Null if none was sent.
+   * The slowest event of the last one or two minutes took this long from its merge into the activity log until it was sent. An event counts
+   * only if it was merged after the connection had begun. Null if no such event was sent.
    */
   lagMs: number | null;
 };

@@ -103,7 +103,7 @@ forEachEngine('mercat import', (engine) => {
     assert.deepEqual(summary, { ...counts, warnings: {}, unknownCollections, createdCollections: [] });
   });
 
-  test('mercat import names prices that are probably wrong, conflicts and collections without a record', async () => {
+  test('mercat import reports conflicts, warns of prices that are probably wrong, and names collections without a record', async () => {
     const other = '0x00000000000000000000000000000000000000bb';
     await run([file('before.ndjson', toNdjson([sale({ tx: '0x1', price: '5900' })]))]);
     const doubtful = [

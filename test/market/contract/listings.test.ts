@@ -151,7 +151,7 @@ forEachMarket('listings', { prepare }, (market) => {
       const best = new Map<string, Entry>();
       for (const entry of [...own, ...others]) if (!best.has(entry.asset)) best.set(entry.asset, entry);
       const expected = [...best.values()].sort(byPrice).slice(0, 250);
-      assert.ok(best.size > 250, 'the window can hold all assets of the book');
+      assert.ok(best.size > 250, 'the test must have more listed assets than the window can hold');
       const rows = await market.walk(`${subject.path}/listings?limit=100`);
       assert.deepEqual(
         rows.map((row: any) => [row.tokenId, row.price.raw, row.orderId]),
@@ -320,7 +320,7 @@ forEachMarket('listings', { prepare }, (market) => {
     });
   });
 
-  test('of an unknown collection are not found', async () => {
+  test('a request for the listings of an unknown collection gets a 404', async () => {
     const response = await market.get('/v1/collections/nobody/listings');
     assert.equal(response.status, 404);
     assert.equal(response.body.error.code, 'not_found');
