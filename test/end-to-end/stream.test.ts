@@ -1,7 +1,7 @@
-// Two processes of the service share one PostgreSQL and follow a local chain. Consumers copy the market: each reads one snapshot and then
-// follows the stream. The chain is reorganised, the processes are killed, and the connections are reset at random times. Each new connection
-// goes to the other process. At the end every copy must equal what the interfaces serve. `npm run test:stream` runs
-// this test for a longer time, with more consumers, reorganisations and kills. STREAM_SEED sets the random seed.
+// Two processes of the service share one PostgreSQL and follow a local chain. Consumers copy the market: each reads the complete market once
+// (a snapshot) and then follows the stream. The chain is reorganised, the processes are killed, and the connections are reset at random
+// times. Each new connection goes to the other process. At the end every copy must equal what the interfaces serve. `npm run test:stream`
+// runs this test for a longer time, with more consumers, reorganisations and kills. STREAM_SEED sets the random seed.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

@@ -1,4 +1,4 @@
-// Activity: the schema of an event of the activity log.
+// Defines how an event of the activity log appears in responses, and converts stored events to this form.
 
 import type { Static } from 'typebox';
 import Type from 'typebox';

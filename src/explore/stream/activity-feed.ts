@@ -182,7 +182,7 @@ export class ActivityFeed {
       this.#isReadable = true;
       return isMore ? 0 : POLL_MS;
     } catch (error) {
-      // The source has already logged the failure behind a ServiceError.
+      // If the error is a ServiceError, the source has already logged the failure.
       if (!(error instanceof ServiceError)) this.#options.log.warn('the activity log cannot be read', { error });
       this.#isReadable = false;
       this.#isHinted = false;

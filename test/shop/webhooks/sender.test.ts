@@ -80,7 +80,7 @@ test('a long response is read up to the limit only', async () => {
   let isClosed = false;
   receiver.respond = (_request, response) => {
     const pour = () => {
-      // If the sender reads without end, this bound makes the test fail. Otherwise the test would hang.
+      // If the sender reads without end, this bound makes the test fail. Without the bound, the test would hang.
       while (sent < 256 * WEBHOOK_RESPONSE_BYTES_MAX * 4 && response.write(Buffer.alloc(16_384))) sent += 16_384;
     };
     response.on('drain', pour).once('close', () => (isClosed = true));

@@ -1,4 +1,4 @@
-// Locks on a PostgreSQL server that make the service's statements wait, and counts of the service's connections and waiting statements.
+// Takes locks on a PostgreSQL server, so that statements of the service wait. Counts the connections and the waiting statements of the service.
 
 import type { TestContext } from 'node:test';
 import pg from 'pg';
