@@ -1,5 +1,5 @@
-// The web console: one HTML page for all its paths, and the files that `npm run build` has written for it (console/dist). The console reads
-// the public interfaces like any other client; no interface depends on it.
+// Serves the web console: one HTML page for all its paths, and the files that `npm run build` has written for it (console/dist). The
+// console reads the public interfaces like any other client; no interface depends on it.
 
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';

@@ -67,7 +67,7 @@ test('a sale of any protocol that OpenSea also reports is served once, with pric
   const { simulation, book } = await startSimulation(network, { seed: SEED, orders: 12, marketplace, reorgShare: 0.1 });
   await simulation.post(book);
 
-  /** The sales of one token for native or wrapped currency, in the order in which they are served. */
+  /** The sales for native or wrapped currency, except sales of bundles, in the order in which they are served. */
   const readSales = async () => {
     const { sales } = await readExpectedState(world, []);
     return sales.filter(({ bundle, currency }) => !bundle && currency !== 'other').toReversed();

@@ -1,4 +1,5 @@
-// A failure inside the service. Responses contain no host, password or SQL. The log has the reason, and no log line has the query of a URL.
+// Tests what a failure inside the service reveals. Responses contain no host, password or SQL. The log has the reason, and no log line has
+// the query of a URL.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -130,7 +130,7 @@ forEachEngine('the keepers of figures', (engine) => {
     assert.deepEqual(await snapshotOf(EVM), [null, null, null, null]);
   });
 
-  test('a buyer floor is stored only on a chain that serves buyer floors', async () => {
+  test('last buyer floors are stored only for collections on chains with `keepsBuyerFloor`', async () => {
     const solana = { chain: 'solana', contractAddress: MINT };
     const onBase = { chain: 'base', tokenId: '1' };
     for (const [chain, address] of [

@@ -1,5 +1,6 @@
-// Blur's exchange since July 2023. Verified contract: https://etherscan.io/address/0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5
-// The events do not name the account that accepted the order. This account is read from the transfer of the token in the same transaction.
+// Decodes the sales of the exchange that Blur has used since July 2023. The events do not name the account that accepted the order. This
+// account is read from the transfer of the token in the same transaction. Verified contract:
+// https://etherscan.io/address/0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5
 
 import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';

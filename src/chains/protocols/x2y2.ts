@@ -1,4 +1,4 @@
-// X2Y2's exchange. Verified contract: https://etherscan.io/address/0x74312363e45dcaba76c59ec49a7aa8a65a67eed3
+// Decodes the sales of X2Y2's exchange. Verified contract: https://etherscan.io/address/0x74312363e45dcaba76c59ec49a7aa8a65a67eed3
 
 import type { Hex } from '../../core/evm.ts';
 import { addressAt, arrayAt, bigintAt, bytesAt, smallIntegerAt, structAt, topicWord } from './abi-words.ts';
@@ -17,8 +17,9 @@ const OPERATION = { sellOffer: 1, buyOffer: 2 };
 const DELEGATE = { erc721: 1, erc1155: 2 };
 
 /**
- * `EvInventory` reports every change of an order: maker, taker, two salts, intent, delegate type, deadline, currency, and three structs.
- * The price in the settlement struct is what the buyer paid. Changes that are not sales of ERC-721 or ERC-1155 tokens are ignored.
+ * The exchange emits `EvInventory` at every change of an order. The event has the maker, the taker, two salts, intent, delegate type,
+ * deadline, currency, and three structs. The price in the settlement struct is what the buyer paid. Changes that are not sales of ERC-721
+ * or ERC-1155 tokens are ignored.
  */
 const inventory: EventDecoder = ({ address, topics, data }, position, events) => {
   const [item, settlement] = [structAt(data, 9), structAt(data, 10)];

@@ -1,5 +1,5 @@
-// The recent views of followed collections and of their tokens, and when a viewed token was last refreshed from a marketplace. Views of
-// collections that are not followed are not stored, because no task would use them. Primary database.
+// Stores and lists the recent views of followed collections and of their tokens, and the time at which a viewed token was last refreshed
+// from a marketplace. Views of collections that are not followed are not stored, because no task would use them. Primary database.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -38,8 +38,8 @@ export async function listViewedCollections(db: Queryable, since: number): Promi
 }
 
 /**
- * Tokens of the given collections that were viewed after `viewedSince`, and not refreshed from `refreshedBefore` to `now`. Tokens that were
- * never refreshed come first. Both groups are sorted by the time of the view, the latest first.
+ * Tokens of the given collections that were viewed after `viewedSince`, and were not refreshed between `refreshedBefore` and `now`. Tokens
+ * that were never refreshed come first. Both groups are sorted by the time of the view, the latest first.
  */
 export async function listViewedTokens(
   db: Queryable,

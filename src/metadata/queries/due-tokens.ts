@@ -1,4 +1,4 @@
-// The tokens of followed collections whose metadata is due to be read, and the failures of earlier reads. Indexer database.
+// Finds the tokens of followed collections whose metadata is due to be read, and records and counts failed reads. Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -15,8 +15,8 @@ const NOT_BURNED = `not exists (select from indexer.token
   where token.collection_id = stored.collection_id and token.asset = stored.asset and token.burned)`;
 
 /**
- * Makes tokens due that have no state, or only the state that an import has stored, if their owner was read from the chain. A version
- * without the metadata reader stored no states.
+ * Makes tokens due if their owner was read from the chain, and if they have no row in `indexer.token_metadata` or a row of an import. A
+ * token has no row if it was stored by a version of this service that did not read metadata.
  */
 export async function insertMissingStates(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(

@@ -148,12 +148,12 @@ export function describeCollectionPaging(market: TestMarket): void {
       await market.ok(`/v1/collections?chain=base&sort=recent&cursor=${own}&limit=3`);
     });
 
-    test('is not the response to a valid cursor if the default sort is now given explicitly, or if the limit differs', async () => {
+    test('is not the response to a valid cursor if only the limit differs, or if the request names the default sort', async () => {
       const cursor = await cursorOf('limit=1');
       await market.ok(`/v1/collections?sort=volume&limit=2&cursor=${cursor}`);
     });
 
-    test('names a limit or sort that is repeated, empty, out of range or of a wrong type', async () => {
+    test('is the response to a limit or sort that is repeated, empty, out of range or of a wrong type, and names the parameter', async () => {
       const wrong: [string, string[]][] = [
         ['limit', ['0', '101', '-1', '1.5', '1e1', '0x10', '', 'ten', '007', '%2B1', '25&limit=25']],
         ['sort', ['', 'Volume', 'price', 'floor_asc', 'volume&sort=volume', '__proto__']],

@@ -19,8 +19,8 @@ export type FuzzOptions = {
   first?: readonly string[];
   seed: number;
   /**
-   * How many valid requests of each operation are sent. For each parameter, as many requests with a wrong value and as many with a repeated
-   * parameter or a malformed path segment are sent.
+   * How many valid requests are sent for each operation. The same number of requests is sent for each parameter with a wrong value, for
+   * each query parameter given twice, and for each path parameter with a malformed segment.
    */
   runs: number;
   /**
