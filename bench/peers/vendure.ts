@@ -1,5 +1,5 @@
-// Measures the admin API of Vendure 3 with the session of an administrator. Vendure has no operation that adds to a stock, so the stock
-// requests set it to a number.
+// Measures the admin API of Vendure 3 with the session of an administrator. Vendure has no operation that adds to a stock, so each stock
+// request sets the stock to a number.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// The history of a collection: floor, volume, sales and listed count of each hour or day.
+// Reads the history of a collection: floor, volume, sales and listed count of each hour or day.
 
 import type { Collection } from '../core/collection.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -75,7 +75,7 @@ function toRange({ interval, from, to }: HistoryQuery, now: number): Range {
   return range;
 }
 
-/** One point for each interval. If nothing changed in an interval, it has the floor and the listed count of the previous interval. */
+/** One point for each interval. If nothing changed in an interval, its point has the floor and the listed count of the previous point. */
 function toPoints({ before, market, sold }: RangeFigures, range: Range): HistoryPoint[] {
   const points: HistoryPoint[] = [];
   let { closeRaw, listed } = before;

@@ -1,4 +1,4 @@
-// Metrics of the process: event loop, memory, CPU. Names follow the semantic conventions of OpenTelemetry.
+// Sets the metrics of the process: event loop, memory and CPU. Their names follow the semantic conventions of OpenTelemetry.
 
 import type { EventLoopUtilization } from 'node:perf_hooks';
 import { monitorEventLoopDelay } from 'node:perf_hooks';

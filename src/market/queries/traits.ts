@@ -64,7 +64,7 @@ const decodeUse = rowDecoder('collection_figures', {
   hasTraits: column('has_traits', boolean),
 });
 
-/** The assets of collections that have tokens with known traits. */
+/** Returns those of the assets whose collections have tokens with known traits. */
 async function listWithTraits(tx: Queryable, assets: readonly CollectionAsset[]): Promise<CollectionAsset[]> {
   if (assets.length === 0) return [];
   const rows = await tx.query(

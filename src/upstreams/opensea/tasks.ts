@@ -24,11 +24,14 @@ const COLLECTIONS_PERIOD_MS = 15 * 60_000;
 const TOKENS_PERIOD_MS = 24 * 60 * 60_000;
 const LISTINGS_PERIOD_MS = 5 * 60_000;
 const SALES_PERIOD_MS = 5 * 60_000;
-/** A run over all followed collections takes as long as the budget requires; each request has a deadline of its own. */
+/**
+ * The deadline of a run over all followed collections. The hourly budget may make such a run take hours. Each request has a deadline of its
+ * own.
+ */
 const DEADLINE_MS = 6 * 60 * 60_000;
 /**
- * The longest list has 500 pages. These requests leave half of the budget's burst to urgent requests. While other tasks use the budget, each
- * page waits until the budget has filled up to that half again.
+ * The deadline of a run that lists all tokens. The longest list has 500 pages. Requests for pages leave half of the budget's burst to
+ * urgent requests. So while other tasks use the budget, each page may wait until the budget has refilled.
  */
 const TOKENS_DEADLINE_MS = 48 * 60 * 60_000;
 const TIMEOUT_MS = 15_000;
