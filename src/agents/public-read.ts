@@ -1,4 +1,4 @@
-// The type of the function with which tools read the public interfaces inside the process, and the error of a failed tool call.
+// Tools read the public interfaces inside the process, with a function of the type `PublicRead`. A failed tool call throws a `ToolError`.
 
 import type { Json } from './json.ts';
 import { memberOf, textMemberOf } from './json.ts';

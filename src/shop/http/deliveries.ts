@@ -1,4 +1,4 @@
-// /api/v1/webhooks/{webhookId}/deliveries: the delivery log of a webhook, and redelivery.
+// The routes below /api/v1/webhooks/{webhookId}/deliveries: one reads the delivery log of a webhook, the other sends a delivery again.
 
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
