@@ -1,5 +1,5 @@
-// Provides two other versions of Mercat: from the history of the repository the version before the newest migration, and a newer version that
-// this file makes by additional migrations.
+// Provides an older and a newer version of Mercat. The older version is the last commit before the newest migration was added. The newer
+// version is the newest commit with additional migrations.
 
 import { spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const MIGRATIONS = 'src/database/migrations';
 
 export const hasHistory = (): boolean => readGit('rev-parse', '--verify', 'HEAD') !== null && findOldCommit() !== null;
 
-/** `root`: a temporary folder with the files of that commit. Its `node_modules` is the folder of this repository. */
+/** `root`: a temporary folder with the files of that commit. Its `node_modules` is a link to the folder of this repository. */
 export type Version = { commit: string; root: string };
 
 /** The version before the newest migration. */

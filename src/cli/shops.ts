@@ -1,4 +1,4 @@
-// `mercat shops`: the shops of the store API.
+// `mercat shops` creates and lists the shops of the store API.
 
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';

@@ -1,6 +1,6 @@
-// Copies to the indexer database the records of collections, and what the own order book lists. The transaction that changes a record or
-// the book notes the change in `main.catalog_change`. A copy reads the current state, writes it, and then deletes the noted changes. A copy
-// that is interrupted is repeated.
+// Copies the records of collections, and which assets the own order book lists, from the primary database to the indexer database. The
+// transaction that changes a record or an own order notes the change in `main.catalog_change`. A copy reads the current state, writes it,
+// and then deletes the noted changes. A copy that is interrupted is repeated.
 
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';

@@ -11,9 +11,9 @@ export const MATCHES = `event.shop_id = webhook.shop_id
   and (event.type = any(webhook.events) or split_part(event.type, '.', 1) || '.*' = any(webhook.events))`;
 
 /**
- * Creates the deliveries of up to `limit` new events and returns the number of events. A webhook gets an event to which it subscribes if it
- * was not created after the event. It must also be enabled now, or have been disabled after the event. "After" means the sequence of
- * events, because the clocks of processes may differ.
+ * Creates the deliveries of up to `limit` new events and returns the number of events. A webhook gets an event to which it subscribes if
+ * the webhook was created before the event. The webhook must also be enabled now, or have been disabled after the event. "Before" and
+ * "after" refer to the sequence of events and not to times, because the clocks of processes may differ.
  */
 export async function insertDeliveries(db: Queryable, now: number, limit: number): Promise<number> {
   const [row] = await db.query<{ events: number }>(
