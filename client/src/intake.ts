@@ -1,4 +1,4 @@
-// The intake of a service, `/intake/v1`: signed orders. Keep the API key out of browsers.
+// The client of the intake of a service, `/intake/v1`: it submits, reads and cancels signed orders. Keep the API key out of browsers.
 
 import { createCalls } from './calls.ts';
 import type { IntakeMethods } from './generated/intake.ts';

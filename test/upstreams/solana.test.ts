@@ -1,5 +1,5 @@
-// Tests the tasks that mirror Solana collections: which rows they add and retire, which snapshots they accept, and how many requests they
-// send if the data has not changed. Local servers take the place of Magic Eden, a DAS endpoint and an operator's feed.
+// Tests the tasks that mirror Solana collections: which rows they add and retire, which lists they accept as complete, and how many
+// requests they send if the data has not changed. Local servers take the place of Magic Eden, a DAS endpoint and an operator's feed.
 
 import { createVendorTasks } from '../../src/upstreams/vendor.ts';
 import assert from 'node:assert/strict';
@@ -130,7 +130,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(row, { listed_at: new Date(now), expires_at: new Date(NOW + 60 * MINUTE_MS) });
   });
 
-  test('a listing that is missing from a complete snapshot is retired', async (t) => {
+  test('a listing that is missing from a complete list of the marketplace is retired', async (t) => {
     const { setListings, listings, replay } = await startMagicEden(t);
     setListings(rows(150));
     await listings();
@@ -148,7 +148,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     replay.heal();
     replay.fail('wrong-types', { path: /listings$/, skip: 1 });
     assert.match(String((await listings()).problems), /incomplete: too many rejected/);
-    assert.deepEqual(await statuses(), { active: 150 }, 'an incomplete snapshot retired a listing');
+    assert.deepEqual(await statuses(), { active: 150 }, 'an incomplete list retired a listing');
     replay.heal();
     await listings();
     assert.deepEqual(await statuses(), { active: 100, cancelled: 50 });

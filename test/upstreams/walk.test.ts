@@ -1,4 +1,4 @@
-// Walks over the pages of a vendor: where a walk ends, and whether it has seen the complete list.
+// Tests where a walk over the pages of a vendor's list ends, and whether the walk counts the list as complete.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
