@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 
 const LIMIT_MS = 30_000;
 const canRun = canStartPostgres() || process.env['REQUIRE_POSTGRES'] === '1';
-/** A response contains an offset only when the offset has a certain age. This time is longer. */
+/** A response contains an offset only when the offset has reached a certain age. This time is longer than that age. */
 const OFFSET_AGE_MS = 700;
 /** Longer than the resolution of the clocks. */
 const CLOCK_STEP_MS = 20;

@@ -1,5 +1,5 @@
-// Dollar prices of native currencies from Coinbase and CoinGecko. A price is read as text, and rejected unless it is a positive decimal
-// number for the requested currency.
+// Reads the dollar prices of native currencies from Coinbase and CoinGecko. A price is read as text, and rejected unless it is a positive
+// decimal number for the requested currency.
 
 import { JsonNumber } from '../../core/json-text.ts';
 import type { Quote } from './quotes.ts';
@@ -13,7 +13,7 @@ export type Quotes = { quotes: ReadonlyMap<string, Quote>; rejected: string[] };
 const BYTES_MAX = 64 * 1024;
 /** A price that was updated longer ago than this is rejected. */
 const AGE_MAX_MS = 15 * 60_000;
-/** Short, so that a vendor that demands a pause does not delay the other vendor. */
+/** If a vendor demands a longer pause than this, the request to the vendor fails at once. So the vendor does not delay the other vendor. */
 const PATIENCE_MS = 5_000;
 
 /** CoinGecko's field with the time of a price, in seconds since the epoch. CoinGecko includes it only on request. */
