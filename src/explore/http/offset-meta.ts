@@ -70,7 +70,7 @@ export type ExploreRoute<Query extends object> = {
   respond: (params: Record<string, string>, query: Query) => Promise<ExploreContent>;
 };
 
-/** Registers a GET route whose responses are cached, with the `meta` that they had when their data was read. */
+/** Registers a GET route with cached responses. A cached response keeps the offset that was determined when its data was read. */
 export function exploreRoute<Query extends object>(
   app: FastifyInstance,
   context: ExploreContext,
