@@ -1,6 +1,6 @@
-// The contract of the CryptoPunks, which is both the token contract and the marketplace. https://github.com/larvalabs/cryptopunks,
-// contracts/CryptoPunksMarket.sol Because of a bug of the contract, the `PunkBought` of an accepted bid contains neither the price nor the
-// buyer. The buyer is in the `Transfer` of the same transaction, and the price is that of the buyer's last `PunkBidEntered` for the punk.
+// Reads the events of the contract of the CryptoPunks, which is both the token contract and the marketplace: contracts/CryptoPunksMarket.sol in
+// https://github.com/larvalabs/cryptopunks. Because of a bug of the contract, the `PunkBought` of an accepted bid contains neither the price
+// nor the buyer. The buyer is in the `Transfer` of the same transaction. The price is in the buyer's last `PunkBidEntered` for the punk.
 
 import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';

@@ -1,4 +1,4 @@
-// The removal of collections with all their rows. The tables are found by their column `collection_id`, so a table that is added later is
+// Deletes collections with all their rows. The tables are found by their column `collection_id`, so a table that is added later is
 // included.
 
 import type { Queryable } from '../../database/port.ts';
