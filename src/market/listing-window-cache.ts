@@ -1,4 +1,4 @@
-// Listing windows, kept for a second so that the pages of one list come from one window. A window is not used again after one of its
+// Keeps each listing window for a second, so that the pages of one list come from one window. A window is not used again after one of its
 // listings has expired or its collection has changed. A window for which a source failed is never used again.
 
 import { LRUCache } from 'lru-cache';

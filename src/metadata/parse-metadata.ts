@@ -79,7 +79,10 @@ function readText(value: unknown, lengthMax: number): string | null {
   return text.trim().slice(0, lengthMax).toWellFormed() || null;
 }
 
-/** A URL of another scheme counts as missing. A URL that is too long also counts as missing, because a truncated URL is a different URL. */
+/**
+ * A URL whose scheme is not allowed for images counts as missing. A URL that is too long also counts as missing, because a truncated URL is
+ * a different URL.
+ */
 function readImage(value: unknown): string | null {
   if (typeof value !== 'string' || !isStorable(value)) return null;
   const url = value.trim();

@@ -8,7 +8,7 @@ import type { WorkerContext } from './context.ts';
 
 const PERIOD_MS = 30_000;
 const DEADLINE_MS = 10 * 60_000;
-/** The most collections of one run. */
+/** The most collections that one run examines. */
 const COLLECTIONS_MAX = 50;
 
 export function createRarityTask(context: Pick<WorkerContext, 'main' | 'indexer' | 'clock' | 'onChanged'>): Task {

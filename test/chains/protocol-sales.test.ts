@@ -1,5 +1,5 @@
-// What the databases store of settlement protocols: the price of an accepted bid, one row for a sale that a marketplace also reports, and
-// the end of listings whose order or nonce is cancelled.
+// Tests what the databases store of the events of settlement protocols: the price of an accepted bid, one row for a sale that a marketplace
+// also reports, and the end of listings whose order or nonce is cancelled.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -117,7 +117,7 @@ forEachEngine('sales of settlement protocols', (engine) => {
     assert.deepEqual(await rows(), { found: expected.found.slice(0, 1), sums: [100, 1] });
   });
 
-  test('if the price of a sale is not on the chain, the sale is served as a marketplace reported it, with its price', async () => {
+  test('if the price of a sale is not on the chain, the sale is served as a marketplace reported it, with the reported price', async () => {
     const unpriced = { protocol: CRYPTOPUNKS, isBid: true, currency: CRYPTOPUNKS, price: 0n };
     const report = (tx: number) =>
       sale({ tokenId: '1', tx: txOf(tx), price: '70', timestamp: new Date(NOW).toISOString(), source: 'larvalabs' });

@@ -1,5 +1,5 @@
-// Transactions that a database aborts because of another transaction. They are repeated. If the last attempt is aborted too, the
-// response is a 503.
+// Tests transactions that a database aborts because of another transaction. Aborted transactions are repeated. If the last attempt is
+// aborted too, the response is a 503.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

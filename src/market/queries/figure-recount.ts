@@ -29,7 +29,7 @@ export const decodeFigureDifference = rowDecoder('figure difference', {
 /** `prefix`: how the ids of the collections begin; empty for all collections. `now` in milliseconds. At most `limit` differences. */
 export type RecountScope = { prefix: string; now: number; limit: number };
 
-/** The figures that differ from a count of the indexer's rows, apart from the ranking keys. */
+/** Returns the figures that differ from a count of the indexer's rows. The ranking keys are not compared. */
 export async function listFigureDifferences(
   db: Queryable,
   { prefix, now, limit }: RecountScope,

@@ -1,4 +1,5 @@
-// Processes of the service on one PostgreSQL database. They keep their URLs when they are killed and started again.
+// Starts, kills and stops processes of the service on one PostgreSQL database. The processes keep their URLs when they are killed and
+// started again.
 
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
