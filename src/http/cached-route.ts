@@ -1,5 +1,5 @@
-// A GET route whose responses are cached. The cache key is the request target in its canonical spelling. If a request has this spelling and
-// a fresh response is cached, server/edge.ts sends it without routing.
+// Registers GET routes whose responses are cached. The cache key is the request target in its canonical spelling. If a request has this
+// spelling and a fresh response is cached, server/edge.ts sends the cached response, and the request does not reach the route.
 
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifySchema } from 'fastify';

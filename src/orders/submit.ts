@@ -36,7 +36,7 @@ export type OrderContext = {
   /** The calls to a chain that check an order. Null for a chain without an endpoint: then only the order and its signature are checked. */
   checksOf: (chain: Chain) => ChainChecks | null;
   onChanged: OnChanged;
-  /** Retires mirrored listings of orders that this service has now stored, so that each order is listed once. Must not reject. */
+  /** Retires the mirrored listings of orders that this service has stored, so that each order is listed once. Must not reject. */
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
   /** Copies the changes of own orders to the indexer database. Must be called after a commit that changed orders. Must not reject. */
   copyCatalog: () => Promise<void>;
@@ -152,8 +152,8 @@ const ATTEMPTS_MAX = 8;
 
 /**
  * Checks the order by calls to its chain, and inserts it. If a block is applied between the calls and the insert, both are repeated.
- * Otherwise an order that ended in this block could be stored as active: the calls read the state before this block, and the block was
- * applied when the order was not stored yet.
+ * Without the repetition, an order that ended in this block could be stored as active: the calls read the state before this block, and the
+ * block was applied when the order was not stored yet.
  */
 async function storeOrder(
   { main }: OrderContext,

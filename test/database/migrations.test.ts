@@ -1,4 +1,4 @@
-// Migrations that move rows between tables keep every row. Processes of the version before a migration work with the new schema.
+// Migrations that move rows between tables keep every row. After a migration, processes of the previous version can still use the schema.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';

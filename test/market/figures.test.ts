@@ -135,7 +135,11 @@ forEachEngine('maintained figures', (engine) => {
     ['nothing but a record', [], ['-Infinity', '-Infinity']],
     ['a snapshot', [collection({ snapshot: { floorRaw: '7', volumeAllTime: 1.5 } })], ['1.5', '7']],
     ['imported sales', [collection({ snapshot: { volumeAllTime: 1.5 } }), sale(SOLD)], ['3', '-Infinity']],
-    ['a report', [{ ...STALE, volume: { allTime: 2.5 }, floorRaw: '9' }, sale(SOLD)], ['2.5', '-Infinity']],
+    [
+      'a report that is 31 minutes old',
+      [{ ...STALE, volume: { allTime: 2.5 }, floorRaw: '9' }, sale(SOLD)],
+      ['2.5', '-Infinity'],
+    ],
     ['a current report', [{ ...STALE, at: at(0), volume: { allTime: 2.5 }, floorRaw: '9' }], ['2.5', '9']],
     ['a listing', [listing({ priceRaw: '70' }), order({ tokenId: '2', priceRaw: '80' })], ['-Infinity', '70']],
     [
@@ -183,7 +187,7 @@ forEachEngine('maintained figures', (engine) => {
   });
 });
 
-/** Makes random changes of every kind: imports, snapshots of a marketplace, expiries, metadata, transfers and reorganisations of a chain. */
+/** Makes random changes of every kind: imports, lists read from a marketplace, expiries, metadata, transfers and reorganisations of a chain. */
 async function writeAtRandom(db: Database, random: Random): Promise<void> {
   for (let step = 0; step < 30; step += 1) {
     const contract = random.pick(CONTRACTS);

@@ -1,4 +1,5 @@
-// Which part of a collection's history each chain, vendor and import has covered without a gap. Indexer database.
+// Reads and writes the coverage of collections: which part of a collection's history each chain, vendor and import has delivered without a
+// gap. Indexer database.
 
 import type { Queryable, Row } from '../../database/port.ts';
 import {

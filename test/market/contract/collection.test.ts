@@ -193,7 +193,7 @@ forEachMarket('collection', {}, (market) => {
       assert.equal((await statsOf(subject)).owners, 4);
     });
 
-    test('without a time get a new maximum age when they are imported again', async () => {
+    test('without a time are served for a day after each import', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.stats({ owners: 3 })]);
       market.advance(23 * HOUR_MS);
