@@ -36,8 +36,8 @@ export type MarketClient = MarketReads & {
   /** Yields activity as it happens. Connects again when the connection is lost. No event is missed or repeated. */
   follow(options?: FollowOptions): AsyncGenerator<Activity, void, undefined>;
   /**
-   * Reads a snapshot, and then follows the stream from the oldest offset of the snapshot's responses. `read` must read through `reads`. At
-   * least one response must be of `/explore/v1`, because the responses of `/v1` have no offset.
+   * Reads a snapshot, and then follows the stream from the oldest offset of the snapshot's responses. `read` must make all its requests
+   * with `reads`. At least one response must be of `/explore/v1`, because the responses of `/v1` have no offset.
    */
   snapshotThenFollow<T>(
     read: (reads: MarketReads) => Promise<T>,

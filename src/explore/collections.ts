@@ -95,7 +95,7 @@ async function readMarketCollections(market: Market, collections: readonly Colle
   });
 }
 
-/** `recorded`: the floor seven days ago and the floors of all steps since then, the earliest first. */
+/** `recorded`: the floor seven days ago, and then the floor after each six hours up to the present. The earliest floor is first. */
 function toFloorChanges(present: bigint | null, recorded: readonly (bigint | null)[]): Changes {
   const changeSince = (earlier: bigint | null | undefined) =>
     present === null || earlier === null || earlier === undefined ? null : toRatio(present, earlier);

@@ -60,7 +60,7 @@ export type TokenPage = {
   degraded: boolean;
 };
 
-/** How many mirrored listings each read returns after the first read. */
+/** The most mirrored listings that one read returns. Exception: the first read returns at most as many as the page has room for. */
 const CHUNK_SIZE = 300;
 /** The most reads of mirrored listings for one page. This limit is reached only if the own book lists almost all of the cheapest assets. */
 const CHUNKS_MAX = 20;

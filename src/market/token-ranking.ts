@@ -28,7 +28,10 @@ type RankingContext = Pick<Databases, 'main' | 'indexer'> & { clock: Clock };
 type RankedCollection = { state: RarityState; changed: number };
 
 const TOKENS_AT_ONCE = 1_000;
-/** At most one token in this many may have metadata that was never read. A token whose metadata was never read gets no rank. */
+/**
+ * A collection is ranked only if the metadata of at most one token in this many was never read. Tokens whose metadata was never read get no
+ * rank.
+ */
 const TOKENS_PER_UNREAD = 100;
 /** An incomplete collection is examined again after this time. */
 const INCOMPLETE_MS = 60_000;

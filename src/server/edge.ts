@@ -64,7 +64,8 @@ function handle(options: EdgeOptions, counted: CountedRequest, route: RequestLis
   const cached = isRead && !rejection && target !== null ? responses.peek(target) : undefined;
   if (cached) {
     writeCachedResponse(request, response, cached, { now: clock(), extraHeaders: [REQUEST_ID_HEADER, id] });
-    // The request is observed before its response has ended, because waiting for the end would take more time than writing the response.
+    // The request is observed here and not at the end of its response, because waiting for the end would take more time than writing the
+    // cached response.
     observation?.observe({
       request,
       id,

@@ -65,7 +65,7 @@ export async function concludeSaleRead(
       to: startedAt,
     });
   if (ingester.rejectedRows() > rejectedBefore) return save(startedAt);
-  // The page that was not read may have more sales of the same second as the oldest sale.
+  // The next page, which was not read, may have more sales of the same second as the oldest sale that was read.
   const readFrom = oldest === null ? null : oldest + SECOND_MS;
   if (gap !== null) return readFrom === null ? undefined : save(readFrom);
   if (since === null) return isFromBeginning ? save(null) : save(oldest ?? startedAt);

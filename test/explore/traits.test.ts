@@ -83,7 +83,7 @@ forEachMarket('traits', {}, (market) => {
     assert.equal(await idsOf(subject, 'traits[Hat]=Cap&traits[Eyes]=Green'), '');
   });
 
-  test('a number is null while some of the tokens that it counts may be unknown', async () => {
+  test('a count or floor of a trait value is null while a token that it depends on may be missing or may have unknown traits', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.token('1'), subject.token('2'), subject.listing('1', 5)]);
     await market.describe(subject, { 1: { Hat: 'Cap' }, 2: { Hat: 'Cap' } });
@@ -240,7 +240,7 @@ forEachMarket('traits', {}, (market) => {
     }
   });
 
-  test('a cursor is valid for one filter only, however the filter is written', async () => {
+  test('a cursor is valid for one filter only, whatever the order and the encoding of the filter's parameters', async () => {
     const subject = await loadHats();
     const { nextCursor } = (await market.ok(tokensOf(subject, '?limit=1&traits[Hat]=Cap&traits[Hat]=Crown')))
       .pagination;

@@ -46,7 +46,10 @@ const BREAKPOINTS = ['tablet', 'desktop', 'wide'] as const;
  * lays out all its rows at once, so larger groups cause longer frames.
  */
 const ROWS_PER_GROUP = 10;
-/** For all groups except the first. Newer rows move a row into the next group, where it is created again but must not fade again. */
+/**
+ * Used for all groups except the first. When rows are added at the top, other rows move into the next group. There the moved rows are
+ * created again, but must not fade again.
+ */
 const isNever = () => false;
 
 export function DataTable<Row>({ label, columns, rows, keyOf, isNew = () => false, skeletons = 0 }: TableProps<Row>) {

@@ -41,7 +41,7 @@ export async function insertChainEvents(
 ): Promise<LoggedEvent[]> {
   if (events.length === 0) return [];
   const source = toRowSource(events, EVENT_COLUMNS, { first: 3 });
-  // If all events are new, which is usual, the statement returns only their number: there can be thousands.
+  // If all events are new, which is usual, the statement returns only their number, and not thousands of rows.
   const rows = await tx.query(
     `with added as (
        insert into main.chain_event (chain, ${COLUMNS}) select $1, ${COLUMNS} from ${source.sql}

@@ -31,7 +31,10 @@ export type UndoContext = {
 /** The numbers of rows that an undo deleted, restored, did not find, and did not revert. */
 export type UndoCounts = { removed: number; restored: number; missing: number; kept: number };
 
-/** How far an undo has come. The changes of `schema` whose number is below `before` are next. If `before` is null, all changes are next. */
+/**
+ * How far an undo has come. The changes of `schema` whose number is below `before` are next. If `before` is null, all changes of `schema`
+ * are next.
+ */
 export type UndoPosition = { schema: ImportSchema; before: number | null };
 
 /**

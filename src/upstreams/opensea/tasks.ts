@@ -35,7 +35,9 @@ const DEADLINE_MS = 6 * 60 * 60_000;
  */
 const TOKENS_DEADLINE_MS = 48 * 60 * 60_000;
 const TIMEOUT_MS = 15_000;
-/** With a budget of 100 requests an hour or more, each task can send a request within this time. */
+/**
+ * How long a request waits for the budget. With a budget of 100 requests an hour or more, each task can send a request within this time.
+ */
 const PATIENCE_MS = 5 * 60_000;
 /** A token that readers still view is refreshed again after this time. */
 const VIEWED_TOKEN_MS = 60 * 60_000;

@@ -354,7 +354,7 @@ describe('Wyvern', () => {
     assert.equal(factsOf({ logs, callData: callDataIn(zeroAddress, atomicizer) })[0]?.price, 'unknown');
   });
 
-  test('two matches in one transaction have their own tokens, and a match without a transfer is ignored', () => {
+  test('each of two matches in one transaction is the sale of its own token, and a match without a transfer is ignored', () => {
     const second = [transferOf(contract, seller, buyer, 9n), match];
     const sales = factsOf({ logs: [...logs, ...second], callData: callDataIn(zeroAddress) });
     assert.deepEqual(
@@ -390,7 +390,7 @@ describe('Foundation', () => {
     assert.deepEqual(factsOf({ logs: [ended] }), []);
   });
 
-  test('two auctions that end in one transaction have their own tokens', () => {
+  test('each of two auctions that end in one transaction is the sale of its own token', () => {
     const parties = { seller: SELLER, bidder: BUYER, ...shares };
     const logs = [7n, 8n].flatMap((token) => [
       transferOf(NFT, AT.foundation, BUYER, token),
@@ -446,7 +446,7 @@ describe('Rarible', () => {
       rightAsset,
     });
 
-  test('the left order is the signed one (a listing or a bid), the right order is that of the caller, and the fill of an order is the amount that it received', () => {
+  test('the left order of a match is the signed listing or bid, the right order is that of the caller, and each fill is the amount that its order received', () => {
     const native = assetOf('0xaaaebeba');
     const listing = matchOf(token, native, [SELLER, BUYER], [600n, 2n]);
     const bid = matchOf(assetOf('0x8ae85d84', WRAPPED), token, [BUYER, SELLER], [2n, 600n]);
