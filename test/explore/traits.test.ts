@@ -240,7 +240,7 @@ forEachMarket('traits', {}, (market) => {
     }
   });
 
-  test('a cursor is valid for one filter only, whatever the order and the encoding of the filter's parameters', async () => {
+  test('a cursor is valid for one filter only, whatever the order and the encoding of its parameters', async () => {
     const subject = await loadHats();
     const { nextCursor } = (await market.ok(tokensOf(subject, '?limit=1&traits[Hat]=Cap&traits[Hat]=Crown')))
       .pagination;
