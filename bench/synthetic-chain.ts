@@ -58,7 +58,10 @@ const headerOf = (number: number) => ({
 
 const txOf = (number: number, index: number) => `0x${word(number * 10_000 + index)}`;
 
-/** A block with the fields that only other programs read, and with one transaction for each log of the collection and of Seaport. */
+/**
+ * A complete block. It has fields that other indexers read and the service does not, and one transaction for each log of the collection and
+ * of Seaport.
+ */
 const completeBlockOf = (number: number) => ({
   ...headerOf(number),
   miner: ZERO,

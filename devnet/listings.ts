@@ -30,7 +30,9 @@ const BULK_SIZE_MAX = 7;
 const COMPACT_SHARE = 0.5;
 const WRAPPED_SHARE = 0.1;
 const SECOND_LISTING_SHARE = 0.2;
-/** Prices of ERC-1155 units are multiples of this step, so that fees and numbers of units divide them without remainder. */
+/**
+ * Prices of ERC-1155 units are multiples of this step. So fees, and the payments for a part of the units, are whole numbers of base units.
+ */
 const PRICE_STEP = 10n ** 13n;
 const STEPS_MIN = 2_000;
 const STEPS_MAX = 300_000;

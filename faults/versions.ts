@@ -22,7 +22,7 @@ export function extractOldVersion(): Version {
   return extract(commit);
 }
 
-/** The committed state of this version, with one additional migration for each schema. These migrations only add tables, columns and indexes. */
+/** The newest commit, with one additional migration for each schema. These migrations only add tables, columns and indexes. */
 export function makeNewerVersion(): Version {
   const version = extract('HEAD');
   for (const [schema, sql] of Object.entries(EXPANSIONS)) {

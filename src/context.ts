@@ -40,7 +40,7 @@ export type ServiceContext = {
   /** The chains with endpoints in the settings, each with its reader. */
   followed: FollowedChains;
   market: Market;
-  /** Numbers the changes of each collection. By these numbers the response cache recognises outdated responses. */
+  /** Gives each change of a collection a number. The response cache recognises outdated responses by these numbers. */
   changes: CollectionVersions;
   onChanged: OnChanged;
   /** Receives a notice of a change (`ChangeNotices`), or null when notices may have been lost. */

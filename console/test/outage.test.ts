@@ -91,7 +91,7 @@ describe('while the indexer database is unavailable', { skip: SKIP }, () => {
     });
   }
 
-  test('no figure of a collection is shown as zero because it cannot be read', async () => {
+  test('a figure of a collection that cannot be read is not shown as zero', async () => {
     const present = await readFigures();
     assert.ok(figures.length > 0 && present.length === figures.length);
     const zeros = present.filter((text) => /^\$?0(\.0+)?\b/.test(text.trim()));

@@ -54,7 +54,10 @@ export type ProjectionContext = {
 };
 
 const BATCH_SIZE = 5_000;
-/** The limits of the copy of the own order book before a rewind. If the copy fails, it is repeated with the batch. */
+/**
+ * Before a rewind, the own orders are copied to the indexer within these limits. If the copy fails, the batch fails too, and a later run
+ * repeats both.
+ */
 const COPY_LIMITS = { timeoutMs: 10_000, batchesMax: 1_000 };
 
 /**

@@ -73,7 +73,10 @@ export function queryHot<R extends Row = Row>(
 type DatabaseOptions = {
   engine: Engine;
   name: string;
-  /** A statement in a transaction fails after it has waited this long for a lock. If absent, it waits until its deadline. */
+  /**
+   * A statement in a transaction fails after it has waited this long for a lock. Without this option, the statement waits until its
+   * deadline.
+   */
   lockTimeoutMs?: number;
   /** A connection is closed when a statement has failed on it, because the address may now lead to another server. Default: false. */
   closesFailed?: boolean;

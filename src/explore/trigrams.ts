@@ -32,8 +32,8 @@ export function toParts(query: string): string[][] {
 }
 
 /**
- * A number from 0 to 1. The share of the query's trigrams that the name has counts 70 %, and the share of all trigrams that the query and the
- * name have in common counts 30 %.
+ * A number from 0 to 1: 70 % of the share of the query's trigrams that are also in the name, plus 30 % of the share of the trigrams of both
+ * texts that are in both.
  */
 export function similarityOf(query: string, name: string): number {
   const wanted = toTrigrams(query);

@@ -30,9 +30,9 @@ const TRAIT_COUNT = '';
 export class RarityRanking {
   readonly #max: { tokens: number; values: number };
   readonly #assets: string[] = [];
-  /** The numbers of the values of each token. */
+  /** For each token, the numbers that `#valueNumbers` gives to its values. */
   readonly #valuesOf: Uint32Array[] = [];
-  /** By name and value. */
+  /** The number of each different value. The key consists of the name of the trait and the value. */
   readonly #valueNumbers = new Map<string, number>();
   readonly #tokensWithValue: number[] = [];
   /** The number of the trait to which each value belongs. The index is the number of the value. */

@@ -89,7 +89,7 @@ withTwoServers('the store, while the primary hangs', (servers) => {
     assert.equal((await shop.send('GET', '/inventory/adjustments')).body.data.length, 1);
   });
 
-  test('after a write failed because the primary is read-only, its connection is not used again', async (t) => {
+  test('after a write failed because the primary is read-only, the connection of this write is not used again', async (t) => {
     const shop = await startShop(t, servers);
     const create = () => shop.send('POST', '/products', { name: 'Mug', price: '1' });
     assert.equal((await create()).status, 201);

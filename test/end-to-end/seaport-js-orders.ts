@@ -58,7 +58,7 @@ const WALLET_TOKENS = 2;
 const tokensFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => BigInt(first + index));
 const OF_SELLER = tokensFrom(FIRST_TOKEN, SELLER_TOKENS);
 const OF_WALLET = tokensFrom(FIRST_TOKEN + SELLER_TOKENS, WALLET_TOKENS);
-/** A token of the seller that `signListingsOfAll` does not list. Tests sign later orders for it. */
+/** A token of the seller that `signListingsOfAll` does not list. Tests sign orders for this token later. */
 export const LATE_TOKEN = BigInt(FIRST_TOKEN + SELLER_TOKENS + WALLET_TOKENS);
 const EDITION = 301n;
 const EDITION_UNITS = 10n;

@@ -11,7 +11,7 @@ const PATH = '/explore/v1/collections';
 forEachMarket('collections with all figures', {}, (market) => {
   const read = async (id: string) => (await market.ok(`${PATH}/${id}`)).data;
 
-  test('a row has the fields of /v1, and the list and the single collection have the same row', async () => {
+  test('a row has the fields of /v1/collections/{id}, and the list and the single collection have the same row', async () => {
     const subject = newCollection({ chain: 'polygon' });
     await market.load([
       subject.collection(),
@@ -88,7 +88,7 @@ forEachMarket('collections with all figures', {}, (market) => {
     assert.equal((await buyerFloor()).stale, true);
   });
 
-  test('the list has the order of /v1, and its cursors are valid for this list alone', async () => {
+  test('the list is sorted like /v1/collections, and its cursors are valid for this list alone', async () => {
     const subjects = range(7).map(() => newCollection({ chain: 'base' }));
     await market.load(
       subjects.flatMap((subject, index) => [

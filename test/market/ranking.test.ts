@@ -237,7 +237,8 @@ forEachEngine('the ranking of collections', (engine) => {
     await readCollectionDetail(reading, first?.id ?? '');
     await reading.close();
     assert.ok(statements.length > 30, `only ${statements.length} statements were recorded`);
-    // A page reads three parts of each of three chains: equal values, smaller values, and collections that are not launched.
+    // A page reads three lists of each of three chains: launched collections with the value at which the page begins, launched collections
+    // with smaller values, and collections that are not launched. It reads at most `limit + 1` rows of each list.
     const most = 3 * 3 * (limit + 1);
     for (const { sql, params } of statements) {
       for (const { type, table, rows } of await explainStatement(db, sql, params)) {

@@ -19,7 +19,7 @@ type SampleRecord = Record<string, unknown>;
 const SERVICE = 'mercat';
 const ANCHOR = Date.UTC(2026, 5, 1);
 const DAY_MS = 86_400_000;
-/** The sample is checked at its anchor and about ten years later. */
+/** The sample is checked at its anchor, which is its newest time, and about ten years later. */
 const READ_AT = [ANCHOR, Date.UTC(2035, 11, 31)];
 
 const chains = createChains();

@@ -17,7 +17,7 @@ import { REPLAY_FAULTS, startReplayServer } from '../support/replay/replay.ts';
 
 const HOUR_MS = 3_600_000;
 const TIMEOUT_MS = 300;
-/** Only ends a test that hangs. No test expects a certain speed. */
+/** This time limit only ends a test that hangs. No test expects a certain speed. */
 const HANG_MS = 30_000;
 const SECRET = 'key-7f3a';
 

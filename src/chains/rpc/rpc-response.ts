@@ -15,7 +15,10 @@ export const REVERTED = undefined;
 export const CALL_FAILED = Symbol('call failed');
 
 export type ReadOptions = {
-  /** A reverted call has the result REVERTED; another error of one call has the result CALL_FAILED. Default: such errors fail the batch. */
+  /**
+   * If true, a reverted call has the result REVERTED, and a call with another error that concerns this call only has the result
+   * CALL_FAILED. If false, such an error fails the complete batch. Default: false.
+   */
   keepsFailedCalls?: boolean;
 };
 
@@ -96,8 +99,8 @@ function toStatusFailure(status: number): RpcFailure {
 }
 
 /**
- * The wait in ms that `Retry-After` requests, in seconds or as a date. A date is compared with the server's own `Date` header. Null when
- * `Retry-After` is missing, or is a date without a `Date` header.
+ * How long the client must wait according to `Retry-After`, in milliseconds. The header has a number of seconds or a date. A date is
+ * compared with the server's own `Date` header. Null when `Retry-After` is missing, or is a date without a `Date` header.
  */
 function retryAfterMs({ headers }: Exchange): number | null {
   const waitMs = parseRetryAfter(headers.get('retry-after'), Date.parse(headers.get('date') ?? ''));

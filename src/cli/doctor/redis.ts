@@ -11,7 +11,10 @@ const NAME = 'redis';
 const TIMEOUT_MS = 5_000;
 /** The number of counts that are timed. Only the fastest count is judged, because the first count can include loading the script. */
 const COUNTS = 5;
-/** A count may take this share of its deadline. A slower Redis would sometimes exceed the deadline. */
+/**
+ * Redis is fast enough if its fastest count takes at most this share of the deadline of a count. A slower Redis would sometimes exceed the
+ * deadline.
+ */
 const SLOW_SHARE = 0.4;
 const CLOCK_WARN_MS = 2_000;
 /** A memory use above this share of the limit is a warning. */

@@ -11,7 +11,7 @@ const decodeLastBuyerFloor = rowDecoder('last_buyer_floor', {
   observedAt: column('observed_at', timestamp),
 });
 
-/** Null when no floor was stored at or after `since` (milliseconds). */
+/** Null when no floor is stored, or when the stored floor was observed before `since` (milliseconds). */
 export async function findLastBuyerFloor(
   db: Queryable,
   collectionId: string,
@@ -47,7 +47,10 @@ const decodeTime = rowDecoder('last_buyer_floor', {
   observedAt: column('observed_at', timestamp),
 });
 
-/** When the stored floors of the given collections were observed, in milliseconds. A collection without a stored floor is missing. */
+/**
+ * When the stored floors of the given collections were observed, in milliseconds. A collection without a stored floor is missing from the
+ * result.
+ */
 export async function listLastBuyerFloorTimes(
   db: Queryable,
   collectionIds: readonly string[],

@@ -77,7 +77,7 @@ export type ClaimLimits = {
   failingMax: number;
   /** The limit of deliveries that are leased for one webhook, including those in `leased`. */
   perWebhookMax: number;
-  /** The webhooks for which `max` replaces `perWebhookMax`, except while they are failing. */
+  /** For the webhooks in `fast.webhooks`, `fast.max` replaces `perWebhookMax`, except while a webhook is failing. */
   fast: { webhooks: readonly string[]; max: number };
   /** The webhook of each delivery that this process has leased and not sent yet, or is sending. */
   leased: readonly string[];

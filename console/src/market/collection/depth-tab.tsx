@@ -1,4 +1,4 @@
-// The tab that shows, among the cheapest listings of a collection, how many tokens are listed at each price or below.
+// The tab shows for each price how many of the cheapest listings of a collection have this price or a lower price.
 
 import { useQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
