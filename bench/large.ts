@@ -89,7 +89,7 @@ async function benchColdReads({ all, part }: Record<'all' | 'part', LargeDatabas
   judge({ name, figure: faults.length, unit: '', rounds: [], aim: { atMost: 0 } });
 }
 
-/** Measures the read and the statements of each side. The sides take turns in each round, so that a change of the machine affects all sides. */
+/** Measures the read and the statements of each side. The sides take turns in each round, so that other load on the machine affects all sides. */
 async function measure(sides: readonly Side[]): Promise<void> {
   for (const { read, statements, of } of sides) {
     for (let reads = 0; reads < WARM_UP_READS; reads += 1) {

@@ -1,5 +1,5 @@
 // Sets the stock of products to the numbers in a CSV file of an ERP system, which has the columns `sku` and `stock`. A SKU is the slug of
-// a product. MERCAT_KEY=mercat_live_… node client/examples/sync-stock.ts BASE_URL stock.csv
+// a product. Usage: MERCAT_KEY=mercat_live_… node client/examples/sync-stock.ts BASE_URL stock.csv
 
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';

@@ -27,7 +27,7 @@ export class FollowedChains {
     this.#options = options;
   }
 
-  /** `live`: the chain is read. `frozen`: it is not read any more. `disabled`: it has no endpoint. */
+  /** `live`: the chain is read. `frozen`: FROZEN_CHAINS names the chain, so it is not read. `disabled`: the chain has no endpoint. */
   modeOf(chainId: string): ChainMode {
     const { frozenChains, rpcUrls } = this.#options.config;
     if (frozenChains.has(chainId)) return 'frozen';

@@ -6,7 +6,7 @@ import type { Queryable } from './port.ts';
 /**
  * SQL that is added to a statement. The statement must have two common table expressions: the first reads the earlier state of the rows, the
  * second writes the rows. The recording uses these two and does not read the table itself, because on a Citus cluster the expressions of a
- * statement do not read the same snapshot.
+ * statement do not read the same state of the table.
  */
 export type WriteRecording = {
   /**

@@ -156,7 +156,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
 
   for (const isCompleteFirst of [true, false]) {
     const when = isCompleteFirst ? 'earlier' : 'later';
-    test(`a listing without operator and counter is judged by those that a second marketplace reports ${when} for the order`, async () => {
+    test(`a listing without operator and counter is judged by those that another marketplace reports ${when} for the same order`, async () => {
       const opened = await open();
       const [revoked, raised] = [await signed(2, 30n), await signed(1, 31n)];
       const complete = { source: 'opensea' };

@@ -15,7 +15,7 @@ test('a cached response keeps no more memory than its body needs', () => {
   for (const part of [...small.parts, ...timed.parts]) assert.equal(part.buffer.byteLength, part.length);
 });
 
-test('a body with an already serialised member has the same text as the body with the value of this member', () => {
+test('a response has the same text whether a member of its body is a value or JSON that is serialised already', () => {
   const policy = { sharedMaxAgeS: 1, staleWhileRevalidateS: 1 };
   const textOf = (body: object) => createCachedResponse({ body, cacheTag: 'none', policy }).parts.join('');
   const data = [{ 'a"b': 'é' }, null];

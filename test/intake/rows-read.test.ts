@@ -42,8 +42,8 @@ function countReads(db: Database): { db: Database; reads: Map<string, Reads> } {
     ...db,
     transaction: (work) =>
       db.transaction(async (tx) => {
-        // The view may still contain counts of earlier transactions of the connection, because PostgreSQL clears these counts with a delay.
-        // Therefore the counts at the start are subtracted.
+        // `pg_stat_xact_user_tables` may contain counts of earlier transactions of the connection, because PostgreSQL clears these counts with
+        // a delay. Therefore the counts at the start are subtracted.
         const start = await readCounts(tx);
         const result = await work(tx);
         // If `work` throws, the transaction is rolled back and its reads are not counted.

@@ -80,7 +80,7 @@ type Row = ListedActivity & {
   swept: number | null;
 };
 
-/** A row stays the same object while its record and its count are the same, so that it is not drawn again. */
+/** A row stays the same object while its record and `swept` are the same, so that the row is not drawn again. */
 const countedRows = new WeakMap<ListedActivity, Row>();
 
 function countSweeps(rows: readonly ListedActivity[]): Row[] {

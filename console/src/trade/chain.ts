@@ -1,4 +1,4 @@
-// Reads and transactions on a chain, through the connected wallet. The page itself sends no request to a chain.
+// Reads a chain, and sends transactions to it, through the connected wallet. The page itself sends no request to a chain.
 
 import type { Abi, Address, Hex } from 'viem';
 import { decodeFunctionResult, encodeFunctionData } from 'viem';

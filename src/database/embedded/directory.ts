@@ -24,7 +24,7 @@ import { NEW_CLUSTER, unpackCluster } from './cluster-archive.ts';
 const POSTGRES_MAJOR = '18';
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** The mark of a cluster that is being created: `<name of the database directory>.init-<process id>`. */
+/** Marks the directory in which a cluster is being created. Its name is `<name of the database directory>.init-<process id>`. */
 const DRAFT_MARK = '.init-';
 const REMOVE_TREE = { recursive: true, force: true };
 

@@ -135,7 +135,7 @@ function toDecimalPoint(text: string, { form, thousands }: { form: RegExp; thous
   return `${before}${number.replaceAll(thousands, '').replace(',', '.')}${after}`;
 }
 
-/** Signs of native currencies. */
+/** Further names and signs of native currencies, by symbol. */
 const SIGNS: Readonly<Record<string, readonly string[]>> = { ETH: ['Ξ', 'ETHER'], SOL: ['◎'] };
 
 /**

@@ -111,7 +111,7 @@ const RECORD_CHANGES = `recorded_changes as (
  * `cancelled` and `retired_at`: it was missing from a complete list of its marketplace, or the own book has its order. A row that a block
  * of its chain has ended does not change. A report with another status than `active` sets that status, whatever its `listedAt`. A report
  * with status `active` is accepted only if its `listedAt` is not before the stored `listedAt`. An accepted report makes a retired row
- * active. In both cases `retired_at` becomes null. The TERMS are replaced unless the `listedAt` of the report is before the stored
+ * active. Every update sets `retired_at` to null. The TERMS are replaced unless the `listedAt` of the report is before the stored
  * `listedAt`. If the collection is judged by its chain, an active row is hidden as `pending` until it has been judged. This concerns rows
  * that are new, were retired, or get other JUDGED_TERMS.
  */

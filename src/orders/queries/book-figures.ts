@@ -154,7 +154,7 @@ export async function listStartedAssets(
 
 const decodeStarted = rowDecoder('book_order', { orderId: column('id', text), at: column('starts_at', timestamp) });
 
-/** Lists those fillable orders of the assets that have a recorded start time at or before `now`. The earliest start comes first. */
+/** Lists fillable orders of the assets, but only orders with a recorded start time at or before `now`. The earliest start comes first. */
 export async function listStartedOrders(
   tx: Queryable,
   assets: readonly OrderedAsset[],

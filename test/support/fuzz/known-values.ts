@@ -5,13 +5,13 @@ import type { Operation } from './document.ts';
 export type KnownValues = {
   /** Adds the ids and addresses in a response body. A body that is not JSON adds none. */
   add(text: string): void;
-  /** Sets of path parameters that name a known collection, token, wallet or order. For an operation without path parameters, one empty set. */
+  /** Returns path parameters for each known collection, token, wallet or order. For an operation without path parameters, returns `[{}]`. */
   valuesOf(operation: Operation): Record<string, string>[];
 };
 
 type Fields = Record<string, unknown>;
 const NAMES_MAX = 500;
-/** The beginning of the stream, which always exists. */
+/** The offset of the beginning of the stream, which always exists. */
 const OFFSETS = new Set(['0']);
 
 export function createKnownValues(): KnownValues {

@@ -41,7 +41,7 @@ export type StatefulReport = {
   failures: string[];
 };
 
-/** After each batch the next seed is used, so that one failure does not end the fuzzing. */
+/** The number of cases in a batch. A failure ends only its batch: the next batch has the next seed. */
 const BATCH_SIZE = 250;
 /** The fuzzing ends after this many batches with a failing case. */
 const FAILURES_MAX = 8;
