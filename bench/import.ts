@@ -1,5 +1,6 @@
-// Measures how many rows a second an import commits on each engine, with durable commits: first into empty tables, then into tables that
-// already have ten times as many rows as the first measurement imported. The time includes parsing the NDJSON bytes.
+// Measures how many rows a second an import commits on each engine, with durable commits: rows of one collection into empty tables, rows of many
+// collections, and rows of one collection into tables that already have five times as many rows as the first measurement imported. The time
+// includes parsing the NDJSON bytes.
 
 import { readConfig } from '../src/config.ts';
 import { createContext } from '../src/context.ts';
@@ -13,11 +14,16 @@ import { IMPORTED_KINDS, importRows, toChunks } from './records.ts';
 import type { ImportedKind } from './records.ts';
 import { judge } from './verdict.ts';
 
-const ROWS = 20_000;
+/** The rows of a round. The first batches of an import are small, so a shorter import would say little about a large file. */
+const ROWS = 40_000;
 const ROUNDS = 5;
 /** The first round warms up and is not counted. */
 const MEASURED_ROWS = (ROUNDS + 1) * ROWS;
-const FILLED_ROWS = 10 * MEASURED_ROWS;
+const FILLED_ROWS = 5 * MEASURED_ROWS;
+/** The collections of rows of many collections, whose sizes differ as those of a market do. */
+const COLLECTIONS = 500;
+/** The numbers of the rows of many collections begin here. */
+const FROM_MANY = 100_000_000;
 
 export const RATE_AIM: Record<Engine, number> = { postgresql: 60_000, embedded: 15_000 };
 /** The rate into the larger tables, as a share of the rate into the empty tables. */
@@ -34,25 +40,16 @@ export function benchImport(): Promise<void> {
 
 async function benchKind(context: ImportContext, { engine }: Database, kind: ImportedKind): Promise<void> {
   const name = `import, ${engine}, ${kind}s`;
-  const empty = await measure(context, kind, 0);
+  const empty = await measure(context, { kind, collections: 1, from: 0 });
   const rate = median(empty.rates);
-  judge({
-    name,
-    figure: rate,
-    unit: 'rows/s',
-    rounds: empty.rates,
-    aim: { atLeast: RATE_AIM[engine] },
-    beside: `CPU time for 1,000 rows: this process ${empty.cpuMs.toFixed(1)} ms, the database ${empty.databaseCpuMs.toFixed(1)} ms`,
-  });
-  judge({
-    name: `${name}, resident memory`,
-    figure: empty.memoryMiB,
-    unit: 'MiB',
-    rounds: [],
-    aim: { atMost: MEMORY_AIM_MIB },
-  });
-  await importRound(context, kind, { from: MEASURED_ROWS, rows: FILLED_ROWS });
-  const filled = await measure(context, kind, MEASURED_ROWS + FILLED_ROWS);
+  judgeRate(name, engine, empty);
+  judgeRate(
+    `${name} of ${COLLECTIONS} collections`,
+    engine,
+    await measure(context, { kind, collections: COLLECTIONS, from: FROM_MANY }),
+  );
+  await importRound(context, { kind, collections: 1, from: MEASURED_ROWS, rows: FILLED_ROWS });
+  const filled = await measure(context, { kind, collections: 1, from: MEASURED_ROWS + FILLED_ROWS });
   judge({
     name: `${name}, with ${FILLED_ROWS} rows stored, as a share of the rate into empty tables`,
     figure: median(filled.rates) / rate,
@@ -63,13 +60,34 @@ async function benchKind(context: ImportContext, { engine }: Database, kind: Imp
   });
 }
 
+function judgeRate(name: string, engine: Engine, { rates, cpuMs, databaseCpuMs: storedMs, memoryMiB }: Measured): void {
+  judge({
+    name,
+    figure: median(rates),
+    unit: 'rows/s',
+    rounds: rates,
+    aim: { atLeast: RATE_AIM[engine] },
+    beside: `CPU time for 1,000 rows: this process ${cpuMs.toFixed(1)} ms, the database ${storedMs.toFixed(1)} ms`,
+  });
+  judge({
+    name: `${name}, resident memory`,
+    figure: memoryMiB,
+    unit: 'MiB',
+    rounds: [],
+    aim: { atMost: MEMORY_AIM_MIB },
+  });
+}
+
 /** CPU times in milliseconds for 1,000 rows: of this process, and of the database if it has processes of its own. */
 type Measured = { rates: number[]; cpuMs: number; databaseCpuMs: number; memoryMiB: number };
 
-async function measure(context: ImportContext, kind: ImportedKind, from: number): Promise<Measured> {
+/** Rows of one kind, numbered from `from`. */
+type RowSet = { kind: ImportedKind; collections: number; from: number };
+
+async function measure(context: ImportContext, { from, ...set }: RowSet): Promise<Measured> {
   const rounds: ImportedRound[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
-    rounds.push(await importRound(context, kind, { from: from + round * ROWS, rows: ROWS }));
+    rounds.push(await importRound(context, { ...set, from: from + round * ROWS, rows: ROWS }));
   }
   const measured = rounds.slice(1);
   return {
@@ -85,12 +103,11 @@ type ImportedRound = { ms: number; cpuMs: number; databaseCpuMs: number; memory:
 
 async function importRound(
   context: ImportContext,
-  kind: ImportedKind,
-  { from, rows }: { from: number; rows: number },
+  { kind, collections, from, rows }: RowSet & { rows: number },
 ): Promise<ImportedRound> {
   const round = { ms: 0, cpuMs: 0, databaseCpuMs: 0, memory: 0 };
   for (let start = from; start < from + rows; start += ROWS) {
-    const chunks = [...toChunks(importRows(kind, Math.min(ROWS, from + rows - start), start))];
+    const chunks = [...toChunks(importRows(kind, Math.min(ROWS, from + rows - start), start, collections))];
     const databaseBefore = await databaseCpuMs(context.indexer);
     const before = process.cpuUsage();
     const onEvent = () => void (round.memory = Math.max(round.memory, process.memoryUsage.rss()));

@@ -95,15 +95,27 @@ export function* salesOfMany(
 export const IMPORTED_KINDS = ['sale', 'listing', 'token'] as const;
 export type ImportedKind = (typeof IMPORTED_KINDS)[number];
 
-/** Rows of one kind to import, numbered from `from`. Rows with different numbers are different. */
-export function* importRows(kind: ImportedKind, count: number, from: number): Generator<Record<string, unknown>> {
+/** The collection of row `n`. Of 500 collections, the largest has a ninth of the rows, and the smallest have few. */
+function collectionAt(n: number, collections: number): string {
+  if (collections === 1) return CONTRACT;
+  return address(2_000_000 + Math.floor((collections + 1) ** (((n * 7_919) % 10_007) / 10_007)));
+}
+
+/** Rows of one kind to import, numbered from `from`, of this number of collections. Rows with different numbers are different. */
+export function* importRows(
+  kind: ImportedKind,
+  count: number,
+  from: number,
+  collections = 1,
+): Generator<Record<string, unknown>> {
   for (let n = from; n < from + count; n += 1) {
+    const ofToken = (id: number) => ({ ...tokenOf(id), contractAddress: collectionAt(n, collections) });
     if (kind === 'sale') {
       const tx = `0x${n.toString(16).padStart(64, '0')}`;
       yield {
         kind,
         source: 'opensea',
-        ...tokenOf(n % 10_000),
+        ...ofToken(n % 10_000),
         price: price(n),
         seller: address(n % 5_000),
         buyer: address(n % 4_999),
@@ -112,13 +124,13 @@ export function* importRows(kind: ImportedKind, count: number, from: number): Ge
         logIndex: n % 300,
       };
     } else if (kind === 'token') {
-      yield { kind, ...tokenOf(n), name: `Token #${n}`, rarityRank: n + 1, owner: address(n % 5_000) };
+      yield { kind, ...ofToken(n), name: `Token #${n}`, rarityRank: n + 1, owner: address(n % 5_000) };
     } else {
       yield {
         kind,
         source: 'opensea',
         id: `row-${n}`,
-        ...tokenOf(n % 10_000),
+        ...ofToken(n % 10_000),
         priceRaw: price(n),
         seller: address(n % 5_000),
         timestamp: time(n),

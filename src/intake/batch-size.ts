@@ -10,7 +10,7 @@ export const BATCH_ROWS_FIRST = 500;
  * The largest number of records in one batch. The number is larger on PostgreSQL, for three reasons: the parts of a batch are stored at the same
  * time, each commit waits for the disk, and the more sorted rows a transaction inserts, the fewer index pages it writes for each row.
  */
-const BATCH_ROWS_MAX: Record<Engine, number> = { embedded: 2_000, postgresql: 16_000 };
+const BATCH_ROWS_MAX: Record<Engine, number> = { embedded: 2_000, postgresql: 10_000 };
 /**
  * The largest number of records in one batch that has products or orders. Their rows are written one after the other, and requests of the
  * store and the follower of the chain wait for them.

@@ -46,13 +46,13 @@ describe('the size of a batch', () => {
     assert.equal(size.rows, 250);
   });
 
-  test('a batch has at most 2,000 records on the embedded engine and 16,000 on PostgreSQL', () => {
+  test('a batch has at most 2,000 records on the embedded engine and 10,000 on PostgreSQL', () => {
     const sizes = (['embedded', 'postgresql'] as const).map((engine) => {
       const size = new BatchSize(engine);
       for (let batch = 0; batch < 20; batch += 1) size.adapt(size.rows, { ms: 1, isAwaited: false });
       return size.rows;
     });
-    assert.deepEqual(sizes, [2_000, 16_000]);
+    assert.deepEqual(sizes, [2_000, 10_000]);
   });
 
   test('a batch with products or orders has at most 2,000 records', () => {

@@ -3,11 +3,14 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
+import { OPERATOR } from '../../src/intake/ingest/products.ts';
 import { ingestBatch } from '../../src/intake/ingest/batch.ts';
 import { divideByCollection } from '../../src/intake/ingest/divide-batch.ts';
 import type { NumberedRecord } from '../../src/intake/records/parse.ts';
 import { parseRecord } from '../../src/intake/records/parse.ts';
 import { lockOpenImport } from '../../src/intake/queries/import-changes.ts';
+import type { ChangeLog } from '../../src/intake/undo/change-log.ts';
+import { beginImport } from '../../src/intake/undo/recorded-import.ts';
 import { undoPart } from '../../src/intake/undo/undo-import.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import {
@@ -23,7 +26,7 @@ import {
   toNdjson,
 } from '../support/service/intake.ts';
 
-const ROWS = 2_400;
+const ROWS = 6_000;
 const addressOf = (collection: number) => `0x${String(collection).padStart(40, '0')}`;
 /** Records of six collections, each with a number of its own. Of three records one is a sale, one a listing, and one a token. */
 const records = Array.from({ length: ROWS }, (_, n) => {
@@ -59,7 +62,7 @@ describe('the parts of a batch', () => {
     divideByCollection(toNumbered(rows), poolOf(engine, max));
 
   test('all records of a collection are in one part, in their order, and every record is in one part', () => {
-    const parts = divide([900, 500, 400, 300, 200, 100, 50, 50]);
+    const parts = divide([2_700, 1_500, 1_200, 900, 600, 300, 150, 150]);
     assert.equal(parts.length, 4);
     const collections = parts.map(
       (part) => new Set(part.map(({ record }) => 'collectionId' in record.row && record.row.collectionId)),
@@ -71,7 +74,7 @@ describe('the parts of a batch', () => {
     const lines = parts.flatMap((part) => part.map(({ line }) => line));
     assert.deepEqual(
       lines.toSorted((a, b) => a - b),
-      Array.from({ length: 2_500 }, (_, index) => index + 1),
+      Array.from({ length: 7_500 }, (_, index) => index + 1),
     );
     for (const part of parts)
       assert.deepEqual(
@@ -82,27 +85,24 @@ describe('the parts of a batch', () => {
 
   test('the parts are of similar size unless one collection is larger than the others together', () => {
     const sizes = (rows: readonly number[]) => divide(rows).map((part) => part.length);
-    assert.deepEqual(
-      sizes([600, 550, 500, 400, 150, 100, 50]),
-      [600, 600, 600, 550].toSorted((a, b) => b - a),
-    );
-    assert.deepEqual(sizes([2_500]), [2_500]);
+    assert.deepEqual(sizes([1_800, 1_650, 1_500, 1_200, 450, 300, 150]), [1_800, 1_800, 1_800, 1_650]);
+    assert.deepEqual(sizes([7_500]), [7_500]);
   });
 
-  test('a part has at least 500 records, and a batch at most half as many parts as there are connections', () => {
-    const tens = Array.from({ length: 400 }, () => 10);
-    assert.equal(divide(tens.slice(0, 99)).length, 1);
-    assert.equal(divide(tens.slice(0, 100)).length, 2);
-    assert.equal(divide(tens).length, 4);
-    assert.equal(divide(tens, 4).length, 2);
-    assert.equal(divide(tens, 3).length, 1);
+  test('a part has at least 1,500 records, and a batch at most half as many parts as there are connections', () => {
+    const collections = Array.from({ length: 400 }, () => 30);
+    assert.equal(divide(collections.slice(0, 99)).length, 1);
+    assert.equal(divide(collections.slice(0, 100)).length, 2);
+    assert.equal(divide(collections).length, 4);
+    assert.equal(divide(collections, 4).length, 2);
+    assert.equal(divide(collections, 3).length, 1);
     assert.deepEqual(divide([]), []);
   });
 
   test('the embedded engine, which has one connection, stores a batch in one part', () => {
     assert.equal(
       divide(
-        Array.from({ length: 400 }, () => 10),
+        Array.from({ length: 400 }, () => 30),
         10,
         'embedded',
       ).length,
@@ -144,7 +144,7 @@ forEachEngine('divided batches', (engine) => {
     return { context, seen };
   };
 
-  const ingestAll = async (context: ReturnType<typeof toContext>) => {
+  const ingestAll = async (context: ReturnType<typeof toContext>, changes?: ChangeLog) => {
     let inserted = 0;
     const numbered = records.map((values, index) => {
       const { record } = parseRecord(recordContext, values);
@@ -155,6 +155,7 @@ forEachEngine('divided batches', (engine) => {
       now: NOW,
       dryRun: false,
       isImport: true,
+      ...(changes && { changes }),
       onIngested: ({ counts }) => {
         for (const count of counts.values()) inserted += count.inserted;
       },
@@ -194,19 +195,27 @@ forEachEngine('divided batches', (engine) => {
     assert.deepEqual(await ingestAll(toContext(db)), { inserted: ROWS - inserted, error: null });
   });
 
-  test('an import in parts is undone completely', async () => {
-    const context = toContext(db);
-    const before = await dumpTables(db);
-    const { summary } = await runImport(context, toNdjson(records));
-    const [id = ''] = summary.imports ?? [];
-    const part = await undoPart(context, id, { budgetMs: 60_000 });
-    assert.equal(part.state, 'undone');
-    const removed = { removed: ROWS / 3, restored: 0, missing: 0, kept: 0 };
-    assert.deepEqual(part.rows, { sale: removed, listing: removed, token: removed });
-    for (const [table, rows] of Object.entries(await dumpTables(db))) {
-      if (/\.(sale|listing|token|listed_asset)$/.test(table)) assert.deepEqual(rows, before[table], table);
-    }
-  });
+  for (const [state, failing] of [
+    ['completely stored', 0],
+    ['partly stored', 1],
+  ] as const) {
+    test(`a batch in parts that is ${state} is undone completely`, async () => {
+      const empty = await dumpTables(db);
+      const { context } = observe((started) => {
+        if (started === failing) throw new Error('out of order');
+      });
+      const changes = await beginImport(context, { importer: OPERATOR, file: null, format: 'ndjson', replace: false });
+      const { inserted } = await ingestAll(context, changes);
+      if (failing === 0) assert.equal(inserted, ROWS);
+      else assert.ok(inserted < ROWS);
+      const part = await undoPart(toContext(db), changes.importId, { budgetMs: 60_000 });
+      const removed = Object.values(part.rows).reduce((sum, rows) => sum + (rows?.removed ?? 0), 0);
+      assert.deepEqual([part.state, removed], ['undone', inserted]);
+      for (const [table, rows] of Object.entries(await dumpTables(db))) {
+        if (/\.(sale|listing|token|listed_asset|coverage)$/.test(table)) assert.deepEqual(rows, empty[table], table);
+      }
+    });
+  }
 
   test('transactions of one import do not wait for one another, and an undo waits for both', async (t) => {
     if (engine.name === 'embedded') return t.skip('the embedded engine has one connection');

@@ -7,8 +7,8 @@ import { collectionIdOf } from '../records/parse.ts';
 
 /** The most parts of a batch. PostgreSQL runs each statement on one core, and waits for one page of the disk at a time. */
 const PARTS_MAX = 4;
-/** A part has at least about this many records, because a transaction has a fixed cost. */
-const PART_ROWS_MIN = 500;
+/** A part has at least about this many records, because planning the statements of a transaction takes as long for few records as for many. */
+const PART_ROWS_MIN = 1_500;
 
 /**
  * Returns at least one part, unless there are no records. The records of each part keep their order. Imports use at most half of the connections of

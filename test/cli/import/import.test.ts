@@ -85,7 +85,7 @@ forEachEngine('mercat import', (engine) => {
     const long = await run(['-', '--dry-run'], { stdin: toNdjson(tokens(501)) });
     assert.match(
       long.stdout,
-      /^note: a dry run compares each batch of at most 16000 records with the stored rows only; .*\n$/m,
+      /^note: a dry run compares each batch of at most 10000 records with the stored rows only; .*\n$/m,
     );
     assert.match((await run(['-'], { stdin: toNdjson(tokens(2)) })).stdout, /2 inserted/);
     assert.match((await run(['-', '--json'], { stdin: '' })).stdout, /"read":0/);

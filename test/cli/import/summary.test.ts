@@ -54,7 +54,7 @@ test('a single skipped line is a warning', () => {
 
 test('the summary of a dry run of more than one batch says that each batch is compared separately', () => {
   assert.equal(describeDryRun(summary({ read: 500 })), '');
-  assert.match(describeDryRun(summary({ read: 501 })), /^note: a dry run compares each batch of at most 16000 records/);
+  assert.match(describeDryRun(summary({ read: 501 })), /^note: a dry run compares each batch of at most 10000 records/);
 });
 
 test('the commands that take imports back begin with the newest import, and are printed only if something was stored', () => {
