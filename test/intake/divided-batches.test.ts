@@ -19,11 +19,9 @@ import {
   listing,
   NOW,
   recordContext,
-  runImport,
   sale,
   toContext,
   token,
-  toNdjson,
 } from '../support/service/intake.ts';
 
 const ROWS = 6_000;
