@@ -55,7 +55,8 @@ forEachEngine('ids of OpenSea listings', (engine) => {
     }
   });
 
-  test('the migration replaces ids that are order hashes, so that no listing or sale is stored twice', async () => {
+  test('the migration replaces ids that are order hashes, so that no listing or sale is stored twice', async (t) => {
+    if (engine.hasCitus) return t.skip('the versions before this migration do not run on a cluster');
     const { listing, sale, orderHash } = readOrder();
     const { main, indexer, close } = await openDatabases(
       readConfig(await engine.settings('empty')),
