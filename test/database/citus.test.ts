@@ -8,8 +8,14 @@ import { OperatorError } from '../../src/core/errors.ts';
 import { findCluster, useOneConnection } from '../../src/database/citus.ts';
 import { applyMigration, migrate } from '../../src/database/migrate.ts';
 import { openReplicas } from '../../src/database/open.ts';
-import type { Database } from '../../src/database/port.ts';
+import type { AssetId } from '../../src/core/address.ts';
+import type { Database, Queryable } from '../../src/database/port.ts';
 import { createDatabase } from '../../src/database/port.ts';
+import { listDoubleWindows, listTradeFacts, listVolumeFacts } from '../../src/market/queries/analytics.ts';
+import { listCoverage } from '../../src/market/queries/coverage.ts';
+import { countMirroredAssets, listCheapestMirrored, listCheapestVisible } from '../../src/market/queries/listings.ts';
+import { listHoldingFacts } from '../../src/market/queries/stats.ts';
+import { listObservedTokens } from '../../src/market/queries/tokens.ts';
 import type { CitusCluster } from '../support/engines/citus-cluster.ts';
 import { startCitus } from '../support/engines/citus-cluster.ts';
 import { citusSkip } from '../support/engines/citus-node.ts';
@@ -73,6 +79,34 @@ describe('the schema on a cluster', { skip: citusSkip() }, () => {
       new OperatorError(
         'indexer-replica-1 of INDEXER_DATABASE_REPLICA_URLS leads to a node of a Citus cluster, which cannot have replicas here: remove the setting',
       ),
+    );
+  });
+
+  test('the statements of a read of one collection are sent to one shard', async () => {
+    await using database = open(await theCluster().createDatabase('migrated'));
+    const plans: string[] = [];
+    const explaining: Queryable = {
+      query: async (sql, params) => {
+        const rows = await database.query(`explain ${sql}`, params);
+        plans.push(rows.map((row) => String(row['QUERY PLAN'])).join('\n'));
+        return [];
+      },
+    };
+    const [ids, now] = [['a'], Date.UTC(2026, 6, 1)];
+    const tokens = ['1', '2'].map((asset) => ({ collectionId: 'a', asset: asset as AssetId }));
+    await listObservedTokens(explaining, tokens, now);
+    await listHoldingFacts(explaining, ids);
+    await listTradeFacts(explaining, ids, now);
+    await listVolumeFacts(explaining, ids);
+    await listDoubleWindows(explaining, ids, now);
+    await listCoverage(explaining, ids, ['listings']);
+    await listCheapestMirrored(explaining, ids, { now });
+    await listCheapestVisible(explaining, ids, now);
+    await countMirroredAssets(explaining, ids, { now });
+    const counts = plans.map((plan) => [...plan.matchAll(/Task Count: (\d+)/g)].map(([, count]) => count));
+    assert.deepEqual(
+      counts,
+      plans.map(() => ['1']),
     );
   });
 

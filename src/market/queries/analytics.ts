@@ -10,7 +10,7 @@ import { coverageList, coverageSql } from './coverage.ts';
 import type { ObservedRecord } from './newest-record.ts';
 import { listRecordFloors, upsertNewest } from './newest-record.ts';
 import { TRADED } from './sales.ts';
-import { homeSql } from './figures.ts';
+import { homeSql, narrowToOne } from './figures.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
@@ -43,7 +43,8 @@ export async function listTradeFacts(
   now: number,
 ): Promise<Map<string, TradeFacts>> {
   const rows = await db.query(
-    `with found as materialized (
+    narrowToOne(
+      `with found as materialized (
        select home.collection_id as id, record.*, total.volume_raw as sum_all, total.sales as count_all,
          week.volume_raw as sum_week, week.sales as count_week, day.volume_raw as sum_day, day.sales as count_day,
          ${coverageSql('home.collection_id', ['sales'])} as coverage
@@ -57,6 +58,8 @@ export async function listTradeFacts(
        coalesce(sum_week, 0) as sum_week, coalesce(count_week, 0) as count_week, coalesce(sum_day, 0) as sum_day,
        coalesce(count_day, 0) as count_day, coalesce(coverage, '[]') as coverage
      from unnest($1::text[]) as wanted (id) left join found on found.id = wanted.id`,
+      collectionIds,
+    ),
     [collectionIds, ...windowBounds(now - 7 * DAY_MS), ...windowBounds(now - DAY_MS)],
   );
   return new Map(rows.map(decodeAnalytics).map((row) => [row.id, toTradeFacts(row)]));
@@ -75,10 +78,13 @@ export async function listDoubleWindows(
   now: number,
 ): Promise<Map<string, { sevenDay: bigint; twentyFourHour: bigint }>> {
   const rows = await db.query(
-    `select home.collection_id as id, two_weeks.volume_raw as sum_two_weeks, two_days.volume_raw as sum_two_days
+    narrowToOne(
+      `select home.collection_id as id, two_weeks.volume_raw as sum_two_weeks, two_days.volume_raw as sum_two_days
      from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
      cross join lateral (${windowSql('$2', '$3')}) as two_weeks
      cross join lateral (${windowSql('$4', '$5')}) as two_days`,
+      collectionIds,
+    ),
     [collectionIds, ...windowBounds(now - 14 * DAY_MS), ...windowBounds(now - 2 * DAY_MS)],
   );
   return new Map(
@@ -141,7 +147,8 @@ export async function listVolumeFacts(
   collectionIds: readonly string[],
 ): Promise<Map<string, VolumeFacts>> {
   const rows = await db.query(
-    `with found as materialized (
+    narrowToOne(
+      `with found as materialized (
        select home.collection_id as id, record.*, total.volume_raw, ${coverageSql('home.collection_id', ['sales'])} as coverage
        from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
        left join lateral (${RECORD}) as record on true
@@ -149,6 +156,8 @@ export async function listVolumeFacts(
      )
      select wanted.id, at, ${RECORD_COLUMNS}, coalesce(volume_raw, 0) as volume_raw, coalesce(coverage, '[]') as coverage
      from unnest($1::text[]) as wanted (id) left join found on found.id = wanted.id`,
+      collectionIds,
+    ),
     [collectionIds],
   );
   return new Map(

@@ -16,7 +16,7 @@ import {
 } from '../../database/rows.ts';
 import type { Coverage, CoverageSubject } from '../provenance/coverage.ts';
 import { COVERAGE_KINDS, COVERAGE_SUBJECTS } from '../provenance/coverage.ts';
-import { homeSql } from './figures.ts';
+import { homeSql, narrowToOne } from './figures.ts';
 
 /**
  * An SQL expression: the coverage of a collection as a JSON array, which `coverageList` decodes. `collectionId` is an SQL expression.
@@ -54,12 +54,15 @@ export async function listCoverage(
   subjects: readonly CoverageSubject[],
 ): Promise<Map<string, Coverage[]>> {
   const rows = await db.query(
-    `with found as materialized (
-       select home.collection_id, ${coverageSql('home.collection_id', subjects)} as coverage
+    narrowToOne(
+      `with found as materialized (
+       select home.collection_id as collection_id, ${coverageSql('home.collection_id', subjects)} as coverage
        from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
      )
      select wanted.id, coalesce(coverage, '[]') as coverage
      from unnest($1::text[]) as wanted (id) left join found on found.collection_id = wanted.id`,
+      collectionIds,
+    ),
     [collectionIds],
   );
   return new Map(rows.map(decodeCoverages).map(({ id, coverage }) => [id, coverage]));

@@ -29,6 +29,19 @@ export const homeSql = (collectionId: string, home = 'home') => `cross join late
     select collection_id from indexer.collection_figures where collection_id = ${collectionId} group by collection_id) as ${home}`;
 
 /**
+ * A Citus cluster asks all its nodes, unless the statement compares every table with one constant. If all rows that a statement looks up are of
+ * one collection, this function puts the id from the parameter in place of `home.collection_id` and `wanted.id`. `$1` must be
+ * `collectionIds`, and `wanted` must be the list of these ids.
+ */
+export function narrowToOne(sql: string, collectionIds: readonly string[]): string {
+  if (new Set(collectionIds).size !== 1) return sql;
+  const id = '($1::text[])[1]';
+  return sql
+    .replaceAll(/\bhome\.collection_id\b/g, id)
+    .replaceAll(/\bcollection_id = wanted\.id\b/g, `collection_id = ${id}`);
+}
+
+/**
  * Finds the cheapest listed row of each given asset again, and updates the number of listed assets and the floor of the mirror. Must be
  * called after the last write to the listings of these assets. `now` in milliseconds.
  * `offset 0` hides the condition LISTED from the planner when it chooses an index. Without table statistics the planner would otherwise

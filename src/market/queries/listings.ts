@@ -4,7 +4,7 @@
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable, Row } from '../../database/port.ts';
 import type { CollectionAsset } from './figures.ts';
-import { LISTED, homeSql } from './figures.ts';
+import { LISTED, homeSql, narrowToOne } from './figures.ts';
 import {
   amount,
   assetId,
@@ -88,13 +88,16 @@ export async function listCheapestMirrored(
   const isExcepted = `and (collection_id, asset) not in (select * from unnest($3::text[], $4::text[]))`;
   const excepted = [except.map((one) => one.collectionId), except.map((one) => one.asset)];
   const rows = await db.query(
-    `select wanted.id as collection_id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
+    narrowToOne(
+      `select wanted.id as collection_id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
      cross join lateral (
        select asset, price_raw from indexer.listing
        where collection_id = home.collection_id and ${LISTED} and (expires_at is null or expires_at > $2)
          ${except.length > 0 ? isExcepted : ''}
        order by price_raw, id, key limit 1
      ) as cheapest`,
+      collectionIds,
+    ),
     [collectionIds, new Date(now), ...(except.length > 0 ? excepted : [])],
   );
   return rows.map(decodeAsk);
@@ -110,7 +113,8 @@ export async function listCheapestVisible(
   now: number,
 ): Promise<{ collectionId: string; asset: AssetId; raw: bigint }[]> {
   const rows = await db.query(
-    `select wanted.id as collection_id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
+    narrowToOne(
+      `select wanted.id as collection_id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
      cross join lateral (
        select * from (
          (select asset, price_raw from indexer.listed_asset
@@ -128,6 +132,8 @@ export async function listCheapestVisible(
            and (own.expires_at is null or own.expires_at > $2))
        ) as visible order by price_raw, asset limit 1
      ) as cheapest`,
+      collectionIds,
+    ),
     [collectionIds, new Date(now)],
   );
   return rows.map(decodeAsk);
@@ -187,7 +193,8 @@ export async function countMirroredAssets(
   const isListed = isListedIn('asset.collection_id');
   const isStarted = isListedIn('started.collection_id');
   const rows = await db.query(
-    `select home.collection_id as id, home.listed_assets
+    narrowToOne(
+      `select home.collection_id as id, home.listed_assets
        - (select count(*) from indexer.listed_asset as asset
           where asset.collection_id = home.collection_id and expires_at <= $2 and not own and not ${isListed})
        + (select count(*) from indexer.own_asset as asset
@@ -202,6 +209,8 @@ export async function countMirroredAssets(
      from unnest($1::text[]) as wanted (id) cross join lateral (
        select collection_id, listed_assets from indexer.collection_figures where collection_id = wanted.id group by collection_id
      ) as home`,
+      collectionIds,
+    ),
     [collectionIds, new Date(now), started.map((one) => one.collectionId), started.map((one) => one.asset)],
   );
   return new Map(rows.map(decodeCount).map(({ id, count }) => [id, count]));

@@ -7,6 +7,7 @@ import type { UpsertCounts } from '../../database/upsert.ts';
 import type { ReportedFloor } from '../provenance/ask-floor-figure.ts';
 import type { HoldingFacts } from '../provenance/holdings.ts';
 import { coverageList, coverageSql } from './coverage.ts';
+import { narrowToOne } from './figures.ts';
 import type { ObservedRecord } from './newest-record.ts';
 import { listRecordFloors, upsertNewest } from './newest-record.ts';
 
@@ -28,19 +29,22 @@ export async function listHoldingFacts(
   collectionIds: readonly string[],
 ): Promise<Map<string, HoldingFacts>> {
   const rows = await db.query(
-    `with found as materialized (
-       select figures.*, stats.at, stats.owners, stats.supply, stats.listed_count,
-         ${coverageSql('figures.collection_id', ['listings', 'tokens', 'owners'])} as coverage
+    narrowToOne(
+      `with found as materialized (
+       select home.*, stats.at, stats.owners, stats.supply, stats.listed_count,
+         ${coverageSql('home.collection_id', ['listings', 'tokens', 'owners'])} as coverage
        from unnest($1::text[]) as wanted (id)
        cross join lateral (
          select collection_id, tokens, chain_tokens, holders from indexer.collection_figures
-         where collection_id = wanted.id group by collection_id) as figures
+         where collection_id = wanted.id group by collection_id) as home
        left join lateral (
-         select * from indexer.collection_stats as stored where stored.collection_id = figures.collection_id limit 1) as stats on true
+         select * from indexer.collection_stats as stored where stored.collection_id = home.collection_id limit 1) as stats on true
      )
      select wanted.id, coalesce(tokens, 0) as tokens, coalesce(chain_tokens, 0) as chain_tokens, coalesce(holders, 0) as holders,
        at, owners, supply, listed_count, coalesce(coverage, '[]') as coverage
      from unnest($1::text[]) as wanted (id) left join found on found.collection_id = wanted.id`,
+      collectionIds,
+    ),
     [collectionIds],
   );
   return new Map(

@@ -22,7 +22,7 @@ import type { PreparedRows, RowForm, UpsertCounts } from '../../database/upsert.
 import { prepareRows, upsertRows } from '../../database/upsert.ts';
 import { recordNothing } from '../../database/write-recording.ts';
 import type { CollectionAsset } from './figures.ts';
-import { LISTED, tokenFiguresSql, homeSql } from './figures.ts';
+import { LISTED, homeSql, narrowToOne, tokenFiguresSql } from './figures.ts';
 import type { MirroredListing } from './listings.ts';
 import { decodeMirroredListing } from './listings.ts';
 import { computedRankSql } from './rarity.ts';
@@ -90,8 +90,10 @@ export async function listObservedTokens(
   keys: readonly CollectionAsset[],
   now: number,
 ): Promise<Map<string, ObservedToken>> {
+  const collectionIds = keys.map((key) => key.collectionId);
   const rows = await db.query(
-    `select wanted.id as wanted_id, wanted.asset as wanted_asset, token.asset is not null as recorded,
+    narrowToOne(
+      `select wanted.id as wanted_id, wanted.asset as wanted_asset, token.asset is not null as recorded,
        coalesce(metadata.name, token.name) as name, coalesce(metadata.image, token.image) as token_image,
        coalesce(token.rarity_rank, computed.rank) as rarity_rank, token.owner,
        token.owner is not null and token.owner_block is not null as is_owner_of_chain,
@@ -123,7 +125,9 @@ export async function listObservedTokens(
        where ${LISTED} and (expires_at is null or expires_at > $3)
        order by price_raw, id, key limit 1
      ) as listing on true`,
-    [keys.map((key) => key.collectionId), keys.map((key) => key.asset), new Date(now)],
+      collectionIds,
+    ),
+    [collectionIds, keys.map((key) => key.asset), new Date(now)],
   );
   const tokens = new Map<string, ObservedToken>();
   for (const row of rows) {
