@@ -12,7 +12,7 @@ import type { Platform } from './platform.ts';
 
 /** The longest wait for a replica. It is long enough for a slow machine. */
 const LIMIT_MS = 600_000;
-/** The address leads to the replica this long before its promotion. Meanwhile the service reaches a read-only server. */
+/** The time from the moment when the proxy leads to the replica until the promotion of the replica. The replica is read-only until then. */
 const READ_ONLY_MS = 3_000;
 
 export type Replicated = { platform: Platform; primary: PostgresServer; replica: PostgresServer; proxy: TcpProxy };

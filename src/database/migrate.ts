@@ -1,7 +1,8 @@
-// Forward-only migrations: the numbered SQL files of a schema, each applied once, in order. A lock lets one process at a time migrate. The
-// first process applies the migrations, and later processes find nothing to apply. A program also runs on a schema to which a newer version
-// has only added. So nodes of both versions can be started during an upgrade, and the upgrade can be taken back. A contract is a migration
-// that removes or changes something. It waits for the operator, except in a new database. The program runs with and without it.
+// Applies the migrations of a schema: numbered SQL files, each applied once, in order, and never reverted. A lock lets one process at a time
+// migrate. The first process applies the migrations, and later processes find nothing to apply. Most migrations only add to the schema. An
+// earlier version of the program can use a schema to which a newer version has only added. So nodes of both versions can be started during
+// an upgrade, and the upgrade can be taken back. A migration that removes or changes something is called a contract. A contract is applied
+// when the operator says so, or in a new database. The program runs with the contract and without it.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -59,7 +60,8 @@ export async function migrateWithin(
   if (!(await hasSchema(tx, schema))) await tx.query(`create schema if not exists ${schema}`);
   await createMigrationTable(tx, schema);
   const pending = await checkApplied(tx, schema, known);
-  // No earlier version runs on Citus, and the tables can only be distributed after all contracts.
+  // On a Citus cluster, contracts do not wait for the operator: no earlier version of the program runs on Citus, and the tables can be
+  // distributed only after all contracts.
   const isDistributed = schema === 'indexer' && (await hasCitus(tx));
   const isNew = pending.length === known.length;
   const wanted = only
@@ -145,7 +147,10 @@ async function checkApplied(tx: Queryable, schema: Schema, known: Migration[]): 
   return checkKnown(relevant, schema, known);
 }
 
-/** Throws if a backup of the program version `service` has a migration that is unknown to this program or has changed since. */
+/**
+ * Throws if a backup has a migration that this program does not know, or that has changed since the backup. `service` is the version of the
+ * program that wrote the backup.
+ */
 export function checkMigrations(applied: readonly AppliedMigration[], schema: Schema, service: string): void {
   const [unknown] = listUnknownMigrations(applied, schema);
   if (unknown !== undefined) {

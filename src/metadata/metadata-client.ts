@@ -95,7 +95,7 @@ export class MetadataClient {
     return this.#options.bytesMax ?? DOCUMENT_BYTES_MAX;
   }
 
-  /** Tries the URLs in turn. If all fail, returns the last failure. A URL over budget ends the attempt, because the caller must wait. */
+  /** Tries the URLs in turn. If a budget is used up, no further URL is tried, because the caller must wait. */
   async #readRemote(
     { host, urls, isGateway }: Extract<ParsedUri, { kind: 'remote' }>,
     signal: AbortSignal,
@@ -115,7 +115,7 @@ export class MetadataClient {
     return { ok: false, host, failure };
   }
 
-  /** Checks every URL, and also the target of a redirect. Only the first URL of a gateway is not checked: the operator configured it. */
+  /** Requests a URL and follows redirects. Checks each of these URLs, except the first URL of a gateway, which the operator configured. */
   async #follow(first: string, isGateway: boolean, signal: AbortSignal): Promise<Document> {
     let text = first;
     let isTrusted = isGateway;

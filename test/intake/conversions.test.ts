@@ -174,8 +174,12 @@ describe('mistakes in a conversion are rejected with the map, before a row is re
     ['a map that is no object', { map: 'x' }, /price: "map" must be an object/],
     ['a map to a number', { map: { x: 1 } }, /price: "map" must map "x" to a string/],
     ['a currency without an amount', { currency: 'b' }, /price: "currency" and "times" need "as": "native-amount"/],
-    ['a currency without a name', { as: 'native-amount', currency: { name: 'USD' } }, /price: the currency must be/],
-    ['a list for a text', { as: 'list' }, /price: is not a list/],
+    [
+      'a currency that is neither a column nor a fixed value',
+      { as: 'native-amount', currency: { name: 'USD' } },
+      /price: the currency must be/,
+    ],
+    ['the conversion `list` for a field that is not a list', { as: 'list' }, /price: is not a list/],
     ['one unknown conversion of several', { as: ['lower', 'upper'] }, /"as" must be one of .* not "upper"/],
   ] as const) {
     test(name, () => {

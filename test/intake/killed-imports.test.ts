@@ -127,7 +127,7 @@ async function use<T>(settings: Settings, work: (db: Database) => Promise<T>): P
 }
 
 const contextOf = (db: Database) => {
-  // On a slow machine, a statement with a deadline may fail. A copy of the catalog would then be missing.
+  // These statements have no deadline. On a slow machine, the copy of the catalog would otherwise exceed its deadline and fail.
   const patient: Database = { ...db, within: () => patient };
   return toContext(patient, { copyCatalog: () => Promise.resolve() });
 };

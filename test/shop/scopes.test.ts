@@ -80,7 +80,7 @@ test('a key is admitted by an operation exactly when it has a scope of the opera
         'content-type': 'application/json',
         'x-forwarded-for': `203.0.113.${senders % 250}`,
       };
-      // A cancel without a signature needs `intake:write`.
+      // The cancel has a signature here. A cancel without a signature is accepted only from a key with `intake:write`.
       const signed = path.endsWith('/cancel') ? { body: '{"signature":"0x00"}' } : {};
       const target = service.url + path.replaceAll(/\{\w+\}/g, 'unknown');
       const response = await fetch(target, { method, headers, ...signed });

@@ -57,7 +57,7 @@ export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
   copyCatalog: () => Promise<void>;
 };
 
-/** The result of one part of a batch: the records committed to one database, or the orders whose signature was rejected. */
+/** The result of one part of a batch: the records that one transaction stored, or the orders whose signature was rejected. */
 export type IngestedPart = {
   counts: Map<RecordKind, UpsertCounts>;
   rejections: LineRejection[];
@@ -92,7 +92,10 @@ export type IngestOptions = {
   changes?: ChangeLog;
   /** Called with the result of each part after its commit, or after its rollback in a dry run. */
   onIngested: (part: IngestedPart) => void;
-  /** Called with the transaction of the primary database, and once for all transactions of the indexer, with the time of the longest. */
+  /**
+   * Called once for the transaction of the primary database, and once for all transactions of the indexer together. The time that is given
+   * for the indexer is the time of its longest transaction.
+   */
   onTransaction?: (transaction: BatchTransaction) => void;
 };
 

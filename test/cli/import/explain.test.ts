@@ -1,4 +1,4 @@
-// `mercat import --explain`: the guess of the kind and the columns of a file, and the map that it writes. No database is used.
+// `mercat import --explain` guesses which kind of record a file has and what its columns mean, and writes a column map. No database is used.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -132,7 +132,7 @@ describe('mercat import --explain', () => {
     assert.deepEqual(shellWords(JSON.parse(ready.stdout).command), ['mercat', 'import', path.join(dir, name)]);
   });
 
-  test('for a file that needs no map the import command is printed, and for a file that cannot be explained the reason', async () => {
+  test('a file that needs no map gets an import command, and a file that cannot be explained gets a reason', async () => {
     assert.match(
       (await explain('n.ndjson', '{"kind":"token"}\n')).stdout,
       /records of the kind token .*\nImport:\n {2}mercat import /,

@@ -14,7 +14,7 @@ import { REPLAY_FAULTS } from './replay.ts';
 
 /** The timeout while a fault makes the source wait, so that a run does not take long. */
 const HANGING_TIMEOUT_MS = 400;
-/** The timeout otherwise. Only a test that hangs reaches it, however busy the machine is. */
+/** The timeout while no such fault is active. Only a test that hangs reaches this timeout, however busy the machine is. */
 const TIMEOUT_MS = 30_000;
 const HANGING_FAULTS: ReadonlySet<ReplayFault> = new Set(['slow', 'hang', 'hang-in-body', 'drip']);
 let timeoutMs = TIMEOUT_MS;
@@ -76,8 +76,8 @@ export function assertValidRecords(records: readonly SourceRecord[]): void {
 }
 
 /**
- * Repeats a run for each fault and each request. The fault lasts from that request on. Then the run is repeated without the fault.
- * `good` is the outcome of a run without faults.
+ * Repeats a run for each fault and for each request of the run: the fault begins at that request and lasts until the run ends. After each
+ * such run, a run without the fault must have the outcome `good` again.
  */
 export async function underEveryFault(
   replay: ReplayServer,

@@ -46,8 +46,8 @@ export type Route = {
   /** Text is sent as it is. Any other value is sent as JSON. */
   answer: (request: ReplayRequest) => unknown;
   /**
-   * Present for a list. `parameter` has the cursor or offset of a page. `nextField` is the field of a response with the next cursor, if
-   * responses have such a field.
+   * Present if the route serves a list in pages. `parameter` is the query parameter with the cursor or the offset of the page. `nextField`
+   * is the field of a response that has the cursor of the next page. It is absent if responses have no such field.
    */
   paging?: { parameter: string; nextField?: string };
 };
