@@ -1,5 +1,5 @@
-// What all reads of the marketplace interface share: the sources, the chains, and settings such as the platform fee. This class must not
-// depend on HTTP. It writes only the last buyer floors and the recent views.
+// The class Market has what all reads of the marketplace interface share: the sources, the chains, and settings such as the platform fee. It
+// must not depend on HTTP. It writes only the last buyer floors and the recent views.
 
 import type { Address } from '../core/address.ts';
 import type { Chain, Chains } from '../core/chains.ts';

@@ -1,5 +1,5 @@
-// An hourly budget of requests as a token bucket: its arithmetic, and a budget for a single process. The budget that processes share is in
-// upstreams/shared-budget.ts.
+// Limits how many requests are sent in an hour, with a token bucket. This file has the arithmetic of the bucket, and the budget of a single
+// process. The budget that processes share is in upstreams/shared-budget.ts.
 
 import type { Clock } from '../core/clock.ts';
 

@@ -1,4 +1,5 @@
-// Volume and sales: which sales count, and whether the sums of the windows agree with the stored sales and with each other.
+// Tests the volume and the number of sales of a collection in the last 24 hours, in the last seven days and in all time: which sales count,
+// and that the sums agree with the stored sales and with each other.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -56,7 +57,7 @@ forEachEngine('volume', (engine) => {
     const { sums } = (await listTradeFacts(db, [COLLECTION_ID], now)).get(COLLECTION_ID) ?? assert.fail();
     return { volume: sums.volumeRaw, sales: sums.sales };
   };
-  /** The expected windows, computed from single sales. Mints, whose seller is the zero address, and free sales are left out. */
+  /** The expected sums, computed from the single sales. Mints, whose seller is the zero address, and free sales do not count. */
   const expected = (inputs: readonly SaleInput[], now: number) => {
     const traded = inputs.filter(({ price, seller }) => price > 0n && seller !== NOBODY && seller !== '0x0');
     const since = (ms: number) => traded.filter(({ soldAt }) => soldAt >= now - ms);
@@ -72,7 +73,7 @@ forEachEngine('volume', (engine) => {
     };
   };
 
-  test('each window has the sum of its sales at any moment', async () => {
+  test('the sums of a day, of seven days and of all time agree with the stored sales at any moment', async () => {
     const random = createRandom(7);
     const sellers = [SELLER, null, NOBODY, '0x0'];
     const inputs = range(600).map((n): SaleInput => ({

@@ -1,4 +1,4 @@
-// Mirrored listings of any status, by id or by order hash. Indexer database.
+// Finds a mirrored listing of any status in the indexer, or an own order in the primary, by its id or its order hash.
 
 import type { Queryable } from '../../database/port.ts';
 import { amount, column, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
@@ -28,8 +28,8 @@ const decodeState = rowDecoder('listing', {
 });
 
 /**
- * If several marketplaces have the order, the newest active listing is returned, or the newest listing if none is active. Hashes on EVM
- * chains are stored in lower case. On Solana, the letter case of a hash matters.
+ * Finds a listing. `db` is the indexer database. If several marketplaces list the order, the newest active listing is returned, or the newest
+ * listing if none is active. Hashes on EVM chains are stored in lower case. On Solana, the letter case of a hash matters.
  */
 export async function findListing(
   db: Queryable,
@@ -48,7 +48,7 @@ export async function findListing(
 
 const decodeId = rowDecoder('book_order', { id: text });
 
-/** Finds an own order by its id, or by its hash on one of the given chains. Returns its id. Primary database. */
+/** Finds an own order by its id, or by its hash on one of the given chains. Returns its id. `db` is the primary database. */
 export async function findOwnOrderId(
   db: Queryable,
   idOrHash: string,
