@@ -12,6 +12,7 @@ import { compareChanges, compareTable, exactly } from './compare.ts';
 import { copyTable, countRowsOfTables } from './copy.ts';
 import type { ReplayContext } from './replay.ts';
 import { SNAPSHOT, deleteRecords, replayChanges, replaySnapshot } from './replay.ts';
+import { CHANGES_SEALED_MAX, repeatUntilFew } from './rounds.ts';
 import { MoveReplaced, findMoveState } from './state.ts';
 import { completeTarget, createDefinitions } from './target.ts';
 
@@ -46,11 +47,7 @@ export type MoveOptions = { signal: AbortSignal; onProgress: (progress: MoveProg
 /** The source rejects changes for at most this long after the last renewal. */
 const SEAL_LEASE_MS = 30_000;
 const SEAL_RENEWAL_MS = 5_000;
-/** The source is sealed when so few changes are left, or when a round of copying them leaves more than this share of the round before. */
-const CHANGES_AT_SEAL_MAX = 1_000;
-const PROGRESS_MIN = 0.7;
-/** The source is never sealed with more changes than this. A sealed source with more is opened again, at most SEALS_MAX times. */
-const CHANGES_SEALED_MAX = 50_000;
+/** A sealed source with more than CHANGES_SEALED_MAX changes is opened again, at most this many times. */
 const SEALS_MAX = 5;
 
 /** Throws an OperatorError that says what failed. The source is then as before, except that it still records changes. */
@@ -174,41 +171,31 @@ class Move {
 
   /** Copies recorded changes until few are left. */
   async #follow(): Promise<void> {
-    await this.#repeatUntilFew(async (left) => {
-      const progress = { stage: 'following', detail: 'changes', total: left } as const;
-      let rows = 0;
-      this.#report({ ...progress, rows });
-      while (rows < left) {
-        const copied = await replayChanges(this.#context());
-        if (copied === 0) break;
-        rows += copied;
+    await repeatUntilFew(
+      () => this.#countChanges(),
+      async (left) => {
+        const progress = { stage: 'following', detail: 'changes', total: left } as const;
+        let rows = 0;
         this.#report({ ...progress, rows });
-      }
-    });
+        while (rows < left) {
+          const copied = await replayChanges(this.#context());
+          if (copied === 0) break;
+          rows += copied;
+          this.#report({ ...progress, rows });
+        }
+      },
+    );
   }
 
   /** Copies and compares the changes since the comparison, each round in a shorter snapshot of the source, until few are left. */
   async #catchUp(): Promise<void> {
-    await this.#repeatUntilFew(async (left) => {
-      this.#report({ stage: 'catching-up', detail: 'changes', rows: 0, total: left });
-      await this.#proveChanges('catching-up', left);
-    });
-  }
-
-  /** `round` copies the changes that there are, `left` of them when it is called. */
-  async #repeatUntilFew(round: (left: number) => Promise<void>): Promise<void> {
-    let left = await this.#countChanges();
-    for (;;) {
-      await round(left);
-      const before = left;
-      left = await this.#countChanges();
-      if (left <= CHANGES_AT_SEAL_MAX) return;
-      if (left < before * PROGRESS_MIN) continue;
-      if (left <= CHANGES_SEALED_MAX) return;
-      throw new OperatorError(
-        'the index changes faster than its changes can be copied: stop imports, then repeat the command',
-      );
-    }
+    await repeatUntilFew(
+      () => this.#countChanges(),
+      async (left) => {
+        this.#report({ stage: 'catching-up', detail: 'changes', rows: 0, total: left });
+        await this.#proveChanges('catching-up', left);
+      },
+    );
   }
 
   #context(): ReplayContext {

@@ -165,6 +165,15 @@ async function insertDefinition(tx: Queryable, { name, kind, sql }: Definition):
   await tx.query(`insert into index_move.definition (name, kind, sql) values ($1, $2, $3)`, [name, kind, sql]);
 }
 
+/**
+ * SQL: without this setting, an index whose command was killed would be built to its end, and the next command would wait for it. Some operating
+ * systems do not support the setting.
+ */
+const NOTICE_LOST_CONNECTION = `do $$ begin
+    perform set_config('client_connection_check_interval', '2s', true);
+  exception when invalid_parameter_value then null;
+  end $$`;
+
 /** `onName` receives the name of each definition before it is created. */
 export async function createDefinitions(
   target: Database,
@@ -176,6 +185,7 @@ export async function createDefinitions(
     onName(name);
     await target.transaction(async (tx) => {
       await tx.query(`set local statement_timeout = 0`);
+      await tx.query(NOTICE_LOST_CONNECTION);
       await lockRunner(tx, runner);
       await tx.query(sql);
       await tx.query(`delete from index_move.definition where name = $1`, [name]);

@@ -1,0 +1,35 @@
+// Repeats the copying of changes until so few are left that the source can be sealed.
+
+import { OperatorError } from '../../core/errors.ts';
+
+/** The source is sealed when so few changes are left, or when a round of copying leaves more than this share of the round before. */
+const CHANGES_AT_SEAL_MAX = 1_000;
+const PROGRESS_MIN = 0.7;
+/** The source is never sealed with more changes than this. */
+export const CHANGES_SEALED_MAX = 50_000;
+/** So many rounds in a row may leave too many changes without progress. A large import can do this once or twice. */
+const ROUNDS_WITHOUT_PROGRESS_MAX = 3;
+
+/**
+ * `count` returns the number of changes that are left. `round` copies the changes that there are, `left` of them when it is called. Throws an
+ * OperatorError if the changes come faster than the rounds can copy them.
+ */
+export async function repeatUntilFew(
+  count: () => Promise<number>,
+  round: (left: number) => Promise<void>,
+): Promise<void> {
+  let left = await count();
+  let roundsWithoutProgress = 0;
+  while (roundsWithoutProgress < ROUNDS_WITHOUT_PROGRESS_MAX) {
+    await round(left);
+    const before = left;
+    left = await count();
+    if (left <= CHANGES_AT_SEAL_MAX) return;
+    if (left < before * PROGRESS_MIN) roundsWithoutProgress = 0;
+    else if (left <= CHANGES_SEALED_MAX) return;
+    else roundsWithoutProgress += 1;
+  }
+  throw new OperatorError(
+    'the index changes faster than its changes can be copied: stop imports, then repeat the command',
+  );
+}

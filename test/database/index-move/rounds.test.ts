@@ -1,0 +1,35 @@
+// Tests how often a move of the index copies changes before it seals the source.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { repeatUntilFew } from '../../../src/database/index-move/rounds.ts';
+
+/** Runs rounds on an index that has `counts` changes, one number before each round and one after the last. Returns the number of rounds. */
+async function countRounds(...counts: number[]): Promise<number> {
+  let rounds = 0;
+  await repeatUntilFew(
+    () => Promise.resolve(counts[rounds] ?? assert.fail('there were more rounds')),
+    () => Promise.resolve(void (rounds += 1)),
+  );
+  assert.equal(rounds, counts.length - 1);
+  return rounds;
+}
+
+test('rounds are repeated while each leaves clearly fewer changes, until few are left', async () => {
+  await countRounds(900_000, 90_000, 9_000, 1_000);
+});
+
+test('rounds end when they make no progress and the source can be sealed with what is left', async () => {
+  await countRounds(40_000, 39_000);
+});
+
+test('one large import does not end the move, and progress after it counts', async () => {
+  await countRounds(100, 60_000, 59_000, 30_000, 9_000, 900);
+});
+
+test('the move ends when three rounds in a row leave too many changes', async () => {
+  await assert.rejects(countRounds(100, 60_000, 61_000, 62_000, 63_000), {
+    name: 'OperatorError',
+    message: /^the index changes faster than its changes can be copied/,
+  });
+});
