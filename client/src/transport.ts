@@ -70,7 +70,7 @@ export class Transport {
     this.baseUrl = options.baseUrl.replace(/\/+$/, '');
     if (this.baseUrl !== '' && !URL.canParse(this.baseUrl)) throw new TypeError(`Not a URL: ${this.baseUrl}`);
     this.#options = options;
-    // Browsers reject a call of `fetch` as a method of another object than the global one.
+    // In a browser, `fetch` fails if it is called as a method of this object.
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.#responses = new EtagCache(options.cacheCharactersMax ?? (isPage() ? 0 : CACHE_CHARACTERS_MAX));
   }

@@ -11,7 +11,10 @@ const IMAGE_LENGTH = 2_000;
 const PAGE_LIMIT = 100;
 const READERS = 8;
 
-/** Imports products, and reads each product in a page and alone. The load may delete products of its own meanwhile. */
+/**
+ * Imports products, and reads each product in a page and alone. Meanwhile, the visitors of the soak run may delete products that they have
+ * created.
+ */
 export async function fillCaches(client: Client): Promise<void> {
   for (let first = 0; first < PRODUCTS; first += PRODUCTS_PER_IMPORT) {
     const products = times(PRODUCTS_PER_IMPORT, (index) => toProduct(first + index));

@@ -1,4 +1,4 @@
-// The listed tokens of a collection that have given traits, by price, over both books.
+// Lists the listed tokens of a collection that have the requested traits, the cheapest first. Own orders and mirrored listings count.
 
 import type { AssetId } from '../core/address.ts';
 import type { CollectionLocation } from '../core/collection.ts';
@@ -22,8 +22,8 @@ export type PricedQuery = {
 };
 
 /**
- * Returns the cheapest tokens first. The indexer has the prices of both books. A token whose listing has expired since the last sweep may
- * have another listing, so the listings of this token are read again.
+ * Returns the cheapest tokens first. The indexer has the prices of own orders and of mirrored listings. A token whose listing has expired
+ * since the last sweep may have another listing, so the listings of this token are read again.
  */
 export async function listPricedAssets(
   market: Market,

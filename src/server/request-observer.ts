@@ -1,4 +1,4 @@
-// What is known of an ended request, for the metrics and the access log.
+// Reports each ended request to the metrics, the access log and the traces.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { METHODS } from 'node:http';

@@ -158,7 +158,10 @@ forEachEngine('the undo of an import', (engine) => {
     assert.deepEqual(preview.rows, rows);
   });
 
-  /** Records of all kinds, after 500 tokens. The tokens fill the first batch, so that the other records are in a second batch. */
+  /**
+   * Records of all kinds, after the given number of tokens. 500 tokens fill the first batch, so that the other records are in a second
+   * batch.
+   */
   const everyKind = (side: 'first' | 'second', tokens = 0) => [
     ...Array.from({ length: tokens }, (_, index) => token({ tokenId: String(index + 10), name: `${side} ${index}` })),
     ...Object.values(UNDOABLE_RECORDS).flatMap((records) => records[side]),

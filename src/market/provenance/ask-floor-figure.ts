@@ -1,4 +1,4 @@
-// The ask floor of a collection, from the stored facts. Pure.
+// Derives the ask floor of a collection from stored facts. Pure.
 
 import type { Coverage } from './coverage.ts';
 import { isScanned, toCounted } from './coverage.ts';

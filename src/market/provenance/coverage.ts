@@ -1,4 +1,4 @@
-// Which part of a collection's history is stored, and which sums and counts are therefore complete. Pure.
+// Decides whether the stored part of a collection's history is enough for a complete sum or count. Pure.
 
 import type { Candidate, ProvenanceKind } from './figure.ts';
 

@@ -1,4 +1,4 @@
-// A new secret of a webhook. The service does not return it again.
+// Shows a new secret of a webhook. The service does not return this secret again.
 
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { texts } from '../../texts.ts';
