@@ -1,4 +1,4 @@
-// The traits of a collection, with the number of tokens, the number of listed tokens and the floor of each value.
+// Reads the traits of a collection. Each value has its number of tokens, its number of listed tokens and its floor.
 
 import type { Collection } from '../core/collection.ts';
 import { countListed } from '../market/collection.ts';
@@ -13,7 +13,7 @@ import { listExpiredAssets } from './queries/trait-keys.ts';
 import type { TraitValue } from './queries/traits.ts';
 import { findTraitCoverage, listTraitValues } from './queries/traits.ts';
 
-/** The most values of a trait. */
+/** The most values of one trait in a response. */
 export const VALUES_MAX = 250;
 /** The most tokens whose listings one response reads again, because their stored listing has expired since the last sweep. */
 const EXPIRED_MAX = 500;

@@ -1,9 +1,12 @@
-// Why metadata could not be read, and when it is read again.
+// Lists the reasons why metadata cannot be read, and computes when it is read again.
 
 import type { Random } from '../core/random.ts';
 import { backoffMs } from '../resilience/backoff.ts';
 
-/** `isLasting`: a retry in the next minutes would probably fail too. `isOfHost`: a success of the same host may end the failure. */
+/**
+ * `isLasting`: a retry in the next minutes would probably fail too. `isOfHost`: the host is the cause, so a read may succeed as soon as
+ * another read from the same host has succeeded.
+ */
 const FAILURES = {
   /** The contract has no such function, or the call reverted. */
   'no-uri': { isLasting: true },
@@ -29,7 +32,7 @@ const FAILURES = {
 
 export type MetadataFailure = keyof typeof FAILURES;
 
-/** The failures that a success of the same host may end. */
+/** The failures with `isOfHost`. */
 export const FAILURES_OF_HOSTS: readonly string[] = Object.entries(FAILURES).flatMap(([failure, rule]) =>
   'isOfHost' in rule ? [failure] : [],
 );

@@ -16,8 +16,8 @@ import { deriveOrderStatus, isEndedByCounter } from './status.ts';
 const BATCH_SIZE = 500;
 
 /**
- * Returns the orders whose state changed. Orders imported without a signature are skipped. Locks the books of the orders' collections, and
- * refreshes their figures.
+ * Returns the orders whose state changed. Orders imported without a signature are skipped. Locks the order books of the orders'
+ * collections, and refreshes the figures of these books.
  */
 export async function evaluateOrders(tx: Queryable, orderIds: readonly string[], now: number): Promise<OrderChange[]> {
   if (orderIds.length === 0) return [];

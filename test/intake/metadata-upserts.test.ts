@@ -1,5 +1,5 @@
-// What a record of a token, stats, analytics, a rate or a collection does to a stored row, on both engines. A batch with several
-// records of one row must have the same effect as the records one by one.
+// Imports records of tokens, stats, analytics, rates and collections over stored rows, on both engines, and checks how the rows change. A
+// batch with several records of one row must have the same effect as the records one by one.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';

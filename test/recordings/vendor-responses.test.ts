@@ -71,7 +71,7 @@ const rowsOf = (rows: number, missing: string) => ({
 });
 const ME = 'magiceden-solana';
 
-/** The other expected outcomes by file and source. At Magic Eden, the collection `magicticket` is requested. */
+/** The expected outcomes that differ from USUAL, by file and source. At Magic Eden, the collection `magicticket` is requested. */
 const EXPECTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'coinbase/v2_exchange-rates_ETH.partial.json': { price: '1 rejected (base: is another currency)' },
   'coinbase/v2_prices_ETH-USD_spot.json': { price: '1 rate' },
@@ -118,7 +118,7 @@ const parse = (text: string): unknown => {
   }
 };
 
-test('the table has exactly the files of the folder', needsPayloads(), () => {
+test('the table of recorded responses names exactly the files in their folder', needsPayloads(), () => {
   assert.deepEqual(listPayloads(), Object.keys(RECORDED).sort());
   for (const file of Object.keys(EXPECTED))
     assert.ok(RECORDED[file], `${file} is in the table of outcomes, but is not a file`);

@@ -33,7 +33,7 @@ forEachStore('changes of stock', (store) => {
       );
     });
 
-    test('that was logged before ids became opaque keeps its id', async () => {
+    test('whose log entry has no public id gets an id from the sequence number of the entry', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       await changeStock(shop, id, { adjustment: 1 });

@@ -1,4 +1,4 @@
-// The holders of a collection, by the number of tokens that each holds. Indexer database.
+// Reads the holders of a collection, and counts them by their numbers of tokens. Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
@@ -7,7 +7,7 @@ export type Holder = { owner: string; tokens: number };
 
 const decodeHolder = rowDecoder('holder', { owner: text, tokens: safeInteger });
 
-/** The holders of the most tokens first. */
+/** Returns the holders with the most tokens first. */
 export async function listLargestHolders(db: Queryable, collectionId: string, limit: number): Promise<Holder[]> {
   const rows = await db.query(
     `select owner, tokens from indexer.holder where collection_id = $1 order by tokens desc, owner limit $2`,

@@ -1,5 +1,5 @@
-// The ranks that the service computes from traits, and the state of this computation. Reported ranks are in the table indexer.token. Indexer
-// database.
+// Reads and stores the rarity ranks that the service computes from traits, and the state of this computation. Reported ranks are in the
+// table indexer.token. Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -63,8 +63,8 @@ const decodeDue = rowDecoder('collection_rarity', {
 export type DueRanking = ReturnType<typeof decodeDue>;
 
 /**
- * Collections whose tokens are to be ranked: their traits or the number of their tokens changed, they were incomplete, or a source reported
- * their ranks. Those that have been due for the longest time come first.
+ * Collections whose tokens are to be ranked: their traits or the number of their tokens have changed, or their state is `incomplete` or
+ * `reported`. The collections that have been due for the longest time come first.
  */
 export async function listDueRankings(
   db: Queryable,
