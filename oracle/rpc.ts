@@ -1,5 +1,5 @@
-// JSON-RPC calls of the oracle. That a contract reverts a call is a result too. If the endpoint does not respond or cannot execute a call,
-// there is no result, and an EndpointFailure is thrown.
+// Sends the JSON-RPC calls of the oracle to an endpoint. A call that the contract reverts has a result: `reverted`. If the endpoint does
+// not respond or cannot execute a call, there is no result, and an EndpointFailure is thrown.
 
 export type Hex = `0x${string}`;
 

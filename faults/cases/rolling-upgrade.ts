@@ -8,7 +8,7 @@ import { Readers } from '../readers.ts';
 import { replaceNode } from '../replace-node.ts';
 import { extractOldVersion } from '../versions.ts';
 
-/** The least number of requests in total, and the number of steps among which they are divided. */
+/** The least number of requests in all steps together. Each of the STEPS steps waits for an equal part of these requests. */
 const REQUESTS_MIN = Number(process.env['UPGRADE_REQUESTS'] ?? 100_000);
 const STEPS = 5;
 const STEP_LIMIT_MS = 900_000;

@@ -1,5 +1,5 @@
-// Finds the evidence of orders that the events of blocks change. Orders and mirrored listings that depend on this evidence are evaluated
-// again.
+// Events in blocks change the evidence of orders. This file finds which evidence the events of applied or reverted blocks have changed.
+// Orders and mirrored listings that depend on this evidence are then evaluated again.
 
 import { toCollectionId } from '../core/collection.ts';
 import type { LoggedEvent } from './chain-event.ts';

@@ -13,7 +13,7 @@ export type TurnLimits = {
   waitingMax: number;
   /** Waiting work is rejected if no other work with its key has ended for this long. */
   stallMs: number;
-  /** The longest wait, unless the caller names an earlier time. */
+  /** Waiting work is rejected after this time, or at the time `latest` that the caller names, whichever comes first. */
   waitMaxMs: number;
   /** Whether all waiting work with a key is rejected after work with this key could not lock a row or missed its deadline. */
   failsTogether: boolean;
@@ -101,7 +101,7 @@ export class TimeBudget {
 
 /**
  * The statements of a request. Each statement or transaction runs when it is the request's turn. The wait for the turn is not subtracted
- * from the time budget, so a request does not fail in a queue that moves.
+ * from the time budget.
  */
 export function inTurn(db: Database, budget: TimeBudget, take: <T>(work: () => Promise<T>) => Promise<T>): Statements {
   const run = <T>(use: (statements: Statements) => Promise<T>): Promise<T> =>

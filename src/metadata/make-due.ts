@@ -14,7 +14,7 @@ export const ANNOUNCEMENTS_MAX = 500;
 
 /**
  * Returns how many announcements were applied. They are deleted from the primary after the commit in the indexer. If the process ends
- * before the deletion, the next run applies them again.
+ * before the deletion, the next call applies them again.
  */
 export async function applyAnnouncements({ main, indexer, clock }: MetadataContext): Promise<number> {
   const announced = await listMetadataAnnouncements(main, ANNOUNCEMENTS_MAX);

@@ -1,6 +1,6 @@
-// The service behind nginx and behind Varnish, with the configuration in deploy/: which responses the cache keeps, for how long, and which
-// responses it never keeps. An origin between the cache and the service records each request. A test can let the origin respond in place of
-// the service.
+// Runs nginx, and then Varnish, as a cache in front of the service, with the configuration in deploy/. The tests check which responses the
+// cache keeps, and for how long. The cache sends its requests to a test server, the origin, which records them and forwards them to the
+// service. A test can let the origin respond in place of the service.
 
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
@@ -61,7 +61,7 @@ for (const cache of SHARED_CACHES) {
     const send = (target: string, { method = 'GET', headers = {}, body = '' }: SendOptions = {}) =>
       exchange(`${running.url}${target}`, { method, headers, body });
 
-    test('a response is fetched from the service once, for all clients and for HEAD', async () => {
+    test('a response is fetched from the service once, for all clients and for HEAD requests', async () => {
       const first = await send('/v1/collections/harbour');
       for (const headers of [{}, { cookie: 'a=b' }, { authorization: 'Bearer x' }, { host: 'other.example' }]) {
         const { status, body } = await send('/v1/collections/harbour', { headers });
@@ -143,7 +143,7 @@ for (const cache of SHARED_CACHES) {
       }
     });
 
-    test('unknown parameters, and parameters in another order, make no new entry', async () => {
+    test('unknown parameters, and parameters in another order, make no new cache entry', async () => {
       const first = await send('/v1/collections?sort=floor&limit=2');
       const spellings = [
         'limit=2&sort=floor',
@@ -164,7 +164,7 @@ for (const cache of SHARED_CACHES) {
       );
     });
 
-    test('each value of a parameter has its own entry', async () => {
+    test('each value of a query parameter has its own cache entry', async () => {
       const page = async (query: string) => JSON.parse((await send(`/v1/collections${query}`)).body.toString());
       const first = await page('?limit=1');
       const second = await page(`?limit=1&cursor=${first.pagination.nextCursor}`);
@@ -263,7 +263,10 @@ class Origin {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** `listener` gets the number of requests to the target so far. It returns the listener for the newest request. */
+  /**
+   * Lets the origin respond to requests for `target`. For each request, `listener` gets the number of requests for the target, including
+   * this one, and returns the function that responds.
+   */
   respond(target: string, listener: (count: number) => RequestListener): void {
     this.#listeners.set(target, listener);
   }

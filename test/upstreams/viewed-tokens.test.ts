@@ -1,4 +1,4 @@
-// Recently viewed tokens and collections. A view of a followed collection is recorded and forgotten after a day. Viewed tokens are read
+// Recently viewed tokens and collections. A view of a followed collection is recorded, and is deleted after a day. Viewed tokens are read
 // again from the marketplaces. These reads may use a fifth of the request budget.
 
 import assert from 'node:assert/strict';
@@ -212,7 +212,7 @@ forEachEngine('recent views', (engine) => {
     assert.deepEqual(takeRequested(replay), []);
   });
 
-  test('with a budget too small for one viewed token a minute, the task runs less often', async (t) => {
+  test('when a fifth of the budget is less than one request a minute, the task runs less often than once a minute', async (t) => {
     const { task } = await startOpenSea(t, '100');
     const { task: usual } = await startOpenSea(t, '600');
     assert.deepEqual(

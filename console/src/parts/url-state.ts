@@ -30,7 +30,7 @@ export function useUrlState(): UrlState {
   };
 }
 
-/** The value if it is one of `values`, or else the first of them. */
+/** Returns `value` if it is in `values`, or else the first of `values`. */
 export function oneOf<Value extends string>(values: readonly [Value, ...Value[]], value: string | null): Value {
   return values.find((one) => one === value) ?? values[0];
 }

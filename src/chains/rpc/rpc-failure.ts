@@ -1,5 +1,5 @@
-// The kinds of failures of a request to an endpoint, and the classification of JSON-RPC errors, whose texts differ between endpoints. No
-// message contains the URL of an endpoint, which may be a secret.
+// Defines how a request to an endpoint can fail. Finds the kind of failure that a JSON-RPC error means, from its code and from its text,
+// which differs between endpoints. No message contains the URL of an endpoint, which may be a secret.
 
 /** `counts`: the failure counts towards opening the endpoint's breaker. The other kinds do not show a faulty endpoint. */
 const KINDS = {
@@ -48,7 +48,7 @@ export class RpcFailure extends Error {
   }
 }
 
-/** No endpoint of the chain returned a usable response. `failures` has the last failure of each endpoint by its position. */
+/** No endpoint of the chain returned a usable response. The keys of `failures` are the positions of the endpoints. */
 export class ChainUnavailable extends Error {
   override readonly name = 'ChainUnavailable';
   readonly failures: ReadonlyMap<number, RpcFailure>;
