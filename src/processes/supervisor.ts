@@ -41,8 +41,8 @@ const BACKOFF = { baseMs: 100, maxMs: 10_000, jitter: 0.2 };
 /** If a process has served for this long before it ends, the wait before its next start is the shortest wait again. */
 const STABLE_MS = 60_000;
 /**
- * The service ends when its processes have ended unexpectedly this many times within the period. If twice the number of processes is higher
- * than ENDS_MAX, the limit is twice the number of processes.
+ * The service ends when its processes have ended unexpectedly this many times within ENDS_PERIOD_MS. If twice the number of processes is
+ * higher than ENDS_MAX, the limit is twice the number of processes.
  */
 const ENDS_MAX = 5;
 const ENDS_PERIOD_MS = 60_000;
@@ -67,7 +67,7 @@ type Member = {
   /** Checks that the process responds. Null unless the process serves. */
   watchdog: Watchdog | null;
   restarts: number;
-  /** The ends since the process was last stable. The wait before the next start grows with them. */
+  /** How many times the process has ended since it last served for STABLE_MS. The wait before the next start grows with this number. */
   failures: number;
   /** The error that the process reported before it ended. */
   failure: OperatorError | null;

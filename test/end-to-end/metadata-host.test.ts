@@ -183,7 +183,7 @@ test('a collection gets its names, pictures, traits, royalty and ranks, although
   );
 
   await t.test(
-    'of the wrong documents that a host sends, only valid documents of another token are stored, and they are corrected later',
+    'a wrong document is stored only if it is a valid document of another token, and the right document later replaces it',
     async () => {
       host.set('well');
       const ofAnother = { ...documentOf(1), tokenId: 1, token_id: '1', id: 1, edition: 1, contract: contract.address };
@@ -296,7 +296,7 @@ test('a collection gets its names, pictures, traits, royalty and ranks, although
       const location = { chain: 'ethereum', contractAddress: contract.address };
       const order = { kind: 'order', ...location, tokenId: '1', priceRaw: String(PRICE), seller: owner, createdAt };
       await service.load([order]);
-      // Tokens are ranked only if their number is known as of a recent block.
+      // Tokens are ranked only if it is known how many tokens the collection had at a recent block.
       await mine(chain);
       const areRanked = async () => {
         skip(RERANK_MS);

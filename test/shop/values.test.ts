@@ -1,4 +1,5 @@
-// Properties of pure values: slugs, API keys, JSON with its number literals, product fields, ids.
+// Tests with random input the functions that make and check slugs, API keys, product fields and ids, and the JSON parser that keeps number
+// literals.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

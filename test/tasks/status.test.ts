@@ -202,7 +202,7 @@ forEachEngine('the status for the operator', (engine) => {
       assert.ok(of('disk') && of('data directory'));
     });
 
-    test('doctor only warns when no source of dollar prices can be reached', async () => {
+    test('when no source of dollar prices can be reached, doctor warns about each source and reports no failure', async () => {
       const dead = `http://127.0.0.1:${await freePort()}`;
       const { code, of } = await findings({
         PRICE_SOURCES: 'coinbase,coingecko',

@@ -1,4 +1,5 @@
-// Stored responses to requests with an idempotency key. A response is stored in the transaction of the change.
+// Stores the responses to requests with an idempotency key, so that a repeated request gets the stored response. A response is stored in
+// the transaction that makes the change which the request asks for.
 
 import type { Queryable } from '../../database/port.ts';
 import { bytes, column, integer, rowDecoder, text } from '../../database/rows.ts';
@@ -47,8 +48,8 @@ export async function listStoredResponses(
 }
 
 /**
- * Stores responses. If an older response is stored for a key, it must be too old to be repeated, and is replaced. Each key may occur only
- * once.
+ * Stores responses, and replaces the stored responses of the same keys. The caller must have checked that the replaced responses are too
+ * old to be sent again. Each key may occur only once.
  */
 export async function upsertStoredResponses(
   tx: Queryable,

@@ -25,7 +25,7 @@ export type TestEngine = {
   hasCitus: boolean;
   /** Opens a new database that has the migrations of both schemas, but no rows. It is closed after the suite. */
   open(): Promise<Database>;
-  /** Like `open`, but never on a cluster: for databases that a service makes for itself. */
+  /** Like `open`, but even with TEST_CITUS=1 the database is an ordinary PostgreSQL database without distributed tables. */
   openLocal(): Promise<Database>;
   /** Settings with which a service uses a new database on this engine. The database has all migrations unless `empty` is given. */
   settings(template?: Template): Promise<Record<string, string>>;
