@@ -1,4 +1,5 @@
-// One streaming replica: its connections, and whether it may be read. Checks of the replica have a connection of their own.
+// Sends reads to one streaming replica, and decides whether the replica may be read. For this decision the replica is checked several times
+// a second, over a connection of its own.
 
 import type { Log } from '../../core/log.ts';
 import type { Random } from '../../core/random.ts';
@@ -31,7 +32,7 @@ export type ReplicaOptions = {
   /** Such as `main-replica-1`. */
   name: string;
   server: CheckedServer;
-  /** The database for reads. `server` verifies each of its new connections. */
+  /** The replica as a database for reads. `server` verifies each new connection to it. */
   reads: Database;
   checks: Database;
   primary: PrimaryProgress;

@@ -1,5 +1,5 @@
-// The ranking keys of collections, the facts from which market/ranks.ts computes these keys, and the pages of the list that is sorted by
-// ranking key. Indexer database.
+// Reads the facts from which market/ranks.ts computes the ranking keys of collections, stores these keys, and lists the collections in the
+// order of a key. Indexer database.
 
 import type { Queryable, Row } from '../../database/port.ts';
 import type { Decoder } from '../../database/rows.ts';

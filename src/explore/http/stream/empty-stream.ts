@@ -1,4 +1,5 @@
-// The response to a request for the stream that cannot be served yet: a stream without events, so that the client connects again.
+// Responds to requests for the stream while the service starts. The response is a stream that ends without an event. The client then connects
+// again.
 
 import type { ServerResponse } from 'node:http';
 import { pathOf, withoutTrailingSlash } from '../../../http/request-target.ts';
