@@ -1,4 +1,4 @@
-// nginx and Varnish with the configuration files of deploy/, each in front of an origin on loopback.
+// Starts nginx or Varnish, with the configuration files of deploy/, in front of an origin on loopback.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// The order in which a channel handles what it receives.
+// Tests whether and in which order a channel handles the calls and replies that it receives.
 
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';

@@ -54,8 +54,8 @@ const REFRESH_MS_MIN = 10 * 60_000;
 
 /**
  * Makes the metadata of tokens due, because their contract has announced a change. A token whose last read failed becomes due after
- * REFRESH_MS_MIN, unless it is due earlier. Indexer database. The sum of a time and an interval depends on the time zone of the session, unless
- * the time has no zone. A Citus cluster refuses a sum that depends on it.
+ * REFRESH_MS_MIN, unless it is due earlier. Indexer database. A Citus cluster refuses expressions that depend on the time zone of the session,
+ * such as the sum of an interval and a time with a zone. So the interval is added to a time without a zone.
  */
 export async function updateMetadataDue(tx: Queryable, ranges: readonly TokenRange[], now: number): Promise<void> {
   if (ranges.length === 0) return;

@@ -75,7 +75,7 @@ const QUOTE = 'a quote is not closed';
 const BRACKET = 'a quote or a bracket is not closed';
 const MISPLACED = 'a comma or a bracket is missing or misplaced';
 
-test('after a mistake, the next value is the next object that begins a line with the indentation of the first object', async () => {
+test('after a mistake, reading continues with the next object that begins a line and is indented like the first object', async () => {
   const rows = [1, 2, 3, 4].map((id) => ({ id, of: { name: `n${id}`, list: [id] } }));
   const [one, , three, four] = rows;
   for (const indent of [0, 2]) {
