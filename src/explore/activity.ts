@@ -13,7 +13,7 @@ import { listActivity, listLoggedSales } from './queries/activity.ts';
 /** `position` is null for a past sale. */
 export type Activity = Omit<ActivityRow, 'position' | 'fact' | 'origin'> & { position: number | null; isOwn: boolean };
 
-/** For each source, the last row that this page or an earlier page has shown or skipped. Null if there is no such row. */
+/** The last row of the activity log, and the last stored sale, that this page or an earlier page has shown or skipped. Null if there is none. */
 export type ActivityPosition = { log: LogPosition | null; sale: { soldAt: number; key: string } | null };
 
 export type ActivityPage = { rows: Activity[]; next: ActivityPosition | null };

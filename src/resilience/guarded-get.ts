@@ -51,7 +51,7 @@ function isPrivate(error: unknown): boolean {
 
 function get(url: URL, { lookup, bytesMax, headers }: GuardedGet, signal: AbortSignal): Promise<GuardedResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<GuardedResponse>();
-  // Without `agent` each request has its own connection: an idle connection would not be checked again.
+  // `agent: false` gives each request a connection of its own. The address of a reused connection would not be checked again.
   const request = (url.protocol === 'https:' ? https : http).request(url, {
     agent: false,
     signal,

@@ -1,4 +1,4 @@
-// The merge of two order books into one listing window.
+// Tests the merge of the own order book and the mirror into one listing window.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -140,13 +140,14 @@ describe('the listed count', () => {
     assert.equal(counted({}, { listed: { own: 0, mirrored: 0 }, hasOwnBook: false }), null);
   });
 
-  test('is unknown when a book cannot be read', () => {
+  test('is unknown when the order book or the mirror cannot be read', () => {
     const coverage = [covered('scan', 'listings')];
     assert.equal(counted({ coverage }, { listed: { own: null, mirrored: 5 } }), null);
     assert.equal(counted({ coverage }, { listed: { own: 2, mirrored: null } }), null);
   });
 });
 
+/** A value of all time, and the values of the two windows: the last seven days and the last 24 hours. */
 const windows = <T>(allTime: T, sevenDay: T, twentyFourHour: T) => ({ allTime, sevenDay, twentyFourHour });
 const UNKNOWN = windows(null, null, null);
 const TRADES: TradeFacts = {
@@ -281,7 +282,7 @@ describe('the ask floor', () => {
   const floorOf = (facts: Partial<FloorFacts>) => toAskFloorFigure({ ...EMPTY, ...facts }, NOW);
   const reported = (floorRaw: bigint, age = 0) => ({ at: NOW - age, floorRaw });
 
-  test('is the price of the cheapest listing in the two books, whatever records report', () => {
+  test('is the price of the cheapest listing in the order book and the mirror, whatever records report', () => {
     const records = { analytics: reported(7n), stats: reported(8n), snapshotFloorRaw: 9n };
     const mirror = { cheapest: 5n, coverage: [] };
     assert.equal(floorOf({ own: 4n, mirror, ...records })?.value, 4n);
@@ -289,14 +290,14 @@ describe('the ask floor', () => {
     assert.equal(floorOf({ own: null, mirror, ...records })?.value, 5n);
   });
 
-  test('is the floor of one book when the other book cannot be read', () => {
+  test('is the floor of the order book when the mirror cannot be read, and the floor of the mirror when the order book cannot be read', () => {
     const records = { analytics: reported(1n), stats: reported(1n), snapshotFloorRaw: 1n };
     assert.equal(floorOf({ own: 4n, mirror: undefined, ...records })?.value, 4n);
     assert.equal(floorOf({ own: undefined, mirror: { cheapest: 5n, coverage: [] }, ...records })?.value, 5n);
     assert.equal(floorOf({ own: 4n, mirror: undefined })?.complete, false);
   });
 
-  test('has the value null when the books are empty and every scan ended less than half an hour ago', () => {
+  test('has the value null when the order book and the mirror are empty and every scan ended less than half an hour ago', () => {
     const records = { analytics: reported(1n), snapshotFloorRaw: 1n };
     const mirror = (age: number) => ({ cheapest: null, coverage: [covered('scan', 'listings', { age })] });
     const none = floorOf({ mirror: mirror(30 * MINUTE_MS - 1), ...records });

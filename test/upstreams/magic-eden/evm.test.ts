@@ -1,4 +1,4 @@
-// Magic Eden's asks on EVM chains as listings: which asks are accepted, and when a walk over them is complete.
+// Tests which of Magic Eden's asks on EVM chains become listings, and when a walk over all asks of a collection is complete.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
