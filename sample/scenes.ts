@@ -1,5 +1,5 @@
-// Picture styles that show a scene or a pattern. Most styles fill a banner with one scene. The other styles repeat one figure across the
-// banner.
+// Draws pictures in the styles that show a scene or a pattern. Most styles fill a banner with one scene. The other styles repeat one figure
+// across the banner.
 
 import type { Random } from './random.ts';
 import { at } from './random.ts';

@@ -1,4 +1,5 @@
-// The tools, one entry for each. A test checks that all definitions together take fewer than 3,000 tokens of a language model.
+// Defines the tools for agents, one entry for each tool. A test checks that all definitions together take fewer than 3,000 tokens of a
+// language model.
 
 import { ACTIVITY_KINDS } from '../activity/market-change.ts';
 import type { Chains } from '../core/chains.ts';

@@ -1,4 +1,4 @@
-// Temporary directories that are removed when the test process ends.
+// Makes temporary directories for tests, and removes them when the test process ends.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';

@@ -1,4 +1,4 @@
-// The wallet that the user of the console has connected, and whether this wallet is on the chain of a token.
+// Connects to a wallet of the user of the console, and checks whether this wallet is on the chain of a token.
 
 import { queryOptions } from '@tanstack/preact-query';
 import type { Address } from 'viem';
