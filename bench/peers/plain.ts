@@ -1,5 +1,5 @@
-// Two simple peers. json-server keeps the products in memory and in one file, and checks no API keys. Prism responds with the examples of
-// our OpenAPI document.
+// Starts two simple peers, with which the store is compared. json-server keeps the products in memory and in one file, and checks no API
+// keys. Prism responds with the examples of our OpenAPI document.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Request bodies of the store and the intake: JSON in well-formed UTF-8, with every number as its literal text.
+// Parses request bodies of the store and the intake, which must be JSON in well-formed UTF-8. Each number is kept as its literal text.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ServiceError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-// Rate limit windows by client, in bounded memory.
+// Keeps the rate-limit windows of clients in bounded memory.
 
 import { WINDOW_MS } from './rate-limit.ts';
 

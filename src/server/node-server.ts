@@ -1,5 +1,5 @@
-// Node's HTTP server with limits for clients: time, header bytes, idle connections. Input that is not HTTP or is too slow gets an error
-// response in the usual envelope, after the responses to earlier requests.
+// Creates Node's HTTP server with limits for clients: on time, on header bytes and on idle connections. Input that is not HTTP or is too
+// slow gets an error response in the usual envelope, after the responses to earlier requests.
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';

@@ -91,7 +91,10 @@ export type CreateLimiter = <B extends string>(limits: Record<B, number>, clocks
 /** Longer than any path, so that the route and not the router rejects a long id. Percent-encoding turns one byte into three. */
 const PATH_PART_LENGTH_MAX = 3 * CLIENT_LIMITS.headersBytesMax;
 const BODY_BYTES_MAX = 1024 * 1024;
-/** Longer than the slowest response of the marketplace, with the default grace period. Shorter than `CLOSE_PATIENCE_MS` in service.ts. */
+/**
+ * The longest wait for responses in progress when the server closes. It must exceed the time of the slowest marketplace response under the
+ * default grace period, and must be less than `CLOSE_PATIENCE_MS` in service.ts.
+ */
 const CLOSE_TIMEOUT_MS = 2_200;
 const IDLE_CHECK_MS = 50;
 /** The path of the OpenAPI document below each interface. The documents are served without a database. */

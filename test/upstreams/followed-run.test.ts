@@ -28,9 +28,9 @@ const toFollow = (name: string): Follow => ({
 });
 
 /**
- * Returns a function that runs over the collections a, b and c. Processing a collection takes a second. A collection in `failing`
- * fails for the given reason. The run is aborted while it processes the collection `abortAt`. `processed` has the names of the
- * processed collections in their order. `end` says whether the next run is due soon, or has the error message of a failed run.
+ * Returns a function that runs a task over the collections a, b and c. Processing a collection takes a second. A collection in `failing`
+ * fails for the given reason. The run is aborted while it processes the collection `abortAt`. `processed` has the names of the processed
+ * collections in their order. `end` says whether the next run is due soon, or has the error message of a failed run.
  */
 function startRuns({ periodMs = 60_000, viewed = '' } = {}) {
   const lastRuns = new Map<string, LastRun>();
@@ -67,7 +67,7 @@ function startRuns({ periodMs = 60_000, viewed = '' } = {}) {
   };
 }
 
-/** Runs over as many collections as there are reasons. Each collection fails for one of the reasons. */
+/** Runs a task over as many collections as there are reasons. Each collection fails for one of the reasons. */
 function runWithFailures(reasons: readonly UpstreamReason[]) {
   const left = [...reasons];
   return runFollowed({
@@ -189,7 +189,7 @@ forEachEngine('the next run of a task over followed collections', (engine) => {
     db = await engine.open();
   });
 
-  test('after an interrupted run the next run is due after 20 seconds, else after the period', async () => {
+  test('the next run is due 20 seconds after an interrupted run, and one period after a complete run', async () => {
     const dueInS = async (soon: boolean) => {
       const task = {
         name: 'one',

@@ -1,5 +1,5 @@
-// The endpoints of a chain and the order in which they are called: as configured, with lagging endpoints last. Endpoints whose circuit
-// breaker is open are not called. A read tries the endpoints in several rounds.
+// Calls the endpoints of a chain in the configured order, except that lagging endpoints come last. Endpoints whose circuit breaker is open
+// are not called. A read tries the endpoints in several rounds.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chain } from '../../core/chains.ts';

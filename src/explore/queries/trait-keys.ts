@@ -34,7 +34,7 @@ const WALK_MIN = 1_000;
 const WALK = { visitsMax: 4_000, visitsPerMatch: 1 };
 /** A walk by id visits rows of one index, and reads no table. */
 const INDEX_WALK = { visitsMax: 20_000, visitsPerMatch: 8 };
-/** A walk by rank looks up the traits of each row in the same index, and reads no table either. */
+/** A walk by rank reads no table either. It looks up the traits of each row in the index that a walk by id visits. */
 const RANK_WALK = { visitsMax: 10_000, visitsPerMatch: 5 };
 const WALKS = { sets: INDEX_WALK, ranks: RANK_WALK, tokens: WALK };
 /** If more tokens than this have the traits, a walk is tried before these tokens are sorted. */
@@ -345,7 +345,7 @@ export type PricedAsset = { raw: bigint; asset: AssetId };
 
 const decodePriced = rowDecoder('listed_trait', { raw: column('price_raw', amount), asset: assetId });
 
-/** Cheapest first, by the prices of the last refresh. The assets `except` are left out. */
+/** Cheapest first, by the prices that the indexer has stored. The assets `except` are left out. */
 export async function listTraitAssetsByPrice(
   db: Queryable,
   collectionId: string,
