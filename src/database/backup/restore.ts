@@ -16,6 +16,7 @@ import { damaged } from './file.ts';
 import type { BackupHeader, RowCounts } from './format.ts';
 import { readBackup } from './format.ts';
 import { insertRestoredMark } from '../emptiness.ts';
+import { hasCitus } from '../citus.ts';
 import type { Database, Engine, Queryable } from '../port.ts';
 import type { Schema } from '../migrate.ts';
 import { SCHEMAS, migrateWithin } from '../migrate.ts';
@@ -97,6 +98,8 @@ async function restoreInto(sides: Sides, file: string, options: Options, engine:
   for (const schema of SCHEMAS) await migrateWithin(sides[schema], schema);
   await endLeases(sides.main);
   for (const schema of SCHEMAS) {
+    // Citus does not analyze in a transaction that has written a table of the coordinator. Autovacuum of the nodes analyzes the tables.
+    if (await hasCitus(sides[schema])) continue;
     for (const table of await listTables(sides[schema], schema))
       await sides[schema].query(`analyze ${quotedTable(table)}`);
   }
