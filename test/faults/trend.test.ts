@@ -33,7 +33,7 @@ test('a quantity that rose only before the window, falls, or swings around one v
     assert.ok(findTrend(series(valueAt), WINDOW_MINUTES, TOLERANCE).isLevel, name);
 });
 
-test('the command refuses an engine and a number of minutes that do not exist', () => {
+test('the soak command rejects an unknown engine, and minutes that are not a number', () => {
   const program = fileURLToPath(new URL('../../faults/soak/main.ts', import.meta.url));
   for (const args of [
     ['--engine', 'oracle'],

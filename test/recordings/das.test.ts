@@ -1,4 +1,4 @@
-// DAS: recorded assets become tokens and collections.
+// The assets in recorded responses of the DAS interface become records of tokens and of their collections.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -105,7 +105,8 @@ const decodeRange = rowDecoder('market_hour', {
 
 /**
  * The figures of the intervals from `from` to before `to`. Both are beginnings of intervals, in milliseconds. Each column is read as one
- * list, because driver and decoders need several times as long for thousands of rows. All lists have the values in the same order of rows.
+ * list, because the driver and the decoders would need several times as long for thousands of rows. The values of all lists are in the same
+ * order.
  */
 export async function readRangeFigures(
   db: Queryable,
