@@ -1,5 +1,5 @@
-// Plans the actions of simulated people that are not trades: cancels, transfers, approvals, mints, burns and listings. A planner returns the
-// calls to send and their effect on the recorded state (`Plan` in trades.ts).
+// Plans the actions of simulated people that are not trades: cancels, transfers, approvals, mints, burns and listings. A planner returns
+// the calls to send and their effect on the recorded state (`Plan` in trades.ts).
 
 import { zeroAddress } from 'viem';
 import type { SigningContext, Draft } from './listings.ts';

@@ -8,7 +8,7 @@ import { toNdjson, toToken } from './records.ts';
 
 const IMPORTS = 5;
 const TOKENS_PER_IMPORT = 1_000;
-/** Above the ids of the tokens of the load. */
+/** The first token id. It is above the ids of all tokens that the load writes. */
 const FIRST_ID = 10_000_000;
 
 /** Imports the tokens while the load runs. The ledger does not contain these tokens. */

@@ -1,4 +1,4 @@
-// Opens PostgreSQL databases for the database port: one connection pool for each database URL.
+// Creates the connection pools for PostgreSQL databases. Each pool has one database and one purpose.
 
 import net from 'node:net';
 import pg from 'pg';

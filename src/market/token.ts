@@ -96,7 +96,7 @@ function toToken(
   };
 }
 
-/** In the order of the request, with null for a token that does not exist. `degraded`: a source failed. */
+/** `tokens` are in the order of the request, with null for a token that does not exist. `degraded`: a source failed. */
 export type FoundTokens = { tokens: (Token | null)[]; degraded: boolean };
 
 /**

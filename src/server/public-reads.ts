@@ -1,5 +1,5 @@
-// Reads of the public interfaces inside the process, for a client of another interface. They count in the client's rate limits and use the
-// cached responses, as if the client had sent them.
+// Lets another interface, such as /mcp, read the public interfaces inside the process on behalf of its client. These reads count in the
+// client's rate limits and use the cached responses, as if the client had sent the requests itself.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Json } from '../agents/json.ts';

@@ -25,7 +25,7 @@ describe('hostile requests', () => {
     return answers[0] ?? assert.fail();
   };
 
-  test('bytes that are not HTTP get one 400 in the envelope', async () => {
+  test('bytes that are not HTTP get one response: a 400 in the error envelope', async () => {
     const lines = [
       'hello|GET|GET /v1| GET /v1 HTTP/1.1|GET /v1 HTTP/1.1 x|GET /v1 HTTP/9.9|GET /v1 HTTP/1.2|GET /v1 HTCPCP/1.0|{"a":1}',
       'get /v1 HTTP/1.1|FOO /v1 HTTP/1.1|G\0T /v1 HTTP/1.1|\x16\x03\x01\x02|PRI * HTTP/2.0|GET\t/v1\tHTTP/1.1|HTTP/1.1 200 OK',

@@ -179,7 +179,7 @@ forEachEngine('upserts', (engine) => {
   });
 
   describe('sales', () => {
-    test('a stored sale never changes', async () => {
+    test('an import without `replace` never changes a stored sale', async () => {
       assert.deepEqual(await ingest(db, sale({ tx: '0x1' })), INSERTED);
       assert.deepEqual(await ingest(db, sale({ tx: '0x1', price: '5', source: 'blur' })), UNCHANGED);
       assert.equal((await only('indexer.sale')).price, '100');
@@ -245,7 +245,7 @@ forEachEngine('upserts', (engine) => {
       assert.equal((await only('indexer.sale')).price, '100');
     });
 
-    test('the sums contain each sale with an integer price above 0 exactly once', async () => {
+    test('the sums of sales by hour and in total contain each sale with an integer price above 0 exactly once', async () => {
       const at = (time: string, price: string, more: object = {}) =>
         sale({ timestamp: `2026-05-01T${time}Z`, price, tokenId: `${time}${price}`.replace(/\D/g, '1'), ...more });
       const first = [at('10:00:00', '1'), at('10:59:59.999', '2'), at('11:00:00', '4'), at('10:30:00', '6.27e+16')];

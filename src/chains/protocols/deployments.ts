@@ -1,5 +1,5 @@
-// The addresses of a protocol on the built-in chains. They are the same for everybody, so no setting adds to them. An address at which the
-// contract is not deployed does no harm, because an address without code emits no events.
+// Finds the contracts of a settlement protocol on a built-in chain. Their addresses are written in the code, because they are the same for
+// every operator of the service. An address at which no contract is deployed does no harm, because an address without code emits no events.
 
 import type { Address } from '../../core/address.ts';
 import { parseAddress } from '../../core/address.ts';

@@ -6,7 +6,10 @@ const SIZE_MAX = 10_000;
 const GROWTH = 1.25;
 /** The size is chosen so that a response has at most about this many logs. With a smaller number, a backfill would need more requests. */
 const LOGS_AIM = 30_000;
-/** Successes in a row after which the ceiling is removed: a range may have been rejected only because its blocks had many logs. */
+/**
+ * After a rejected range, ranges of its size are requested again after this many successes in a row. The range may have been rejected only
+ * because its blocks had many logs.
+ */
 const SUCCESSES_TO_LIFT = 50;
 
 export class RangeSize {
