@@ -6,7 +6,7 @@ import type { Fault } from '../fault.ts';
 import { residentMiB } from '../memory.ts';
 import { PATIENT, assertNoneFailed } from '../none-failed.ts';
 
-/** The requests of the load while the upstreams flood. */
+/** The number of requests that the load sends while the upstreams flood. */
 const REQUESTS = 600;
 const SAMPLE_PERIOD_MS = 200;
 /** Several upstreams are read at the same time, and a page of each may have 32 MiB. A page is in memory twice: as text and as objects. */

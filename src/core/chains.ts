@@ -47,9 +47,9 @@ const SEAPORT_1_6 = { address: evm('0x0000000000000068f116a894984e2db1123eb395')
 export const CANONICAL_SEAPORT: readonly SeaportDeployment[] = [SEAPORT_1_1, SEAPORT_1_4, SEAPORT_1_5, SEAPORT_1_6];
 
 /**
- * The published chains. The Seaport deployments are known from two facts. For 1.1 and 1.4 on Ethereum and Polygon, the signatures of
- * recorded orders verify against these addresses (see the tests). For 1.6 on all six EVM chains, OpenSea's SDK names the canonical address.
- * A version that is listed but not deployed does no harm, because an address without code emits no events.
+ * The published chains. Two facts show which Seaport deployments exist. For 1.1 and 1.4 on Ethereum and Polygon, the signatures of recorded
+ * orders verify against these addresses (see the tests). For 1.6 on all six EVM chains, OpenSea's SDK names the canonical address. A
+ * version that is listed but not deployed does no harm, because an address without code emits no events.
  */
 const PUBLISHED = [
   {

@@ -1,4 +1,4 @@
-// A cached response: the bytes and headers of a 200, serialised once and written to many requests.
+// Serialises the body and headers of a response once, and sends them for many requests.
 
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';

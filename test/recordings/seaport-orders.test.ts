@@ -1,4 +1,4 @@
-// Signed orders of real accounts, as OpenSea and Reservoir published them.
+// Checks the hashes, signatures and terms of orders that real accounts signed, as OpenSea and Reservoir published these orders.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

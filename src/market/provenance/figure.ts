@@ -1,4 +1,4 @@
-// The rule that chooses a figure of a collection among several candidates: the strongest kind that is complete and not too old. Pure.
+// Chooses a figure of a collection among several candidates: the one of the strongest kind that is complete and not too old. Pure.
 
 /**
  * Where a figure comes from, strongest first. `chain`: counted from the history of the collection on its chain, which was read completely
