@@ -1,5 +1,5 @@
-// Picture styles that show a single figure, such as a creature, a machine or a fruit. Each function returns SVG content that is 100 units
-// high, and 100 (token) or 300 (banner) units wide. A banner repeats the figure.
+// Draws pictures in the styles that show a single figure, such as a creature, a machine or a fruit. Each function returns SVG content that
+// is 100 units high, and 100 (token) or 300 (banner) units wide. A banner repeats the figure.
 
 import type { Random } from './random.ts';
 import { at } from './random.ts';

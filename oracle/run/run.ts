@@ -55,7 +55,7 @@ export type RunResult = {
   deepest: number;
   /** The fewest and the most orders that could be filled at a block. */
   fillable: { least: number; most: number };
-  /** Milliseconds from a new block until both services agree with the chain. Blocks after which a service was killed are left out. */
+  /** Milliseconds from a new block until all services agree with the chain. Blocks after which a service was killed are left out. */
   settledMs: { median: number; most: number };
   findings: (Finding & { block: number; service: string })[];
   /** Blocks at which the services serve different rows. */

@@ -1,5 +1,5 @@
-// Stores which part of a collection's history is known. The figures of the collection depend on the coverage, so the coverage is written
-// under their lock.
+// Stores which part of a collection's history is known. The figures of the collection depend on the coverage, so a transaction locks the
+// figures before it writes the coverage.
 
 import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';

@@ -1,4 +1,4 @@
-// The traits of a collection, with the figures of each. Indexer database.
+// Reads the traits of a collection and their figures. Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
 import { amount, column, integer, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';

@@ -86,7 +86,7 @@ export class MarketCopy {
     return this.events.filter(({ offset }) => !this.#voidedBy.has(offset));
   }
 
-  /** The wallets that own a token. */
+  /** The owners of all ERC-721 tokens. A wallet occurs once for each of its tokens. */
   wallets(): string[] {
     return this.#ownedTokens().flatMap(({ owner }) => owner ?? []);
   }
