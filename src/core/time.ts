@@ -7,7 +7,7 @@ const DAYS_OF_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 /** `Date.UTC` reads smaller years as years of the 20th century. */
 const YEAR_MIN = 100;
 
-/** In milliseconds since the epoch. Null when the text has another form, is not a real date, or is before 1970 or after 9999. */
+/** In milliseconds since the epoch. Null when the text does not match TIME, is not a real date, or is before 1970 or after 9999. */
 export function parseTime(text: string): number | null {
   const parts = TIME.exec(text);
   if (parts === null) return null;

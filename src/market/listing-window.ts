@@ -25,7 +25,10 @@ export type ListingWindow = {
 export const WINDOW_SIZE_MAX = 250;
 /** The most rows of one read: more than a window holds, so that a second read is not needed when a few assets have several listings. */
 const CHUNK_SIZE = 300;
-/** The most reads of one book. This limit is reached only if the cheapest listings all belong to a few assets. */
+/**
+ * The most reads of the order book for one window, and the most reads of the mirror. The limit is reached only if the cheapest listings all
+ * belong to a few assets.
+ */
 const CHUNKS_MAX = 40;
 
 const EMPTY_WINDOW: ListingWindow = { listings: [], staleSources: [], degraded: false, validUntil: null };
@@ -58,12 +61,12 @@ function readOrderBook(market: Market, collectionId: string, now: number): Promi
   );
 }
 
-/** `isBookRead`: false when the own book could not be read. `rows` may then have assets that the own book lists. */
+/** `isBookRead`: false when the own order book could not be read. `rows` may then have assets that the own order book lists. */
 type MirrorRows = { rows: MirroredListing[]; isBookRead: boolean };
 
 /**
- * The cheapest rows of the mirror, without rows of assets that the own book lists at any price. If the own book cannot be read, no row is
- * left out. All reads of the mirror share one deadline, and all reads of the own book share another.
+ * The cheapest rows of the mirror, without rows of assets that the own order book lists at any price. If the own order book cannot be read,
+ * no row is left out. All reads of the mirror share one deadline, and all reads of the own order book share another.
  */
 async function readMirror(
   market: Market,
@@ -89,8 +92,8 @@ async function readMirror(
 }
 
 /**
- * Reads a book, cheapest rows first, and keeps the first row of each asset. Stops when it has WINDOW_SIZE_MAX assets, when the book ends,
- * or after CHUNKS_MAX reads.
+ * Reads the order book or the mirror with `readChunk`, cheapest rows first, and keeps the first row of each asset. Stops when it has
+ * WINDOW_SIZE_MAX assets, when no row is left, or after CHUNKS_MAX reads.
  */
 async function collectAssets<R extends { asset: string }>(
   readChunk: (after: R | undefined) => Promise<Result<R[]>>,
@@ -113,8 +116,8 @@ async function collectAssets<R extends { asset: string }>(
 export type MergedListing = { asset: string; raw: bigint; orderId: string };
 
 /**
- * Merges the two books. If both list an asset, the own listing is served, even when its price is higher. Mirrored listings of the assets in
- * `ownAssets` are left out.
+ * Merges own and mirrored listings, cheapest first, with one listing for each asset. Mirrored listings of the assets in `ownAssets` are left
+ * out, so the own listing of such an asset is served even when a mirrored listing is cheaper.
  */
 export function mergeListings<L extends MergedListing>(own: L[], mirrored: L[], ownAssets: ReadonlySet<string>): L[] {
   const external = mirrored.filter((listing) => !ownAssets.has(listing.asset));

@@ -62,7 +62,8 @@ export class RankOrder {
     const position = this.#measureOf(after.chain);
     const own = this.#measureOf(chain);
     if (chain === after.chain || own === position) return { chain, equal: { key: value }, below: value };
-    // All known values of the class `dollars` come before the position. `below: 0` then selects only unknown values: known values are not negative.
+    // If the position is in the class `native`, all known values of the class `dollars` come before it. `below: 0` then selects only
+    // unknown values, because known values are not negative.
     if (own.rankClass !== position.rankClass) {
       return { chain, equal: null, below: own.rankClass === 'native' ? Number.POSITIVE_INFINITY : 0 };
     }

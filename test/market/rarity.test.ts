@@ -1,4 +1,4 @@
-// Ranks by the information content of traits.
+// The rarity ranks of tokens, which are computed from the information content of their traits.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -102,7 +102,7 @@ test('a collection with too many tokens, or too many different values, is not ra
 });
 
 test(
-  'the CryptoPunk with seven attributes is the rarest, and the nine aliens are among the rarest five of a hundred',
+  'the CryptoPunk with seven attributes is the rarest, and the nine aliens are among the rarest five percent',
   needsRecordings('rarity/cryptopunks-attributes.csv'),
   () => {
     const [, ...lines] = readRecording('rarity/cryptopunks-attributes.csv').trim().split('\n');

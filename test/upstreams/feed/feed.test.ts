@@ -1,5 +1,6 @@
-// The operator's own feed: lines become records. The feed counts as a snapshot only if its last line was received. An unchanged
-// feed costs one response without a body. No fault leads to an incorrect row or to unbounded memory.
+// The operator's own feed: its lines become records. A feed can declare that it is a snapshot, which means that it contains all listings of
+// its source. It counts as a snapshot only if its last line was received. An unchanged feed costs one response without a body. No fault
+// leads to an incorrect row or to unbounded memory.
 
 import assert from 'node:assert/strict';
 import http from 'node:http';
