@@ -1,6 +1,6 @@
-// Measures how much unavailable sources slow `/v1`, and how soon recovered sources are used again. Two real services with the same records
-// get the same requests alternately. The sources of one service work. The sources of the other service refuse connections, fail or hang, and
-// later recover. The servers of the sources count the requests. All periods, pauses and deadlines have production values.
+// Measures how much unavailable upstreams slow `/v1`, and how soon recovered upstreams are used again. Two real services with the same records
+// get the same requests alternately. The upstreams of one service work. The upstreams of the other service refuse connections, fail or hang,
+// and later recover. The servers in place of the upstreams count the requests. All periods, pauses and deadlines have production values.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -31,7 +31,7 @@ const POLL_MS = 250;
 /** The share of requests whose response is usually not cached. */
 const COLD_SHARE = 0.25;
 
-/** A way in which all sources of a service fail. */
+/** A way in which all upstreams of a service fail. */
 type Outage = { name: string; start(side: Side): Promise<unknown> };
 
 const OUTAGES: readonly Outage[] = [
@@ -91,7 +91,7 @@ async function compareSides(name: string, healthy: Side, affected: Side): Promis
   say(`  CPU time of the service, divided by the CPU time of the service with healthy sources: ${cpu.toFixed(2)}`);
 }
 
-/** The durations of requests in milliseconds: first to the service with healthy sources, then to the other service. */
+/** The durations of requests in milliseconds: first of those to the service with healthy upstreams, then of those to the other service. */
 type Samples = [number[], number[]];
 type Round = { hot: Samples; cold: Samples };
 
@@ -176,7 +176,7 @@ function minutesSince(at: number): number {
 
 type Counts = Partial<Record<Server | 'chain', number>>;
 
-/** Prints the number of requests at the servers. The proxy of a refusing or hanging source lets no request through. */
+/** Prints the number of requests that reached the servers. The proxy of a refusing or hanging upstream lets no request through. */
 function sayCounts(what: string, after: Counts, before: Counts, minutes: number): void {
   const parts = Object.entries(after).map(
     ([server, count]) => `${server} ${((count - (before[server as Server] ?? 0)) / minutes).toFixed(0)}`,
@@ -198,7 +198,7 @@ type Side = {
   heal(): Promise<void>;
 };
 
-/** Starts a service with its records, its sources and a proxy for each source. Resolves after every source has been read. */
+/** Starts a service with its records, its upstreams and a proxy for each upstream. Resolves after every upstream has been read. */
 async function startSide(scope: { after(close: unknown): void }): Promise<Side> {
   const world = await startVendorServers(scope, { now: Date.now, rows: ROWS });
   const chain = await startReplayServer(scope, rpcRoutes({ chainId: 8_453 }));
@@ -264,7 +264,7 @@ async function startSide(scope: { after(close: unknown): void }): Promise<Side> 
   return side;
 }
 
-/** Whether the task reads a source. The task of a chain always runs, and the sweep of expired listings has no source. */
+/** Whether the task reads an upstream in runs. The task of a chain runs all the time, and the sweep of expired listings reads no upstream. */
 function isOfSource(name: string): boolean {
   return !name.startsWith('chain-') && name !== 'expiry';
 }

@@ -1,4 +1,5 @@
-// Consistent, read-only access to both databases at one moment.
+// Reads both databases in one read-only transaction of each database. Such a transaction sees one state of its database: later commits do not
+// change what it reads.
 
 import type { Database, Queryable } from './port.ts';
 
@@ -7,8 +8,8 @@ export type Sides = { main: Queryable; indexer: Queryable };
 const SNAPSHOT = `set transaction isolation level repeatable read read only`;
 
 /**
- * Runs `work` with one snapshot of each database. The indexer's snapshot begins first: its rows were computed from rows that the primary
- * had committed before, so the primary's later snapshot has those rows. On the embedded engine, all other statements wait for `work`.
+ * Runs `work` with one state of each database. The state of the indexer is the earlier one. Its rows were computed from rows that the primary
+ * had committed before, so the later state of the primary has those rows. On the embedded engine, all other statements wait for `work`.
  */
 export function readTogether<T>(
   { main, indexer }: { main: Database; indexer: Database },
@@ -17,7 +18,7 @@ export function readTogether<T>(
   return indexer.transaction(async (indexerTx) => {
     await indexerTx.query(SNAPSHOT);
     if (indexer === main) return work({ main: indexerTx, indexer: indexerTx });
-    // PostgreSQL takes the snapshot when it executes the first statement.
+    // A transaction sees the state at its first statement after `set transaction`.
     await indexerTx.query(`select`);
     return main.transaction(async (mainTx) => {
       await mainTx.query(SNAPSHOT);

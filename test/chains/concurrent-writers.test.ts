@@ -1,5 +1,5 @@
 // All writers of maintained figures run at the same time. At the end every figure must equal a count. The writers are: a chain with
-// reorganisations, its projection in two processes, imports, marketplace snapshots, cancels, expiries and copies of the catalog.
+// reorganisations, its projection in two processes, imports, complete lists of listings from a marketplace, cancels, expiries and copies of the catalog.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';

@@ -32,7 +32,7 @@ export const rate = (fields: object = {}) => ({
   ...fields,
 });
 
-/** For each kind: some records, and then records that change all rows of the first records and add another row. */
+/** The records of each kind. The records in `second` change rows of the records in `first`, and add a row. */
 export const UNDOABLE_RECORDS: Record<string, { first: object[]; second: object[] }> = {
   collection: {
     first: [collection({ royaltyBps: 500, snapshot: { floorRaw: '5' } })],
