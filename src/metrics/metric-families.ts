@@ -1,4 +1,5 @@
-// The metrics with the names, units and types of OpenTelemetry. The Prometheus name of a metric follows from its OpenTelemetry name and unit.
+// Converts the metrics of Prometheus to metrics with the names, units and types of OpenTelemetry. The Prometheus name of a metric follows from
+// its OpenTelemetry name and unit.
 
 import type { Registry } from 'prom-client';
 import type { MetricName } from './gauge-table.ts';

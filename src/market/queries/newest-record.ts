@@ -1,4 +1,5 @@
-// Tables that hold the newest record of each collection: collection stats and analytics. Indexer database.
+// Writes and reads two tables with the newest records of each collection: one with its stats record, one with its analytics record. Indexer
+// database.
 
 import type { Queryable } from '../../database/port.ts';
 import type { RowColumns } from '../../database/row-source.ts';
