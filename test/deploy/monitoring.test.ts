@@ -1,5 +1,5 @@
-// The alert rules and the dashboard in deploy/. They name metrics that exist, and the rules fire when they should. The tests of the
-// rules need `promtool` (Debian's package `prometheus`), or PROMTOOL with its path.
+// Checks the alert rules and the dashboard in deploy/. They must name only metrics that exist, and each rule must fire on its failure. The
+// tests of the rules need `promtool` (Debian's package `prometheus`), or PROMTOOL with its path.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

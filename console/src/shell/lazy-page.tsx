@@ -1,5 +1,5 @@
-// Pages and parts of pages whose scripts are loaded when they are first displayed. If a script cannot be loaded because the service does not
-// respond, the script is loaded when the service responds again.
+// Loads the scripts of pages, and of parts of pages, when they are first displayed. If a script cannot be loaded because the service does
+// not respond, the script is loaded when the service responds again.
 
 import type { ComponentType, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

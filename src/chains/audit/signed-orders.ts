@@ -1,4 +1,5 @@
-// The stored orders of a collection with their signed terms, for `audit --fillable`. The command then compares them with the chain.
+// Reads the stored orders of a collection with their signed terms, for `mercat audit --fillable`. The command compares these orders with
+// the chain.
 
 import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import { OperatorError } from '../../core/errors.ts';
@@ -36,7 +37,8 @@ export type AuditedBook = {
 };
 
 /**
- * The most own orders, and the most mirrored listings, of one book. If there are more, the rest is left out, and the book is not complete.
+ * The most own orders of a collection that are read, and the most mirrored listings. If there are more, the rest is left out, and
+ * `isComplete` is false.
  */
 const ORDERS_MAX = 50_000;
 

@@ -1,5 +1,5 @@
-// The collections whose mirrored listings are judged by the log of their chain. Indexer database. The projection writes these rows for the
-// writers of listings, which cannot read the follows in the primary database.
+// Stores which collections have mirrored listings that are judged by the log of their chain. Indexer database. The projection writes these
+// rows for the writers of listings, which cannot read the follows in the primary database.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, oneOf, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';

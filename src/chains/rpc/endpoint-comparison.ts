@@ -25,7 +25,8 @@ export type ComparisonStatus = {
   /** Calls to contracts, and reads of transactions, that were accepted without a comparison since the process started. */
   uncomparedCalls: number;
   /**
-   * The oldest dispute about a new block, otherwise the oldest dispute. Nothing that is disputed is stored. Null while the endpoints agree.
+   * The oldest dispute about a new block. If there is none, the oldest dispute about another read. Nothing that is disputed is stored. Null
+   * while the endpoints agree.
    */
   disputed: Dispute | null;
 };

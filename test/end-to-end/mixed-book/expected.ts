@@ -1,6 +1,5 @@
-// The expected mixed book (own orders and mirrored listings), computed from the accepted orders, the chain's state and the rows of each
-// marketplace. This file must
-// never use the service's code.
+// Computes the expected mixed book (own orders and mirrored listings) from the accepted orders, the chain's state and the rows of each
+// marketplace. This file must never use the service's code.
 
 import { createHash } from 'node:crypto';
 import type { Hex } from 'viem';

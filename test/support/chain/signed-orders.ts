@@ -1,5 +1,5 @@
-// Signed Seaport orders for tests: accounts with keys, asks, and signatures in each form. The signatures are made with viem and
-// not with the code under test.
+// Makes signed Seaport orders for tests: accounts with keys, asks, and signatures in each form. The signatures are made with viem and not
+// with the code under test.
 
 import {
   concat,
