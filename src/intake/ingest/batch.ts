@@ -17,6 +17,8 @@ import type { CollectionAsset } from '../../market/queries/figures.ts';
 import { lockFigures } from '../../market/queries/figures.ts';
 import type { NewListing } from '../../market/queries/listing-writes.ts';
 import {
+  haveCollectionsOwnKeys,
+  listCollectionsOfKeys,
   listSharedOrderHashes,
   prepareListings,
   updateListingsOfEndedOrders,
@@ -46,6 +48,7 @@ import type { RecordLocation } from './created-collections.ts';
 import { createCollections, listLocations } from './created-collections.ts';
 import { divideByCollection } from './divide-batch.ts';
 import { ingestOrders, verifyOrders } from './orders.ts';
+import { findRepeatedKeys, findRepeatedLines } from './repeated-keys.ts';
 import type { Importer } from './products.ts';
 import { ingestProducts, OPERATOR } from './products.ts';
 import { ingestSales, prepareReportedSales } from './sales.ts';
@@ -99,8 +102,13 @@ export type IngestOptions = {
   onTransaction?: (transaction: BatchTransaction) => void;
 };
 
-/** A batch whose rows for the indexer are folded, sorted and encoded. */
-export type PreparedBatch = { records: readonly NumberedRecord[]; now: number; parts: readonly PreparedPart[] };
+/** A batch whose rows for the indexer are folded, sorted and encoded. `repeatedKeys`: the listing keys that several collections have. */
+export type PreparedBatch = {
+  records: readonly NumberedRecord[];
+  now: number;
+  parts: readonly PreparedPart[];
+  repeatedKeys: ReadonlySet<string>;
+};
 
 type PrepareOptions = Pick<IngestOptions, 'now' | 'source' | 'replace'>;
 
@@ -115,7 +123,7 @@ export function prepareBatch(
 ): PreparedBatch {
   const indexed = records.filter(({ record }) => !isPrimary(record));
   const parts = divideByCollection(indexed, indexer).map((part) => preparePart(part, options));
-  return { records, now: options.now, parts };
+  return { records, now: options.now, parts, repeatedKeys: findRepeatedKeys(indexed) };
 }
 
 export function ingestBatch(
@@ -129,7 +137,7 @@ export function ingestBatch(
 /** Stores a batch, which must have been prepared with the same options. */
 export async function ingestPrepared(
   context: IngestContext,
-  { records, now, parts }: PreparedBatch,
+  { records, now, parts, repeatedKeys }: PreparedBatch,
   given: Omit<IngestOptions, 'now'>,
 ): Promise<void> {
   const options = { ...given, now };
@@ -144,7 +152,15 @@ export async function ingestPrepared(
   const indexed = parts.flatMap((part) => part.records);
   const { part, known } = await ingestPrimaryPart(context, { primary, indexed }, options);
   if (part) report(part);
-  await ingestIndexedParts(context, parts, { known, ...options, onPart: report });
+  const repeatedLines =
+    repeatedKeys.size === 0 || (await haveCollectionsOwnKeys(context.indexer))
+      ? new Set<number>()
+      : findRepeatedLines(
+          omit(records, findOmitted(records, known)),
+          repeatedKeys,
+          await listCollectionsOfKeys(context.indexer, [...repeatedKeys]),
+        );
+  await ingestIndexedParts(context, parts, { known, repeatedLines, ...options, onPart: report });
 }
 
 /** Records of some collections that the indexer stores, and the rows that were made from these records. */
@@ -228,6 +244,7 @@ async function ingestIndexedParts(
     ...options
   }: {
     known: KnownInPrimary;
+    repeatedLines: ReadonlySet<number>;
     onPart: (part: IngestedPart, records: readonly NumberedRecord[]) => void;
   } & IngestOptions,
 ): Promise<void> {
@@ -249,29 +266,38 @@ async function ingestIndexedParts(
 async function ingestIndexedPart(
   { indexer, chains }: IngestContext,
   prepared: PreparedPart,
-  { known, ...options }: { known: KnownInPrimary } & IngestOptions,
+  { known, repeatedLines, ...options }: { known: KnownInPrimary; repeatedLines: ReadonlySet<number> } & IngestOptions,
 ): Promise<IngestedPart> {
-  const rejections = prepared.records.flatMap((entry) => rejectOtherCase(entry, known.contractAddresses));
-  const ownOrderLines = prepared.records.flatMap(({ line, record }) => {
-    const order = mirroredOrderOf(record);
-    return order && known.orderIds.has(toOrderKeyText(order)) ? [line] : [];
-  });
-  const omitted = new Set([...rejections.map(({ line }) => line), ...ownOrderLines]);
-  const accepted =
-    omitted.size === 0
-      ? prepared
-      : preparePart(
-          prepared.records.filter(({ line }) => !omitted.has(line)),
-          options,
-        );
+  const found = findOmitted(prepared.records, known);
+  const repeated = prepared.records.filter(({ line }) => repeatedLines.has(line)).length;
+  const kept = omit(prepared.records, found).filter(({ line }) => !repeatedLines.has(line));
+  const accepted = kept.length === prepared.records.length ? prepared : preparePart(kept, options);
   const coverage = options.isImport ? toImportedCoverage(accepted.records, options) : [];
   const { counts, conflicts } = await transact(indexer, options, (tx) =>
     writeIndexed(tx, accepted, { ...options, chains, coverage }),
   );
   options.changes?.noteCovered(coverage);
   const listings = counts.get('listing');
-  if (listings) listings.unchanged += ownOrderLines.length;
-  return { counts, rejections, conflicts, ownOrderLines, createdCollections: [] };
+  if (listings) listings.unchanged += found.ownOrderLines.length + repeated;
+  return { counts, conflicts, ...found, createdCollections: [] };
+}
+
+type Omitted = Pick<IngestedPart, 'rejections' | 'ownOrderLines'>;
+
+/** Finds the records that are not written because of rows of the primary database. */
+function findOmitted(records: readonly NumberedRecord[], { contractAddresses, orderIds }: KnownInPrimary): Omitted {
+  return {
+    rejections: records.flatMap((entry) => (isPrimary(entry.record) ? [] : rejectOtherCase(entry, contractAddresses))),
+    ownOrderLines: records.flatMap(({ line, record }) => {
+      const order = mirroredOrderOf(record);
+      return order && orderIds.has(toOrderKeyText(order)) ? [line] : [];
+    }),
+  };
+}
+
+function omit(records: readonly NumberedRecord[], { rejections, ownOrderLines }: Omitted): readonly NumberedRecord[] {
+  const lines = new Set([...rejections.map(({ line }) => line), ...ownOrderLines]);
+  return lines.size === 0 ? records : records.filter(({ line }) => !lines.has(line));
 }
 
 async function writePrimary(

@@ -1,0 +1,39 @@
+// Listings of one batch with the same key in several collections. Such listings have the same marketplace and the same id. As long as the
+// database accepts a key only once, only the collection of the first of these listings gets a row, as if the listings were in several batches.
+
+import type { NumberedRecord } from '../records/parse.ts';
+
+/** Returns the keys of listings that several collections have. */
+export function findRepeatedKeys(records: readonly NumberedRecord[]): ReadonlySet<string> {
+  const first = new Map<string, string>();
+  const repeated = new Set<string>();
+  for (const { record } of records) {
+    if (record.kind !== 'listing') continue;
+    const { key, collectionId } = record.row;
+    const earlier = first.get(key);
+    if (earlier === undefined) first.set(key, collectionId);
+    else if (earlier !== collectionId) repeated.add(key);
+  }
+  return repeated;
+}
+
+/**
+ * Returns the lines of the listings that are not stored because a listing of another collection has their key: a stored listing, or an earlier
+ * listing of the batch. `stored`: the collections of the stored listings with these keys, by key.
+ */
+export function findRepeatedLines(
+  records: readonly NumberedRecord[],
+  keys: ReadonlySet<string>,
+  stored: ReadonlyMap<string, string>,
+): ReadonlySet<number> {
+  const first = new Map(stored);
+  const lines = new Set<number>();
+  for (const { line, record } of records) {
+    if (record.kind !== 'listing' || !keys.has(record.row.key)) continue;
+    const { key, collectionId } = record.row;
+    const earlier = first.get(key);
+    if (earlier === undefined) first.set(key, collectionId);
+    else if (earlier !== collectionId) lines.add(line);
+  }
+  return lines;
+}

@@ -1,0 +1,111 @@
+// A file has listings with one source and one id in two collections. Before the migration 0027-collection-keys.sql, which waits for the operator,
+// a listing key is unique over all collections. Then the first of these listings in the file is stored. After the migration, all are stored.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/core/log.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import type { Databases } from '../../src/database/open.ts';
+import { openDatabases } from '../../src/database/open.ts';
+import type { UpsertCounts } from '../../src/database/upsert.ts';
+import { ingestBatch } from '../../src/intake/ingest/batch.ts';
+import { parseRecord } from '../../src/intake/records/parse.ts';
+import type { TestEngine } from '../support/engines/each-engine.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { listing, NOW, order, recordContext, toContext, token } from '../support/service/intake.ts';
+
+const addressOf = (collection: number) => `0x${String(collection).padStart(40, '0')}`;
+const listed = (collection: number, id: string, fields: object = {}) =>
+  listing({ contractAddress: addressOf(collection), tokenId: id.slice(1), id, ...fields });
+
+/** The listing L1 is of the collection 2 first, L2 of the collection 1. The second report of each changes its price. */
+const REPEATED = [
+  listed(2, 'L1', { priceRaw: '21' }),
+  listed(1, 'L2', { priceRaw: '12' }),
+  listed(1, 'L1', { priceRaw: '11' }),
+  listed(2, 'L2', { priceRaw: '22' }),
+  listed(2, 'L1', { priceRaw: '210' }),
+  listed(1, 'L2', { priceRaw: '120' }),
+];
+/** Enough records of both collections for a batch in two parts. */
+const MANY = Array.from({ length: 1_200 }, (_, n) =>
+  token({ contractAddress: addressOf(1 + (n % 2)), tokenId: `${n}` }),
+);
+
+/** A database of an earlier version after an upgrade: the contracts are not applied. */
+async function openUpgraded(engine: TestEngine): Promise<Databases & AsyncDisposable> {
+  const databases = await openDatabases(readConfig(await engine.settings('empty')), createLog('silent'));
+  for (const schema of ['main', 'indexer'] as const) await migrate(databases[schema], schema, { contracts: false });
+  return { ...databases, [Symbol.asyncDispose]: databases.close };
+}
+
+/** Stores all records in one batch. */
+async function ingestAtOnce(databases: Databases, values: readonly Record<string, unknown>[]): Promise<UpsertCounts> {
+  const total = { inserted: 0, updated: 0, unchanged: 0 };
+  const records = values.map((value, index) => {
+    const { record } = parseRecord(recordContext, value);
+    assert.ok(record);
+    return { line: index + 1, record };
+  });
+  await ingestBatch(contextOf(databases), records, {
+    now: NOW,
+    dryRun: false,
+    isImport: true,
+    onIngested: ({ counts }) => {
+      for (const { inserted, updated, unchanged } of counts.values()) {
+        total.inserted += inserted;
+        total.updated += updated;
+        total.unchanged += unchanged;
+      }
+    },
+  });
+  return total;
+}
+
+const contextOf = ({ main, indexer }: Databases) => toContext(main, { indexer, copyCatalog: () => Promise.resolve() });
+
+const listStored = async ({ indexer }: Databases) => {
+  const rows = await indexer.query(
+    `select right(collection_id, 1) as collection, id, price_raw::text as price from indexer.listing order by 2, 1`,
+  );
+  return rows.map(({ collection, id, price }) => `${collection} ${id} ${price}`);
+};
+
+forEachEngine('listings with one id in two collections', (engine) => {
+  for (const [size, records] of [
+    ['one part', REPEATED],
+    ['several parts', [...REPEATED.slice(0, 3), ...MANY, ...REPEATED.slice(3)]],
+  ] as const) {
+    test(`a batch in ${size} stores the first of them before the contract, and all of them after it`, async (t) => {
+      if (engine.hasCitus) return t.skip('a cluster has all contracts');
+      await using databases = await openUpgraded(engine);
+      const first = await ingestAtOnce(databases, records);
+      assert.deepEqual(await listStored(databases), ['2 L1 210', '1 L2 120']);
+      assert.equal(first.unchanged, 2);
+      assert.equal((await ingestAtOnce(databases, records)).inserted, 0);
+      assert.deepEqual(await listStored(databases), ['2 L1 210', '1 L2 120']);
+      await migrate(databases.indexer, 'indexer', { contracts: true });
+      assert.equal((await ingestAtOnce(databases, records)).inserted, 2);
+      assert.deepEqual(await listStored(databases), ['1 L1 11', '2 L1 210', '1 L2 120', '2 L2 22']);
+    });
+  }
+
+  test('a stored listing comes before all listings of a batch', async (t) => {
+    if (engine.hasCitus) return t.skip('a cluster has all contracts');
+    await using databases = await openUpgraded(engine);
+    await ingestAtOnce(databases, REPEATED.slice(0, 3));
+    await ingestAtOnce(databases, REPEATED.slice(3));
+    assert.deepEqual(await listStored(databases), ['2 L1 210', '1 L2 120']);
+  });
+
+  test('a listing of an own order, which is not stored, does not keep the listing of the other collection away', async (t) => {
+    if (engine.hasCitus) return t.skip('a cluster has all contracts');
+    await using databases = await openUpgraded(engine);
+    const orderHash = `0x${'a'.repeat(64)}`;
+    await ingestAtOnce(databases, [order({ contractAddress: addressOf(2) })]);
+    await databases.main.query(`update main.book_order set order_hash = $1`, [orderHash]);
+    await ingestAtOnce(databases, [listed(2, 'L1', { orderHash }), listed(1, 'L1')]);
+    assert.deepEqual(await listStored(databases), ['1 L1 100']);
+  });
+});
