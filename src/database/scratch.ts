@@ -1,4 +1,4 @@
-// A temporary embedded database, which is empty when it is opened. Closing the database removes its directory.
+// Opens a temporary embedded database that has no rows. Closing the database removes its directory.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -8,7 +8,7 @@ import { createDatabase } from './port.ts';
 import { openEmbedded } from './embedded/embedded.ts';
 import { migrate } from './migrate.ts';
 
-/** Opens a database with both schemas. */
+/** The database has both schemas. */
 export async function openScratch(): Promise<Database> {
   const parent = mkdtempSync(path.join(os.tmpdir(), 'mercat-scratch-'));
   const remove = () => rmSync(parent, { recursive: true, force: true });

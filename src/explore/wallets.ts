@@ -69,7 +69,7 @@ export async function listWalletListings(market: Market, query: WalletPageQuery)
   const mirrored = requireValue(mirror, 'upstream_error');
   const orders = valueOrNull(book) ?? [];
   const { page, next } = toPage([...mirrored, ...orders], query.limit);
-  // The own book may list an asset for another seller. As in every list, the order of the own book then hides the mirrored listing.
+  // The own order book may have an order of another seller for an asset. As in every list, this order then hides the mirrored listing.
   const hiding = await readBook((db) => listFillableOrdersOfAssets(db, page, options.now));
   const hidden = new Set((valueOrNull(hiding) ?? []).map(toKeyText));
   const ownByAsset = new Map(orders.map((order) => [toKeyText(order), toListingOfOrder(order)]));

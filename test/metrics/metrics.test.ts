@@ -187,7 +187,7 @@ async function leaveSocket(socketPath: string): Promise<void> {
   await once(server, 'close');
 }
 
-describe('the setting', () => {
+describe('the setting METRICS_ADDRESS', () => {
   for (const [setting, address] of [
     ['', null],
     ['127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],

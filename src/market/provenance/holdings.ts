@@ -1,4 +1,4 @@
-// Supply, owners and listed count of a collection, from the stored facts. Pure.
+// Chooses the supply, the number of owners and the listed count of a collection from the stored facts. The caller reads the facts.
 
 import type { CollectionSnapshot } from '../../core/collection.ts';
 import type { Coverage, CoverageSubject } from './coverage.ts';
@@ -17,7 +17,7 @@ export type HoldingFacts = {
   coverage: readonly Coverage[];
 };
 
-/** Null for a number that could not be read. An asset that both books list counts as `own`. */
+/** Null for a number that could not be read. An asset that both the own order book and the mirror list counts as `own`. */
 export type ListedAssets = { own: number | null; mirrored: number | null };
 
 export type HoldingContext = {
@@ -108,7 +108,7 @@ function toListedCounts(
   const counted = toCounted(coverage, own + mirrored, need);
   if (isScanned(coverage, 'listings')) return counted.filter((one) => one.kind === 'scan');
   if (counted.length > 0) return counted;
-  // If the mirror has no listing, and no record of any age has a listed count, the own book has all listings.
+  // If the mirror has no listing, and no record of any age has a listed count, the own order book has all listings.
   if (!hasOwnBook || mirrored > 0 || (record?.listedCount ?? null) !== null) return [];
   return [{ kind: 'imported', source: 'order-book', at: now, complete: true, value: own, maxAgeMs: null }];
 }

@@ -1,5 +1,5 @@
-// Renders files for the shared caches in deploy/. With these files, a cache keeps only the query parameters that an operation of /v1
-// has. All other parameters are removed. The service ignores them, but each of their values would make a new cache
+// Renders files for the configuration of the shared caches in deploy/. With these files, a cache removes from the URL of each request all
+// query parameters that no operation of /v1 has. The service would ignore these parameters, but each of their values would make a new cache
 // entry.
 
 type Document = { paths: Record<string, Record<string, { parameters?: { name: string; in: string }[] }>> };
