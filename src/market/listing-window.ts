@@ -116,8 +116,8 @@ async function collectAssets<R extends { asset: string }>(
 export type MergedListing = { asset: string; raw: bigint; orderId: string };
 
 /**
- * Merges own and mirrored listings, cheapest first, with one listing for each asset. Mirrored listings of the assets in `ownAssets` are left
- * out, so the own listing of such an asset is served even when a mirrored listing is cheaper.
+ * Merges own and mirrored listings, cheapest first, with one listing for each asset. Mirrored listings of the assets in `ownAssets` are
+ * left out, so the own listing of such an asset is served even when a mirrored listing is cheaper.
  */
 export function mergeListings<L extends MergedListing>(own: L[], mirrored: L[], ownAssets: ReadonlySet<string>): L[] {
   const external = mirrored.filter((listing) => !ownAssets.has(listing.asset));

@@ -195,7 +195,7 @@ function declareTests(engine: TestEngine): void {
     }
   }
 
-  test('by price read few rows of each book', async () => {
+  test('by price read few rows of the order book and of the mirror', async () => {
     const filter = { assets: null, now: NOW, limit: LIMIT };
     const mirrored = await listMirroredAssetsByPrice(db, id, { ...filter, limit: 300, after: null });
     const own = await listOwnAssetsByPrice(db, id, { ...filter, limit: 300, after: null });

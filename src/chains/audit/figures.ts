@@ -10,8 +10,8 @@ import type { ChainAudit, Difference } from './report.ts';
 import { FIGURE_DIFFERENCES_MAX } from './report.ts';
 
 /**
- * How often the figures are counted. A difference is reported only if every count finds it. A figure can be wrong for up to 5 seconds. Then
- * the sweep of expired rows has corrected it, or the task `catalog` if a copy of the catalog had failed.
+ * How often the figures are counted. A difference is reported only if every count finds it. A stored figure may be wrong for up to 5
+ * seconds, until the sweep of expired rows corrects it. After a failed copy to the indexer, the task `catalog` corrects it.
  */
 const COUNTS = 4;
 const PAUSE_MS = 2_000;

@@ -29,7 +29,7 @@ const askFilled: EventDecoder = ({ address, topics, data }, position, events) =>
   );
 };
 
-/** Asks are made on the chain and have no order hash. Therefore the hash of a fill cannot lead to a mirrored listing. */
+/** Asks are made on the chain and have no order hash. Therefore a fill cannot be matched by its hash with a mirrored listing. */
 export const ZORA_V3: SettlementProtocol = {
   listContracts: deployedAt({
     ethereum: ['0x6170b3c3a54c3d8c854934cbc314ed479b2b29a3'],

@@ -1,4 +1,4 @@
-// The first rows of a file, for `mercat import --explain`.
+// Reads the first rows of a file for `mercat import --explain`, which guesses the meaning of the columns from them.
 
 import type { Chains } from '../../core/chains.ts';
 import { JsonNumber } from '../../core/json-text.ts';
