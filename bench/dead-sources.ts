@@ -264,7 +264,7 @@ async function startSide(scope: { after(close: unknown): void }): Promise<Side> 
   return side;
 }
 
-/** Whether the task reads an upstream in runs. The task of a chain runs all the time, and the sweep of expired listings reads no upstream. */
+/** Whether the task reads an upstream and then ends. The task of a chain never ends, and the sweep of expired listings reads no upstream. */
 function isOfSource(name: string): boolean {
   return !name.startsWith('chain-') && name !== 'expiry';
 }

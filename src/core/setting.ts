@@ -1,4 +1,4 @@
-// The types of settings and of tables of settings, and the parsers and rows that several tables share.
+// Defines settings and tables of settings. Several tables share the parsers and the kinds of settings in this file.
 
 export type Setting<V> = {
   /**

@@ -1,4 +1,4 @@
-// The ids of transactions in canonical form: hashes on EVM chains, signatures on Solana.
+// Converts the ids of transactions to canonical form. On EVM chains the id of a transaction is a hash, on Solana it is a signature.
 
 import { base58 } from '@scure/base';
 import type { ChainFamily } from './address.ts';

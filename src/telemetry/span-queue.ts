@@ -1,4 +1,4 @@
-// Ended spans that wait for their export, in bounded memory. One batch is sent at a time. While the receiver is unavailable, the queue keeps
+// Keeps ended spans in bounded memory until they are exported. One batch is sent at a time. While the receiver is unavailable, the queue keeps
 // the oldest spans and drops new ones.
 
 import type { PostResult } from './otlp-client.ts';

@@ -1,4 +1,4 @@
-// Notices of changes between processes. The clock of the services stands still, so a cached response is fresh until a notice arrives.
+// Tests the notices by which a process tells other processes what it has changed. The clock of the services stands still, so a cached response is fresh until a notice arrives.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';

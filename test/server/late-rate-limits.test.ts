@@ -1,5 +1,5 @@
-// The edge with a rate limiter that responds late. Responses keep the order of their requests. Requests of closed connections are
-// dropped.
+// Tests the edge with a rate limiter that responds late. Responses must keep the order of their requests. Requests of closed connections must
+// not be routed.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// The parts of the telemetry export: the sampler, the queue of spans, the client, the spans of outgoing calls, the export at the end of the
-// service, and the settings.
+// Tests the parts of the telemetry export one by one: the sampler, the queue of spans, the client, the spans of outgoing calls, the export at
+// the end of the service, and the settings.
 
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, test } from 'node:test';

@@ -1,4 +1,5 @@
-// Listing, buying and cancelling. Each action reports its steps. `toTradeFailure` turns the errors that an action throws into messages.
+// Lists tokens, buys listings and cancels listings. Each action reports its steps. `toTradeFailure` turns the errors that an action throws into
+// messages.
 
 import type { Address, Hex } from 'viem';
 import { encodeFunctionData } from 'viem';

@@ -1,4 +1,4 @@
-// The events of ERC-721 and ERC-1155 contracts: transfers, approvals, and announcements of changed metadata.
+// Decodes the events of ERC-721 and ERC-1155 contracts: transfers, approvals, and announcements of changed metadata.
 // https://eips.ethereum.org/EIPS/eip-721, https://eips.ethereum.org/EIPS/eip-1155, https://eips.ethereum.org/EIPS/eip-4906
 
 import type { ChainEvent, Transfer } from '../../chain-log/chain-event.ts';

@@ -1,4 +1,4 @@
-// Assets that the own order book lists. Primary database.
+// Reads which assets the own order book lists. Primary database.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';

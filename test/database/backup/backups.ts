@@ -1,5 +1,5 @@
-// Fixtures of the backup tests: rows with values that are easily altered, an exact dump of a database, and the backup and restore
-// commands as real processes.
+// Support for the backup tests. It inserts rows with values that a backup could easily alter, dumps a database exactly, and runs the backup
+// and restore commands as real processes.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
