@@ -1,4 +1,4 @@
-// The summary of an import, for --json and as text.
+// Completes the summary of an import for --json, and describes it as text.
 
 import { BATCH_ROWS_FIRST, BATCH_ROWS_MAX_ANY } from '../../intake/batch-size.ts';
 import type { ImportSummary } from '../../intake/import-summary.ts';
