@@ -98,7 +98,9 @@ export class Transport {
     }
   }
 
-  /** Sends a request once. Resolves when the head of the response has arrived. Fails unless the response is successful. */
+  /**
+   * Sends a request once. Resolves when the status and the headers of the response have arrived. Fails unless the response is successful.
+   */
   async open(request: Omit<Request, 'isRepeatable'>, signal: AbortSignal): Promise<Response> {
     const response = await this.#fetchOnce(request, signal);
     if (response.ok || response.status === NOT_MODIFIED) return response;

@@ -31,7 +31,7 @@ export type CollectionTrait = { name: string; values: TraitFigures[]; hasMoreVal
 
 export type TraitPage = {
   traits: CollectionTrait[];
-  /** The last name; null on the last page. */
+  /** The name of the last trait on this page. Null on the last page. */
   next: string | null;
   /** The time at which the page becomes out of date, even if no row changes. Null if there is no such time. */
   validUntil: number | null;

@@ -58,7 +58,10 @@ export async function evaluateCollectionOrders(
   return evaluateOrders(tx, await listSignedOrderIds(tx, collectionId), now);
 }
 
-/** Returns what the activity log records of a new state. It records nothing if only the filled quantity or the transaction has changed. */
+/**
+ * Returns the change that the activity log records for a new state. Returns none if only the filled quantity or the transaction has
+ * changed.
+ */
 function toRecorded({ orderId, from, to }: OrderChange, evidence: OrderEvidence, now: number): RecordedOrderChange[] {
   const isByCounter = to.status === 'cancelled' && isEndedByCounter(evidence);
   const change = toStateChange({ ...from, hidden: from.dormant }, { ...to, hidden: to.dormant });

@@ -30,8 +30,8 @@ const OLD_IMPORTS_MAX = 5;
 const VIEWS_KEPT_MS = 24 * 60 * 60_000;
 
 /**
- * How long the points of histories are kept. A reorganisation does not change points of this age, because the follower does not revert
- * blocks of this age.
+ * How long each change of a floor or listed count is kept as a point (market-points.ts). A reorganisation does not change older points,
+ * because the follower does not revert blocks of this age.
  */
 const POINTS_KEPT_MS = 31 * 24 * 60 * 60_000;
 

@@ -148,7 +148,7 @@ export class PrimaryProgress {
 
 const TOO_MANY_CONNECTIONS = '53300';
 
-/** A primary that rejects a connection because it has too many still accepts writes. */
+/** A primary that rejects a connection because too many are open is not lost: it still accepts writes. */
 function isLoss(error: unknown): boolean {
   return isOutOfReach(error) && (error as { code?: unknown }).code !== TOO_MANY_CONNECTIONS;
 }

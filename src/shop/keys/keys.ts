@@ -32,7 +32,7 @@ export async function issueKey(
 
 /**
  * Issues a replacement for the key `id`, with the same shop, name, scopes and expiry. The old key stays valid for `overlapMs`, so that
- * callers can switch to the new key. If the old key would end before that, it still ends at the earlier time.
+ * callers can switch to the new key. If the expiry of the old key is earlier, the old key ends at its expiry.
  */
 export function rotateKey(
   context: ShopContext,

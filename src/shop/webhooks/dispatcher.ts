@@ -70,7 +70,9 @@ const CLOCK_TOLERANCE_MS = 1_000;
 export const DELIVERY_LEASE_MS = 60_000;
 /** The most events for which one statement creates deliveries. */
 const FAN_OUT_SIZE = 200;
-/** The limit of batches of events in one dispatch, so that deliveries are sent meanwhile. The next dispatch continues. */
+/**
+ * The most batches of events that one dispatch processes before it sends deliveries. The next dispatch continues with the remaining events.
+ */
 const FAN_OUT_BATCHES_MAX = 2;
 export const EVENTS_KEPT_MS = 30 * 24 * 3_600_000;
 /** Once in this period, events older than `EVENTS_KEPT_MS` are deleted, in at most `DELETE_BATCHES_MAX` batches of `DELETE_SIZE`. */

@@ -25,7 +25,7 @@ import type { TestService } from '../../support/service/service.ts';
 import { startTestService } from '../../support/service/service.ts';
 
 const LIMIT_MS = 60_000;
-/** The longest wait until cached responses are stale and a block has taken effect. */
+/** The longest wait until a new block has taken effect and no cached response is from before it. */
 const SETTLE_MS = 5_000;
 const SLUG = 'paper-moths';
 /** The platform fee, which is the default of the service, and the creator fee that OpenSea reports for the test collection. */
