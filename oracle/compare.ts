@@ -99,7 +99,10 @@ function cheapest(orders: readonly SignedOrder[]): SignedOrder | null {
   return found;
 }
 
-/** Whether the service may serve either of the two orders of an asset: they are the same order, or have the same book and price. */
+/**
+ * Whether the service may serve either of the two orders of an asset. It may if they are the same order. It may also if both orders have
+ * the same price, and both are own orders or both are mirrored orders.
+ */
 function isEqual(a: SignedOrder, b: SignedOrder): boolean {
   return a.key === b.key || (a.book === b.book && a.price === b.price);
 }

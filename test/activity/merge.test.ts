@@ -67,7 +67,7 @@ forEachEngine('the merge of the activity log', (engine) => {
       assert.equal((await findActivityHead(main)).position, 5);
     });
 
-    test(`a batch larger than one transaction is merged completely and in order (${databases} databases)`, async () => {
+    test(`more changes than one transaction merges are merged completely and in order (${databases} databases)`, async () => {
       const names = Array.from({ length: 2_100 }, (_, index) => `o${index}`);
       await record(databases, 'indexer', names.map(list));
       await merge(databases);
@@ -184,7 +184,7 @@ forEachEngine('the merge of the activity log', (engine) => {
     assert.deepEqual(await readNames(), ['2 list kept']);
   });
 
-  test('a reader that has received a position never receives a smaller one later, with concurrent writers and mergers', async () => {
+  test('with concurrent writers and mergers, no position appears that is smaller than a position that was already read', async () => {
     const writing = new AbortController();
     const write = async (writer: number) => {
       for (let index = 0; index < 20; index += 1) {

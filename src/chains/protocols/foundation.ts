@@ -60,7 +60,7 @@ const reserveAuctionFinalized: EventDecoder = ({ address, topics, data, logIndex
   events.push(toFill(position, { protocol: address, orderHash: null, isBid: false, ...parties }));
 };
 
-/** Listings and offers are made on the chain and have no order hash. Therefore the hash of a fill cannot lead to a mirrored listing. */
+/** Listings and offers are made on the chain and have no order hash. So a fill cannot be matched by its hash with a mirrored listing. */
 export const FOUNDATION: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0xcda72070e455bb31c7690a170224ce43623d0b6f'] }),
   decoders: new Map<Hex, EventDecoder>([

@@ -1,5 +1,5 @@
-// The order of the tokens of a collection: by price, by rarity rank and by id. Each query returns keys; the tokens themselves are read
-// afterwards. Indexer database.
+// Lists the keys of the tokens of a collection by price, by rarity rank or by id. The tokens themselves are read afterwards. Indexer
+// database.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -7,7 +7,7 @@ import { amount, assetId, column, rowDecoder, safeInteger, text } from '../../da
 import { LISTED } from '../../market/queries/figures.ts';
 import { computedRankSql, hasReportedRanks } from '../../market/queries/rarity.ts';
 
-/** `listed` null: listed or not. `assets` null: all assets. `now` in milliseconds. */
+/** `listed` null: tokens that are listed, and tokens that are not. `assets` null: all assets. `now` in milliseconds. */
 export type TokenFilter = { listed: boolean | null; assets: readonly string[] | null; now: number };
 
 /** An own order has no key. This value is used in its place, and sorts before the key of every mirrored listing with the same price and id. */

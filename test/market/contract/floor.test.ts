@@ -83,7 +83,7 @@ forEachMarket('floor', { settings }, (market) => {
   });
 
   describe('the ask floor', () => {
-    test('falls back from the order books to the analytics record, the stats record and the snapshot, in this order', async () => {
+    test('falls back from the listings to the analytics record, the stats record and the snapshot, in this order', async () => {
       const subject = newCollection({ snapshot: { floorRaw: '44' } });
       const ask = async () => {
         const [raw] = await rawsOf(subject);
@@ -106,14 +106,14 @@ forEachMarket('floor', { settings }, (market) => {
       await market.load([subject.analytics({ volume: { allTime: 1 } })]);
       assert.equal(await ask(), '33', 'an analytics record without a floor was not skipped');
       await market.load([subject.analytics({ floorRaw: '7' }), subject.order('1', 55)]);
-      assert.equal(await ask(), '55', 'the floor of a record replaced the floor of the books');
+      assert.equal(await ask(), '55', 'the floor of a record replaced the floor of the listings');
       await market.load([subject.order('1', 55, { status: 'filled' })]);
       assert.equal(await ask(), '7');
       market.advance(30 * MINUTE_MS);
       assert.equal(await ask(), '44', 'the floor of a record was used after 30 minutes');
     });
 
-    test('is null when the books are known to be empty, whatever records and the snapshot have', async () => {
+    test('is null when it is known that nothing is listed, whatever floors the records and the snapshot have', async () => {
       const subject = newCollection({ snapshot: { floorRaw: '44' } });
       await market.load([
         subject.collection(),
@@ -127,7 +127,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal((await market.ok(subject.path)).data.stats.floor, null);
     });
 
-    test('is the cheapest row of the merged books', async () => {
+    test('is the cheapest of the own orders and of the mirrored listings that no own order replaces', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.listing('1', 5), subject.listing('2', 50)]);
       assert.equal((await rawsOf(subject))[0], '5');
@@ -139,7 +139,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal((await rawsOf(subject))[0], '7');
     });
 
-    test('is the cheapest external row that no own row replaces, even when 650 cheaper rows are replaced', async () => {
+    test('is found even when own orders replace the 650 cheapest mirrored listings', async () => {
       const subject = newCollection();
       const replaced = range(650).flatMap((n) => [subject.listing(`${n}`, 1 + n), subject.order(`${n}`, 10_000 + n)]);
       await market.load([subject.collection(), ...replaced, subject.listing('9999', 5_000)]);
@@ -199,7 +199,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['1000', '1025']);
     });
 
-    test('of an external row is its buyer total, or its ask without a buyer total', async () => {
+    test('of a mirrored listing is its buyer total, or its ask if it has no buyer total', async () => {
       const subject = newCollection({ royaltyBps: 500 });
       await market.load([subject.collection(), subject.listing('1', 1_000, { buyerTotalRaw: '1111' })]);
       assert.deepEqual(await rawsOf(subject), ['1000', '1111']);
@@ -207,7 +207,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['1000', '1050'], 'both floors come from the same row');
     });
 
-    test('is the cheaper of an own and an external row by the total price, not by the ask', async () => {
+    test('is the lower buyer total of an own order and a mirrored listing, even if its ask is higher', async () => {
       const subject = newCollection({ royaltyBps: 500 });
       await market.load([
         subject.collection(),
@@ -219,7 +219,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['900', '1074']);
     });
 
-    test('of an own Solana row without a buyer total adds platform fee and royalty as well', async () => {
+    test('of an own Solana listing without a buyer total adds platform fee and royalty as well', async () => {
       const subject = newCollection({ chain: 'solana', royaltyBps: 500 });
       const own = { source: 'mercat' };
       await market.load([subject.collection(), subject.listing(mintOf('1'), 1_000, own)]);
@@ -234,7 +234,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['900', '968']);
     });
 
-    test('does not come from a mirrored row that an unexpired own row replaces', async () => {
+    test('does not come from a mirrored listing while an unexpired own order replaces it', async () => {
       const subject = newCollection({ royaltyBps: 0 });
       await market.load([
         subject.collection(),
