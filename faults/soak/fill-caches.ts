@@ -12,7 +12,7 @@ const PAGE_LIMIT = 100;
 const READERS = 8;
 
 /**
- * Imports products, and reads each product in a page and alone. Meanwhile, the visitors of the soak run may delete products that they have
+ * Imports products, and reads each product in a page and alone. Meanwhile, the load on the platform may delete products that the load has
  * created.
  */
 export async function fillCaches(client: Client): Promise<void> {
