@@ -18,6 +18,8 @@ import type { Log } from './core/log.ts';
 import { ChangeNotices } from './database/change-notices.ts';
 import type { DatabaseReplicas, Databases } from './database/open.ts';
 import type { Database } from './database/port.ts';
+import type { ConnectionLane } from './database/connection-lane.ts';
+import { createPartLane } from './intake/ingest/divide-batch.ts';
 import { Market } from './market/market.ts';
 import { Catalog } from './market/catalog.ts';
 import { retireMirroredListings } from './market/mirrored-listings.ts';
@@ -48,6 +50,8 @@ export type ServiceContext = {
   retireMirroredListings: (orders: readonly OrderKey[], at: number) => Promise<void>;
   /** Copies committed changes of collections and own orders to the indexer. Never rejects: a task repeats a failed copy. */
   copyCatalog: () => Promise<void>;
+  /** The share of the connections of the indexer that all imports and tasks of this process use together to store records. */
+  partLane: ConnectionLane;
   /** Merges committed changes of the market into the activity log. Never rejects: a task repeats a failed merge. */
   mergeActivity: () => Promise<void>;
   /** Announces merges of this process. */
@@ -104,6 +108,7 @@ export function createContext(options: ContextOptions): ServiceContext {
     },
     retireMirroredListings: (orders, at) => retireMirroredListings({ indexer, chains }, orders, at),
     copyCatalog: () => catalog.copy(),
+    partLane: createPartLane(indexer),
     mergeActivity: () => merger.merge(),
     activityMerged,
     close: async () => {

@@ -176,6 +176,20 @@ forEachEngine('divided batches', (engine) => {
     assert.equal(seen.most, engine.name === 'postgresql' ? 4 : 1);
   });
 
+  test('several imports at once use half of the connections of the index together', async () => {
+    const { context, seen } = observe();
+    const results = await Promise.all([ingestAll(context), ingestAll(context), ingestAll(context)]);
+    assert.deepEqual(
+      results.map(({ error }) => error),
+      [null, null, null],
+    );
+    assert.equal(
+      results.reduce((sum, { inserted }) => sum + inserted, 0),
+      ROWS,
+    );
+    assert.equal(seen.most, engine.name === 'postgresql' ? db.pool().max / 2 : 3);
+  });
+
   test('when one part fails, the other parts are stored and counted, and the same batch completes the rows', async () => {
     const failure = new Error('out of order');
     const { context } = observe((started) => {

@@ -29,7 +29,7 @@ const REPEATED = [
   listed(1, 'L2', { priceRaw: '120' }),
 ];
 /** Enough records of both collections for a batch in two parts. */
-const MANY = Array.from({ length: 1_200 }, (_, n) =>
+const MANY = Array.from({ length: 3_000 }, (_, n) =>
   token({ contractAddress: addressOf(1 + (n % 2)), tokenId: `${n}` }),
 );
 

@@ -4,6 +4,7 @@
 
 import type { Chains } from '../../core/chains.ts';
 import type { OnChanged } from '../../core/collection-versions.ts';
+import type { ConnectionLane } from '../../database/connection-lane.ts';
 import type { Databases } from '../../database/open.ts';
 import type { Database, Queryable } from '../../database/port.ts';
 import { isAborted, repeatAborted } from '../../database/port.ts';
@@ -58,6 +59,8 @@ export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
   onChanged: OnChanged;
   /** Copies collection records and this service's own orders to the indexer. Called after a commit. Must not reject. */
   copyCatalog: () => Promise<void>;
+  /** Each transaction of the indexer holds a place (divide-batch.ts). */
+  partLane: ConnectionLane;
 };
 
 /** The result of one part of a batch: the records that one transaction stored, or the orders whose signature was rejected. */
@@ -264,7 +267,7 @@ async function ingestIndexedParts(
 }
 
 async function ingestIndexedPart(
-  { indexer, chains }: IngestContext,
+  { indexer, chains, partLane }: IngestContext,
   prepared: PreparedPart,
   { known, repeatedLines, ...options }: { known: KnownInPrimary; repeatedLines: ReadonlySet<number> } & IngestOptions,
 ): Promise<IngestedPart> {
@@ -273,13 +276,22 @@ async function ingestIndexedPart(
   const kept = omit(prepared.records, found).filter(({ line }) => !repeatedLines.has(line));
   const accepted = kept.length === prepared.records.length ? prepared : preparePart(kept, options);
   const coverage = options.isImport ? toImportedCoverage(accepted.records, options) : [];
-  const { counts, conflicts } = await transact(indexer, options, (tx) =>
-    writeIndexed(tx, accepted, { ...options, chains, coverage }),
-  );
+  const store = () => transact(indexer, options, (tx) => writeIndexed(tx, accepted, { ...options, chains, coverage }));
+  const { counts, conflicts } = await withPlace(partLane, store);
   options.changes?.noteCovered(coverage);
   const listings = counts.get('listing');
   if (listings) listings.unchanged += found.ownOrderLines.length + repeated;
   return { counts, conflicts, ...found, createdCollections: [] };
+}
+
+/** Runs `work` while it holds a place of the lane. */
+async function withPlace<T>(lane: ConnectionLane, work: () => Promise<T>): Promise<T> {
+  await lane.enter(Number.POSITIVE_INFINITY);
+  try {
+    return await work();
+  } finally {
+    lane.leave();
+  }
 }
 
 type Omitted = Pick<IngestedPart, 'rejections' | 'ownOrderLines'>;

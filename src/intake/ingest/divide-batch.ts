@@ -1,26 +1,42 @@
 // Divides the records of a batch into parts that are stored at the same time. The parts have no collection in common: a transaction locks its
 // collections, and later records of a collection must be stored after earlier ones.
 
+import { ConnectionLane } from '../../database/connection-lane.ts';
 import type { Database } from '../../database/port.ts';
 import type { NumberedRecord } from '../records/parse.ts';
 import { collectionIdOf } from '../records/parse.ts';
 
 /** The most parts of a batch. PostgreSQL runs each statement on one core, and waits for one page of the disk at a time. */
 const PARTS_MAX = 4;
-/** A part has at least about this many records, because planning the statements of a transaction takes as long for few records as for many. */
-const PART_ROWS_MIN = 1_500;
+/**
+ * The records of a batch for each part, on average. A part has fewer if another part has a larger collection. Parts are not smaller, because planning the
+ * statements of a transaction takes as long for few records as for many.
+ */
+const PART_ROWS = 1_500;
 
 /**
- * Returns at least one part, unless there are no records. The records of each part keep their order. Imports use at most half of the connections of
- * a PostgreSQL database. The embedded engine has one connection, so there a batch is one part.
+ * Creates the lane for the parts of all batches of this process: the parts use at most half of the connections of a PostgreSQL database, so that reads
+ * always find connections. On the embedded engine, transactions wait for its one connection, and not in the lane.
+ */
+export function createPartLane(indexer: Pick<Database, 'engine' | 'pool'>): ConnectionLane {
+  return new ConnectionLane(indexer.engine === 'embedded' ? Number.POSITIVE_INFINITY : placesOf(indexer));
+}
+
+function placesOf(indexer: Pick<Database, 'pool'>): number {
+  return Math.max(1, Math.floor(indexer.pool().max / 2));
+}
+
+/**
+ * Returns at least one part, unless there are no records. The records of each part keep their order. There are at most as many parts as
+ * transactions that `createPartLane` lets run at the same time. The embedded engine has one connection, so there a batch is one part.
  */
 export function divideByCollection(
   records: readonly NumberedRecord[],
   indexer: Pick<Database, 'engine' | 'pool'>,
 ): (readonly NumberedRecord[])[] {
   if (records.length === 0) return [];
-  const connections = indexer.engine === 'embedded' ? 1 : Math.floor(indexer.pool().max / 2);
-  const count = Math.min(PARTS_MAX, connections, Math.floor(records.length / PART_ROWS_MIN));
+  const places = indexer.engine === 'embedded' ? 1 : placesOf(indexer);
+  const count = Math.min(PARTS_MAX, places, Math.floor(records.length / PART_ROWS));
   if (count <= 1) return [records];
   const rowsOf = new Map<string | null, number>();
   for (const { record } of records) {
