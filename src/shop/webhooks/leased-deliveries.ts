@@ -58,7 +58,7 @@ export class LeasedDeliveries {
     return queue.waiting.splice(0);
   }
 
-  /** Whether the latest response of the receiver was fast and recent, and no request to it has become slow since. */
+  /** Whether the latest response of the receiver was fast, and no request to the receiver has become slow since. */
   isFast(webhookId: string): boolean {
     return this.#queues.get(webhookId)?.isFast ?? false;
   }
