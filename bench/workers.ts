@@ -1,6 +1,6 @@
 // Compares one serving process with two (`mercat serve --workers 2`) on PostgreSQL. If the load generator runs on the same cores, the
 // requests per second say little about the service. So the benchmark also compares the CPU time that all processes of the service need for
-// one request. Twice the ratio of these CPU times is the gain that two free cores would bring.
+// one request. The gain that two free cores would bring is twice the CPU time with one process, divided by the CPU time with two processes.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The resident memory of a process.
+// Reads the resident memory of a process.
 
 import { readFileSync } from 'node:fs';
 import type { Program } from './program.ts';

@@ -1,5 +1,5 @@
-// The random source of the sample marketplace, and ids that are hashes. All values are computed from seed texts, so that every load gives
-// the same bytes.
+// Makes the random numbers, addresses and hashes of the sample marketplace. All of them are computed from seed texts, so that every load
+// gives the same bytes.
 
 import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';

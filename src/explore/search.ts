@@ -1,4 +1,4 @@
-// Search of collections and tokens by name, slug, address or mint.
+// Searches collections and tokens by name, slug, address or mint.
 
 import { parseAddress } from '../core/address.ts';
 import { isStorable } from '../core/text.ts';
@@ -14,9 +14,9 @@ import { listCollectionsLike, listTokensLike } from './queries/search.ts';
 import { toTokenLocation } from './token-location.ts';
 import { similarityOf, toParts, toSearchText } from './trigrams.ts';
 
-/** The largest number of collections, and of tokens, that get a score. */
+/** At most this many collections, and this many tokens, are read for a query and get a score. */
 const CANDIDATES_MAX = 200;
-/** How many of the best collections are searched for a token id. */
+/** If the query ends with a number, this many of the collections that best match the text before it are searched for that token id. */
 const NUMBERED_MAX = 10;
 /** Collections and tokens with a lower score are left out of the results. */
 const SCORE_MIN = 0.4;

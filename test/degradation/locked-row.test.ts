@@ -10,7 +10,9 @@ import { sendToSocket } from '../support/service/service-process.ts';
 import type { TwoDatabaseService, TwoServers } from './two-databases.ts';
 import { startOnTwoDatabases, withTwoServers } from './two-databases.ts';
 
-/** Longer than the longest wait for a lock, but shorter than the deadline of a request. */
+/**
+ * All changes of the locked product must be rejected within this time. If each of them waited for the lock, this would take twice as long.
+ */
 const REJECTED_WITHIN_MS = 20_000;
 const WAIT_MS = 60_000;
 const ADJUSTMENTS = 40;

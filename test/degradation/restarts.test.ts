@@ -15,7 +15,7 @@ import { until } from '../support/until.ts';
 const CONNECTIONS_MAX = 11;
 const CALLERS = 4;
 const DEADLINE_MS = 5_000;
-/** The longest wait for the end of an abandoned statement. The server ends it at its next check of the connection. */
+/** The longest wait for the end of an abandoned statement. The server ends the statement at the next check of its connection. */
 const CONNECTION_CHECK_MAX_MS = 3_000;
 
 const NEVER_FAIL = [ethereum, solana, base].flatMap(({ path }) => [path, `${path}/floor`, `${path}/listings`]);
@@ -64,7 +64,7 @@ withTwoServers('databases stop and start under load', (servers) => {
     for (let count = 0; count < responses; count += 1) await service.get('/v1');
   };
 
-  test('while the indexer is stopped, frozen and killed, details, floors, listings and tokens are 200', async (t) => {
+  test('while the indexer is stopped, frozen and killed, requests for details, floors, listings and tokens get 200', async (t) => {
     const service = await startForLoad(t);
     const load = startLoad(service, NEVER_FAIL);
     const others = startLoad(service, MAY_FAIL);

@@ -25,7 +25,7 @@ import { SocketIntake } from '../../src/intake/socket-client.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
 const START_MAX_MS = 60_000;
-/** A shutdown without a grace period closes client connections within this time, if no database or upstream hangs. */
+/** Without a grace period, the program closes its client connections and ends within this time, if no database or upstream hangs. */
 const CUT_AFTER_MS = 3_000;
 /**
  * The program ends within five seconds of a signal, whatever hangs. The tests allow 900 ms more, because on a busy machine the program may

@@ -24,7 +24,7 @@ forEachEngine('imports in the intake interface', (engine) => {
         return { status: response.status, events: lines.map((line) => JSON.parse(line)) };
       };
 
-      test('200 with one event on each line: rejections, progress and the counts', async () => {
+      test('an import gets 200 and one event on each line: rejections, progress and the counts', async () => {
         const { status, events } = await stream(toNdjson([token(), token({ tokenId: '-1' }), token({ tokenId: '2' })]));
         assert.equal(status, 200);
         assert.match(events.find(({ event }) => event === 'refused').reason, /^tokenId/);
@@ -34,7 +34,7 @@ forEachEngine('imports in the intake interface', (engine) => {
         assert.equal(again.events.at(-1).unchanged, 1);
       });
 
-      test('400, 401 and 403 before the body is read', async () => {
+      test('wrong parameters get 400, a request without a key gets 401, and a key without the scope gets 403', async () => {
         for (const query of ['?format=xml', '?nope=1', '?dryRun=true&dryRun=true', '?format=csv']) {
           const { status, events } = await stream('', query);
           assert.deepEqual([status, events[0].error.code], [400, 'bad_request'], query);

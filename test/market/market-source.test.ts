@@ -1,4 +1,4 @@
-// Reads of one source that share a deadline.
+// Tests reads of one source that have one deadline for all of them together.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';

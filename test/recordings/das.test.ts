@@ -27,7 +27,7 @@ async function start(t: Parameters<typeof startReplayServer>[0], assets: Record<
 
 const received = (assets: unknown) => parseExactJson(Buffer.from(JSON.stringify(assets))) as unknown[];
 
-test('50 recorded assets are 50 tokens, whatever their interface', needsPayloads(FOXES), async (t) => {
+test('each of 50 recorded assets becomes a token, whatever its interface', needsPayloads(FOXES), async (t) => {
   const foxes = parseItems(FOXES);
   const { upstream } = await start(t, foxes);
   const { records, rejected, end } = await collectPages(walkDasCollection(upstream, FAMOUS_FOX));

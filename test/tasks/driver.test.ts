@@ -224,7 +224,7 @@ forEachEngine('the driver of tasks', (engine) => {
     await until(() => hasRun, LIMIT_MS, 'the task was not due');
   });
 
-  test('a run that has lost its lease is aborted without a record', async () => {
+  test('a run that has lost its lease is aborted, and its result is not recorded', async () => {
     const stop = new AbortController();
     const options = { main: db, log, random, stop: stop.signal, leaseMs: 3_000 };
     let reason: unknown;

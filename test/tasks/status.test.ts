@@ -256,7 +256,7 @@ forEachEngine('the status for the operator', (engine) => {
       );
       assert.match((await findings(settings)).of('primary database: schema')?.message ?? '', /newer version/);
       await withMain((main) => main.query(`delete from main.migration where name = ${name}`));
-      // A missing contract migration would be reported as waiting, not as pending.
+      // A migration with `version_min` waits until no earlier version runs. It would be reported as waiting, not as a migration to apply.
       const lastName = `(select max(name) from indexer.migration where version_min is null)`;
       await withMain((main) => main.query(`delete from indexer.migration where name = ${lastName}`));
       const { code, of } = await findings(settings);

@@ -101,7 +101,7 @@ forEachEngine('recent views', (engine) => {
     return requested;
   };
 
-  test('a view of a followed collection is recorded at most once a minute and forgotten after a day', async () => {
+  test('a view of a followed collection is recorded at most once a minute and deleted after a day', async () => {
     await follow(APES_ID);
     const views = createViews();
     views.note(APES_ID);

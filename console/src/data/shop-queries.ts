@@ -13,7 +13,7 @@ const OFTEN_MS = 15_000;
 /** While a delivery is pending, its state may change at any moment. */
 const PENDING_MS = 2_000;
 const ROWS_PER_PAGE = 50;
-/** The level below which the service counts stock as low, also in its events. */
+/** Stock of at most this level is low, on these pages and in the events of the service. */
 export const LOW_STOCK = 10;
 
 type Page = { pagination: { nextCursor: string | null } };

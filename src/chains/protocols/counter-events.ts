@@ -1,4 +1,4 @@
-// Decoders of events by which an account voids orders: all orders with a lower nonce, or the orders with the nonces of a list. Several
+// Decodes the events by which an account voids its orders: all orders with a lower nonce, or the orders with the nonces of a list. Several
 // protocols emit these events.
 
 import type { Address } from '../../core/address.ts';

@@ -12,7 +12,8 @@ export const ZORA_V3_TOPICS = {
 } as const satisfies Record<string, Hex>;
 
 /**
- * The first word is the finder of the buyer. The other words are the ask: seller, receiver of the payment, currency, finder's fee, price.
+ * The first word is the finder, the account that referred the buyer. The other words are the ask: seller, receiver of the payment, currency,
+ * finder's fee, price.
  */
 const askFilled: EventDecoder = ({ address, topics, data }, position, events) => {
   events.push(

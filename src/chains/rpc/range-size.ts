@@ -1,5 +1,5 @@
-// The number of blocks in one request for logs. It is halved when a request fails or is rejected, and grows slowly when requests succeed. It
-// is lower where blocks have many logs, because a response is held in memory as a whole.
+// Chooses the number of blocks in one request for logs. The number is halved when a request fails or is rejected, and grows slowly when
+// requests succeed. It is lower where blocks have many logs, because a response is held in memory as a whole.
 
 const SIZE_START = 1_000;
 const SIZE_MAX = 10_000;

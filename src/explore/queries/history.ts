@@ -40,8 +40,9 @@ export type RangeFigures = {
 const decodeFloors = rowDecoder('market_hour', { id: text, floors: list(nullable(amount)) });
 
 /**
- * Returns by collection id, for each of `times`, the floor at the end of the hour that contains the time, in the order of `times`. A
- * collection of which nothing is known has no entry. Each floor takes one look-up in the index. Times are in milliseconds.
+ * Returns a list of floors for each collection id. The list has one floor for each of `times`, in their order: the floor at the end of the
+ * hour that contains the time. A collection of which nothing is known has no list. Each floor takes one look-up in the index. Times are in
+ * milliseconds.
  */
 export async function listFloorsAt(
   db: Queryable,

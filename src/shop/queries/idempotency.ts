@@ -1,5 +1,5 @@
-// Stores the responses to requests with an idempotency key, so that a repeated request gets the stored response. A response is stored in
-// the transaction that makes the change which the request asks for.
+// Stores the responses to requests with an idempotency key, so that a repeated request gets the stored response. One transaction makes the
+// change and stores the response.
 
 import type { Queryable } from '../../database/port.ts';
 import { bytes, column, integer, rowDecoder, text } from '../../database/rows.ts';

@@ -42,7 +42,7 @@ const LISTINGS_PAGE = 100;
 const ACTIVITIES_PAGE = 500;
 /**
  * Each page begins this many rows before the end of the previous page, because the list can change between two requests. No listing is
- * missed when up to this many earlier listings end in between.
+ * missed when up to this many listings of earlier pages end between the two requests.
  */
 const OVERLAP = 10;
 const LISTINGS_MAX = 20_000;

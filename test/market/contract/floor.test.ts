@@ -207,7 +207,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['1000', '1050'], 'both floors come from the same row');
     });
 
-    test('is the lower buyer total of an own order and a mirrored listing, even if its ask is higher', async () => {
+    test('is the lower of the buyer totals of an own order and a mirrored listing, whichever of them has the lower ask', async () => {
       const subject = newCollection({ royaltyBps: 500 });
       await market.load([
         subject.collection(),

@@ -1,4 +1,4 @@
-// The formats of the example marketplace's recorded responses that `mercat import` can read.
+// The formats in which `mercat import` reads recorded responses of the example marketplace.
 
 import type { RecordedFormat } from '../../../src/upstreams/recorded-format.ts';
 import { CHAIN, CONTRACT_ADDRESS, listUnder } from '../../../src/upstreams/recorded-format.ts';
