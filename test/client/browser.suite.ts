@@ -16,7 +16,11 @@ import type { TestService } from '../support/service/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const EXECUTABLE = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const skip = existsSync(EXECUTABLE) ? false : `no Chromium at ${EXECUTABLE} (set CHROMIUM)`;
+// With REQUIRE_CHROMIUM=1 the test fails without Chromium.
+const skip =
+  existsSync(EXECUTABLE) || process.env['REQUIRE_CHROMIUM'] === '1'
+    ? false
+    : `no Chromium at ${EXECUTABLE} (set CHROMIUM)`;
 const EXAMPLES = fileURLToPath(new URL('../../client/examples/', import.meta.url));
 
 /** Bundles the script, and serves a page that runs it. Returns the URL of the page. */
