@@ -141,12 +141,14 @@ function toCondition({ key }: MovedTable, { after, to }: KeyRange): { where: str
   return { where: conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`, params };
 }
 
-/** A table expression of the keys that are sent as one array for each column. */
+/**
+ * A table expression of the keys that are sent as one array for each column. The arrays have the types of the columns, because Citus refuses to
+ * delete rows by keys that it would first have to convert from text.
+ */
 function keysOf({ key }: MovedTable): string {
-  const values = key.map(({ type }, place) => `key_${place}::${type} as key_${place}`).join(', ');
-  const sent = key.map((_, place) => `$${place + 1}::text[]`).join(', ');
+  const sent = key.map(({ type }, place) => `$${place + 1}::${type}[]`).join(', ');
   const names = key.map((_, place) => `key_${place}`).join(', ');
-  return `(select ${values} from unnest(${sent}) as sent (${names})) as wanted`;
+  return `unnest(${sent}) as wanted (${names})`;
 }
 
 const keysMatch = ({ key }: MovedTable) =>
