@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { OPERATOR } from '../../src/intake/ingest/products.ts';
+import type { BatchTransaction } from '../../src/intake/batch-size.ts';
+import type { IngestOptions } from '../../src/intake/ingest/batch.ts';
 import { ingestBatch } from '../../src/intake/ingest/batch.ts';
 import { divideByCollection } from '../../src/intake/ingest/divide-batch.ts';
 import type { NumberedRecord } from '../../src/intake/records/parse.ts';
@@ -142,10 +144,21 @@ forEachEngine('divided batches', (engine) => {
     return { context, seen };
   };
 
-  const ingestAll = async (context: ReturnType<typeof toContext>, changes?: ChangeLog) => {
+  const ingestAll = async (
+    context: ReturnType<typeof toContext>,
+    {
+      changes,
+      onTransaction,
+      values = records,
+    }: {
+      changes?: ChangeLog;
+      onTransaction?: IngestOptions['onTransaction'];
+      values?: readonly Record<string, unknown>[];
+    } = {},
+  ) => {
     let inserted = 0;
-    const numbered = records.map((values, index) => {
-      const { record } = parseRecord(recordContext, values);
+    const numbered = values.map((fields, index) => {
+      const { record } = parseRecord(recordContext, fields);
       assert.ok(record);
       return { line: index + 1, record };
     });
@@ -154,6 +167,7 @@ forEachEngine('divided batches', (engine) => {
       dryRun: false,
       isImport: true,
       ...(changes && { changes }),
+      ...(onTransaction && { onTransaction }),
       onIngested: ({ counts }) => {
         for (const count of counts.values()) inserted += count.inserted;
       },
@@ -190,6 +204,24 @@ forEachEngine('divided batches', (engine) => {
     assert.equal(seen.most, engine.name === 'postgresql' ? db.pool().max / 2 : 3);
   });
 
+  test('the longest transaction of a batch is reported once, also if a row of the primary database is looked up', async () => {
+    const slow: Database = {
+      ...db,
+      transaction: (work) =>
+        db.transaction((tx) => {
+          const slept = tx.query('select pg_sleep(0.1)');
+          return work({ query: (sql, params) => slept.then(() => tx.query<any>(sql, params)) });
+        }),
+    };
+    const context = toContext(db, { indexer: slow, copyCatalog: () => Promise.resolve() });
+    const transactions: BatchTransaction[] = [];
+    const values = [...records, listing({ id: 'with an order', orderHash: `0x${'a'.repeat(64)}` })];
+    const { error } = await ingestAll(context, { values, onTransaction: (one) => void transactions.push(one) });
+    assert.equal(error, null);
+    assert.equal(transactions.length, 1);
+    assert.ok((transactions[0]?.ms ?? 0) >= 100);
+  });
+
   test('when one part fails, the other parts are stored and counted, and the same batch completes the rows', async () => {
     const failure = new Error('out of order');
     const { context } = observe((started) => {
@@ -213,11 +245,12 @@ forEachEngine('divided batches', (engine) => {
   ] as const) {
     test(`a batch in parts that is ${state} is undone completely`, async () => {
       const empty = await dumpTables(db);
-      const { context } = observe((started) => {
+      const { context, seen } = observe((started) => {
         if (started === failing) throw new Error('out of order');
       });
       const changes = await beginImport(context, { importer: OPERATOR, file: null, format: 'ndjson', replace: false });
-      const { inserted } = await ingestAll(context, changes);
+      const { inserted } = await ingestAll(context, { changes });
+      assert.equal(seen.most, engine.name === 'postgresql' ? 4 : 1);
       if (failing === 0) assert.equal(inserted, ROWS);
       else assert.ok(inserted < ROWS);
       const part = await undoPart(toContext(db), changes.importId, { budgetMs: 60_000 });

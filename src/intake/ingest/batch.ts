@@ -98,10 +98,7 @@ export type IngestOptions = {
   changes?: ChangeLog;
   /** Called with the result of each part after its commit, or after its rollback in a dry run. */
   onIngested: (part: IngestedPart) => void;
-  /**
-   * Called once for the transaction of the primary database, and once for all transactions of the indexer together. The time that is given
-   * for the indexer is the time of its longest transaction.
-   */
+  /** Called once, when all records are stored, with the longest transaction of the batch in either database. */
   onTransaction?: (transaction: BatchTransaction) => void;
 };
 
@@ -143,7 +140,8 @@ export async function ingestPrepared(
   { records, now, parts, repeatedKeys }: PreparedBatch,
   given: Omit<IngestOptions, 'now'>,
 ): Promise<void> {
-  const options = { ...given, now };
+  const transactions: BatchTransaction[] = [];
+  const options = { ...given, now, onTransaction: (one: BatchTransaction) => void transactions.push(one) };
   const report = (part: IngestedPart, of = records) => {
     options.onIngested(part);
     if (!options.dryRun) notifyChanged(context, of, part);
@@ -164,6 +162,15 @@ export async function ingestPrepared(
           await listCollectionsOfKeys(context.indexer, [...repeatedKeys]),
         );
   await ingestIndexedParts(context, parts, { known, repeatedLines, ...options, onPart: report });
+  if (transactions.length > 0) given.onTransaction?.(toLongest(transactions));
+}
+
+/** One transaction for all transactions of a batch. A short one must not change the size of the next batch: it may be a look-up of a few rows. */
+function toLongest(transactions: readonly BatchTransaction[]): BatchTransaction {
+  return {
+    ms: Math.max(...transactions.map(({ ms }) => ms)),
+    isAwaited: transactions.some(({ isAwaited }) => isAwaited),
+  };
 }
 
 /** Records of some collections that the indexer stores, and the rows that were made from these records. */
@@ -242,28 +249,16 @@ async function ingestPrimaryPart(
 async function ingestIndexedParts(
   context: IngestContext,
   parts: readonly PreparedPart[],
-  {
-    onTransaction,
-    ...options
-  }: {
+  options: {
     known: KnownInPrimary;
     repeatedLines: ReadonlySet<number>;
     onPart: (part: IngestedPart, records: readonly NumberedRecord[]) => void;
   } & IngestOptions,
 ): Promise<void> {
-  const transactions: BatchTransaction[] = [];
   const ingested = parts.map(async (part) => {
-    options.onPart(
-      await ingestIndexedPart(context, part, { ...options, onTransaction: (one) => transactions.push(one) }),
-      part.records,
-    );
+    options.onPart(await ingestIndexedPart(context, part, options), part.records);
   });
   for (const result of await Promise.allSettled(ingested)) if (result.status === 'rejected') throw result.reason;
-  if (transactions.length === 0) return;
-  onTransaction?.({
-    ms: Math.max(...transactions.map(({ ms }) => ms)),
-    isAwaited: transactions.some(({ isAwaited }) => isAwaited),
-  });
 }
 
 async function ingestIndexedPart(
