@@ -406,8 +406,9 @@ async function writeListings(
 ): Promise<{ counts: UpsertCounts; assets: CollectionAsset[] }> {
   const counts = await upsertListings(tx, listings, { now, record });
   const hashes = await listSharedOrderHashes(tx, listings.rows);
-  const shared = await updateTermsOfSharedOrders(tx, hashes, record);
-  const ended = await updateListingsOfEndedOrders(tx, hashes, { now, record });
+  const orders = { hashes, collectionIds: [...new Set(listings.rows.map(({ collectionId }) => collectionId))] };
+  const shared = await updateTermsOfSharedOrders(tx, orders, record);
+  const ended = await updateListingsOfEndedOrders(tx, orders, { now, record });
   return { counts, assets: [...listings.rows, ...shared, ...ended] };
 }
 

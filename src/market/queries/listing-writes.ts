@@ -319,37 +319,44 @@ const decodeOrderHash = rowDecoder('listing', { orderHash: column('order_hash', 
  */
 export async function listSharedOrderHashes(
   tx: Queryable,
-  listings: readonly Pick<NewListing, 'orderHash'>[],
+  listings: readonly Pick<NewListing, 'orderHash' | 'collectionId'>[],
 ): Promise<string[]> {
   const hashes = [...new Set(listings.flatMap(({ orderHash }) => orderHash ?? []))];
   if (hashes.length === 0) return [];
   const rows = await tx.query(
-    `select order_hash from indexer.listing where order_hash = any($1)
-     group by chain, order_hash, asset having count(*) > 1`,
-    [toTextArray(hashes)],
+    `select order_hash from indexer.listing where order_hash = any($1) and ${inCollections(2)}
+     group by chain, order_hash, collection_id, asset having count(*) > 1`,
+    [toTextArray(hashes), [...new Set(listings.map(({ collectionId }) => collectionId))]],
   );
   return [...new Set(rows.map((row) => decodeOrderHash(row).orderHash))].sort();
 }
 
+/** The condition that a listing is in one of the collections in `$n`. It uses no index, so that listings are found by their orders. */
+const inCollections = (n: number) => `collection_id || '' = any($${n}::text[])`;
+
+/** Orders by their hashes, and the collections whose figures the transaction has locked. Only listings of these collections may be written. */
+type SharedOrders = { hashes: readonly string[]; collectionIds: readonly string[] };
+
 /**
  * Copies the ORDER_TERMS of a signed order to those listings of the order that lack them, so that the chain decides about all listings of
- * the order alike. Only the given orders are considered. A changed row that is active in a judged collection is hidden as `pending`. Returns the
+ * the order alike. Only the given orders in the given collections are considered. A changed row that is active in a judged collection is hidden as `pending`. Returns the
  * assets whose listings changed.
  */
 export async function updateTermsOfSharedOrders(
   tx: Queryable,
-  hashes: readonly string[],
+  { hashes, collectionIds }: SharedOrders,
   record = recordNothing,
 ): Promise<CollectionAsset[]> {
   if (hashes.length === 0) return [];
   const recording = await record(tx);
   const changed = await tx.query(
     `with known as (
-       select distinct on (chain, order_hash, asset) chain, order_hash, collection_id, asset, ${ORDER_TERMS.join(', ')}
-       from indexer.listing where order_hash = any($1) and counter is not null and operator is not null
-       order by chain, order_hash, asset, listed_at desc, key
+       select distinct on (chain, order_hash, collection_id, asset) chain, order_hash, collection_id, asset, ${ORDER_TERMS.join(', ')}
+       from indexer.listing
+       where order_hash = any($1) and ${inCollections(2)} and counter is not null and operator is not null
+       order by chain, order_hash, collection_id, asset, listed_at desc, key
      ), before as materialized (
-       select *${recording.image} from indexer.listing as stored where order_hash = any($1)
+       select *${recording.image} from indexer.listing as stored where order_hash = any($1) and ${inCollections(2)}
      ), changed as (
        update indexer.listing as stored set
          ${ORDER_TERMS.map((term) => `${term} = coalesce(stored.${term}, known.${term})`).join(', ')},
@@ -362,34 +369,34 @@ export async function updateTermsOfSharedOrders(
          and stored.collection_id = known.collection_id and stored.asset = known.asset
          and (stored.counter is null or stored.operator is null)
        returning false as inserted, stored.collection_id, stored.asset${recording.returning}
-     ) ${recording.toSql({ written: 'changed', before: 'before' }, 2)}
+     ) ${recording.toSql({ written: 'changed', before: 'before' }, 3)}
      select collection_id, asset from changed`,
-    [hashes, ...recording.params],
+    [hashes, collectionIds, ...recording.params],
   );
   return changed.map(decodeAsset);
 }
 
 /**
  * If one marketplace has reported an order as filled or cancelled, the active and retired listings of this order at the other marketplaces
- * get the same status. Only the given orders are considered. A retired listing does not end other listings: an order may be valid although
+ * get the same status. Only the given orders in the given collections are considered. A retired listing does not end other listings: an order may be valid although
  * one marketplace no longer lists it. If a block of its chain has ended a listing, this listing does not change, and does not end other
  * listings. The chain decides about each listing. Returns the assets whose listings changed.
  */
 export async function updateListingsOfEndedOrders(
   tx: Queryable,
-  hashes: readonly string[],
+  { hashes, collectionIds }: SharedOrders,
   { now, record = recordNothing }: { now: number; record?: RecordWrites | undefined },
 ): Promise<CollectionAsset[]> {
   if (hashes.length === 0) return [];
   const recording = await record(tx);
   const changed = await tx.query(
     `with ended as (
-       select distinct on (chain, order_hash, asset) chain, order_hash, collection_id, asset, status, tx
+       select distinct on (chain, order_hash, collection_id, asset) chain, order_hash, collection_id, asset, status, tx
        from indexer.listing
-       where order_hash = any($1) and status in ('filled', 'cancelled') and retired_at is null and ended_at is null
-       order by chain, order_hash, asset, status desc, key
+       where order_hash = any($1) and ${inCollections(2)} and status in ('filled', 'cancelled') and retired_at is null and ended_at is null
+       order by chain, order_hash, collection_id, asset, status desc, key
      ), before as materialized (
-       select *${recording.image} from indexer.listing as stored where order_hash = any($1)
+       select *${recording.image} from indexer.listing as stored where order_hash = any($1) and ${inCollections(2)}
      ), changed as (
        update indexer.listing as stored set status = ended.status, tx = coalesce(stored.tx, ended.tx), retired_at = null
        from ended join before on before.order_hash = ended.order_hash and before.chain = ended.chain
@@ -397,9 +404,9 @@ export async function updateListingsOfEndedOrders(
          and stored.collection_id = ended.collection_id and stored.asset = ended.asset
          and (stored.status = 'active' or stored.retired_at is not null) and stored.ended_at is null
        returning false as inserted, stored.key, stored.collection_id, stored.asset, stored.status, before.status as status_before${recording.returning}
-     ) ${recording.toSql({ written: 'changed', before: 'before' }, 2)}
+     ) ${recording.toSql({ written: 'changed', before: 'before' }, 3)}
      select key, collection_id, asset, status, status_before from changed`,
-    [hashes, ...recording.params],
+    [hashes, collectionIds, ...recording.params],
   );
   const ended = changed.map(decodeEnded).filter((listing) => listing.before !== listing.status);
   await insertListingChanges(

@@ -1,0 +1,88 @@
+// One signed order can have listings at several marketplaces, and of several collections. When a marketplace reports that the order has ended, its
+// other listings end, but only in collections whose figures the transaction has locked.
+
+import assert from 'node:assert/strict';
+import { before, beforeEach, test } from 'node:test';
+import type { Database } from '../../src/database/port.ts';
+import { updateListingsOfEndedOrders, updateTermsOfSharedOrders } from '../../src/market/queries/listing-writes.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { explainStatement } from '../support/engines/query-plans.ts';
+import { emptyTables, ingest, listing, NOW } from '../support/service/intake.ts';
+
+const addressOf = (collection: number) => `0x${String(collection).padStart(40, '0')}`;
+/** A listing of the token 1 of a collection, for one order of all collections. */
+const listed = (collection: number, source: string, fields: object = {}) =>
+  listing({
+    contractAddress: addressOf(collection),
+    source,
+    id: `${source} ${collection}`,
+    orderHash: '0xaa',
+    ...fields,
+  });
+const TERMS = { protocolAddress: addressOf(9), counter: '0', operator: addressOf(8) };
+
+forEachEngine('orders with several listings', (engine) => {
+  let db: Database;
+  before(async () => {
+    db = await engine.open();
+  });
+  beforeEach(() => emptyTables(db));
+
+  const list = async (column: string) => {
+    const rows = await db.query(
+      `select id || ' ' || coalesce(${column}::text, 'unknown') as row from indexer.listing order by id collate "C"`,
+    );
+    return rows.map(({ row }) => row);
+  };
+  const insertAll = (fields: object = {}) =>
+    ingest(db, ...[1, 2].flatMap((collection) => [listed(collection, 'a', fields), listed(collection, 'b')]));
+
+  test('end at all marketplaces in each collection of which one marketplace has reported the end', async () => {
+    await insertAll();
+    await ingest(db, listed(1, 'a', { status: 'filled' }), listed(2, 'b', { status: 'cancelled' }));
+    assert.deepEqual(await list('status'), ['a 1 filled', 'a 2 cancelled', 'b 1 filled', 'b 2 cancelled']);
+  });
+
+  test('get the known terms at all marketplaces in each collection', async () => {
+    await insertAll(TERMS);
+    assert.deepEqual(await list('counter'), ['a 1 0', 'a 2 0', 'b 1 0', 'b 2 0']);
+  });
+
+  test('do not change in a collection of which a batch has no listing', async () => {
+    await insertAll();
+    // Listings of one order have different assets in different collections.
+    await db.query(`update indexer.listing set asset = '2' where right(collection_id, 1) = '2'`);
+    await db.query(
+      `update indexer.listing set status = 'filled', counter = 0, operator = 'x' where right(collection_id, 1) = '2' and source = 'a'`,
+    );
+    await ingest(db, listed(1, 'a', { status: 'filled', ...TERMS }));
+    assert.deepEqual(await list('status'), ['a 1 filled', 'a 2 filled', 'b 1 filled', 'b 2 active']);
+    assert.deepEqual((await list('counter')).at(-1), 'b 2 unknown');
+  });
+
+  test('are found by their order, and not by their collection', async (t) => {
+    if (engine.hasCitus) return t.skip('the plan of a cluster has no steps of its nodes');
+    await db.query(
+      `insert into indexer.listing (key, id, source, chain, collection_id, asset, price_raw, seller, order_hash, status, listed_at)
+       select md5(n::text)::uuid, n::text, 'a', 'ethereum', 'c', n::text, 1, 'x', '0x' || n, 'active', now() from generate_series(1, 20000) as n`,
+    );
+    for (const isAnalyzed of [false, true]) {
+      if (isAnalyzed) await db.query('analyze indexer.listing');
+      const orders = { hashes: ['0x1', '0x2', '0x3'], collectionIds: ['c'] };
+      const sent: { sql: string; params: readonly unknown[] }[] = [];
+      const recorded = {
+        query: (sql: string, params: readonly unknown[] = []) => (
+          sent.push({ sql, params }),
+          db.query<any>(sql, params)
+        ),
+      };
+      await updateTermsOfSharedOrders(recorded, orders);
+      await updateListingsOfEndedOrders(recorded, orders, { now: NOW });
+      for (const { sql, params } of sent.filter(({ sql }) => sql.includes('order_hash'))) {
+        const read = (await explainStatement(db, sql, params)).filter(({ table }) => table === 'listing');
+        assert.ok(read.length > 0);
+        for (const step of read) assert.ok(step.rows <= 9, `${step.type} reads ${step.rows} rows: ${sql}`);
+      }
+    }
+  });
+});
