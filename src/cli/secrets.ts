@@ -11,7 +11,7 @@ type Options = { json?: true };
 const KINDS: Readonly<Record<SecretsReport['stored'][number]['kind'], string>> = {
   service: 'secrets of the service',
   webhook: 'secrets of webhooks',
-  response: 'responses with a secret, kept for a day',
+  response: 'responses with a secret, stored for a day under their idempotency keys',
 };
 
 export const defineSecrets: DefineCommand = (secrets, io) => {

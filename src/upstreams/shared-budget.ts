@@ -14,7 +14,10 @@ export class SharedBudget implements Budget {
   readonly #upstream: string;
   readonly #rule: BudgetRule;
   readonly #clock: Clock;
-  /** The bucket after the last request of this process. It lacks the requests of other processes, so only `left` reads it. */
+  /**
+   * The shared bucket as it was after the last request of this process. Later requests of other processes are not in it. Only `left` reads it,
+   * because `left` may be imprecise.
+   */
   #lastSeen: Bucket;
 
   constructor(main: Queryable, { upstream, perHour, clock }: { upstream: string; perHour: number; clock: Clock }) {

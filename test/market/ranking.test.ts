@@ -36,7 +36,7 @@ type Made = {
   floor: bigint | null;
 };
 
-/** Makes collections: many have equal values, on one chain and on several chains. Some values are unknown, and some chains have no rate. */
+/** Makes collections. Many have the same value as another collection of the same chain or of another chain. Some values are unknown, and some chains have no rate. */
 function makeCollections(random: Random): { made: Made[]; records: object[] } {
   const made: Made[] = [];
   const records: object[] = [];
@@ -248,7 +248,7 @@ forEachEngine('the ranking of collections', (engine) => {
     }
   });
 
-  test('every sort lists all collections of all chains from the beginning', async () => {
+  test('for every sort, a list that begins below infinity has all collections of all chains', async () => {
     await load(makeCollections(new Random('bounds')).records);
     const chains = await listRankedChains(db);
     assert.deepEqual(chains, ['', ...CHAINS.keys()].sort());

@@ -1,5 +1,5 @@
-// POST /intake/v1/orders/{orderId}/cancel: the response statuses for a cancel by the offerer, with a signature, and by the
-// operator.
+// POST /intake/v1/orders/{orderId}/cancel: the response statuses when the offerer cancels with a signature, and
+// when the operator cancels without one.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -24,8 +24,8 @@ const NATIVE = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee' as Address;
 
 /**
  * The words of the event are direction, maker, taker, nonce, currency, amount, contract, token id, for ERC-1155 the quantity, and the account
- * that matched two orders. Two matched orders are reported as two fills. The taker of each of these fills is left out, so that one sale is
- * derived from both fills.
+ * that matched two orders. Two orders that were matched with each other are reported as two fills. Each of these fills gets the zero address as
+ * its taker. `chains/sales.ts` takes this as the mark of a matched order, and makes one sale of the two fills.
  */
 function filled(hasQuantity: boolean): EventDecoder {
   return ({ address, data }, position, events) => {

@@ -39,7 +39,7 @@ const OPEN_MS = 1_000;
 
 /**
  * A read throws ChainUnavailable when no endpoint returned a usable response. A read throws RpcFailure of kind `not-found` or `no-state`
- * when the endpoints do not have the block or its state. The comments of some reads state exceptions.
+ * when the endpoints do not have the block or its state. Some reads behave otherwise. Their comments say how.
  */
 export class ChainReader {
   readonly chain: Chain;

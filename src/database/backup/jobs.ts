@@ -60,7 +60,8 @@ export class BackupJobs {
 
   async #read(): Promise<BackupState> {
     const job = this.#latest;
-    if (!job) throw new OperatorError('the backup is lost: the server was restarted while the backup was being written');
+    if (!job)
+      throw new OperatorError('the backup is lost: the server was restarted while the backup was being written');
     return job.read();
   }
 

@@ -5,13 +5,13 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Queryable } from '../port.ts';
 import { boolean, oneOf, rowDecoder, text } from '../rows.ts';
 
-/**
- * Of a source: `moved` if the index is in the other database for good. Of a target: `complete` if it holds the index. Both start with
- * `copying`.
- */
 export type MoveState = {
   id: string;
   role: 'source' | 'target';
+  /**
+   * A source is `copying`, then `moved` when the index is in the other database for good. A target is `copying`, then `complete` when it holds the
+   * whole index.
+   */
   phase: 'copying' | 'moved' | 'complete';
   /** The process that moves the index. A process that finds another one here has been replaced and must stop. */
   runner: string;
@@ -85,7 +85,7 @@ export async function updateRunner(tx: Queryable, { id, runner }: Runner): Promi
 export const RUNNER_SETTING = 'mercat.index_move';
 
 /**
- * Throws MoveReplaced unless `runner` moves the index, and keeps it so until the transaction ends. Until then the transaction may also change
+ * Throws MoveReplaced if `runner` is not the process that moves the index. Until the transaction ends, no other process can replace it. Until then the transaction may also change
  * the incomplete index of a target.
  */
 export async function lockRunner(tx: Queryable, { id, runner }: Runner): Promise<void> {

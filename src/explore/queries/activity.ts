@@ -1,4 +1,5 @@
-// Reads the activity log, newest first, and the past sales that are not in it. Each list takes one index scan, or one index scan for each kind.
+// Reads the activity log, newest first, and finds which of some sales are in the log. The caller adds the other sales. Each list takes one
+// index scan, or one index scan for each kind.
 
 import type { AssetId } from '../../core/address.ts';
 import type { ActivityKind } from '../../activity/market-change.ts';
