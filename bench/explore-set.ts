@@ -1,4 +1,4 @@
-// Tokens with skewed traits, for benchmarks of the explore interface. At scale 1 there are 1 million tokens of 10 traits each, 200,000
+// Creates tokens with skewed traits, for benchmarks of the explore interface. At scale 1 there are 1 million tokens of 10 traits each, 200,000
 // listings and 100,000 wallets. The largest collection has half of the tokens, and the others have 10,000 each. SQL derives each
 // row from its number, so every run has the same rows. The rows are inserted into the schema of a version without lists of traits. Later
 // migrations then derive these lists, as in a real upgrade.

@@ -106,7 +106,7 @@ const RECENT_VIEWS_PERIOD_MS = 5_000;
 const MIGRATION_RETRY_MS = 2_000;
 /** The start waits this long for the indexer database, then continues without it. */
 const INDEXER_PATIENCE_MS = 3_000;
-/** The shutdown waits this long for work in progress. The HTTP server destroys its connections earlier. */
+/** The shutdown waits this long for work in progress. The HTTP server destroys its connections before this time has passed. */
 const CLOSE_PATIENCE_MS = 2_500;
 
 /** Closes one part of the service. Resolves after the part is closed. */

@@ -1,4 +1,4 @@
-// The reason with which the AbortSignal of a command is aborted when the process receives SIGINT or SIGTERM.
+// When the process receives SIGINT or SIGTERM, the AbortSignal of its command is aborted. The reason of the signal is an Interruption.
 
 export type StopSignal = 'SIGINT' | 'SIGTERM';
 

@@ -94,8 +94,8 @@ export class ConnectionOrder {
     const [urgent] = this.#urgent;
     const [patient] = this.#patient;
     if (!urgent || !patient) return urgent ?? patient;
-    // The wait counts only from the end of the latest work without a deadline. If the whole wait counted, several waiting imports would run
-    // directly one after the other, and requests would wait for all of them.
+    // The time that `patient` has waited counts only from the end of the previous work without a deadline. Otherwise several imports that
+    // have all waited long enough would run directly one after the other, and requests would wait for all of them.
     const waitedSince = Math.max(patient.since, this.#patientLeftAt);
     return this.#now() - waitedSince < this.#patienceMs ? urgent : patient;
   }

@@ -1,4 +1,5 @@
-// The last known buyer floor of each collection, stored in the primary database. It is served while the buyer floor cannot be read.
+// Stores the last known buyer floor of each collection in the primary database. The stored floor is served while the buyer floor cannot be
+// read.
 
 import type { Clock } from '../core/clock.ts';
 import type { MarketSource } from './market-source.ts';

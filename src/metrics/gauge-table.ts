@@ -1,4 +1,4 @@
-// The metrics whose values are read when the metrics are requested, with their labels and meaning.
+// Lists the labels and the meaning of each metric whose value is read only when the metrics are requested.
 
 import { Counter, Gauge, Registry } from 'prom-client';
 

@@ -45,7 +45,7 @@ function sendPage(response: ServerResponse): void {
 
 /**
  * Listens until the returned object is disposed. Must be called before databases are created, so that a start that fails leaves no new database.
- * Port 0 is not held, because it is always free. Throws OperatorError if the server cannot listen on the address.
+ * Port 0 is not held, because it stands for any free port. Throws OperatorError if the server cannot listen on the address.
  */
 export async function holdPort(address: ListenAddress): Promise<HeldPort> {
   const server = createNodeServer(

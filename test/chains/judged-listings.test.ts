@@ -1,4 +1,4 @@
-// Mirrored listings on a followed chain with the real Seaport. The chain decides whether the service serves a listing, even if the
+// Tests mirrored listings on a followed chain with the real Seaport. The chain decides whether the service serves a listing, even if the
 // marketplace reports another state. The result does not depend on whether the chain event or the report of the marketplace arrives first.
 // The primary and the indexer are two databases.
 
@@ -156,7 +156,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
 
   for (const isCompleteFirst of [true, false]) {
     const when = isCompleteFirst ? 'earlier' : 'later';
-    test(`a listing without operator and counter is judged by those that another marketplace reports ${when} for the same order`, async () => {
+    test(`a listing without operator and counter is judged by the operator and the counter that another marketplace reports ${when} for the same order`, async () => {
       const opened = await open();
       const [revoked, raised] = [await signed(2, 30n), await signed(1, 31n)];
       const complete = { source: 'opensea' };

@@ -1,4 +1,4 @@
-// Public reads on replicas: a primary with two streaming replicas, which are paused, killed, frozen and promoted.
+// Tests public reads on a primary with two streaming replicas. The replicas are paused, killed, frozen and promoted.
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
@@ -23,7 +23,7 @@ import { until } from '../support/until.ts';
 
 const LIMIT_MS = 60_000;
 const READ_TIMEOUT_MS = 10_000;
-/** Short, because a test waits for several missed deadlines. */
+/** The deadline of a read in tests that wait until reads have missed several deadlines. */
 const SLOW_READ_TIMEOUT_MS = 3_000;
 /** A lag limit that is longer than any test, so that a replica whose replay is paused is not left out. */
 const UNLIMITED_MS = 600_000;

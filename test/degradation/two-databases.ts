@@ -20,11 +20,11 @@ import { startTestService } from '../support/service/service.ts';
 
 export type TwoServers = {
   primary: PostgresServer;
-  /** With TEST_CITUS=1 the coordinator of a cluster. */
+  /** A single server. If TEST_CITUS is 1, the coordinator of a Citus cluster. */
   indexer: PostgresServer;
   /**
-   * Makes a database for the index and returns its URL. On a cluster, the database already has all migrations, because they take long there.
-   * `empty`: without migrations.
+   * Makes a database for the index and returns its URL. On a cluster the database already has all migrations, because migrating it
+   * takes long. `empty`: the database has no migrations.
    */
   createIndex(options?: { empty?: boolean }): Promise<string>;
 };

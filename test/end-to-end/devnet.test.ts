@@ -83,7 +83,7 @@ test('after faults and kills the service serves the orders, owners, floors and s
     const options = { seed: SEED, orders: BOOK_SIZE, marketplace, reorgShare: REORG_SHARE };
     const { simulation, book } = await startSimulation(network, options);
     await simulation.post(book);
-    assert.deepEqual(simulation.rejected, [], 'orders of the first book were rejected');
+    assert.deepEqual(simulation.rejected, [], 'orders that were posted before the first action were rejected');
     simulations.push(simulation);
   }
   const random = createRandom(SEED * 7);

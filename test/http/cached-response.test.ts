@@ -1,4 +1,4 @@
-// How much memory a cached response keeps, and how its body is serialised.
+// Tests how much memory a cached response keeps, and how its body is serialised.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// How many records an import stores in one transaction, on both engines.
+// Tests how many records an import stores in one transaction, on both engines.
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -31,7 +31,7 @@ describe('the size of a batch', () => {
     assert.deepEqual(sizes, [750, 2_500]);
   });
 
-  test('a slow source completes a batch early, but not before the batch has as many records as the first batch may have', () => {
+  test('records that arrive slowly are stored before the batch is full, but not before it has as many records as the first batch may have', () => {
     const size = new BatchSize('postgresql');
     size.adapt(500, { ms: 10, isAwaited: false });
     const isComplete = (rows: number, ms: number) => size.isComplete(rows, { hasPrimary: false, fillMs: () => ms });

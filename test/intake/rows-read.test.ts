@@ -1,4 +1,4 @@
-// How many stored rows an import reads, on both engines, in tables without planner statistics. The numbers come from the counters that
+// Tests that an import reads few of the stored rows, on both engines, in tables without planner statistics. The numbers of rows come from the counters that
 // PostgreSQL keeps for each transaction.
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// The figures of the own order book and their copy in the indexer database. The figures and the copy are exact after any interleaving of
-// writers. After an interrupted copy, the next copy writes what is missing.
+// Tests the figures of the own order book and their copy in the indexer database. The figures and the copy are exact after any interleaving
+// of writers. After an interrupted copy, the next copy writes what is missing.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

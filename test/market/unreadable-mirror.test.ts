@@ -1,4 +1,4 @@
-// The ask floor while the rows of the mirror cannot be read.
+// Tests which ask floor the service serves while the rows of the mirror cannot be read.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

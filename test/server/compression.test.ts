@@ -129,7 +129,7 @@ describe('responses', () => {
     });
   }
 
-  test('a request with the ETag of a response in one coding gets a 304 in every coding', async () => {
+  test('a request with the ETag of a response in one coding gets a 304, whichever coding the request accepts', async () => {
     const { headers } = await send('/v1/openapi.json', { headers: { 'accept-encoding': 'br' } });
     for (const coding of ['br', 'gzip', 'identity']) {
       const conditional = { 'accept-encoding': coding, 'if-none-match': headers['etag'] ?? '' };
@@ -154,7 +154,7 @@ describe('responses', () => {
     assert.equal(one.headers['content-encoding'], undefined);
   });
 
-  test('a response with a secret is never compressed', async () => {
+  test('a response that contains the secret of a webhook is never compressed', async () => {
     const target = { url: `https://shop.example/${'x'.repeat(1_200)}`, events: ['product.created'] };
     const { data } = JSON.parse((await sendStore('/webhooks', target)).body.toString());
     const rotated = await sendStore(`/webhooks/${data.id}/rotate-secret`, {}, { 'accept-encoding': 'br, gzip, zstd' });

@@ -1,5 +1,5 @@
-// All sources fail at the same time, with the periods and pauses of the real service. The test moves time forward in the process
-// and in the stored schedule. The servers count the requests.
+// Tests an outage of all sources at the same time. The tasks have the periods and pauses of the real service. The test moves time forward in
+// the process and in the stored schedule. The servers count the requests.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -134,7 +134,7 @@ forEachEngine('an outage of all sources', (engine) => {
       'a task did not fail during the outage',
     );
 
-    // In each round the sources recover at another moment between two trials of the breakers.
+    // The three outages differ in their length. So the sources recover at three different moments between two trials of a breaker.
     for (const outageMs of [0, 111_000, 97_000]) {
       if (outageMs > 0) {
         setFault('not-json');

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../core/clock.ts';
 
-/** What was read. `new`: a new block. `past`: a range of earlier blocks. `call`: the state of a contract, or transactions. */
+/** What was read. `new`: a new block. `past`: a range of earlier blocks. `call`: the state of a contract, or a list of transactions. */
 export type ReadKind = 'new' | 'past' | 'call';
 
 export type Dispute = {

@@ -202,7 +202,10 @@ async function importFile(
     progress.update({ ...source.position(), text });
     lines?.forget(event.read);
   };
-  /** `rows`: how many rows were rejected before they became records. `skippedLines`: how many lines these rows have after their first lines. */
+  /**
+   * `rows`: how many rows were rejected before they became records. `skippedLines`: how many lines these rows have in all, without the first
+   * line of each row.
+   */
   const lost = { rows: 0, skippedLines: 0 };
   const interruption = toInterruption(io.signal);
   try {

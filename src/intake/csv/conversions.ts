@@ -135,15 +135,14 @@ function toDecimalPoint(text: string, { form, thousands }: { form: RegExp; thous
   return `${before}${number.replaceAll(thousands, '').replace(',', '.')}${after}`;
 }
 
-/** Further names and signs of native currencies, by symbol. */
+/** Names and signs that a native currency has besides its symbol. The key is the symbol. */
 const SIGNS: Readonly<Record<string, readonly string[]>> = { ETH: ['Ξ', 'ETHER'], SOL: ['◎'] };
 
 /**
- * Converts an amount in the native currency to base units. `decimals` is the number of decimal places of the unit in which the amount is
- * written. An amount in a currency that is not native is returned with the name of this currency. Text that is not an exact amount is
- * returned unchanged. In both cases a sale is stored without a native price, and `/v1` does not serve the sale. If the text is an integer
- * whose base units exceed the largest amount, the row is rejected. If the integer were returned unchanged, the parser of the record would
- * read the integer as base units.
+ * Converts an amount in the native currency to base units. One unit of the written amount has 10 to the power of `decimals` base units. An
+ * amount in a currency that is not native is returned with the name of this currency. Text that is not an exact amount is returned
+ * unchanged. In both cases a sale is stored without a native price, and `/v1` does not serve the sale. An integer whose base units exceed the
+ * largest amount is never returned unchanged, because the parser of the record would read it as base units. Its row is rejected.
  */
 function toBaseUnits(text: string, { chain, currency, times }: AmountTerms, decimals: number | null): string {
   if (!chain || decimals === null) return text;

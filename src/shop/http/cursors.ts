@@ -1,4 +1,4 @@
-// Paging cursors of the adjustment and delivery logs. A cursor is valid only for the list and the filters for which it was issued. The
+// Makes and opens the paging cursors of the adjustment log and the delivery log. A cursor is valid only for the list and the filters for which it was issued. The
 // position in a cursor is encrypted. Rows are numbered across all shops, so a readable position would reveal how many rows other shops have.
 
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';

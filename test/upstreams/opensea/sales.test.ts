@@ -1,4 +1,4 @@
-// The conversion of OpenSea's sales to records.
+// Tests the conversion of OpenSea's sales to records.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
