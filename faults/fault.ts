@@ -16,7 +16,7 @@ export type Fault = {
   engines: readonly FaultEngine[];
   needs?: readonly Need[];
   /**
-   * Statuses that requests of the load may get in addition to success, 502, 503 and 409. `no response`: the fault ends the service itself.
+   * What requests of the load may get in addition to success, 502, 503 and 409. `no response` is for a fault that ends the service itself.
    */
   mayGet?: readonly (number | 'no response')[];
   /** The fault has failed if it runs for longer than this. Default: 30 minutes. */
@@ -27,7 +27,7 @@ export type Fault = {
   mayLoseWrites?: boolean;
   /**
    * Starts a platform, breaks it under load, mends it, and returns what was seen. A broken promise is thrown as an AssertionError. The
-   * checks after every fault follow.
+   * caller then runs the checks of checks.ts.
    */
   run(context: FaultContext): Promise<string[]>;
 };

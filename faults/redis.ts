@@ -1,4 +1,5 @@
-// Steps that all faults of Redis share. Redis only counts requests for the rate limits, so no request may fail because Redis fails.
+// Steps that all faults of Redis share. The service uses Redis only to count requests for the rate limits, so no request may fail because
+// Redis fails.
 
 import assert from 'node:assert/strict';
 import type { Platform } from './platform.ts';

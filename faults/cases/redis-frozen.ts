@@ -1,4 +1,4 @@
-// Redis is suspended under load, so that commands get no reply, and continues later.
+// Redis is suspended under load: commands get no reply. Later Redis continues.
 
 import type { Fault } from '../fault.ts';
 import { sharesLimits, withoutFailures } from '../redis.ts';

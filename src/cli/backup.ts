@@ -32,7 +32,7 @@ export const defineBackup: DefineCommand = (backup, io) => {
 
 async function runBackup(file: string, { force, json }: { force?: true; json?: true }, io: CommandIo): Promise<void> {
   const result = await writeBackup({ file, force: force ?? false }, io);
-  // A server of an earlier version does not report `newerMigrations`.
+  // A running server may have made the backup. If its version is earlier, the result lacks `newerMigrations`.
   const { newerMigrations = [] } = result as Partial<BackupResult>;
   if (newerMigrations.length > 0) {
     io.stderr.write(

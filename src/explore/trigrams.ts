@@ -32,8 +32,8 @@ export function toParts(query: string): string[][] {
 }
 
 /**
- * A number from 0 to 1: 70 % of the share of the query's trigrams that are also in the name, plus 30 % of the share of the trigrams of both
- * texts that are in both.
+ * How similar a name is to the query, from 0 to 1. Two shares are computed: the share of the query's trigrams that the name has too, and the
+ * Dice coefficient of both sets of trigrams. The first counts 70 %, the second 30 %.
  */
 export function similarityOf(query: string, name: string): number {
   const wanted = toTrigrams(query);

@@ -17,7 +17,7 @@ const CONSOLE_FOLDER = fileURLToPath(new URL('../../console/dist/', import.meta.
 const PAGE_FILE = 'index.html';
 /** Below this path are the files whose names contain a digest of their content. */
 const ASSETS_PATH = '/console/';
-/** The paths of the console. The scripts of the page read the rest of the URL. */
+/** The paths of the console. Each gets the same HTML page, whose scripts read the parameters from the URL. */
 const PAGE_PATHS = [
   '/',
   '/c/:id',

@@ -29,7 +29,7 @@ test('the first start prints that it creates the embedded database before it doe
   assert.equal(line, `Creating the embedded database in ${dir}. The first start takes a while.`);
 });
 
-test('the compiled code is stored after the service has started, without waiting for the end of the process', async (t) => {
+test('soon after its start, and not only at its end, the process writes the compile cache of Node', async (t) => {
   const cache = temporaryDirectory();
   serve(t, { DATA_DIR: await directoryWithDatabase(), NODE_COMPILE_CACHE: cache });
   const isStored = () => readdirSync(cache, { recursive: true, withFileTypes: true }).some((entry) => entry.isFile());

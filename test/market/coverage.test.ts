@@ -1,4 +1,4 @@
-// The coverage that imports store.
+// Tests which coverage an import stores: for which times the sales and listings of a collection count as complete.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -37,7 +37,7 @@ forEachEngine('coverage of imports', (engine) => {
     ]);
   };
 
-  test('imported sales and listings are covered from the beginning to the time of the import', async () => {
+  test('after an import of sales or listings, they count as complete for all times up to the import', async () => {
     await ingest(db, sale(), token());
     assert.deepEqual(await stored(), [['sales', 'import', null, 0]]);
     await ingest(db, listing());

@@ -58,7 +58,7 @@ export function toRevert(error: unknown): TradeFailure | null {
   return new TradeFailure(texts.failed.wouldFail(reason === null ? '' : ` (${reason})`), { hasEnded });
 }
 
-/** How endpoints report that a contract has stopped a call without the opcode REVERT, as contracts of old compilers do. */
+/** Matches what endpoints say when a contract has stopped a call. Contracts of old compilers stop calls with other opcodes than REVERT. */
 const STOPPED =
   /revert|invalid (?:opcode|jump)|bad (?:instruction|jump destination)|out of gas|stack (?:under|over)flow|VM (?:execution|exception)/i;
 

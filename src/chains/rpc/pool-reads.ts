@@ -25,7 +25,7 @@ export type SwapRange = {
   txs: ReadonlySet<Hex>;
 };
 
-/** For how many contracts it is remembered whether they are pools. */
+/** The most contracts of which the process remembers whether they are pools. */
 const CONTRACTS_MAX = 20_000;
 /** How many times a range is read if the read fails. After that, the range is left out. */
 const ATTEMPTS_MAX = 3;
@@ -87,7 +87,7 @@ export class PoolReads {
     }
   }
 
-  /** `block`: the last block of the range in which the contracts have emitted logs. */
+  /** `contracts` have emitted logs in a range of blocks. `block` is the last block of this range. */
   async #readPools(
     contracts: ReadonlySet<Address>,
     factories: ReadonlyMap<Address, PoolEvents>,

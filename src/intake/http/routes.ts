@@ -31,7 +31,8 @@ export async function registerIntake(
   { access, baseUrl }: { access: IntakeAccess; baseUrl: (() => string) | null },
 ): Promise<void> {
   for (const schema of INTAKE_SCHEMAS) app.addSchema(schema);
-  // The routes check bodies and queries themselves: numbers keep their literal text, which a schema validator does not accept as a number.
+  // Fastify validates nothing here: the routes check bodies and queries themselves. A parsed body has the literal text of each number, and
+  // a schema validator would reject this text.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   readJsonBodies(app);

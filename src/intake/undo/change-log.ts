@@ -24,11 +24,11 @@ export const trackNothing: TrackChanges = (_tx, _kind, _keys, write) => write();
 /** The changes of one import. The changes in both databases share one sequence of numbers, in the order of the writes. */
 export class ChangeLog {
   readonly importId: string;
-  /** When the import started, in milliseconds. Its sales and listings are stored as complete up to this time. */
+  /** When the import started, in milliseconds. The coverage that is stored for the imported sales and listings ends at this time. */
   readonly startedAt: number;
   #seq = 0;
   readonly #covered = new Set<string>();
-  /** The transactions in which the import was found open. Each of them holds a lock, so the import cannot be closed before they end. */
+  /** The transactions that have found the import open. Each holds a lock until it ends, and the import cannot be closed under the lock. */
   readonly #open = new WeakSet<Queryable>();
 
   constructor(importId: string, startedAt: number) {
@@ -40,7 +40,7 @@ export class ChangeLog {
     return this.#covered.has(toKeyText(collectionId, subject));
   }
 
-  /** Must be called after the coverage was committed. */
+  /** Remembers coverage that is stored. Must be called only after the transaction that stored the coverage was committed. */
   noteCovered(coverage: readonly CollectionCoverage[]): void {
     for (const { collectionId, subject } of coverage) this.#covered.add(toKeyText(collectionId, subject));
   }

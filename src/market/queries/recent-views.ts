@@ -59,7 +59,7 @@ export type ViewedTokensQuery = {
   collectionIds: readonly string[];
   viewedSince: number;
   refreshedBefore: number;
-  /** A refresh with a later time does not count: the process that stored it had a wrong clock. */
+  /** The present time. A refresh that is stored with a later time does not count: the process that stored it had a wrong clock. */
   now: number;
   limit: number;
 };

@@ -114,7 +114,7 @@ export function describeCollectionPaging(market: TestMarket): void {
     });
   });
 
-  describe('a bad request', () => {
+  describe('status 400', () => {
     const cursorOf = async (query: string) =>
       (await market.ok(`/v1/collections?${query}`)).pagination.nextCursor as string;
 

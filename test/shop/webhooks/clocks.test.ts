@@ -108,7 +108,7 @@ forEachEngine('webhooks and clocks', (engine) => {
     assert.equal(receiver.received.length, 1);
   });
 
-  test('a delivery that a process leased before its end is not sent during the lease, but is sent if the clock is set far back', async () => {
+  test('a delivery under the lease of a process that has died is not sent before the lease ends, unless the clock is set far back', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     await record(db, shopId);
     await makeDispatcher(db).run();
