@@ -64,8 +64,9 @@ export async function installProtocol(chain: LocalChain): Promise<Protocol> {
 }
 
 /**
- * Installs the packaged controller, with the code hash of the real conduits. The packaged conduits were compiled with other settings. With
- * their code hash, the controller would derive other addresses than on the real chain.
+ * Installs the packaged controller, and replaces the code hash of the packaged conduits in it by that of the real conduits. The two hashes
+ * differ, because the packages were compiled with other settings than the real contracts. The controller derives the address of a conduit
+ * from the code hash.
  */
 async function installConduitController(chain: LocalChain) {
   const artifact = readConduitController();
@@ -81,9 +82,9 @@ async function installConduitController(chain: LocalChain) {
 }
 
 /**
- * Seaport's code contains the domain for the chain id and the address of its deployment. If the chain has another chain id, Seaport computes
- * the domain from its current address instead. So Seaport is deployed under SETUP_CHAIN_ID and copied to its real address. The caller then
- * sets the final chain id.
+ * Seaport's code contains the domain for the chain id and the address with which it was deployed. If the chain id has changed since then,
+ * Seaport computes the domain from the present chain id and its present address. So Seaport is deployed under SETUP_CHAIN_ID and copied to
+ * its real address. The caller then sets the final chain id.
  */
 async function installSeaport(chain: LocalChain, controller: Address): Promise<Contract> {
   const artifact = readSeaport();

@@ -1,5 +1,5 @@
-// Encodes the contract calls of the oracle. It shares no code with the service that the oracle checks. test/oracle/seaport-calls.test.ts
-// compares it with viem.
+// Encodes the contract calls of the oracle, without code of the service that the oracle checks. test/oracle/seaport-calls.test.ts compares
+// the encoded calls with those of viem.
 
 import type { Hex } from './rpc.ts';
 

@@ -39,8 +39,8 @@ export type BlockChanges = { events: LoggedEvent[]; evidence: EvidenceChanges; o
 /**
  * Selects the events to store. All counter increments are stored, and all events of followed contracts and of stored orders. A fill is
  * stored if it moved a token of a followed contract. An `orders-matched` event is stored if it names a stored fill. A cancel is stored if its
- * account holds or has held a token of a followed contract, because a marketplace may list the cancelled order later. A bid is stored if the
- * protocol is itself a followed contract.
+ * account holds or has held a token of a followed contract, because a marketplace may list the cancelled order later. A bid is stored if its
+ * protocol is itself a followed token contract, as CryptoPunks can be.
  */
 export async function selectRelevant(
   tx: Queryable,

@@ -1,4 +1,4 @@
-// `mercat collections`: the collections that the workers follow.
+// `mercat collections`: lists the collections that the workers follow, adds collections and removes them.
 
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { VENDORS } from '../upstreams/registry.ts';

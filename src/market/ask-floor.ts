@@ -1,4 +1,4 @@
-// The ask floors of collections: the cheapest prices that sellers ask. Reads the two books (the own order book and the mirror), the
+// Finds the ask floor of a collection: the lowest price that a seller asks. Reads the two books (the own order book and the mirror), the
 // analytics records and the stats records. Each of these reads can fail alone.
 
 import type { Collection } from '../core/collection.ts';

@@ -83,7 +83,7 @@ export class Market {
   readonly pastSales: MarketSource;
   /** The activity log, for the change stream of the explore interface. */
   readonly activityLog: MarketSource;
-  // These three are stored in the primary.
+  // The next three are stored in the primary database.
   readonly lastBuyerFloors: LastBuyerFloors;
   readonly rates: DollarRates;
   readonly recentViews: RecentViews;

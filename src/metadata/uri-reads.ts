@@ -8,8 +8,8 @@ import type { AssetId } from '../core/address.ts';
 import type { ReadCollection } from './context.ts';
 
 /**
- * Failures that the content of a batch may have caused. Some of these failures count towards the breaker of an endpoint. The batch is
- * therefore not read again at once: the next read of the collection uses a smaller batch.
+ * Failures that the content of a batch may have caused. The failed batch is not read again at once, because the breaker of an endpoint
+ * counts some of these failures and could open. The next read of the collection uses a smaller batch.
  */
 const MAY_BE_THE_BATCH: ReadonlySet<RpcFailureKind> = new Set(['timeout', 'too-large', 'call-failed']);
 

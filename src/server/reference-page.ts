@@ -10,7 +10,10 @@ import { SECURITY_HEADERS, sendAsset, toAsset } from './static-asset.ts';
 
 const PAGE_PATH = '/docs';
 
-/** URLs are relative to the page, because the service may be published below a path. The script reads the links of the page's menu. */
+/**
+ * The HTML of the page. Its URLs are relative, because the service may be published below a path. START finds the documents through the
+ * links in `nav`.
+ */
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>

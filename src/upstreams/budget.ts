@@ -29,10 +29,10 @@ const BURST_SHARE = 0.1;
 /** The share of a full bucket that bulk requests leave to urgent requests. */
 const BULK_LEAVES_SHARE = 0.5;
 /**
- * The most bulk requests that wait at one time: callers send bulk requests one after another. A waiting request may be taken from the bucket
- * in one hour and sent in the next hour, so the budget of each hour must have room for one such request. A bucket that is too small to keep a
- * part for urgent requests needs no such room. There, a bulk request waits only while the bucket is empty, and the negative content of the
- * bucket already counts this request.
+ * The most bulk requests that wait at one time. It is 1, because callers send bulk requests one after another. A waiting request may be taken
+ * from the bucket in one hour and sent in the next hour, so the budget of each hour must have room for one such request. A bucket that is too
+ * small to keep a part for urgent requests needs no such room: a bulk request waits only while this bucket is empty, and the negative content
+ * of the bucket already counts the request.
  */
 const BULK_WAITING_MAX = 1;
 /** Requests that are added in an hour to the smallest bucket: fewer than one, so that two requests are more than an hour apart. */

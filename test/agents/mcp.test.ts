@@ -1,4 +1,4 @@
-// The MCP server at /mcp with the sample marketplace, and a client of the official SDK.
+// Calls the tools of the MCP server at /mcp with a client of the official SDK. The service has the sample marketplace.
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -161,7 +161,7 @@ describe('the MCP server', () => {
     for (const [name, given, message] of wrong) assert.match(await client.error(name, given), message);
   });
 
-  test('an argument cannot name another path', async () => {
+  test('an argument with characters that have a meaning in URLs, such as / and ?, cannot make a tool read another path', async () => {
     for (const collection of ['../../status', `${COLLECTION}/floor`, `${COLLECTION}?limit=1`, '%2e%2e', '#']) {
       assert.match(await client.error('list_listings', { collection }), /^Collection not found/, collection);
     }

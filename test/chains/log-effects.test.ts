@@ -99,7 +99,7 @@ test('a token that moved several times has the block of its last transfer', () =
   );
 });
 
-test('matched orders are identified by transaction and order hash', () => {
+test('each order of an `orders-matched` event is identified by the transaction and the order hash', () => {
   const matched: LoggedEvent = {
     ...position(5, '0xaa'),
     kind: 'orders-matched',

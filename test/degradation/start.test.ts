@@ -1,4 +1,4 @@
-// A service that starts while its indexer fails.
+// Tests that a service starts while its indexer fails, and uses the indexer when it works again.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';

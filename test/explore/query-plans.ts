@@ -5,7 +5,8 @@ import type { Database, Queryable } from '../../src/database/port.ts';
 import { explainStatement } from '../support/engines/query-plans.ts';
 
 /**
- * The most rows that a statement may read from a table. A walk, or a read of the tokens with the rarest traits, reads at most this many rows.
+ * The most rows that a statement may read from a table. A walk (src/explore/queries/trait-keys.ts) and a read of the tokens with the rarest
+ * traits read at most this many rows.
  */
 const ROWS_MAX = 1_100;
 

@@ -1,4 +1,4 @@
-// Trigrams, and the similarity of names.
+// Tests the trigrams of names, and the similarity of names, which is computed from trigrams.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -29,7 +29,7 @@ test('the similarity is 1 for the same words, and grows with the number of trigr
 });
 
 forEachEngine('trigrams', (engine) => {
-  test('are those of the database function', async () => {
+  test('that the program computes equal those of the database function', async () => {
     const db = await engine.open();
     const texts = [
       'Harbour Lights #7',

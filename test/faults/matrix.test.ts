@@ -7,7 +7,7 @@ import { runFault } from '../../faults/run.ts';
 import { cleanUp } from '../support/engines/cleanup.ts';
 import { canStartPostgres } from '../support/engines/postgres-server.ts';
 
-/** Ends a test that hangs. In the matrix, the limit is a minute. */
+/** The longest wait for the recovery after the fault. Only a recovery that hangs takes so long. */
 const RECOVERY_LIMIT_MS = 600_000;
 
 const skip = canStartPostgres() || process.env['REQUIRE_POSTGRES'] === '1' ? false : 'PostgreSQL is not installed';

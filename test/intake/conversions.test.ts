@@ -108,7 +108,7 @@ describe('prices', () => {
     );
   });
 
-  test('a price of one unit is multiplied by a column with the units', async () => {
+  test('a price for one unit is multiplied by the number of units in another column', async () => {
     const source = { as: 'native-amount', times: 'b' };
     assert.equal(await valueOf('price', source, ['0.1', '3']), ((3n * ETHER) / 10n).toString());
     assert.equal(await valueOf('price', source, ['0.1', '']), (ETHER / 10n).toString());
@@ -167,7 +167,7 @@ describe('texts', () => {
   });
 });
 
-describe('mistakes in a conversion are rejected with the map, before a row is read', () => {
+describe('a map with a mistake in a conversion is rejected before a row is read', () => {
   for (const [name, source, reason] of [
     ['a pattern without a group', { pattern: '#\\d+' }, /price: the pattern needs a group/],
     ['a pattern that is no expression', { pattern: '(' }, /price: the pattern is not a regular expression: "\("/],

@@ -86,7 +86,7 @@ test('listings are compared by price as an integer, then by order id in code uni
   assert.equal(compareListings(row(5n, 'a'), row(5n, 'a')), 0);
 });
 
-test('of several listings of one asset the first is kept', () => {
+test('of several listings of one asset, only the first in the list is kept', () => {
   fc.assert(
     fc.property(book(0, 50), (rows) => {
       const kept = keepFirstPerAsset(rows);

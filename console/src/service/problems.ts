@@ -17,9 +17,9 @@ export type Problem = {
 type Words = Pick<Problem, 'title' | 'meaning' | 'action'>;
 
 const t = texts.service.problem;
-/** The service normally reads a chain up to a few blocks behind the head of the chain. */
+/** A chain whose last read block is more than this many blocks behind the newest block is a problem. Normally it is a few blocks behind. */
 const BLOCKS_BEHIND_MAX = 50;
-/** A worker that keeps up sends a delivery within seconds after it is due. */
+/** A delivery that has been due for longer than this is a problem. A worker that keeps up sends a delivery within seconds. */
 const LATE_DELIVERY_S = 60;
 const FAILING_TOGETHER = 3;
 const count = new Intl.NumberFormat('en');

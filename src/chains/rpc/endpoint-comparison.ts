@@ -53,7 +53,7 @@ export type ComparedRead<R extends { endpoint: Endpoint }> = {
 
 /**
  * `accepted`: the response may be stored. `outvoted`: two other endpoints contradict it. `disputed`: another endpoint contradicts it, and no
- * two endpoints agree. `awaited`: no endpoint contradicts it, and one that could confirm it is expected to respond soon.
+ * two endpoints agree. `awaited`: no endpoint contradicts it, and an endpoint that could confirm it is expected to respond soon.
  */
 export type Verdict = 'accepted' | 'outvoted' | 'disputed' | 'awaited';
 

@@ -13,8 +13,8 @@ export type EndpointHealthOptions = {
 };
 
 /**
- * The longest time for which the breaker stays open, except after a rate limit or wrong data. So the recovery of an endpoint
- * is noticed within a minute, even if a request times out first and the chain's task then makes its longest pause.
+ * The longest time for which the breaker stays open, except after a rate limit or wrong data. This time, the timeout of a request and the
+ * longest pause of the chain's task take less than a minute together. So the recovery of an endpoint is noticed within a minute.
  */
 const OPEN_MS_MAX = 20_000;
 /** An endpoint is not called for this long after it served another chain, or data that two other endpoints contradict. */

@@ -1,4 +1,4 @@
-// Strict readers of single values in JSON-RPC results. They throw RpcFailure of kind `invalid-response` for a value of another form.
+// Strict readers of single values in JSON-RPC results. They throw RpcFailure of kind `invalid-response` for a value that does not have the expected form.
 
 import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Hex } from '../../core/evm.ts';

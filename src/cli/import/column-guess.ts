@@ -74,7 +74,7 @@ function findColumn(
 
 const OTHER_THINGS = /(^|_)(tx|txn|transaction|block|log|order|listing|user|row|event|collection|set)_/;
 
-/** A column such as `tx_id` fits `*_id`, but has the id of another thing. `price_usd` fits `price_*`, but is in another currency. */
+/** `tx_id` fits `*_id`, but has the id of a transaction and not of a token. `price_usd` fits `price_*`, but is not in the currency of the chain. */
 function isOfAnotherThing(column: string, name: string): boolean {
   const words = toWords(column);
   return name.includes('*') && (OTHER_THINGS.test(words) || NATIONAL_PRICE.test(words));

@@ -8,7 +8,7 @@ import { quoteValue } from '../../intake/records/fields.ts';
 import { printable } from '../output.ts';
 import type { ResponseTally } from './recorded-responses.ts';
 
-/** `--json` prints these fields under these names. `answers`: the counts of recorded responses. It is absent if the imported file has another format. */
+/** `--json` prints the fields under their names here. `answers`: the counts of recorded responses. Absent if the file does not contain recorded responses. */
 export type CompleteSummary = ImportSummary & {
   answers?: { pages: number; rows: number; leftOut: Record<string, number> };
 };

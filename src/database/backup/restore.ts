@@ -1,5 +1,6 @@
 // Restores a backup into empty databases. With `replace`, the content of the databases is deleted first. Each database is restored in one
-// transaction. If the second of two commits fails, only the indexer holds the backup. The file must have been verified before.
+// transaction. With two databases, the primary is committed after the indexer. If this second commit fails, only the indexer holds the
+// backup. The caller must have verified the file.
 
 import { OperatorError, describeError } from '../../core/errors.ts';
 import type { TableShape } from './catalogue.ts';

@@ -59,7 +59,7 @@ export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
   onChanged: OnChanged;
   /** Copies collection records and this service's own orders to the indexer. Called after a commit. Must not reject. */
   copyCatalog: () => Promise<void>;
-  /** Each transaction of the indexer holds a place (divide-batch.ts). */
+  /** The lane of which each transaction of the indexer holds a place while it runs (divide-batch.ts). */
   partLane: ConnectionLane;
 };
 
@@ -165,7 +165,10 @@ export async function ingestPrepared(
   if (transactions.length > 0) given.onTransaction?.(toLongest(transactions));
 }
 
-/** One transaction for all transactions of a batch. A short one must not change the size of the next batch: it may be a look-up of a few rows. */
+/**
+ * Combines the transactions of a batch into one with the longest duration, which decides about the size of the next batch. A shorter
+ * transaction must not decide, because it may only have looked up a few rows.
+ */
 function toLongest(transactions: readonly BatchTransaction[]): BatchTransaction {
   return {
     ms: Math.max(...transactions.map(({ ms }) => ms)),

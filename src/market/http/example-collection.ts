@@ -16,7 +16,7 @@ export const EXAMPLE_COLLECTION = {
   name: 'Harbour Lights',
 };
 
-/** A token that another marketplace lists. */
+/** A token that an external marketplace lists. */
 export const EXAMPLE_TOKEN = { tokenId: '249', seller: '0x6ea0729f1fb210cc8f48018f6d8102da12f2b41e' };
 
 export const EXAMPLE_TIME = '2026-06-01T09:00:00.000Z';

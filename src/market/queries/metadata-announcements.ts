@@ -1,5 +1,5 @@
-// Changes of metadata that contracts have announced (ERC-4906, and the event URI of ERC-1155). The follower of a chain notes them in the
-// primary database, and the task that reads metadata makes the tokens due in the indexer database.
+// Stores the changes of metadata that contracts announce (ERC-4906, and the event URI of ERC-1155). The follower of a chain stores the
+// announcements in the primary database. The task that reads metadata then makes the announced tokens due in the indexer database.
 
 import type { Queryable } from '../../database/port.ts';
 import { amount, column, rowDecoder, safeInteger, text } from '../../database/rows.ts';

@@ -1,4 +1,5 @@
-// What an undo reads and writes before it takes the records of collections back. Primary database.
+// Prepares an undo of collection records: finds which of the collections are followed and which of their earlier slugs are taken, and
+// removes the slugs. Primary database.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';

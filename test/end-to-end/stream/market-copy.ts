@@ -1,5 +1,5 @@
-// Makes a copy of the market from one snapshot and the events of the stream, as a consumer does. Compares this copy with the rows that the
-// interfaces serve.
+// Makes a copy of the market as a consumer does: reads all rows once (`readSnapshot`), and then applies the events of the stream. Compares
+// the copy with the rows that the interfaces serve.
 
 import type { Activity, FloorResponse, MarketItem, MarketReads, Token } from '../../../client/src/market.ts';
 

@@ -1,5 +1,6 @@
-// Generates JSON text from a JSON Schema: text that the schema allows, text that differs in one place, and text that is no JSON. A
-// value may be a placeholder, such as `{{productId:2}}`. The fuzzer replaces it by an id from an earlier response.
+// Generates JSON text from a JSON Schema: text that the schema allows, text that differs from allowed text in
+// one place, and text that is not JSON. A value may be a placeholder, such as `{{productId:2}}`. The fuzzer replaces a placeholder by an id
+// from an earlier response.
 
 import fc from 'fast-check';
 

@@ -1,4 +1,5 @@
-// Records of each kind in two versions, and the rows that an import and its undo must leave as they were.
+// Records of each kind in two versions, for tests that import records and undo the import. Dumps the rows that must be the same before the
+// import and after its undo.
 
 import type { Database } from '../../../src/database/port.ts';
 import { dumpEveryTable, IMPORT_TABLES, LOG_TABLES } from './every-table.ts';

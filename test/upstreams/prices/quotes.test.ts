@@ -21,7 +21,7 @@ test('two quotes that differ by more than 5 % give no price, whichever is higher
   assert.deepEqual(decide([quote(1), quote(1, 'b'), quote(2, 'c')]), { usd: null, why: 'disagreement' });
 });
 
-test('an absurd quote is ignored', () => {
+test('a quote that is zero, negative, not finite, extremely small or extremely large is ignored', () => {
   assert.deepEqual(decide([]), { usd: null, why: 'unknown' });
   for (const usd of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e-12, 1e9]) {
     assert.deepEqual(decide([quote(usd)]), { usd: null, why: 'absurd' }, String(usd));
