@@ -1,4 +1,4 @@
-// The operations of a running server, called over its local socket.
+// Calls the operations of a running server over its local socket.
 
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';

@@ -1,4 +1,4 @@
-// The activity of collections, tokens and wallets, newest first. The rows come from the activity log. The rows of a
+// Reads the activity of collections, tokens and wallets, newest first. The rows come from the activity log. The rows of a
 // collection or a token also come from the stored sales, because the log may lack past sales.
 
 import type { ActivityRow } from '../activity/queries/activity-rows.ts';

@@ -1,4 +1,4 @@
-// The codes of the reasons for which a signed order is rejected. Clients rely on this list (docs/orders.md). The HTTP statuses are in
+// Lists the error codes with which a signed order is rejected. Clients rely on these codes (docs/orders.md). The HTTP statuses are in
 // intake/http/rejections.ts.
 
 import type { ListingRejection } from './seaport/listing.ts';

@@ -1,4 +1,5 @@
-// What a serving process shares with the other processes of its service, through the supervisor.
+// Connects a serving process with its supervisor. Through the supervisor, the process counts requests and stream connections together with the
+// other processes, and reads their state.
 
 import type { PlaceLimits, StreamPlaces } from '../explore/stream/places.ts';
 import type { StreamCounts } from '../explore/stream/status.ts';

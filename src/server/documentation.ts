@@ -1,4 +1,4 @@
-// The documentation for agents: `/llms.txt` (https://llmstxt.org) lists it, and each page of `docs/` is served as Markdown. The files are
+// Serves the documentation for agents: `/llms.txt` (https://llmstxt.org) lists it, and each page of `docs/` is served as Markdown. The files are
 // read at the first request.
 
 import { globSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The command line: help, suggestions for misspelt names, exit codes, emphasis and tables.
+// Tests the command line: help, suggestions for misspelt names, exit codes, emphasis and tables.
 
 import assert from 'node:assert/strict';
 import { WriteStream } from 'node:tty';

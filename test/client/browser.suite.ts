@@ -1,5 +1,4 @@
-// An example of the client in a browser. The page is of another origin than the service. market.test.ts runs this
-// suite.
+// Runs an example of the client in a browser. The page has another origin than the service. market.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Which image URLs are served.
+// Tests which image URLs are served.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The order in which work uses the single connection of the embedded database.
+// Tests the order in which work uses the single connection of the embedded database.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// The rate limiter under a flood of clients. Its memory is limited, each client costs the same, and every request is counted.
+// Tests the rate limiter under a flood of clients: its memory is limited, each client costs the same, and every request is counted.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Which records are accepted, which rows they become, and what identifies a row.
+// Tests which records are accepted, which rows they become, and what identifies a row.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-// Which records are rejected, and with which reasons. Harmful input is rejected or read without damage.
+// Tests which records are rejected, and with which reasons. Harmful input is rejected or read without damage.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-// The number of listed tokens of a collection, while the stored figures do not yet reflect an order's start or expiry.
+// Tests the number of listed tokens of a collection while the stored figures do not yet reflect an order's start or expiry.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';

@@ -1,4 +1,4 @@
-// The explanation of the state of an order.
+// Tests the explanation of the state of an order.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The metrics of a service with several serving processes.
+// Tests the metrics of a service with several serving processes.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

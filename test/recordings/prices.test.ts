@@ -1,4 +1,4 @@
-// Prices: a recorded response of a price source becomes a quote.
+// Tests that a recorded response of a price source becomes a quote.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

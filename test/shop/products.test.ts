@@ -1,4 +1,4 @@
-// /api/v1/products: list, update and delete. The suites beside this file test creation, slugs and versions, malformed request
+// Tests how products are listed, updated and deleted (/api/v1/products). The suites beside this file test creation, slugs and versions, malformed request
 // bodies, and the OpenAPI document.
 
 import assert from 'node:assert/strict';

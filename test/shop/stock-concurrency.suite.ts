@@ -1,4 +1,4 @@
-// Concurrent changes of stock, and the low-stock event. stock-changes.test.ts runs this suite.
+// Tests concurrent changes of stock, and the event `inventory.low`. stock-changes.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -166,8 +166,8 @@ class ImportStream {
   }
 
   /**
-   * The request's body. Throws at its end if the client has stopped the import. An import that ends early does not destroy the request,
-   * because the socket of the request still carries the response.
+   * Yields the chunks of the request's body. Throws ImportStopped after the last chunk if a trailer says that the client has stopped the import.
+   * An import that ends early does not destroy the request, because the socket of the request still carries the response.
    */
   async *#body(): AsyncGenerator<Uint8Array> {
     yield* { [Symbol.asyncIterator]: () => this.#request.iterator({ destroyOnReturn: false }) };

@@ -1,4 +1,5 @@
-// The envelopes of responses, `{data, pagination}` and `{error}`, and the descriptions of the error statuses in the OpenAPI document.
+// Defines the schemas of the response envelopes, `{data, pagination}` and `{error}`, and the descriptions of the error statuses in the OpenAPI
+// document. Reads paging cursors.
 
 import type { TSchema } from 'typebox';
 import Type from 'typebox';

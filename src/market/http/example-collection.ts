@@ -1,4 +1,4 @@
-// The collection of all examples in the OpenAPI documents. The sample marketplace contains this collection, so a new installation with
+// Defines the collection that all examples in the OpenAPI documents use. The sample marketplace contains this collection, so a new installation with
 // the sample marketplace responds to the requests in the examples.
 
 import { createChains } from '../../core/chains.ts';

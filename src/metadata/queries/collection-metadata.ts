@@ -1,4 +1,4 @@
-// The metadata of collections that was read from their contracts. Primary database.
+// Stores the metadata of collections that was read from their contracts. Primary database.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, integer, nullable, rowDecoder, text } from '../../database/rows.ts';

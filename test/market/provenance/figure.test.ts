@@ -1,4 +1,4 @@
-// The rule that chooses figures: which kind of provenance wins, when figures are complete, and how old a figure may be.
+// Tests the rule that chooses figures: which kind of provenance wins, when figures are complete, and how old a figure may be.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-// The pure rules of webhooks: how the result of an attempt changes its delivery and the health of its receiver.
+// Tests the pure rules of webhooks: how the result of an attempt changes its delivery and the health of its receiver.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

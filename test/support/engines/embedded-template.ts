@@ -1,4 +1,4 @@
-// Embedded databases that tests copy: one is empty, and one has all migrations.
+// Makes the embedded databases that tests copy: an empty one, and one with all migrations.
 
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// For contract tests: a service on each engine, whose clock a test can move. All tests of a file use one service. Each test makes
-// its own collections and records.
+// Starts a service on each engine for contract tests. A test can move the clock of the service forward. All tests of a file use one service.
+// Each test makes its own collections and records.
 
 import { after, before, describe } from 'node:test';
 import { readConfig } from '../../../src/config.ts';

@@ -1,4 +1,4 @@
-// How the quotes of several price sources become one price, or no price.
+// Tests how the quotes of several price sources become one price, or no price.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

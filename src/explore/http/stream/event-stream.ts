@@ -1,4 +1,4 @@
-// The format of the stream: server-sent events (WHATWG HTML, section 9.2).
+// Formats the stream as server-sent events (WHATWG HTML, section 9.2).
 
 import { CORS_HEADERS } from '../../../http/cached-response.ts';
 import type { StreamEntry } from '../../stream/stream-entry.ts';
