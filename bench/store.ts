@@ -90,7 +90,7 @@ async function benchAdjustments(database: Database, shop: Shop): Promise<void> {
   report('stock adjustments', await compare(ROUNDS, throughService, bare), 'its statement alone', AIMS.adjustments);
 }
 
-/** Measures adjustments of one product. The figure beside it is the rate at which a loop commits one adjustment after the other. */
+/** Measures adjustments of one product. For comparison, measures the rate at which a loop commits one adjustment after the other. */
 async function benchHotProduct(database: Database, shop: Shop): Promise<void> {
   const hot = shop.productIds.slice(0, 1);
   await loadAdjustments(shop, hot);

@@ -225,8 +225,8 @@ export class Simulation {
       if (this.#options.random.happens(0.5)) await this.#act(1);
       else await this.#mineEmpty();
     }
-    // Listings are posted only now. Earlier, the chain was shorter than before the reorganisation, so a marketplace that has read the replaced
-    // blocks could not check an order.
+    // Listings are posted after the new blocks have been mined. Until then the chain is shorter than before the reorganisation, and a
+    // marketplace that has read the replaced blocks cannot check an order.
     await this.#postSigned();
     return step;
   }

@@ -98,7 +98,7 @@ function toSignatureRejection(chain: ChainChecks | null, closest: SignatureCheck
       );
 }
 
-/** The offerer may be a contract (ERC-1271) that accepts a signature by its owner's key. Without the chain, such a signature looks wrong. */
+/** The offerer may be a contract (ERC-1271) that accepts a signature by its owner's key. Without an endpoint of the chain, the service cannot tell such a signature from a wrong one. */
 const WITHOUT_CHAIN = '; if the offerer is a contract, the service needs an endpoint of the chain to verify it';
 
 /** Throws OrderRejected with `chain_unavailable` when the chain cannot be read; the client may then retry. */

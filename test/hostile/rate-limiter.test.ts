@@ -60,7 +60,7 @@ test('a longer flood of clients costs no more memory and no more time per client
   assert.ok(heapUsed() - before < first.heap / 4, 'windows that have ended were not forgotten');
 });
 
-test('no window is forgotten before its end', () => {
+test('no rate-limit window is forgotten before its end', () => {
   let now = 0;
   const limiter = new LocalRateLimiter(
     LIMITS,
@@ -76,7 +76,7 @@ test('no window is forgotten before its end', () => {
   }
 });
 
-test('windows are measured by the monotonic clock, even if the wall clock is set', () => {
+test('rate-limit windows are measured by the monotonic clock, even if the wall clock is set', () => {
   const time = { clock: Date.UTC(2026, 0, 1), monotonic: 5_000 };
   const limiter = new LocalRateLimiter(LIMITS, { clock: () => time.clock, monotonic: () => time.monotonic });
   limiter.count('list', 'one');

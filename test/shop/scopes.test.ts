@@ -1,5 +1,5 @@
-// One table has the scopes of each operation. A request without a key, or whose key has no scope of the operation, is rejected before the
-// parameters and the body are read.
+// Tests the scopes that each operation of the store and the intake accepts. A request without a key, or with a key that has none of these
+// scopes, is rejected before its parameters and its body are read.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -107,7 +107,7 @@ function samplesOf(columns: readonly SampledColumn[], column: string): readonly 
   return columns.find(({ name }) => name === column)?.samples ?? [];
 }
 
-/** The price of a file that has prices in a national currency only. Such sales are kept, and their prices are never served. */
+/** The price of a file that has prices in a national currency only. The sales of such a file are kept, and their prices are never served. */
 function findNationalPrice(columns: readonly SampledColumn[]): Record<string, ColumnSource> {
   for (const { name, samples } of columns) {
     const symbol = NATIONAL_PRICE.exec(toWords(name))?.[1];

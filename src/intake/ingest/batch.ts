@@ -67,7 +67,7 @@ export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
 export type IngestedPart = {
   counts: Map<RecordKind, UpsertCounts>;
   rejections: LineRejection[];
-  /** Sales that are already stored with other facts. If `isImport` is false, these sales are counted as unchanged and are not in this list. */
+  /** Sales that are already stored with different facts. If `isImport` is false, these sales are counted as unchanged and are not in this list. */
   conflicts: LineRejection[];
   /**
    * The lines of mirrored listings whose order is stored in the primary database. Such a listing is counted as unchanged and is not

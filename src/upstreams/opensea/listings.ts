@@ -310,7 +310,7 @@ function readSeconds(order: VendorRow, field: string): number {
 
 const ENDLESS_S = Date.UTC(9_999, 0, 1) / 1_000;
 
-/** Null from the year 9999 on, which stands for an order without an end. */
+/** Returns null for a time in the year 9999 or later, because such a time stands for an order without an end. */
 function readEnd(order: VendorRow): string | null {
   const seconds = readSeconds(order, 'endTime');
   return seconds >= ENDLESS_S ? null : toTime(seconds, 'endTime');

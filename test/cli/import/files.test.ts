@@ -70,7 +70,7 @@ describe('compression and encoding', () => {
     ['UTF-32', Buffer.from([0xff, 0xfe, 0, 0, 0x7b, 0, 0, 0]), /iconv -f UTF-32 -t UTF-8 FILE/],
     ['Parquet', 'PAR1', /duckdb -c/],
   ] as const) {
-    test(`a file in ${name} is refused with the command that converts it`, async () => {
+    test(`a file in ${name} is refused, and the message names the command that converts it`, async () => {
       const { code, stderr } = await run([file('f', content)]);
       assert.equal(code, 2);
       assert.match(stderr, reason);

@@ -70,7 +70,7 @@ forEachEngine('the stream', (engine) => {
     };
     const orderIdsOf = (stream: EventStream) => stream.events.map(({ data }) => data.orderId);
 
-    test('a stream without an offset has each later event once, in the order of the log', async () => {
+    test('a stream without an offset has each event after its beginning once, in the order of the log', async () => {
       await append([1]);
       const before = await settled();
       const stream = await follow();

@@ -127,7 +127,7 @@ describe('the listed count', () => {
     assert.equal(counted({ coverage: [opensea, late, covered('imported', 'listings')] }), null);
   });
 
-  test('is the count in a record for a day, then the count of the imported listings', () => {
+  test('is the count in a record that is less than a day old, otherwise the count of the imported listings', () => {
     const record = (age: number) => ({ at: NOW - age, owners: null, supply: null, listedCount: 30 });
     const coverage = [covered('imported', 'listings', { age: 30 * DAY_MS })];
     assert.equal(counted({ coverage, record: record(DAY_MS - 1) }), 30);
@@ -308,7 +308,7 @@ describe('the ask floor', () => {
     assert.equal(floorOf({ mirror: imported, ...records })?.value, null);
   });
 
-  test('comes from records for half an hour if there is no listing, and then from the snapshot', () => {
+  test('comes, if there is no listing, from a record that is less than half an hour old, otherwise from the snapshot', () => {
     const limit = 30 * MINUTE_MS;
     const after = (analyticsAge: number, statsAge: number) =>
       floorOf({ analytics: reported(7n, analyticsAge), stats: reported(8n, statsAge), snapshotFloorRaw: 9n })?.value;

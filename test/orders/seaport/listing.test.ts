@@ -142,7 +142,7 @@ describe('listings', () => {
     for (const [code, orders] of Object.entries(cases)) for (const order of orders) assert.equal(codeOf(order), code);
   });
 
-  test('an order exactly at a limit is accepted', () => {
+  test('an order whose fee, start, end or price is exactly at its limit is accepted', () => {
     assert.equal(codeOf(ask({ fees: [{ recipient: FEE, amount: 1_000n }] })), 'listed');
     assert.equal(codeOf(ask({ start: (NOW + STARTS_AHEAD_MAX_MS) / 1_000, end: 2n ** 200n })), 'listed');
     assert.equal(codeOf(ask({ end: NOW / 1_000 + 1 })), 'listed');

@@ -14,7 +14,7 @@ import { REPLAY_FAULTS } from './replay.ts';
 
 /** The timeout while a fault makes the source wait, so that a run does not take long. */
 const HANGING_TIMEOUT_MS = 400;
-/** The timeout while no such fault is active. Only a test that hangs reaches this timeout, however busy the machine is. */
+/** The timeout while no fault makes the source wait. Only a test that hangs reaches this timeout, however busy the machine is. */
 const TIMEOUT_MS = 30_000;
 const HANGING_FAULTS: ReadonlySet<ReplayFault> = new Set(['slow', 'hang', 'hang-in-body', 'drip']);
 let timeoutMs = TIMEOUT_MS;
