@@ -60,9 +60,10 @@ export type Verdict = 'accepted' | 'outvoted' | 'disputed' | 'awaited';
 export type EndpointComparisonOptions = { pool: EndpointPool; compared: ComparedReads; clock: Clock; log: Log };
 
 /**
- * An endpoint that lacks a block is waited for, unless its newest block has not changed for this long or is more than LAG_MAX blocks lower.
- * An endpoint that fails to return a range of past blocks is waited for, unless it has returned none for this long. A stored block that is
- * the newest block of one endpoint, but that another endpoint has replaced, is not reverted for this long.
+ * The time limit of three waits. The comparison waits for an endpoint that lacks a block, unless the newest block of the endpoint has not
+ * changed for this long, or is more than LAG_MAX blocks lower than this block. The comparison waits for an endpoint that fails to
+ * return a range of past blocks, unless the endpoint has returned no range for this long. A stored block that one endpoint has replaced is
+ * not reverted for this long while it is the newest block of another endpoint.
  */
 const WAIT_MS = 60_000;
 export class EndpointComparison {

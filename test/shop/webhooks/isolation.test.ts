@@ -152,7 +152,7 @@ forEachEngine('webhook isolation', (engine) => {
       'the result was not recorded',
     );
 
-  test('while a receiver is fast, more deliveries are leased, but no more are sent at a time', async () => {
+  test('while a receiver is fast, more of its deliveries are leased, but at most `perWebhookMax` are sent at a time', async () => {
     await subscribe(db, { shopId, url: good.url });
     for (let n = 0; n < 20; n += 1) await record(db, shopId);
     const { held, answer } = holdResponses();
