@@ -98,10 +98,15 @@ forEachEngine('the digest of a chain', (engine) => {
     ] as const;
     for (const [table, change] of changes) {
       await db.query(`create table copied as select * from ${table}`);
-      await db.query(`update ${table} set ${change} where ctid = (select ctid from ${table} limit 1)`);
+      // One row of a copy is changed, because Citus does not change a row of a distributed table by its place.
+      await db.query(`create table changed as select * from copied`);
+      await db.query(`update changed set ${change} where ctid = (select ctid from changed limit 1)`);
+      await db.query(`delete from ${table}`);
+      await db.query(`insert into ${table} select * from changed`);
       assert.notEqual((await digest()).digest, before.digest, `the digest did not change with ${table} set ${change}`);
       await db.query(`delete from ${table}`);
       await db.query(`insert into ${table} select * from copied`);
+      await db.query(`drop table changed`);
       await db.query(`drop table copied`);
     }
     assert.equal((await digest()).digest, before.digest);

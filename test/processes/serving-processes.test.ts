@@ -102,9 +102,10 @@ forEachEngine('several serving processes', (engine) => {
       assert.deepEqual(values('mercat_rejected_requests_total{limit="list"}'), [
         ['mercat_rejected_requests_total{limit="list"}', LIST_MAX + CONNECTIONS],
       ]);
+      // An indexer database of its own has a pool of its own.
       assert.deepEqual(
         values('db_client_connection_max').map(([, value]) => value),
-        [10, 10],
+        engine.hasCitus ? [10, 10, 10] : [10, 10],
       );
       // The metrics have one state for each task, although each process could report the state.
       const states = values('mercat_task_state').map(([key]) => /task="([\w-]+)"/.exec(key)?.[1]);
