@@ -74,7 +74,8 @@ forEachEngine('migrations of followed collections', (engine) => {
 const KEY = '00000000-0000-0000-0000-00000000000';
 
 forEachEngine('keys that begin with the collection', (engine) => {
-  test('recorded changes of imports, and the lists of traits, contain the id of their collection after the migration', async () => {
+  test('recorded changes of imports, and the lists of traits, contain the id of their collection after the migration', async (t) => {
+    if (engine.hasCitus) return t.skip('the versions before this migration do not run on a cluster');
     await using databases = await openUnmigrated(await engine.settings('empty'));
     const { indexer } = databases;
     const folder = new URL('../../src/database/migrations/indexer/', import.meta.url);
