@@ -37,7 +37,10 @@ test('when processes end again and again, the service ends, and the message has 
   const supervisor = await Supervisor.start(optionsOf(logged, 'crashes'));
   await assert.rejects(supervisor.failed, (error) => {
     assert.ok(error instanceof OperatorError);
-    assert.match(error.message, /ended or failed to start 5 times within a minute \(the last one with exit code 7\), so the service ends/);
+    assert.match(
+      error.message,
+      /ended or failed to start 5 times within a minute \(the last one with exit code 7\), so the service ends/,
+    );
     return true;
   });
   await supervisor.stop(0);
