@@ -8,7 +8,7 @@ const time = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOStri
 const tokenOf = (n: number) => ({ chain: 'ethereum', contractAddress: CONTRACT, tokenId: String(n) });
 const price = (n: number) => (10n ** 18n + BigInt((n * 7919) % 10_007) * 10n ** 14n).toString();
 
-/** The collection of `listedCollection`, with a token that is listed. `importRows` adds sales of this token. */
+/** The collection of `listedCollection`. `asset` is the id of a listed token, of which `importRows` makes sales. */
 export const LISTED_COLLECTION = {
   id: `ethereum_${CONTRACT}`,
   slug: 'bench',
@@ -101,7 +101,7 @@ function collectionAt(n: number, collections: number): string {
   return address(2_000_000 + Math.floor((collections + 1) ** (((n * 7_919) % 10_007) / 10_007)));
 }
 
-/** Rows of one kind to import, numbered from `from`, of this number of collections. Rows with different numbers are different. */
+/** `count` rows of one kind, of `collections` collections. The rows are numbered from `from`. Rows with different numbers are different. */
 export function* importRows(
   kind: ImportedKind,
   count: number,

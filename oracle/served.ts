@@ -83,7 +83,7 @@ async function readListings(read: (path: string) => Promise<unknown>, path: stri
 function toListing({ orderId, marketplace, tokenId, seller, price, expiresAt }: WireItem): ServedListing {
   return {
     orderId,
-    // The code of the service itself is in upper case. The names of external marketplaces are in lower case.
+    // `marketplace` is in upper case for a listing of the service itself, and in lower case for a listing of an external marketplace.
     source: marketplace === marketplace.toUpperCase() ? null : marketplace,
     tokenId,
     seller,

@@ -59,7 +59,7 @@ function signSubmission(index: number): Promise<object> {
   return submissionOf(ask({ tokenId: BigInt(index), start, end: start + ORDER_LIFETIME_S }));
 }
 
-/** For each parameter: the form of the ids that are taken from responses about the sample marketplace and sent as this parameter. */
+/** The form of the ids for each parameter: texts of this form in earlier responses are sent as values of the parameter. */
 const MARKET_IDS = {
   id: /^[a-z]+_(?:0x[0-9a-f]{40}|[a-z-]+)$/,
   chain: /^(?:ethereum|base|polygon|solana)$/,
@@ -162,7 +162,7 @@ forEachEngine('sequences of generated requests', (engine) => {
     });
 
     // A short run skips these tests, because `fuzz.test.ts` fuzzes the public interfaces.
-    describe('to the public interfaces', { skip: CASES < LONG_RUN_CASES && 'only in a long run' }, () => {
+    describe('the public interfaces', { skip: CASES < LONG_RUN_CASES && 'only in a long run' }, () => {
       before(() => service.load(generateSampleMarket({ serviceName: 'mercat' })));
 
       test('the responses of the marketplace conform to its OpenAPI document', async (t) => {

@@ -1,5 +1,5 @@
-// Some protocols omit the price from the event of an accepted bid. This file reads the payments of such bids from the events of the bids in
-// the chain log.
+// Some protocols omit the price from the event that accepts a bid. For the fill of such a bid, this file reads the payment from the earlier
+// event in the chain log that placed the bid.
 
 import type { OrderFulfilled } from '../chain-log/chain-event.ts';
 import { findLastBid } from '../chain-log/queries/chain-events.ts';

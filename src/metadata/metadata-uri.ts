@@ -94,7 +94,7 @@ function toData(mediaType: string, body: Buffer): ParsedUri {
   return { kind: 'data', host: 'data', mediaType, body };
 }
 
-/** Many contracts do not percent-encode the content. If decoding fails, the content is returned as it is. */
+/** Decodes the content of a data URI. If this fails, returns the content as it is, because many contracts do not percent-encode it. */
 function decodePercent(content: string): string {
   try {
     return decodeURIComponent(content);

@@ -1,5 +1,5 @@
-// The stages that every request passes before it reaches the router: the normalisation of the URL, the rate limit, the rules of HTTP/1.1,
-// and the response cache.
+// Handles every request before the router does: normalises its URL, counts it against the rate limit, checks it against the rules of
+// HTTP/1.1, and responds from the response cache if it can.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Clock } from '../core/clock.ts';
@@ -97,7 +97,7 @@ function findRejection({ request, target, exceeded }: CountedRequest): Rejection
 
 const UNREADABLE_TARGET = new ServiceError('bad_request', 'The request target cannot be read');
 
-/** Counts the request, except for OPTIONS. A request with an unreadable target counts in the bucket `single`. */
+/** Counts the request, unless its method is OPTIONS. A request with an unreadable target counts in the bucket `single`. */
 function countRequest(
   { bucketOf, limiter, clientAddress }: EdgeOptions,
   request: IncomingMessage,

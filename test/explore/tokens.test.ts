@@ -1,4 +1,4 @@
-// GET /explore/v1/collections/{id}/tokens.
+// Tests GET /explore/v1/collections/{id}/tokens.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -108,7 +108,7 @@ forEachMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}
     assert.equal(await idsOf(subject, '&sort=rank&listed=true'), '12 8 10');
   });
 
-  test('each listed token appears once, even if own orders hide cheaper mirrored listings of many tokens', async () => {
+  test('each listed token appears once, even if many tokens have an own order and a cheaper mirrored listing', async () => {
     const subject = newCollection();
     const own = range(45).map((index) => String(index + 1));
     await market.load([

@@ -1,4 +1,4 @@
-// GET /explore/v1/collections/{id}/traits, and the filter by traits of GET /explore/v1/collections/{id}/tokens.
+// Tests GET /explore/v1/collections/{id}/traits, and the filter by traits of GET /explore/v1/collections/{id}/tokens.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -240,7 +240,7 @@ forEachMarket('traits', {}, (market) => {
     }
   });
 
-  test('a cursor is valid for one filter only, whatever the order and the encoding of its parameters', async () => {
+  test('a cursor is valid only with the filter that it was made with, in any order and encoding of the parameters', async () => {
     const subject = await loadHats();
     const { nextCursor } = (await market.ok(tokensOf(subject, '?limit=1&traits[Hat]=Cap&traits[Hat]=Crown')))
       .pagination;

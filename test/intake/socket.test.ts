@@ -156,7 +156,7 @@ forEachEngine('the socket', (engine) => {
     assert.match(failure.message, /^stopped after \d+ rows were stored: interrupted$/);
     assert.ok(failure.summary.inserted >= 500);
     assert.equal(await countTokens(), failure.summary.inserted);
-    // The import does not continue. The next import adds exactly its own rows.
+    // The stopped import stores no more tokens: the next import adds exactly its one token.
     const seen = await settledCount();
     const { summary } = await importOver(toChunks(toNdjson([token({ tokenId: '999999999' })])));
     assert.equal(summary.inserted, 1);

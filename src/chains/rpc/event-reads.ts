@@ -194,7 +194,7 @@ export class EventReads {
         if (isTooLarge) range.rejected(blocks);
         else if (MAY_BE_THE_RANGE.has(kind)) range.failed(blocks);
         if (kind === 'rpc-error') unexplained += 1;
-        // After other failures that the range may have caused, the same endpoint is not called again at once.
+        // After a timeout, a server error or a failed connection, the same endpoint is not called again at once.
         const isRetried = isTooLarge || (kind === 'rpc-error' && unexplained <= UNEXPLAINED_HALVINGS_MAX);
         if (!isRetried || blocks === 1) throw error;
         this.#log.debug('a request for logs failed and is repeated for fewer blocks', {

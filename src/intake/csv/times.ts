@@ -19,7 +19,8 @@ export function toUtcTime(text: string): string {
 }
 
 /**
- * A number of days with a fraction, as spreadsheets count days: 1 is 31 December 1899. The parser of the record rejects times before 1970.
+ * A number of days, with or without a fraction, as spreadsheets count days: 1 is 31 December 1899. The parser of the record rejects times
+ * before 1970.
  */
 const SPREADSHEET_DAYS = /^\d{5,7}([.,]\d{1,12})?$/;
 const SPREADSHEET_EPOCH_MS = Date.UTC(1899, 11, 30);

@@ -1,5 +1,5 @@
-// Undoes one recorded change of an import in one transaction. A row that has changed since the import is not reverted, and its record is
-// kept.
+// Undoes one recorded change of an import in one transaction. A row that has changed since the import is not reverted, and stays
+// in the record of the change.
 
 import type { Queryable } from '../../database/port.ts';
 import { lockFigures } from '../../market/queries/figures.ts';

@@ -40,9 +40,8 @@ const decodeListing = rowDecoder('listing', {
 });
 
 /**
- * The listings that are in judged collections, and whose states may depend on the changes. These are all listings of the orders, the active
- * listings of the tokens, the active listings of the owners if the listing has an operator, and the listings of the offerers if the listing
- * has a counter.
+ * The listings in judged collections whose states the changes may affect: all listings of the changed orders, the active listings of the
+ * changed tokens, the active listings with an operator by the changed owners, and all listings with a counter by the changed offerers.
  */
 export async function listAffectedListings(db: Queryable, changes: EvidenceChanges): Promise<JudgedListing[]> {
   const { chain, orderHashes, tokens, owners, offerers } = changes;
@@ -107,8 +106,7 @@ export async function listListingsToJudge(
 }
 
 /**
- * The listings in judged collections of the state `joined` that have expired by now and had not expired at `time`, in milliseconds. Sorted
- * by key.
+ * The listings in judged collections with the state `joined` that expired between `time`, in milliseconds, and the present. Sorted by key.
  */
 export async function listListingsExpiredSince(db: Queryable, chain: string, time: number): Promise<JudgedListing[]> {
   const rows = await db.query(

@@ -87,7 +87,7 @@ export type EvidenceKey = {
   asset: string;
   seller: string;
   orderHash: string | null;
-  /** The deployment of Seaport. Null: fills and cancels with the hash of the order count at every deployment. */
+  /** The deployment of Seaport. Null: fills and cancels with the hash of the order count, whichever deployment has logged them. */
   protocolAddress: string | null;
   counter: bigint | null;
   operator: string | null;

@@ -156,7 +156,7 @@ test('LooksRare: the bid in wrapped currency that Ethereum transaction 0x4b064cc
   ]);
 });
 
-test('LooksRare, 0x and Payment Processor: a cancelled nonce is decoded for the account that cancelled it', () => {
+test('LooksRare, 0x and Payment Processor: each cancelled nonce is decoded as an event with the nonce and the account that cancelled it', () => {
   const logs = [
     logOf('looksRareV1', 'cancelMultipleOrders', { user: SELLER, orderNonces: [3n, 5n] }),
     logOf('looksRareV2', 'orderNoncesCancelled', { user: SELLER, orderNonces: [8n] }),
@@ -230,7 +230,7 @@ describe('X2Y2', () => {
     assert.deepEqual(factsOf({ logs }), [sold('x2y2', '100')]);
   });
 
-  test('the price is the amount of the settlement, and a change of an order that is not a sale of ERC-721 or ERC-1155 tokens is ignored', () => {
+  test('the price is the amount of the settlement, and an event that is not a sale of ERC-721 or ERC-1155 tokens is ignored', () => {
     assert.deepEqual(factsOf({ logs: [inventory({})] }), [sold('x2y2', '100')]);
     assert.deepEqual(factsOf({ logs: [inventory({}, { op: 3 })] }), []);
     assert.deepEqual(factsOf({ logs: [inventory({ delegateType: 5n })] }), []);
@@ -446,7 +446,7 @@ describe('Rarible', () => {
       rightAsset,
     });
 
-  test('the left order of a match is the signed listing or bid, the right order is that of the caller, and each fill is the amount that its order received', () => {
+  test('a match is a sale with the hash of its left order, and the price is the amount that the order of the seller received', () => {
     const native = assetOf('0xaaaebeba');
     const listing = matchOf(token, native, [SELLER, BUYER], [600n, 2n]);
     const bid = matchOf(assetOf('0x8ae85d84', WRAPPED), token, [BUYER, SELLER], [2n, 600n]);
@@ -576,7 +576,7 @@ describe('Sudoswap', () => {
     assert.deepEqual(factsOf({ logs, pools }), [{ ...sold('sudoswap', '90'), seller: STRANGER }]);
   });
 
-  test('version 2: a swap of several tokens is one sale without a token, and a swap of units has their quantity', () => {
+  test('version 2: a swap of several tokens is one sale that names no token, and a swap of ERC-1155 units is a sale with their quantity', () => {
     const several = [7n, 8n].map((token) => transferOf(NFT, AT.sudoswapV2, BUYER, token));
     const [bundle] = factsOf({ logs: [...several, swap('swapERC721Out', { amountIn: 200n, ids: [7n, 8n] })], pools });
     assert.deepEqual([bundle?.asset, bundle?.price], [null, '200']);
@@ -587,7 +587,7 @@ describe('Sudoswap', () => {
     assert.equal(units?.fill.offer[0]?.amount, 3n);
   });
 
-  test('a swap is not a sale without a transfer, if the token is not of the collection of the pool, or if the contract is not a pool', () => {
+  test('a swap is ignored if it has no transfer, if its token is not of the collection of the pool, or if its contract is not a pool', () => {
     const out = swap('swapERC721Out', { amountIn: 110n, ids: [7n] });
     assert.deepEqual(factsOf({ logs: [out], pools }), []);
     assert.deepEqual(factsOf({ logs: [transferOf(STRANGER, AT.sudoswapV2, BUYER, 7n), out], pools }), []);
