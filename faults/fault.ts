@@ -1,4 +1,4 @@
-// A fault: what is broken on purpose, and what Mercat promises to its callers meanwhile and afterwards.
+// Defines a fault: what is broken on purpose, and what Mercat promises to its callers meanwhile and afterwards.
 
 import type { Platform, PlatformOptions } from './platform.ts';
 import type { Program } from './program.ts';
@@ -19,7 +19,7 @@ export type Fault = {
    * What requests of the load may get in addition to success, 502, 503 and 409. `no response` is for a fault that ends the service itself.
    */
   mayGet?: readonly (number | 'no response')[];
-  /** The fault has failed if it runs for longer than this. Default: 30 minutes. */
+  /** A run that takes longer than this counts as failed. Default: 30 minutes. */
   limitMs?: number;
   /** Whether breakers of upstreams may be open after the fault, because the upstreams are still away. */
   upstreamsStayAway?: boolean;

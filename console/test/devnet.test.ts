@@ -1,4 +1,4 @@
-// The console shows the trades of a local market as they happen.
+// Tests that the console shows the trades of a local market as they happen.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -10,7 +10,7 @@ import type { DevnetMarket } from './devnet-market.ts';
 import { startDevnetMarket } from './devnet-market.ts';
 
 const DESKTOP = { width: 1_280, scheme: 'light' } as const;
-/** How many steps a test waits for a step of one kind. The simulation chooses the kinds of its steps at random. */
+/** A test that waits for a step of one kind fails after this many steps. The simulation chooses the kinds of its steps at random. */
 const STEPS_MAX = 300;
 const SEEN_WITHIN_MS = 10_000;
 

@@ -9,13 +9,13 @@ import type { CheapFill } from './queries/listings.ts';
 import { listCheapestFills } from './queries/listings.ts';
 
 /**
- * One read of the mirror returns at most this many rows of each of two kinds. The first kind are rows with a buyer total. The second kind
- * are this service's own listings without a buyer total: for these the buyer total is computed from the ask.
+ * The most rows that one read of the mirror returns of each of two kinds: listings with a buyer total, and this service's own listings that
+ * have only an ask, from which the buyer total is computed.
  */
 const CHUNK_SIZE = 20;
 /**
  * The mirror is read at most this many times. The reads leave out the assets that the indexer's copy of the own book lists. If this copy is
- * out of date, all rows of a kind may be of assets that the own book lists, and another read follows.
+ * out of date, a read may return only rows whose assets the own book lists. Then another read follows.
  */
 const CHUNKS_MAX = 10;
 

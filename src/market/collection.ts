@@ -1,4 +1,4 @@
-// One collection in detail: its record, and figures from several sources, each of which can fail alone.
+// Reads one collection in detail: its record, and its figures from several sources, each of which can fail alone.
 
 import type { Collection } from '../core/collection.ts';
 import { countOwnAssets } from '../orders/queries/book-figures.ts';

@@ -1,4 +1,4 @@
-// The interfaces that browsers may call from any origin.
+// Decides which interfaces browsers may call from any origin.
 
 import { EXPLORE_PREFIX } from '../explore/http/routes.ts';
 import { CORS_HEADERS } from '../http/cached-response.ts';

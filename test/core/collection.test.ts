@@ -1,4 +1,4 @@
-// The canonical id of a collection.
+// Tests the canonical id of a collection.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

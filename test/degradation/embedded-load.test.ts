@@ -1,4 +1,4 @@
-// Reads during an import. The reads and the import share the single connection of the embedded database.
+// Tests reads during an import. The reads and the import share the single connection of the embedded database.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// TRADING_CHAINS: which orders are accepted without an API key, and what the public status says about trading.
+// Tests the setting TRADING_CHAINS: which orders are accepted without an API key, and what the public status says about trading.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -85,8 +85,8 @@ function sweepCollection(hasQuantity: boolean): EventDecoder {
 }
 
 /**
- * The topics are buyer, seller and contract. For an accepted offer they are seller, buyer and contract. The beneficiary receives the token
- * and counts as the buyer. The price is for all units.
+ * The topics of a bought listing are buyer, seller and contract. Those of an accepted offer are seller, buyer and contract. The beneficiary
+ * receives the token and counts as the buyer. The price is for all units.
  */
 function traded({ isBid, hasQuantity }: { isBid: boolean; hasQuantity: boolean }): EventDecoder {
   return ({ address, topics, data }, position, events) => {

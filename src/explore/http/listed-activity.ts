@@ -1,4 +1,4 @@
-// ListedActivity: a change of the market in the form in which the lists of activity show it.
+// Defines the schema ListedActivity: the form in which lists of activity show a change of the market.
 
 import type { Static } from 'typebox';
 import Type from 'typebox';

@@ -129,7 +129,7 @@ test('random data is decoded or rejected with UndecodableData', () => {
   assert.throws(() => decodeLog(toLog([TOKEN_TOPICS.transferBatch], huge), TOKEN_DECODERS, 0, []), UndecodableData);
 });
 
-test('decoders ignore ERC-20 events, and events of contracts of a kind that they do not decode', () => {
+test('the decoders of tokens ignore events of ERC-20 and of Seaport, and the decoders of Seaport ignore events of tokens', () => {
   const word: Hex = `0x${'1'.padStart(64, '0')}`;
   const cases: [EventDecoders, Hex[]][] = [
     [TOKEN_DECODERS, [TOKEN_TOPICS.transfer, word, word]],

@@ -1,4 +1,4 @@
-// `mercat import` of recorded responses. A rejected row is reported with the numbers of its page and row. Rows that are left out are
+// Tests `mercat import` of recorded responses. A rejected row is reported with the numbers of its page and row. Rows that are left out are
 // counted. Missing and invalid fields of --set are reported before a connection is opened.
 
 import assert from 'node:assert/strict';
@@ -100,7 +100,7 @@ forEachEngine('rows of recorded responses that are not stored', (engine) => {
       assert.match(reasons.get('5.2') ?? '', /^not JSON: /);
       assert.match(reasons.get('5.3') ?? '', /^image: has 200000 characters/);
       assert.match(reasons.get('6.undefined') ?? '', /^not JSON: /);
-      // Five rows or pages are rejected before they reach the intake. The other four rows are listings with a token each. The intake
+      // Five rows or pages are rejected before they reach the intake. The other five rows are listings with a token each. The intake
       // rejects two of these tokens.
       assert.deepEqual([summary.read, summary.inserted, summary.refused], [15, 8, 7]);
     });

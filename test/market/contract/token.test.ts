@@ -1,4 +1,4 @@
-// GET /v1/tokens/{chain}/{address}/{tokenId}.
+// Tests GET /v1/tokens/{chain}/{address}/{tokenId}.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

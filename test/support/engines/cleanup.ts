@@ -1,4 +1,4 @@
-// Functions that close, drop or remove what the tests of an engine opened. They run when the suite of the engine ends.
+// Collects the functions that close, drop or remove what the tests of an engine opened, and runs them when the suite of the engine ends.
 
 const cleanups: (() => Promise<unknown> | void)[] = [];
 

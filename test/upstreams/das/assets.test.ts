@@ -1,4 +1,4 @@
-// Reading DAS: assets become token records with their owners. Fungible and burnt assets give no record. No fault leads to an incorrect
+// Tests the reading of DAS: assets become token records with their owners. Fungible and burnt assets give no record. No fault leads to an incorrect
 // record.
 
 import assert from 'node:assert/strict';
