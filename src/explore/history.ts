@@ -69,7 +69,7 @@ function toRange({ interval, from, to }: HistoryQuery, now: number): Range {
   if ((range.to - range.from) / lengthMs > pointsMax) {
     throw new ServiceError(
       'bad_request',
-      `Query parameters from and to must select at most ${pointsMax} points, of which each is one ${interval}`,
+      `Query parameters from and to must select at most ${pointsMax} points, one for each ${interval}`,
     );
   }
   return range;

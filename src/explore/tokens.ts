@@ -1,5 +1,5 @@
-// Lists the tokens of a collection, sorted and filtered. A list has one or two phases: for example the listed tokens by price, and after them the
-// other tokens by id. A position consists of a phase and the last token that a page has of this phase.
+// Lists the tokens of a collection, sorted and filtered. A list has one or two phases: for example the listed tokens by price, and after
+// them the other tokens by id. A position consists of a phase and the last token that a page has of this phase.
 
 import type { Address, AssetId } from '../core/address.ts';
 import type { CollectionLocation } from '../core/collection.ts';
@@ -226,7 +226,7 @@ class TokenListReader {
     return assets.map((asset) => ({ asset, position: { phase: 'others', asset } }));
   }
 
-  /** The listed assets of the own order book and of the mirror. For an asset that the own book lists, only the price of its own order counts. */
+  /** The listed assets of the own order book and of the mirror. If the own book lists an asset, only the price of the own order counts. */
   async #listByPrice(options: PriceQuery): Promise<ListedAsset[]> {
     const { collectionId } = this.#location;
     const [own, mirrored] = await Promise.all([

@@ -1,4 +1,4 @@
-// Amounts are exact integers. They are parsed strictly. Only two functions round: `shareOf` and `toNativeNumber`.
+// Tests that amounts are exact integers, and are parsed strictly. Only two functions round: `shareOf` and `toNativeNumber`.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// If no source reports ranks of a collection, the service computes the ranks from the traits of the tokens.
+// Tests that the service computes the ranks of tokens from their traits if no source reports ranks of the collection.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

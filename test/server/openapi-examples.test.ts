@@ -1,5 +1,5 @@
-// The examples in the OpenAPI documents are complete and valid by their schemas. They agree with each other and with the sample
-// marketplace.
+// Tests that the examples in the OpenAPI documents are complete and valid by their schemas, and that they agree with each other and with
+// the sample marketplace.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

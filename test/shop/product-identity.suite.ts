@@ -1,4 +1,4 @@
-// Slugs and versions of products. products.test.ts runs this suite.
+// Tests slugs and versions of products. products.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,5 +1,5 @@
-// For a day, no marketplace can be read. A figure that a marketplace reported becomes unknown when it reaches its maximum age. The
-// floor of the stored listings and the supply in the stored snapshot stay known.
+// Tests which figures are served while no marketplace can be read for a day. A figure that a marketplace reported becomes unknown when it
+// reaches its maximum age. The floor of the stored listings and the supply in the stored snapshot stay known.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

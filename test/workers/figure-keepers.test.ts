@@ -1,5 +1,5 @@
-// The tasks that update the stored snapshots and the last buyer floors of followed collections. The tasks depend neither on actions of the
-// operator nor on requests of readers.
+// Tests the tasks that update the stored snapshots and the last buyer floors of followed collections. The tasks depend neither on actions of
+// the operator nor on requests of readers.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

@@ -62,7 +62,7 @@ const execution: EventDecoder = ({ address, data }, position, events, logsOf) =>
   events.push(toFill(position, { protocol: address, ...toSale(sold, rates, logsOf) }));
 };
 
-/** Builds the decoder of a packed event. `feeSide` is the side whose fee the fourth word has; null for an event of three words. */
+/** Builds the decoder of a packed event. The fourth word of the event has the fee of `feeSide`. Null: the event has only three words. */
 function packed(feeSide: 'maker' | 'taker' | null): EventDecoder {
   return ({ address, data }, position, events, logsOf) => {
     const sold = unpack(hashAt(data, 0), wordAt(data, 1), wordAt(data, 2));

@@ -15,8 +15,8 @@ const NOT_BURNED = `not exists (select from indexer.token
   where token.collection_id = stored.collection_id and token.asset = stored.asset and token.burned)`;
 
 /**
- * Makes tokens due whose owner was read from the chain, but not their metadata: their row in `indexer.token_metadata` is from an import, or
- * is missing because an earlier version of this service stored the token.
+ * Makes the tokens due whose owner was read from the chain and whose metadata was never read. The row of such a token in
+ * `indexer.token_metadata` is from an import, or is missing because an earlier version of this service stored the token.
  */
 export async function insertMissingStates(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(

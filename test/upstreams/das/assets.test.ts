@@ -1,5 +1,5 @@
-// Tests the reading of DAS: assets become token records with their owners. Fungible and burnt assets give no record. No fault leads to an incorrect
-// record.
+// Tests the reading of DAS: assets become token records with their owners. Fungible and burnt assets give no record. No fault leads to
+// an incorrect record.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

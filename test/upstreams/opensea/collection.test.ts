@@ -1,4 +1,4 @@
-// OpenSea's collections and statistics are converted to records. OpenSea has its own names for chains.
+// Tests how OpenSea's collections and statistics are converted to records, and by which names OpenSea calls the chains.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
