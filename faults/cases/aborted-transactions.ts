@@ -30,7 +30,9 @@ export const fault: Fault = {
     );
     const { deadlocks, rollbacks } = await readStatistics(platform.postgres.url);
     assert.ok(deadlocks > 0, 'there was no deadlock');
-    return [`${deadlocks} deadlocks, ${victims} of them ended the other client, ${rollbacks} transactions rolled back`];
+    return [
+      `${deadlocks} deadlocks, ${victims} transactions of the other client aborted, ${rollbacks} transactions rolled back in all`,
+    ];
   },
 };
 

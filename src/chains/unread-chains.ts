@@ -12,7 +12,7 @@ import { listJudgedChains } from './queries/judged-collections.ts';
 
 const PERIOD_MS = 10_000;
 const DEADLINE_MS = 10 * 60_000;
-/** The most steps for one chain in one run. The next run continues. */
+/** One run calls `projectNext` at most this many times for one chain. The next run continues. */
 const STEPS_MAX = 10_000;
 
 export function createUnreadChainsTask(context: ChainContext): Task {

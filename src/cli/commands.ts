@@ -1,4 +1,4 @@
-// The commands by name. The module of a command is loaded when the command is run or its help is printed.
+// Lists the commands of the program. The module of a command is loaded when the command is run or its help is printed.
 
 import type { DefineCommand } from './command.ts';
 

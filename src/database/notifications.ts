@@ -27,7 +27,7 @@ export type NotificationOptions = {
 const RETRY_MS = 1_000;
 const RETRY_JITTER = 0.5;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A connection that hangs, or no longer receives notifications, is noticed at the next of these checks. */
+/** The time between two checks that the connection responds and receives notifications. */
 const CHECK_PERIOD_MS = 30_000;
 /** The channel of test notifications. Their payload is the id of the process that sends them to itself. */
 const TEST_CHANNEL = 'mercat_self_test';

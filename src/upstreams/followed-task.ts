@@ -71,7 +71,7 @@ export function createTaskUpstream(
 
 type TaskUpstreamOptions = Omit<UpstreamOptions, 'budget' | 'log' | 'clock' | 'random'> & { hourlyBudget: number };
 
-/** When a walk began, in milliseconds, and how many rows of the run were read and rejected before it. */
+/** When a walk began, in milliseconds, and how many rows the run had read and rejected before the walk began. */
 export type WalkStart = { startedAt: number; readBefore: number; rejectedBefore: number };
 
 export function beginWalk({ clock }: UpstreamContext, { ingester }: CollectionRun): WalkStart {

@@ -19,7 +19,7 @@ export type ParsedPage = {
   unsupported: string[];
   /** The number of rows that are well-formed but not wanted, such as bids among sales. */
   skipped: number;
-  /** The descriptions and traits of tokens among the records. Absent unless the vendor reports them. */
+  /** What the rows say about descriptions and traits of tokens. Absent if the vendor reports neither. */
   described?: readonly DescribedAsset[];
 };
 

@@ -33,14 +33,17 @@ const TOKENS = 24;
 const TOKENS_LATER = 30;
 const ROYALTY_BPS = 450;
 /**
- * The hourly budget of requests. A tenth of the budget may be sent at once. These requests are enough for the first TOKENS tokens, but not
- * for all tokens.
+ * The requests that the service may send to the host in an hour. At most a tenth of them (BURST) may be sent at once. BURST requests are
+ * enough for the first TOKENS tokens, but not for all tokens.
  */
 const BUDGET = 400;
 const BURST = BUDGET / 10;
 const FOLDER = '/ipfs/Lamps';
 const PRICE = 10_000n;
-/** A document may have 1 MiB. What the host sends beyond 1 MiB is in the buffers of the two sockets, which Linux limits to 36 MiB. */
+/**
+ * The service reads at most 1 MiB of a document. The host can send more, because the two sockets of a connection buffer up to 36 MiB on
+ * Linux.
+ */
 const SENT_MAX = 48 * 2 ** 20;
 const DOCUMENT_BYTES_MAX = 2 ** 20;
 
@@ -137,11 +140,22 @@ test('a collection gets its names, pictures, traits, royalty and ranks, although
     return tokens.filter(({ name }) => name !== null).length;
   };
 
-  await t.test('the estimate names the host and the number of tokens', async () => {
-    const printed = await mercat('collections', 'add', 'ethereum', contract.address, '--from-block', '0', '--dry-run');
-    assert.match(printed, /its metadata: .* tokens from ipfs/);
-    assert.deepEqual(host.requests, []);
-  });
+  await t.test(
+    'collections add --dry-run names the host and the number of tokens, and sends no request to the host',
+    async () => {
+      const printed = await mercat(
+        'collections',
+        'add',
+        'ethereum',
+        contract.address,
+        '--from-block',
+        '0',
+        '--dry-run',
+      );
+      assert.match(printed, /its metadata: .* tokens from ipfs/);
+      assert.deepEqual(host.requests, []);
+    },
+  );
 
   await t.test(
     'while the host is dead, the collection has its tokens, owners and supply, and the status says what is missing',

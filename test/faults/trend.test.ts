@@ -1,5 +1,5 @@
-// The soak test measures quantities such as memory for a while, and decides whether each of them is level. A quantity that rises over the
-// window is not level, whatever it did before.
+// The soak test measures quantities such as memory for some time. A quantity that rises during the last minutes of this time (the window)
+// is not level. Earlier values do not matter.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// The stored holders of a collection whose chain is followed.
+// Stores the holders of a collection whose chain is followed.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';

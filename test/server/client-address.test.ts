@@ -1,4 +1,4 @@
-// The client address under which a request is counted.
+// Rate limits count each request under the address of its client. Behind a proxy, X-Forwarded-For names this address.
 
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';

@@ -19,7 +19,7 @@ async function readStatus(signal: AbortSignal): Promise<ServiceState> {
   const { status } = response;
   if (!response.ok) {
     const code = status === 429 ? 'rate_limited' : status === 503 ? 'unavailable' : 'invalid_response';
-    throw new MercatError(code, `The state was not returned: status ${status}`, { status });
+    throw new MercatError(code, `GET /status responded with ${status}`, { status });
   }
   const { data } = (await response.json()) as { data: ServiceState };
   return data;

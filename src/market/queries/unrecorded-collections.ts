@@ -1,4 +1,4 @@
-// Collections that have rows and no collection record. They are not served. Indexer database.
+// Finds the collections that have rows in the indexer database but no collection record. These collections are not served.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';
