@@ -13,7 +13,7 @@ export async function withoutFailures(platform: Platform, breakIt: () => Promise
   assert.deepEqual(failed, [], `requests failed: ${platform.during.describe()}`);
 }
 
-/** Waits until the service counts requests in Redis. Throws if it does not. */
+/** Waits until the service counts requests in Redis. Throws if it does not count there within RECOVERY_LIMIT_MS. */
 export async function sharesLimits({ redis }: Platform): Promise<string> {
   const startedAt = performance.now();
   await redis.ask('FLUSHALL');

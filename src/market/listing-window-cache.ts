@@ -14,8 +14,8 @@ const WINDOWS_MAX = 300;
 
 /**
  * `readAt`: when the read of the window began. `version`: the number of the latest change of any collection at that time. `seenUntil`: the
- * window may contain everything that was committed before this time, by `performance.now()`. The next window must contain it too, so it is
- * not read from a replica that lacks it.
+ * time by `performance.now()` when the read ended, infinite until then. The window can contain any change that was committed before this
+ * time. So the next window is not read from a replica that lacks such a change.
  */
 type Entry = { version: number; readAt: number; seenUntil: number; window: Promise<ListingWindow> };
 

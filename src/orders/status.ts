@@ -28,7 +28,7 @@ export type OrderEvidence = {
   offChainCancel: Occurrence | null;
   /** The units that the offerer holds. Null until the collection is followed and its backfill is complete. */
   balance: bigint | null;
-  /** Whether the operator that the order names may transfer the token. Null under the same conditions as `balance`. */
+  /** Whether the account that transfers the token for the order (Seaport or a conduit) is approved. Null if `balance` is null. */
   approved: boolean | null;
 };
 

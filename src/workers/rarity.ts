@@ -1,4 +1,4 @@
-// The task that ranks the tokens of a collection by their traits, unless a marketplace or an import reports ranks of the collection.
+// The task that ranks the tokens of each collection by their traits, except where a marketplace or an import reports the ranks.
 
 import { describeError } from '../core/errors.ts';
 import { listDueRankings } from '../market/queries/rarity.ts';

@@ -117,7 +117,7 @@ forEachEngine('row sources', (engine) => {
   });
 });
 
-test('two rows have the same columns only if their values are equal in every column', () => {
+test('haveSameColumns returns true only if the values of both rows are equal in every column', () => {
   const [first, second] = SAMPLES as [Sample, Sample];
   assert.equal(haveSameColumns(COLUMNS, first, { ...first, data: { list: [1, 'two'] } }), true);
   assert.equal(haveSameColumns(COLUMNS, first, { ...first, data: null }), false);

@@ -47,8 +47,8 @@ const BREAKPOINTS = ['tablet', 'desktop', 'wide'] as const;
  */
 const ROWS_PER_GROUP = 10;
 /**
- * The `isNew` of all groups except the first. When rows are added at the top, the last rows of each group move into the next group. There
- * the moved rows are created again, but must not fade again.
+ * The `isNew` of all groups except the first. When rows are added at the top, the last rows of each group move into the next group. Their
+ * elements are created again in the next group, and must not fade a second time.
  */
 const isNever = () => false;
 
