@@ -1,4 +1,4 @@
-// The pages docs/adding-*.md and docs/security.md name files of this repository. A page that names a missing file is out of date.
+// Tests that docs/adding-*.md and docs/security.md name only files that exist in this repository.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The buyer floor of a collection: the lowest total that a buyer pays for one of its listings, fees included.
+// Computes the buyer floor of a collection: the lowest total that a buyer pays for one of its listings, fees included.
 
 import type { Collection } from '../core/collection.ts';
 import { findCheapestOwnFills, listFillableAssetsAmong } from '../orders/queries/fillable-orders.ts';

@@ -1,5 +1,5 @@
-// Reads the two floors of a collection: the cheapest price that a seller asks, and the lowest total that a buyer pays, fees included. On a chain
-// with `keepsBuyerFloor`, the last buyer floor is served as stale while the present buyer floor cannot be read.
+// Reads the two floors of a collection: the cheapest price that a seller asks, and the lowest total that a buyer pays, fees included. On a
+// chain with `keepsBuyerFloor`, the last buyer floor is served as stale while the present buyer floor cannot be read.
 
 import type { Chain } from '../core/chains.ts';
 import type { Collection } from '../core/collection.ts';

@@ -1,4 +1,4 @@
-// The rate limit windows of all serving processes, kept in the supervisor. A process receives a part of a window's requests, and counts
+// Keeps the rate limit windows of all serving processes in the supervisor. A process receives a part of a window's requests, and counts
 // requests against this part by itself. When the supervisor has no requests of the window left, it takes back the requests that other
 // processes have not used. So all processes together let exactly `limit` requests pass.
 

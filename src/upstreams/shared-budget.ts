@@ -1,5 +1,5 @@
-// The hourly budget of an upstream, shared by all processes through the primary database. The budget follows the arithmetic of
-// upstreams/budget.ts. A restart does not refill it.
+// The hourly budget of an upstream, shared by all processes through the primary database. upstreams/budget.ts has the rules of a budget. A
+// restart does not refill the budget.
 
 import type { Clock } from '../core/clock.ts';
 import type { Queryable } from '../database/port.ts';

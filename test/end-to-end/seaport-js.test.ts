@@ -1,4 +1,4 @@
-// Orders of OpenSea's seaport-js library on two local chains, with one real service that follows both. The service accepts the
+// Tests orders of OpenSea's seaport-js library on two local chains, with one real service that follows both. The service accepts the
 // orders as the library signs them. A fill or cancel on one chain changes only the order on that chain. The contracts have the same
 // addresses on both chains, so that a test fails if the service confuses the chains.
 

@@ -1,5 +1,5 @@
-// The chain log: the stored events of the followed chains, from which holdings, approvals and order states are derived. Primary database.
-// Events are never changed. They are deleted after a reorganisation, and when their contract is no longer followed.
+// Stores and reads the chain log: the events of the followed chains, from which holdings, approvals and order states are derived. Primary
+// database. Events are never changed. They are deleted after a reorganisation, and when their contract is no longer followed.
 
 import type { Hex } from '../../core/evm.ts';
 import type { Queryable } from '../../database/port.ts';

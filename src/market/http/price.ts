@@ -1,4 +1,4 @@
-// The schema of prices in responses, and the conversion of amounts.
+// Defines the schema of prices in responses, and converts amounts to prices.
 
 import type { Static } from 'typebox';
 import Type from 'typebox';

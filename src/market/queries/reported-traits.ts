@@ -1,4 +1,4 @@
-// The imported traits of tokens. They are stored in indexer.token. They are copied to indexer.token_trait if the metadata of the token was
+// Copies the imported traits of tokens from indexer.token to indexer.token_trait. The traits of a token are copied only if its metadata was
 // not read from its contract or from a DAS endpoint. Indexer database.
 
 import type { Queryable } from '../../database/port.ts';

@@ -1,5 +1,5 @@
-// A restored backup has every row of every table exactly as it was, whichever engines the source and the target use. A backup of one
-// database can be restored into two databases, and a backup of two into one.
+// Tests that a restored backup has every row of every table exactly as it was, whichever engines the source and the target use. A backup of
+// one database can be restored into two databases, and a backup of two into one.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

@@ -1,5 +1,4 @@
-// The clocks of processes may differ, and a clock may be set back or forward. In both cases webhooks lose no event and send no event
-// twice.
+// Tests that webhooks lose no event and send no event twice when the clocks of processes differ, or when a clock is set back or forward.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';

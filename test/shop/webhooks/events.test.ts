@@ -1,5 +1,5 @@
-// A running service sends each change in a shop as a signed event to the shop's webhooks. The file also tests the delivery log,
-// recovery, and the operator's operations on deliveries.
+// Tests that a running service sends each change in a shop as a signed event to the shop's webhooks. Also tests the delivery log, recovery,
+// and the operator's operations on deliveries.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
