@@ -57,7 +57,7 @@ export async function serveInProcesses(config: Config, options: Options, { stdou
 
 /**
  * Returns the directory that the serving processes must pass to `enableCompileCache`, so that they share the compiled code of this process.
- * Node uses a subdirectory for its version there. `directory` is this subdirectory, so its parent is returned.
+ * Node adds a subdirectory for its version to this directory. `directory` is the subdirectory, so its parent is returned.
  */
 function toParent(directory: string | undefined): string | null {
   return directory === undefined ? null : path.dirname(directory);

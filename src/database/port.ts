@@ -362,8 +362,8 @@ function runTransaction<T>(inUse: PoolInUse, bounds: Bounds, work: (tx: Queryabl
 }
 
 /**
- * Closes the idle connections, because each of them would fail one more caller. Called when the server may be gone without having closed its
- * connections: when a statement reached its deadline while no other connection responded, or when the server is read-only.
+ * Closes the idle connections, because a caller that gets one of them would fail. Called when the server may be gone without having closed
+ * its connections: when a statement reached its deadline while no other connection responded, or when the server is read-only.
  */
 function closeIdle(pool: Pool): void {
   for (let idle = pool.idleCount; idle > 0; idle -= 1) {

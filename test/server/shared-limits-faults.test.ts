@@ -95,7 +95,7 @@ withRedis('rate limits while Redis fails', (redis) => {
         const before = affected.map((node) => node.logCounts());
         await fault.begin();
         try {
-          // Each node counts these requests too, although they are the first that cannot use Redis.
+          // These requests are the first that cannot use Redis. An affected node must count even these requests.
           await Promise.all(affected.flatMap((node) => [assertServed(node), assertExact(node)]));
           for (const node of affected) assert.equal(await node.counted(), 'alone');
           for (const node of affected) await assertExact(node);

@@ -128,7 +128,7 @@ forEachMarket('sales', {}, (market) => {
     }
   });
 
-  test('when sales are imported between two pages, each sale stored before is still served exactly once', async () => {
+  test('when sales are imported between two pages, each sale that was stored before the first page is served exactly once', async () => {
     const subject = newCollection();
     const sale = (n: number, more = {}) => subject.sale(`${n}`, n, { timestamp: market.ago(n * HOUR_MS), ...more });
     await market.load([subject.collection(), ...range(20).map((n) => sale(10 + 2 * n))]);
