@@ -20,7 +20,7 @@ export const WHY_NO_BROWSER = existsSync(EXECUTABLE) ? null : `no Chromium at ${
 
 export type Look = { width: number; scheme: 'light' | 'dark' };
 
-/** The looks in which every page is checked and photographed. */
+/** The window widths and colour schemes in which every page is checked and photographed. */
 export const LOOKS: readonly Look[] = [390, 1_280, 1_920].flatMap((width) => [
   { width, scheme: 'light' as const },
   { width, scheme: 'dark' as const },

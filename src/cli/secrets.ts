@@ -11,7 +11,7 @@ type Options = { json?: true };
 const KINDS: Readonly<Record<SecretsReport['stored'][number]['kind'], string>> = {
   service: 'secrets of the service',
   webhook: 'secrets of webhooks',
-  response: 'responses with a secret, stored for a day under their idempotency keys',
+  response: 'responses that contain a secret, stored for one day to answer a repeated idempotency key',
 };
 
 export const defineSecrets: DefineCommand = (secrets, io) => {

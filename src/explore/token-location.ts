@@ -6,8 +6,8 @@ import type { Market } from '../market/market.ts';
 import type { TokenLocation } from '../market/token.ts';
 
 /**
- * Returns null if the chain of the collection id is not configured. The contract address is in lower case. On Solana such an address is not
- * usable, because its case matters, but there the mint alone identifies the token.
+ * Returns null if the chain of the collection id is not configured. The contract address is in lower case. The addresses of Solana depend on
+ * their letter case, so on Solana this address is useless. There, the mint alone identifies the token.
  */
 export function toTokenLocation(
   { chains }: Pick<Market, 'chains'>,

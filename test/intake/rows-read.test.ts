@@ -9,7 +9,7 @@ import { listing, runImport, sale, SELLER, toContext, token, toNdjson } from '..
 
 const STORED = 1_000;
 const IMPORTED = 100;
-/** Several statements may each read a table once. A statement that reads the table once for each record would read 100,000 rows. */
+/** An import may read all stored rows of a table ten times. If it read them once for each record, it would read 100,000 rows. */
 const READS_MAX = 10 * STORED;
 
 /** Several tokens have the same owner, so that stored rows of `holder` are read too. */

@@ -55,8 +55,8 @@ export function ActivityList({ filter }: { filter: ActivityFilter }) {
 }
 
 /**
- * Says how many rows the newest reorganisation of the stream took back. The note disappears when the list is read again, but the rows stay
- * marked as taken back.
+ * Says how many rows of the list were taken back by the newest reorganisation that the stream has reported. The note disappears when the list
+ * is read again, but the rows stay marked as taken back.
  */
 function ReorganisationNote({ newer, rows }: { newer: readonly Activity[]; rows: readonly ListedActivity[] }) {
   const reorg = newer.find(({ kind, offset }) => kind === 'reorg' && rows.some(({ voidedBy }) => voidedBy === offset));

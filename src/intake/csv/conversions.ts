@@ -1,4 +1,4 @@
-// Converts the cells of a row. A conversion that would have to guess rejects the row. If the conversion of an amount, a time, a number, a
+// Converts the text of the cells of a CSV row to the values of a record. A conversion that would have to guess rejects the row. If the conversion of an amount, a time, a number, a
 // boolean or a `bytea` does not recognise the text of a cell, it returns the text unchanged. The parser of the record then accepts or rejects
 // the text.
 
@@ -75,7 +75,7 @@ export function checkPattern(pattern: string): string | null {
   }
 }
 
-/** Returns a function that extracts the first group. The function rejects the row if the text does not match. */
+/** Returns a function that extracts the text of the first group. The function rejects the row if a text does not match the pattern. */
 export function createExtractor(pattern: string): (text: string) => string {
   const expression = new RegExp(pattern, 'u');
   return (text) => {
