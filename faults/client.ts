@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto';
 
-/** A request without a response after this time has failed. It is longer than any deadline of the service. */
+/** A request without a response after this time has failed. This time is longer than any deadline of the service. */
 const NO_RESPONSE_MS = 40_000;
 
 export type Sent = {

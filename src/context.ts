@@ -54,7 +54,7 @@ export type ServiceContext = {
   partLane: ConnectionLane;
   /** Merges committed changes of the market into the activity log. Never rejects: a task repeats a failed merge. */
   mergeActivity: () => Promise<void>;
-  /** Announces merges of this process. */
+  /** Announces that this process has merged changes into the activity log. */
   activityMerged: MergeNotice;
   /** Closes the parts that the context created, but not the databases: the caller opened and closes them. */
   close(): Promise<void>;

@@ -1,5 +1,6 @@
-// Finds the sales of pools by the transfers of followed contracts. Each pool is a separate contract, which is not known in advance. The
-// events of pools are requested only if a token moved and no other sale explains the transfer.
+// Finds the sales of pools by the transfers of followed contracts. A pool is a contract that buys and sells tokens, such as those of
+// Sudoswap. The address of a pool is not known in advance. The events of pools are requested only if a token moved and no other sale explains
+// the transfer.
 
 import type { ChainEvent, OrderFulfilled, Transfer } from '../chain-log/chain-event.ts';
 import type { Address } from '../core/address.ts';

@@ -21,7 +21,7 @@ export function toListingOfOrder(order: FillableOrder): Listing {
   return { orderId, asset, raw, seller, source: null, listedAt: createdAt, expiresAt, tx };
 }
 
-/** The mirror also holds the service's own Solana listings. Their source is `serviceName`. */
+/** The mirror also holds the service's own Solana listings. The source in their rows is `serviceName`. */
 export function toListingOfMirror(row: MirroredListing, serviceName: string): Listing {
   const { orderId, asset, raw, seller, listedAt, expiresAt, tx } = row;
   const source = row.source === serviceName ? null : row.source;

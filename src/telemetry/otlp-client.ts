@@ -1,4 +1,4 @@
-// Posts to the OpenTelemetry receiver. Never rejects. An outage is logged once when it begins and once when it ends.
+// Posts traces and metrics to the OpenTelemetry receiver. Never rejects. An outage is logged once when it begins and once when it ends.
 
 import type { Log } from '../core/log.ts';
 import { OutageLog } from '../http/outage-log.ts';
@@ -12,7 +12,7 @@ export type OtlpClientOptions = {
   endpoint: string;
   headers: Readonly<Record<string, string>>;
   log: Log;
-  /** The number of spans that were dropped since the last call. It is logged at the end of an outage. */
+  /** Returns how many spans were dropped since the previous call of this function. The number is logged at the end of an outage. */
   takeDropped?: () => number;
 };
 

@@ -61,7 +61,7 @@ forEachEngine('the reads of tools', (engine) => {
       assert.equal(await statusOf('/v1'), 429);
     });
 
-    test('messages have a limit of their own, which is larger than the limits of all reads together', async () => {
+    test('messages to the MCP server have their own rate limit, which is larger than the sum of the limits of lists and single reads', async () => {
       nextMinute();
       for (let sent = 0; sent < LIMITS.message; sent += 1) await client.error('get_order', {});
       await assert.rejects(client.error('get_order', {}), /Too many requests, try again in 60 s/);

@@ -15,7 +15,7 @@ import { collection, ingest, listing, sale, toContext } from '../support/service
 
 const ORDER_HASH = `0x${'1a'.repeat(32)}`;
 
-forEachEngine('sales on a local chain with further protocols', (engine) => {
+forEachEngine('sales on a local chain through protocols other than Seaport', (engine) => {
   let world: LocalWorld;
   let protocols: OtherProtocols;
   before(async () => {

@@ -161,7 +161,7 @@ forEachEngine('import', (engine) => {
     assert.equal((await runImport(toContext(db), toNdjson(tokens(5 * BATCH)))).summary.inserted, 3 * BATCH);
   });
 
-  test('when a batch fails, the rows that it stored and refused before are counted and reported', async () => {
+  test('when the last part of a batch fails, the rows of the batch that were already stored or refused are counted and reported', async () => {
     await db.query('alter table indexer.token rename to gone');
     const refused: number[] = [];
     const onEvent = (event: ImportEvent) => void (event.event === 'refused' && refused.push(event.line));

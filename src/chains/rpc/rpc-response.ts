@@ -16,8 +16,8 @@ export const CALL_FAILED = Symbol('call failed');
 
 export type ReadOptions = {
   /**
-   * If true, a reverted call has the result REVERTED, and a call with another error that concerns this call only has the result
-   * CALL_FAILED. If false, such an error fails the complete batch. Default: false.
+   * If true, a reverted call has the result REVERTED. A call has the result CALL_FAILED if its error is of another kind and concerns this
+   * call only. If false, each of these errors fails the complete batch. Default: false.
    */
   keepsFailedCalls?: boolean;
 };

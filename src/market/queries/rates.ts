@@ -1,4 +1,4 @@
-// The newest dollar rate of each native currency. Primary database.
+// Reads and stores the newest dollar rate of each native currency. Primary database.
 
 import type { Rate } from '../../core/price.ts';
 import type { Queryable, Row } from '../../database/port.ts';
