@@ -1,8 +1,8 @@
-// Defines the order of the list of collections. Launched collections come first. Collections are then sorted by value from high to low,
-// unknown values last, and equal values by id. Within a chain, values are compared as they are stored. Across chains, volumes and floors
-// are compared in dollars by the newest known rate. Values on chains without a rate follow the values in dollars, and are compared in
-// native units. All comparisons are exact: two different values of one chain never tie, and each page begins exactly where the previous
-// page ended.
+// Defines the order of the list of collections. Launched collections come first. Collections are then sorted by the value of the chosen sort
+// (floor, volume or time), from high to low. Collections whose value is unknown come last. Collections with equal values are sorted by id.
+// Within a chain, values are compared as they are stored. Across chains, volumes and floors are compared in dollars by the newest known rate.
+// Volumes and floors on chains without a rate follow those in dollars, and are compared in native units. All comparisons are exact: two
+// different values of one chain never tie, and each page begins exactly where the previous page ended.
 
 import type { Chain } from '../core/chains.ts';
 import type { Rates } from '../core/price.ts';

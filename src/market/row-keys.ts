@@ -11,9 +11,9 @@ export function toDigest(fields: readonly (string | number | null)[]): string {
 }
 
 /**
- * The id of the listing of a signed order at a marketplace: `source`, `_` and 32 hexadecimal digits. The sale that fills the listing has
- * the same id as its `listingId`. Listings of one order at several marketplaces have one order hash but different ids. `orderHash` must be
- * in lower case.
+ * The id of the listing of a signed order at a marketplace: `source`, `_` and 32 hexadecimal digits. A sale that fills the listing has this
+ * id in its field `listingId`. Listings of one order at several marketplaces have one order hash but different ids. `orderHash` must be in
+ * lower case.
  */
 export function toListingIdOfOrder(listing: { source: string; chain: string; orderHash: string }): string {
   return `${listing.source}_${toDigest(['order', listing.source, listing.chain, listing.orderHash])}`;

@@ -58,7 +58,7 @@ export type SupervisorCalls = {
 /** The calls that the supervisor makes to a serving process. */
 export type ProcessCalls = {
   giveBack: { input: { id: number; key: string }; output: number };
-  /** Checks that the process does not hang: only then does it reply in time. */
+  /** Checks that the process does not hang. A process that hangs does not reply in time. */
   ping: { input: null; output: null };
   nudgeWebhooks: { input: null; output: null };
   readStream: { input: null; output: StreamCounts };

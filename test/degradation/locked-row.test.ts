@@ -11,7 +11,8 @@ import type { TwoDatabaseService, TwoServers } from './two-databases.ts';
 import { startOnTwoDatabases, withTwoServers } from './two-databases.ts';
 
 /**
- * All changes of the locked product must be rejected within this time. If each of them waited for the lock, this would take twice as long.
+ * All changes of the locked product must be rejected within this time. If all ADJUSTMENTS changes waited for the lock, 2 s each and two at a
+ * time, the rejections would take 40 s.
  */
 const REJECTED_WITHIN_MS = 20_000;
 const WAIT_MS = 60_000;

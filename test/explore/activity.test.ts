@@ -24,7 +24,7 @@ forEachMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } 
     );
   };
 
-  test('an address that has collections on two chains selects the collection with the larger volume, also right after a sale', async () => {
+  test('a contract address used on two chains selects the collection with the larger volume, even right after a sale', async () => {
     const contractAddress = toEvmAddress('traded on two chains');
     const sale = (chain: string, price: string) => ({
       kind: 'sale',

@@ -1,4 +1,4 @@
-// Which records are read from CSV files with a column map. Rejected rows are reported with their line and reason.
+// CSV files with a column map are read as records. Rejected rows are reported with their line and reason.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -125,7 +125,7 @@ describe('a column map', () => {
     ['an unknown field', { kind: { value: 'sale' }, prise: 'p' }, /prise: a sale record has no such field/],
     ['a field that no kind has', { kind: 'k', prise: 'p' }, /prise: no kind of record has such a field/],
     [
-      'a field named like a property of objects',
+      'a field with the name toString',
       { kind: { value: 'sale' }, toString: 'p' },
       /toString: a sale record has no such field/,
     ],
@@ -205,7 +205,7 @@ describe('rows', () => {
     assert.deepEqual(lines(rows)[1], [5, 'd']);
   });
 
-  test('a column can be named like a property of objects', async () => {
+  test('a column with the name __proto__ is read like any other column', async () => {
     const rows = await read('__proto__,id\nx,1\n', { kind: { value: 'token' }, name: '__proto__', tokenId: 'id' });
     assert.deepEqual(rows, [{ line: 2, values: { kind: 'token', name: 'x', tokenId: '1' } }]);
   });

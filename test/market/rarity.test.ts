@@ -26,7 +26,7 @@ test('a token with a rarer value has a smaller rank, and tokens with the same sc
   assert.deepEqual(ranks, { 2: 1, 3: 1, 1: 3, 4: 3 });
 });
 
-test('the score is the sum of the information of all traits and of the number of traits', () => {
+test('the score is the information of each trait added up, plus the information of the number of traits', () => {
   // The information in bits. Trait x: 1 for 'a' (2 of 4 tokens), 2 for 'c' (1 token), 2 if x is missing (1 token). Trait y: 2 for 'b' (1 token),
   // log2(4/3) if y is missing (3 tokens). Number of traits: 1 for one trait (2 tokens), 2 for two traits (1 token), 2 for none (1 token).
   const ranks = ranksOf([

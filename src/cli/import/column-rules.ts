@@ -1,4 +1,4 @@
-// The names and values by which the columns of foreign files are recognised as the fields of a record.
+// Lists the column names and the values by which `mercat import` recognises which column of a file has which field of a record.
 
 import type { RecordKind } from '../../intake/records/kinds.ts';
 import type { AcceptValues } from './column-values.ts';

@@ -1,4 +1,4 @@
-// Parses records about collections and currencies: a collection with its snapshot, stats, analytics, and exchange rates.
+// Parses records of four kinds: collections (each with its snapshot), stats, analytics and exchange rates.
 
 import type { Address } from '../../core/address.ts';
 import { parseAnyAddress } from '../../core/address.ts';

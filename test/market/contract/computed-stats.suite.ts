@@ -183,7 +183,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.equal((await statsOf(subject)).volume.allTime, Number(exact));
     });
 
-    test('are zero for a window without sales when an older sale is known', async () => {
+    test('are zero for a day or week without sales when an older sale is known', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.sale('1', 10n ** 18n, { timestamp: market.ago(30 * DAY_MS) })]);
       const { volume, sales } = await statsOf(subject);

@@ -1,4 +1,5 @@
-// Helpers of the OpenSea tests: a collection that the replay server serves in place of OpenSea, clients for the replay server, and checks of records.
+// Helps the OpenSea tests. It offers a collection that the replay server serves in place of OpenSea, clients of the replay server, and checks
+// of records.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
