@@ -248,7 +248,7 @@ forEachEngine('the ranking of collections', (engine) => {
     }
   });
 
-  test('for every sort, a list that begins below infinity has all collections of all chains', async () => {
+  test('for every sort, a list of all values below infinity has all collections of all chains', async () => {
     await load(makeCollections(new Random('bounds')).records);
     const chains = await listRankedChains(db);
     assert.deepEqual(chains, ['', ...CHAINS.keys()].sort());

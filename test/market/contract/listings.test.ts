@@ -27,7 +27,7 @@ const prepare = async (settings: Record<string, string>) => {
 forEachMarket('listings', { prepare }, (market) => {
   describeMarketItems(market);
 
-  describe('the merge', () => {
+  describe('the merged list of own orders and external listings', () => {
     test('has one row for each asset: on EVM chains the own order, or the cheapest external listing if there is no own order', async () => {
       const subject = newCollection();
       await market.load([

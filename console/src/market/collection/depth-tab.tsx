@@ -13,7 +13,7 @@ import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { texts } from '../../texts.ts';
 import { toDepthSteps } from './depth-steps.ts';
 
-/** Fewer listings have no chart. The table alone shows them well enough. */
+/** With fewer listings than this, the tab has no chart. The table alone shows them well enough. */
 const CHARTED_MIN = 3;
 
 export function DepthTab({ collection }: { collection: MarketCollection }) {
