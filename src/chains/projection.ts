@@ -55,8 +55,8 @@ export type ProjectionContext = {
 
 const BATCH_SIZE = 5_000;
 /**
- * Before a rewind, the own orders are copied to the indexer within these limits. If the copy fails, the batch fails too, and a later run
- * repeats both.
+ * Before a batch removes the sales of orphaned blocks, the own orders are copied to the indexer within these limits. If the copy fails, the
+ * batch fails too, and a later run repeats both.
  */
 const COPY_LIMITS = { timeoutMs: 10_000, batchesMax: 1_000 };
 
@@ -72,7 +72,7 @@ export async function projectNext(context: ProjectionContext): Promise<Set<strin
 
 /**
  * Writes the next batch of a chain's log. Returns the ids of the collections that changed, or null when no entry is left. If another
- * process has moved the position meanwhile, nothing is written and the result is empty.
+ * process has written entries of this log meanwhile, nothing is written and the result is empty.
  */
 async function projectBatch(context: ProjectionContext): Promise<Set<string> | null> {
   const { main, indexer, chains, clock } = context;

@@ -7,7 +7,10 @@ import { WindowTable } from './window-table.ts';
 /** `endsAt` is the end of the window by the monotonic clock. `resetAt` is the published end, by the wall clock. */
 type Window = { count: number; endsAt: number; resetAt: number };
 
-/** Unless the clock was set, a published end of a window differs from the calculated end by less than this. */
+/**
+ * The end of a window is calculated again for each rejected request. The published end changes only if it differs from the calculated end by
+ * more than this, which happens when the wall clock was set.
+ */
 const ROUNDING_MS = 1_000;
 
 export class LocalRateLimiter<B extends string> implements RateLimiter<B> {
@@ -30,7 +33,7 @@ export class LocalRateLimiter<B extends string> implements RateLimiter<B> {
     return window.count > limit ? this.#reject(limit, window, window.endsAt - now) : null;
   }
 
-  /** The published end of a window is the same in every response, unless the clock was set since the window began. */
+  /** The published end of a window is the same in every response, unless the wall clock was set since the window began. */
   #reject(limit: number, window: Window, leftMs: number): RateLimitExceeded {
     const endsAt = this.#clocks.clock() + leftMs;
     if (Math.abs(endsAt - window.resetAt) > ROUNDING_MS) window.resetAt = Math.round(endsAt);

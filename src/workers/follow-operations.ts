@@ -26,7 +26,7 @@ import type { WorkerContext } from './context.ts';
 import type { TokenStandard } from '../core/evm.ts';
 
 export type FollowOperations = WorkerContext & {
-  /** Makes due all tasks that read the followed collections. */
+  /** Makes all tasks that read the followed collections due at once. */
   onFollowed: () => Promise<void>;
 };
 

@@ -1,5 +1,5 @@
-// Prepares one local chain for tests with OpenSea's seaport-js library. A seller holds tokens and an edition, a contract wallet holds
-// tokens, and a buyer has money. For each way of listing, the library signs an order.
+// Prepares one local chain for tests with OpenSea's seaport-js library. A seller holds ERC-721 tokens and units of an ERC-1155 token, the
+// edition. A contract wallet holds ERC-721 tokens, and a buyer has money. For each way of listing, the library signs an order.
 
 import assert from 'node:assert/strict';
 import type { CreateOrderInput, OrderWithCounter } from '@opensea/seaport-js/lib/types.js';
