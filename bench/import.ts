@@ -20,9 +20,9 @@ const ROUNDS = 5;
 /** The first round warms up and is not counted. */
 const MEASURED_ROWS = (ROUNDS + 1) * ROWS;
 const FILLED_ROWS = 5 * MEASURED_ROWS;
-/** The collections of rows of many collections, whose sizes differ as those of a market do. */
+/** How many collections the second measurement has. Their numbers of rows differ as they do in a market. */
 const COLLECTIONS = 500;
-/** The numbers of the rows of many collections begin here. */
+/** The number of the first row of the second measurement. It is above the numbers of all rows of the other measurements. */
 const FROM_MANY = 100_000_000;
 
 export const RATE_AIM: Record<Engine, number> = { postgresql: 60_000, embedded: 15_000 };

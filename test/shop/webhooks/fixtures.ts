@@ -1,4 +1,4 @@
-// Fixtures of the webhook tests: real receivers on this machine, shops with webhooks, a clock that tests advance, a dispatcher.
+// Helps the tests of webhooks: starts real receivers on this machine, makes shops with webhooks, a clock that tests advance, and a dispatcher.
 
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';

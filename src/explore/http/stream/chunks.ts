@@ -1,4 +1,4 @@
-// Chunks: the bytes of consecutive events for a connection. Connections with the same filter and the same position share one chunk.
+// Encodes consecutive events as chunks of bytes, to be sent on connections. Connections with the same filter and position share one chunk.
 
 import type { LogPage } from '../../stream/activity-feed.ts';
 import type { StreamFilter } from '../../stream/stream-entry.ts';
@@ -15,16 +15,16 @@ export type Chunk = {
   events: number;
   /** The position up to which the chunk covers the log. */
   position: number;
-  /** The position of the last event in the chunk. */
+  /** The position of the last event in the chunk. If it has no event, the position after which the chunk begins. */
   namedPosition: number;
-  /** When the last event in the chunk was put into the log. */
+  /** When the last event in the chunk was put into the log; 0 if the chunk has no event. */
   newest: number;
 };
 
 export class Chunks {
   readonly #remembered = new Map<string, Chunk>();
 
-  /** Returns the chunk of the first events of the page after `position`. */
+  /** `page` has the events after `position`. Returns a chunk of the first of them that pass the filter, as many as fit. */
   take(page: LogPage, position: number, filter: StreamFilter): Chunk {
     const key = `${position} ${page.end} ${filter.key}`;
     const known = this.#remembered.get(key);
