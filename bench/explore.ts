@@ -1,6 +1,6 @@
 // Measures uncached reads of the explore interface on tokens with traits: filters by traits, the traits of a collection, its
-// history, searches and wallets. On PostgreSQL, each read is compared with the same read on a set of a tenth of the size, in alternating
-// rounds. `BENCH_SCALE` (default 1) scales the sets.
+// history, searches and wallets. On PostgreSQL, each read is compared with the same read on a data set of a tenth of the size, in
+// alternating rounds. `BENCH_SCALE` (default 1) scales the data sets.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';

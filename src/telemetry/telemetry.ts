@@ -1,4 +1,4 @@
-// Exports traces and metrics to an OpenTelemetry receiver. The service does not depend on the receiver: nothing waits for an export.
+// Exports traces and metrics to an OpenTelemetry receiver. The service does not depend on the receiver: no request and no task waits for an export.
 
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';

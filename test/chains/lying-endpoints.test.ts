@@ -36,7 +36,7 @@ forEachEngine('a lying endpoint beside a truthful one', (engine) => {
     world = await startLocalWorld();
     await world.mint(world.people[0], 1n, 2n, 3n, 4n);
     await world.approve(world.people[0]);
-    // The last block has no logs, so that its bloom does not show that logs are missing.
+    // The last block has no logs. Therefore its bloom filter cannot show that logs are missing from a response.
     await mine(world.chain);
   });
   after(() => world.chain.stop());
@@ -165,7 +165,7 @@ forEachEngine('a lying endpoint beside a truthful one', (engine) => {
     const cancelled = await world.sign(0, { tokenId: 1n, price: 100n });
     await world.act(world.cancelCall(cancelled));
     await settle();
-    // The log of a real service lacks the cancel if the order was not stored at that time and its offerer held no token.
+    // Simulates a service that did not log the cancel, because the order was not stored then and its offerer held no token.
     await db.query("delete from main.chain_event where kind = 'order-cancelled'");
     await lying.tell('empty-calls');
     await assert.rejects(submit(scene, cancelled), { code: 'chain_unavailable' });

@@ -262,7 +262,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     await assert.rejects(listings(), /not-found/);
   });
 
-  test('Magic Eden’s asks on an EVM chain are mirrored with their order hashes', async (t) => {
+  test('Magic Eden’s listings on an EVM chain are mirrored with their order hashes', async (t) => {
     const { book, asks } = await startMagicEden(t);
     await follow('ethereum', EVM_CONTRACT, 'some-symbol');
     await follow('ethereum', `0x${'9'.repeat(40)}`, null);

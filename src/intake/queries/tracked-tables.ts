@@ -32,7 +32,7 @@ type TrackedTable = {
   comparedIfSet?: readonly string[];
   /** Columns that an undo restores but does not compare, because they follow from other rows or from the time. */
   derived: readonly string[];
-  /** Whether an undo locks the rows before it reads them. Rows of the other tables are protected by the lock of their collection. */
+  /** Whether an undo locks the rows before it reads them. If false, the lock of their collection protects the rows. */
   isLocked: boolean;
 };
 

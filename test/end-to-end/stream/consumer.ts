@@ -15,11 +15,11 @@ const POLL_MS = 5;
 
 export type Consumer = {
   copy: MarketCopy;
-  /** The offset of the snapshot. The stream begins after this offset. */
+  /** The offset at which `copy` was first read. The stream begins after this offset. */
   offset: string;
   /** How many open connections the consumer has lost. */
   disconnections(): number;
-  /** Ends the connection. Throws the error with which the stream has ended, if it has. */
+  /** Ends the connection. If the stream has already failed, throws its error. */
   stop(): Promise<void>;
 };
 
@@ -62,7 +62,7 @@ export async function startConsumer({ nodes, collections, random, address }: Con
     }
   };
   const work = Promise.all([follow(), disconnect()]);
-  // The error is thrown by `stop`.
+  // `stop` throws the error.
   work.catch(() => end.abort());
   return {
     copy,

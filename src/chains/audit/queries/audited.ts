@@ -46,8 +46,8 @@ const decodeOrder = rowDecoder('audited order', {
   /** The stored balance of the seller. Null until the collection is followed and its backfill is complete. */
   balance: nullable(amount),
   /**
-   * Whether the stored approvals of the seller include the operator. Null if `balance` is null. If no operator is known, the value is null,
-   * or false if there are no stored approvals.
+   * Whether the stored approvals allow the operator to transfer the token. Null if `balance` is null. If the operator is not known: false if
+   * no approval is stored, otherwise null.
    */
   approved: nullable(boolean),
   /** Null for a seller whose counter was never incremented. */
