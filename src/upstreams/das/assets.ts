@@ -1,6 +1,6 @@
-// Solana tokens, owners and collections from an endpoint that serves DAS, the Digital Asset Standard (JSON-RPC). Supply and decimals decide
-// whether an asset is non-fungible, because its field `interface` is `Custom` for some non-fungible tokens. DAS has no prices and no
-// rarity.
+// Reads Solana tokens, their owners and their collections from an endpoint that serves DAS, the Digital Asset Standard (JSON-RPC). Supply and
+// decimals decide whether an asset is non-fungible, because its field `interface` is `Custom` for some non-fungible tokens. DAS has no
+// prices and no rarity.
 
 import { parseAddress } from '../../core/address.ts';
 import { isStorable } from '../../core/text.ts';
