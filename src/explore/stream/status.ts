@@ -11,8 +11,8 @@ export type StreamCounts = {
   eventsSent: number;
   slowReaders: number;
   /**
-   * The slowest event of the last one or two minutes took this long from its merge into the activity log until it was sent. An event counts
-   * only if it was merged after the connection had begun. Null if no such event was sent.
+   * The slowest event of the last one or two minutes took this long from its merge into the activity log until it was sent. An event that was
+   * merged before its receiver connected does not count. Null if no event counts.
    */
   lagMs: number | null;
 };

@@ -1,4 +1,4 @@
-// Helps the tests of webhooks: starts real receivers on this machine, makes shops with webhooks, a clock that tests advance, and a dispatcher.
+// Helps the tests of webhooks: starts receivers on this machine, and makes shops with webhooks, a clock that tests advance, and a dispatcher.
 
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
