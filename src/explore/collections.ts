@@ -4,7 +4,7 @@
 import type { Collection } from '../core/collection.ts';
 import type { CollectionDetail } from '../market/collection.ts';
 import { readDetailFacts, toCollectionDetail } from '../market/collection.ts';
-import { BUYER_FLOOR_AGE_MAX_MS } from '../market/last-buyer-floors.ts';
+import { BUYER_FLOOR_AGE_MAX_MS } from '../market/floors/last-buyer-floors.ts';
 import type { Market } from '../market/market.ts';
 import { requireValue, valueOrNull } from '../market/market-source.ts';
 import { toRatio, toVolumeChanges } from '../market/provenance/trade.ts';

@@ -2,8 +2,8 @@
 
 import type { Collection } from '../core/collection.ts';
 import { countOwnAssets } from '../orders/queries/book-figures.ts';
-import type { AskFloors } from './ask-floor.ts';
-import { readAskFloors, toAskFloor } from './ask-floor.ts';
+import type { AskFloors } from './floors/ask-floor-reads.ts';
+import { readAskFloors, toAskFloor } from './floors/ask-floor-reads.ts';
 import type { Market } from './market.ts';
 import { valueOrNull } from './market-source.ts';
 import type { Figure } from './provenance/figure.ts';

@@ -4,7 +4,7 @@ import { listCollectionsByIds } from './queries/collections.ts';
 import { listHoldingFacts } from './queries/stats.ts';
 import { listVolumeFacts } from './queries/analytics.ts';
 import type { Collection } from '../core/collection.ts';
-import { readAskFloors, toAskFloor } from './ask-floor.ts';
+import { readAskFloors, toAskFloor } from './floors/ask-floor-reads.ts';
 import type { Market } from './market.ts';
 import { requireValue, valueOrNull } from './market-source.ts';
 import type { RankKey } from './queries/ranks.ts';

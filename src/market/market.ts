@@ -11,7 +11,7 @@ import type { Database } from '../database/port.ts';
 import type { ReplicaSet } from '../database/replicas/replica-set.ts';
 import { ReplicatedReads } from '../database/replicas/replicated-reads.ts';
 import { DollarRates } from './dollar-rates.ts';
-import { LastBuyerFloors } from './last-buyer-floors.ts';
+import { LastBuyerFloors } from './floors/last-buyer-floors.ts';
 import { MarketSource } from './market-source.ts';
 import { RecentViews } from './recent-views.ts';
 

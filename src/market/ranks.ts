@@ -5,7 +5,7 @@
 
 import type { Chain, Chains } from '../core/chains.ts';
 import type { Queryable, Statements } from '../database/port.ts';
-import { toAskFloorFigure } from './provenance/ask-floor-figure.ts';
+import { toAskFloorFigure } from './floors/ask-floor.ts';
 import { toListedCount } from './provenance/holdings.ts';
 import { toVolumeFigure } from './provenance/trade.ts';
 import type { CollectionAsset } from './queries/figures.ts';

@@ -3,7 +3,7 @@
 
 import type { Chain } from '../core/chains.ts';
 import type { Collection, CollectionSnapshot } from '../core/collection.ts';
-import { toAskFloorFigure } from './provenance/ask-floor-figure.ts';
+import { toAskFloorFigure } from './floors/ask-floor.ts';
 import type { Figure } from './provenance/figure.ts';
 import { NO_LISTED_COUNT, toHoldingFigures } from './provenance/holdings.ts';
 import { toVolumeFigure } from './provenance/trade.ts';

@@ -3,8 +3,8 @@
 // collection have changed, or when the stored floor would soon be too old.
 
 import { listFollows } from '../follows/queries/follows.ts';
-import { resolveBuyerFloor } from '../market/buyer-floor.ts';
-import { BUYER_FLOOR_AGE_MAX_MS } from '../market/last-buyer-floors.ts';
+import { resolveBuyerFloor } from '../market/floors/buyer-floor.ts';
+import { BUYER_FLOOR_AGE_MAX_MS } from '../market/floors/last-buyer-floors.ts';
 import { listCollectionsByIds } from '../market/queries/collections.ts';
 import { listListingMarks } from '../market/queries/figures.ts';
 import {

@@ -8,7 +8,7 @@ import { ACTIVITY_COLUMNS, decodeActivity } from '../../src/activity/queries/act
 import type { Chain } from '../../src/core/chains.ts';
 import { readHistory } from '../../src/explore/history.ts';
 import { copyCatalog } from '../../src/market/catalog.ts';
-import { readFloor } from '../../src/market/floor.ts';
+import { readFloor } from '../../src/market/floors/floor.ts';
 import { submitOrder } from '../../src/orders/submit.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
 import { callOf, mine, rollBack } from '../../devnet/chain.ts';

@@ -8,7 +8,7 @@ import type { Address, AssetId } from '../../src/core/address.ts';
 import type { Database } from '../../src/database/port.ts';
 import { judgeNext } from '../../src/chains/judge-listings.ts';
 import { followOnce } from '../../src/chains/follower.ts';
-import { readFloor } from '../../src/market/floor.ts';
+import { readFloor } from '../../src/market/floors/floor.ts';
 import { readListingWindow } from '../../src/market/listing-window.ts';
 import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
 import { resolveCollection } from '../../src/market/resolve-collection.ts';

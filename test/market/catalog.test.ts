@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database, Queryable } from '../../src/database/port.ts';
 import type { ServiceContext } from '../../src/context.ts';
-import { resolveBuyerFloor } from '../../src/market/buyer-floor.ts';
+import { resolveBuyerFloor } from '../../src/market/floors/buyer-floor.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { copyCatalog } from '../../src/market/catalog.ts';
 import { resolveCollection } from '../../src/market/resolve-collection.ts';

@@ -17,7 +17,7 @@ import { insertMetadataAnnouncements } from '../../src/market/queries/metadata-a
 import { readMetadataStatus } from '../../src/metadata/status.ts';
 import { createMetadataTask } from '../../src/metadata/task.ts';
 import type { Hex } from '../../src/core/evm.ts';
-import { resolveBuyerFloor } from '../../src/market/buyer-floor.ts';
+import { resolveBuyerFloor } from '../../src/market/floors/buyer-floor.ts';
 import { findRankSource } from '../../src/market/queries/rarity.ts';
 import { listObservedTokens } from '../../src/market/queries/tokens.ts';
 import { readToken } from '../../src/market/token.ts';

@@ -4,7 +4,7 @@
 import type { Queryable } from '../../database/port.ts';
 import { amount, column, double, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
-import type { ReportedFloor } from '../provenance/ask-floor-figure.ts';
+import type { ReportedFloor } from '../floors/ask-floor.ts';
 import type { TradeFacts, VolumeFacts, Windows } from '../provenance/trade.ts';
 import { coverageList, coverageSql } from './coverage.ts';
 import type { ObservedRecord } from './newest-record.ts';

@@ -14,7 +14,7 @@ import {
   text,
   timestamp,
 } from '../../database/rows.ts';
-import type { ReportedFloor } from '../provenance/ask-floor-figure.ts';
+import type { ReportedFloor } from '../floors/ask-floor.ts';
 import type { TradeRecord, VolumeFacts } from '../provenance/trade.ts';
 import { coverageList, coverageSql } from './coverage.ts';
 import { addPointsSql, pointFactSql } from './market-points.ts';

@@ -4,7 +4,7 @@
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
-import type { ReportedFloor } from '../provenance/ask-floor-figure.ts';
+import type { ReportedFloor } from '../floors/ask-floor.ts';
 import type { HoldingFacts } from '../provenance/holdings.ts';
 import { coverageList, coverageSql } from './coverage.ts';
 import { narrowToOne } from './figures.ts';

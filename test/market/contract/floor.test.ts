@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createLog } from '../../../src/core/log.ts';
-import { LastBuyerFloors } from '../../../src/market/last-buyer-floors.ts';
+import { LastBuyerFloors } from '../../../src/market/floors/last-buyer-floors.ts';
 import { MarketSource } from '../../../src/market/market-source.ts';
 import type { TestCollection } from '../../support/service/market.ts';
 import {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { FloorFacts } from '../../../src/market/provenance/ask-floor-figure.ts';
-import { toAskFloorFigure } from '../../../src/market/provenance/ask-floor-figure.ts';
+import type { FloorFacts } from '../../../src/market/floors/ask-floor.ts';
+import { toAskFloorFigure } from '../../../src/market/floors/ask-floor.ts';
 import type { Coverage, CoverageKind, CoverageSubject } from '../../../src/market/provenance/coverage.ts';
 import type { Candidate } from '../../../src/market/provenance/figure.ts';
 import { MAX_AGE_MS, PROVENANCE_KINDS, chooseFigure } from '../../../src/market/provenance/figure.ts';

@@ -1,12 +1,12 @@
 // Computes the buyer floor of a collection: the lowest total that a buyer pays for one of its listings, fees included.
 
-import type { Collection } from '../core/collection.ts';
-import { findCheapestOwnFills, listFillableAssetsAmong } from '../orders/queries/fillable-orders.ts';
-import type { Result } from '../resilience/source.ts';
-import { toOwnBuyerPrice } from './buyer-price.ts';
-import type { Market } from './market.ts';
-import type { CheapFill } from './queries/listings.ts';
-import { listCheapestFills } from './queries/listings.ts';
+import type { Collection } from '../../core/collection.ts';
+import { findCheapestOwnFills, listFillableAssetsAmong } from '../../orders/queries/fillable-orders.ts';
+import type { Result } from '../../resilience/source.ts';
+import { toOwnBuyerPrice } from '../buyer-price.ts';
+import type { Market } from '../market.ts';
+import type { CheapFill } from '../queries/listings.ts';
+import { listCheapestFills } from '../queries/listings.ts';
 
 /**
  * The most rows that one read of the mirror returns of each of two kinds: listings with a buyer total, and this service's own listings that

@@ -1,22 +1,22 @@
-// Finds the ask floor of a collection: the lowest price that a seller asks. Reads the two books (the own order book and the mirror), the
-// analytics records and the stats records. Each of these reads can fail alone.
+// Reads the facts from which `ask-floor.ts` computes the ask floor: the cheapest listings of the two books (the own order book and the
+// mirror), the analytics records and the stats records. Each of these reads can fail alone.
 
-import type { Collection } from '../core/collection.ts';
+import type { Collection } from '../../core/collection.ts';
 import {
   listFillableAssets,
   listCheapestAsks,
   listCollectionsWithFillableAsset,
-} from '../orders/queries/fillable-orders.ts';
-import type { Market } from './market.ts';
-import type { MarketSource } from './market-source.ts';
-import { valueOrNull } from './market-source.ts';
-import type { FloorFacts, ReportedFloor } from './provenance/ask-floor-figure.ts';
-import { toAskFloorFigure } from './provenance/ask-floor-figure.ts';
-import type { Figure } from './provenance/figure.ts';
-import { listAnalyticsFloors } from './queries/analytics.ts';
-import { listCoverage } from './queries/coverage.ts';
-import { listCheapestMirrored, listCheapestVisible } from './queries/listings.ts';
-import { listStatsFloors } from './queries/stats.ts';
+} from '../../orders/queries/fillable-orders.ts';
+import type { Market } from '../market.ts';
+import type { MarketSource } from '../market-source.ts';
+import { valueOrNull } from '../market-source.ts';
+import type { FloorFacts, ReportedFloor } from './ask-floor.ts';
+import { toAskFloorFigure } from './ask-floor.ts';
+import type { Figure } from '../provenance/figure.ts';
+import { listAnalyticsFloors } from '../queries/analytics.ts';
+import { listCoverage } from '../queries/coverage.ts';
+import { listCheapestMirrored, listCheapestVisible } from '../queries/listings.ts';
+import { listStatsFloors } from '../queries/stats.ts';
 
 type MirrorFloor = NonNullable<FloorFacts['mirror']>;
 

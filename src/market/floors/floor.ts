@@ -1,14 +1,14 @@
 // Reads the two floors of a collection: the cheapest price that a seller asks, and the lowest total that a buyer pays, fees included. On a
 // chain with `keepsBuyerFloor`, the last buyer floor is served as stale while the present buyer floor cannot be read.
 
-import type { Chain } from '../core/chains.ts';
-import type { Collection } from '../core/collection.ts';
-import { ServiceError } from '../core/errors.ts';
-import { readsCoveredUntil } from '../database/replicas/read-scope.ts';
-import { readAskFloors, toAskFloor } from './ask-floor.ts';
+import type { Chain } from '../../core/chains.ts';
+import type { Collection } from '../../core/collection.ts';
+import { ServiceError } from '../../core/errors.ts';
+import { readsCoveredUntil } from '../../database/replicas/read-scope.ts';
+import { readAskFloors, toAskFloor } from './ask-floor-reads.ts';
 import { resolveBuyerFloor } from './buyer-floor.ts';
-import type { Market } from './market.ts';
-import { resolveCollection } from './resolve-collection.ts';
+import type { Market } from '../market.ts';
+import { resolveCollection } from '../resolve-collection.ts';
 
 export type Floor = {
   collection: Collection;

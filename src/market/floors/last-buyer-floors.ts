@@ -1,16 +1,16 @@
 // Stores the last known buyer floor of each collection in the primary database. The stored floor is served while the buyer floor cannot be
 // read.
 
-import type { Clock } from '../core/clock.ts';
-import type { MarketSource } from './market-source.ts';
-import { valueOrNull } from './market-source.ts';
-import type { LastBuyerFloor } from './queries/last-buyer-floors.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { MarketSource } from '../market-source.ts';
+import { valueOrNull } from '../market-source.ts';
+import type { LastBuyerFloor } from '../queries/last-buyer-floors.ts';
 import {
   deleteLastBuyerFloor,
   findLastBuyerFloor,
   listLastBuyerFloors,
   upsertLastBuyerFloor,
-} from './queries/last-buyer-floors.ts';
+} from '../queries/last-buyer-floors.ts';
 
 /** A stored floor is served up to this age. */
 export const BUYER_FLOOR_AGE_MAX_MS = 30 * 60_000;

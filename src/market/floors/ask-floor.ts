@@ -1,9 +1,9 @@
-// Derives the ask floor of a collection from stored facts. Pure.
+// Computes the ask floor of a collection, the lowest price that a seller asks, from facts that `ask-floor-reads.ts` has read.
 
-import type { Coverage } from './coverage.ts';
-import { isScanned, toCounted } from './coverage.ts';
-import type { Candidate, Figure } from './figure.ts';
-import { MAX_AGE_MS, chooseFigure, toFigure, toReported, toSnapshot } from './figure.ts';
+import type { Coverage } from '../provenance/coverage.ts';
+import { isScanned, toCounted } from '../provenance/coverage.ts';
+import type { Candidate, Figure } from '../provenance/figure.ts';
+import { MAX_AGE_MS, chooseFigure, toFigure, toReported, toSnapshot } from '../provenance/figure.ts';
 
 /** In base units. */
 export type ReportedFloor = { at: number; floorRaw: bigint | null };
