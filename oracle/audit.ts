@@ -1,5 +1,5 @@
-// The audit of a running service: compares its listings with the chain, while both change. A collection is compared several times. Its
-// differences are reported only if every comparison found differences.
+// Compares the listings of a running service with the chain, while both change. A collection with differences is compared again, up to
+// five times. Its differences are reported only if every comparison has found differences.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { askVerdicts } from './chain-verdicts.ts';

@@ -171,7 +171,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     };
   }
 
-  test('a public response reads from a replica, and code outside a public response has no read scope', async () => {
+  test('a public response reads from a replica, and its read scope ends with the response', async () => {
     const { read, counts, untilUsed } = await open(replicas, LAG_MAX_MS);
     await untilUsed();
     await read();
@@ -444,7 +444,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     assert.equal(set.status()[0]?.repeated, 0);
   });
 
-  test('a response has no offset if the primary is lost and the replica lacks changes before the offset', async () => {
+  test('while the primary is lost, a response from a replica that lacks changes before the offset of the feed has a null offset', async () => {
     const [behind] = replicas;
     assert.ok(behind);
     const proxy = await openProxy(primary.url);

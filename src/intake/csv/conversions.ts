@@ -1,6 +1,6 @@
-// Converts the text of the cells of a CSV row to the values of a record. A conversion that would have to guess rejects the row. If the conversion of an amount, a time, a number, a
-// boolean or a `bytea` does not recognise the text of a cell, it returns the text unchanged. The parser of the record then accepts or rejects
-// the text.
+// Converts the cells of a row, which are text, to the values of a record's fields. A conversion that would have to guess rejects the row. If the
+// conversion of an amount, a time, a number, a boolean or a `bytea` does not recognise the text of a cell, it returns the text unchanged. The
+// parser of the record then accepts or rejects the text.
 
 import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';

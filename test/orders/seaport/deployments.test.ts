@@ -64,7 +64,7 @@ test('settings that repeat a built-in deployment set its version and move it to 
   assert.equal(protocols.filter(({ address }) => address === older.address).length, 1);
 });
 
-test('a marketplace is recognised by the hash of its domain and by its fee recipient', () => {
+test('a marketplace is found by the hash of its domain, and also by its fee recipient', () => {
   assert.equal(toDomainTag('opensea.io'), '0x360c6ebe');
   assert.equal(findMarketplaceByTag('0x360c6ebe'), 'opensea');
   assert.equal(findMarketplaceByTag('0x332d1229'), 'blur');

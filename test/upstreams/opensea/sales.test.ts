@@ -10,7 +10,7 @@ import { APES, makeAddress, makeHash } from '../../support/replay/opensea.ts';
 import type { Json } from './opensea-market.ts';
 import { WAPE, USDC, apes, start, walk, assertTaken, makeMarket, changeRow, set } from './opensea-market.ts';
 
-test('sales are read back to a given time, the newest first', async (t) => {
+test('all sales are read, newest first, or only the sales after a given time', async (t) => {
   const market = makeMarket();
   const [first, second] = market.sales;
   set(first, { currency: USDC, raw: 1_500_000n });
