@@ -23,7 +23,7 @@ export type TwoServers = {
   /** A single server. If TEST_CITUS is 1, the coordinator of a Citus cluster. */
   indexer: PostgresServer;
   /**
-   * Makes a database for the index and returns its URL. On a cluster the database already has all migrations, because migrating it
+   * Makes an indexer database and returns its URL. On a cluster the database already has all migrations, because migrating it
    * takes long. `empty`: the database has no migrations.
    */
   createIndex(options?: { empty?: boolean }): Promise<string>;
@@ -78,7 +78,7 @@ export type TwoDatabaseService = TestService & {
   settings: Record<string, string>;
   /** Advances the service's clock. The clock does not move by itself, so a cached response stays fresh until this call. */
   advance(ms: number): void;
-  /** Requests `path` after every cached response has become stale. `ms` is how long the response took. */
+  /** Advances the clock so far that every cached response is stale, and then requests `path`. `ms` is how long the response took. */
   fresh(path: string): Promise<TimedResponse>;
   /** Closes the service and starts a new service on the same databases and directory. */
   restart(): Promise<void>;

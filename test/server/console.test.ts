@@ -1,4 +1,4 @@
-// How the service serves the web console: its page, its files, their headers. `npm run test:browser` tests the console itself.
+// Tests how the service serves the page and the files of the web console, and with which headers. `npm run test:browser` tests the console itself.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';

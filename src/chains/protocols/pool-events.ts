@@ -55,8 +55,8 @@ const PROXY =
   /^0x3d3d3d3d363d3d3760(?<size>[0-9a-f]{2})603536393660\k<size>013d73(?<template>[0-9a-f]{40})5af43d3d93803e603357fd5bf3(?<facts>[0-9a-f]*)$/;
 
 /**
- * Returns the pool that has this code, or null if the code is not that of a pool. The code alone proves that the contract is a pool of the
- * factory: a proxy runs only the code of its template, and the template reads the factory from the parameters.
+ * Returns the pool that has this code. Returns null unless the parameters in the code name one of `factories`, and the proxy delegates to a
+ * template of that factory. The factory need not be asked whether the pool is its own, because a proxy runs only the code of its template.
  */
 export function parsePool(code: Hex, factories: readonly FactoryTemplates[]): Pool | null {
   const { size = '', template: delegate = '', facts = '' } = PROXY.exec(code)?.groups ?? {};

@@ -1,6 +1,5 @@
-// Undoes a change of an import: deletes the rows that it inserted, and restores the rows that it updated. Rows of each kind are reverted by
-// the rules of their context, so that figures, order books, events and logs agree with the rows. The transaction must hold the locks that
-// other writers of these rows take.
+// Undoes a change of an import: deletes the rows that the import inserted, and restores the rows that it updated. Also updates the figures,
+// order books and logs that depend on these rows. The transaction must hold the locks that other writers of these rows take.
 
 import { recordMarketChanges } from '../../activity/record-writes.ts';
 import type { Queryable } from '../../database/port.ts';

@@ -1,4 +1,4 @@
-// The reads of Magic Eden on Solana. Responses are converted to records with exact amounts. A walk reports whether it has read the complete
+// Tests what the service reads from Magic Eden on Solana. Responses are converted to records with exact amounts. A walk reports whether it has read the complete
 // list. No fault of the server leads to an incorrect record.
 
 import assert from 'node:assert/strict';
@@ -148,7 +148,7 @@ test('the record of a token has the name, the picture and the owner', async (t) 
   assert.deepEqual((await readMagicEdenToken(upstream, COLLECTION, { mint: addressOf('no', 1) })).records, []);
 });
 
-test('sales are read back to the given time, and no further', async (t) => {
+test('sales are read newest first, and sales before the given time are left out', async (t) => {
   const { book, replay, upstream } = await start(t);
   const newest = NOW / 1_000 - 60;
   book.activities.set(
