@@ -1,5 +1,5 @@
-// Plans trades through other settlement protocols than Seaport, on chains that have them (other-protocols.ts). The sellers have approved the
-// contracts of these protocols for all their tokens.
+// Plans trades through settlement protocols other than Seaport, on the local chains to which other-protocols.ts has deployed them. The
+// sellers have approved the contracts of these protocols for all their tokens.
 
 import type { Address } from 'viem';
 import { numberToHex } from 'viem';

@@ -31,7 +31,7 @@ export type Peer = {
   start: (options: { databaseUrl: string; dir: string }) => Promise<RunningPeer>;
 };
 
-/** The time limit for the installation of a peer, for the creation of its products, and for its start. */
+/** The time limit for each program that prepares a peer, and for the start of the peer. */
 const SETUP_MS_MAX = 20 * 60_000;
 
 /** The environment of the peers. Peers send usage data to their makers unless the telemetry variables are set. */

@@ -92,7 +92,7 @@ async function follow(context: ChainContext, reader: ChainReader, report: Report
   const { main, clock, log, followed, onChanged, copyCatalog } = context;
   const chainId = reader.chain.id;
   const following: FollowContext = { main, reader, protocols: followed.protocolsOf(chainId), clock, log };
-  // What was committed is reported before anything else is read, and again when it was copied to the indexer.
+  // Committed changes are reported here, before anything else is read. `repeat` reports them again after the copy to the indexer.
   const live = await followOnce(following);
   if (live.changed.size > 0) onChanged(toChange(live.changed));
   const past = await backfillOnce(following, (collectionIds) => onChanged(toChange(collectionIds)));

@@ -168,7 +168,7 @@ test('a stream whose first connection was lost before its first event begins at 
   assert.equal(new Set(requests.map((request) => request.url)).size, 1);
 });
 
-test('after an offset without an event, the stream continues from this offset', async (context) => {
+test('after an offset without an event, the next connection begins at this offset', async (context) => {
   const { url, requests } = await start(context, streams(`id: ${offsetOf(7)}\n\n`, { cut: true }), streams(eventOf(8)));
   assert.deepEqual(await followUntil(url, 1), [8]);
   assert.equal(requests[1]?.headers['last-event-id'], offsetOf(7));

@@ -151,7 +151,7 @@ function declareTests(engine: TestEngine): void {
   test('by rank with common traits read only indexes, and stop when the page is full', () =>
     assertWalkByRank(['trait_set']));
 
-  test('by common traits that no token has together stop the walk of the index at its limit, and then search', async () => {
+  test('by two common traits that no token combines read a limited part of the index, and then the tokens with the rarer trait', async () => {
     const wanted = new Map([
       ['Mouth', ['Mouth 0']],
       ['Fur', ['Fur 0']],

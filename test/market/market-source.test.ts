@@ -1,4 +1,4 @@
-// Tests reads of one source that have one deadline for all of them together.
+// Tests reads of one source that share one deadline.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-// The metrics: what they count, and where they can be read.
+// Tests what the metrics count, and where they can be read.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

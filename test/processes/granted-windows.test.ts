@@ -126,7 +126,7 @@ test('when a process ends, the requests that were granted to it count as used, a
   assert.equal(passedOf(counted), 75);
 });
 
-test('when a process does not respond, the other processes continue, and its part counts as used until it gives the part back', async () => {
+test('a process that does not respond blocks no other process, and its granted requests count as used until it returns them', async () => {
   const givenBack = Promise.withResolvers<number>();
   const recall = () => givenBack.promise;
   const windows = new GrantedWindows({ monotonic: () => 1_000, processes: 2, recall, recallTimeoutMs: 10 });

@@ -1,4 +1,4 @@
-// Helpers for the tests of API keys: requests that each come from another client address, and the check of a 401.
+// Helps the tests of API keys. Gives each request a new client address, and checks responses with the status 401.
 
 import assert from 'node:assert/strict';
 import type { StoreRequest, TestShop } from '../support/service/shop.ts';

@@ -1,4 +1,5 @@
-// Secrets in the database with and without SECRETS_KEY, the replacement of the key, and a backup of encrypted secrets.
+// With SECRETS_KEY, the service encrypts its secrets in the database; without it, they are stored in clear. The key can be replaced, and a
+// backup contains the secrets as they are stored.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

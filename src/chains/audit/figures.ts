@@ -11,7 +11,8 @@ import { FIGURE_DIFFERENCES_MAX } from './report.ts';
 
 /**
  * How often the figures are counted. A difference is reported only if every count finds it. A stored figure may be wrong for up to 5
- * seconds, until the sweep of expired rows corrects it. After a failed copy to the indexer, the task `catalog` corrects it.
+ * seconds, until the sweep of expired rows corrects it. If a copy to the indexer has failed, the figure is wrong until the task `catalog`
+ * repeats the copy.
  */
 const COUNTS = 4;
 const PAUSE_MS = 2_000;

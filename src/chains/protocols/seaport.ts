@@ -1,4 +1,4 @@
-// Seaport 1.1, 1.4, 1.5 and 1.6 as a settlement protocol: its deployments, its events, and the marketplaces that settle through it.
+// Defines Seaport 1.1, 1.4, 1.5 and 1.6 as a settlement protocol. Decodes the events of its contracts, and finds the marketplace of a fill.
 // https://github.com/ProjectOpenSea/seaport-types, ConsiderationEventsAndErrors.sol
 
 import type { OrderFulfilled, ReceivedItem, SpentItem } from '../../chain-log/chain-event.ts';

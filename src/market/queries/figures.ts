@@ -1,5 +1,5 @@
-// The maintained figures of collections: listed assets and floor of the mirror, tokens and holders. Indexer database. Every transaction
-// that writes listings or tokens locks the figures of their collections first and refreshes them last.
+// Maintains figures of collections in the indexer database: the listed assets and the floor of the mirror, the tokens and the holders. Every
+// transaction that writes listings or tokens locks the figures of their collections first and refreshes these figures last.
 
 import type { Queryable } from '../../database/port.ts';
 import { toTextArray } from '../../database/row-source.ts';

@@ -53,7 +53,7 @@ class FeedReader {
   }
 
   async run(signal: AbortSignal, report: Report): Promise<TaskResult> {
-    // The feed is the operator's own, so its records are an import.
+    // The feed is the operator's own. So the sales and listings of its collections are stored as covered by an import.
     const ingester = new Ingester(this.#context, { isImport: true });
     const startedAt = this.#context.clock();
     const isRecent = this.#ingested !== null && startedAt - this.#ingested.at < FULL_MS;

@@ -76,7 +76,7 @@ forEachMarket('ids', { settings, prepare: loadOnFormerChain }, (market) => {
     }
   });
 
-  test('an EVM address is accepted in any letter case, and a Solana mint only in its own', async () => {
+  test('an EVM address is accepted in any letter case, and a Solana mint only in its original letter case', async () => {
     const evm = newCollection();
     const solana = newCollection({ chain: 'solana' });
     await market.load([evm.collection(), solana.collection()]);
@@ -145,11 +145,11 @@ forEachMarket('ids', { settings, prepare: loadOnFormerChain }, (market) => {
     assert.equal(await idOf(`polygon_${address}`), `polygon_${address}`, 'a canonical id names another collection');
   });
 
-  test('among collections with one address, a collection on a chain that is no longer configured comes last', async () => {
+  test('an address on two chains, of which only one is configured, names the collection on the configured chain', async () => {
     assert.equal(await idOf(ON_FORMER_CHAIN), `abstract_${ON_FORMER_CHAIN}`);
   });
 
-  test('among collections with one address, a volume summed from sales counts like a volume from a record', async () => {
+  test('among collections with the same address, a volume summed from sales counts like a volume from a record', async () => {
     const address = toEvmAddress('by sales');
     const on = (chain: string) => ({ kind: 'collection', chain, contractAddress: address, name: `On ${chain}` });
     const sale = (chain: string, price: bigint) => ({
