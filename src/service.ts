@@ -423,7 +423,7 @@ async function openMetrics(
   return { observers, readForMerge, close: () => Promise.all(closers.map((close) => close())) };
 }
 
-/** `readForMerge`: for the supervisor of several serving processes. Null if no metrics are served. */
+/** `readForMerge` reads the metrics of this process for its supervisor. It is null if no metrics are served. */
 type OpenedMetrics = {
   observers: RequestObserver[];
   readForMerge: ((isComplete: boolean) => Promise<ProcessMetrics>) | null;

@@ -69,7 +69,7 @@ forEachEngine('an outage of all sources', (engine) => {
       await db.query(`update main.sync_task set due_at = due_at - $1 * interval '1 ms'`, [ms]);
       await db.query(`update main.request_budget set at = at - $1 * interval '1 ms'`, [ms]);
     };
-    /** Runs each task when it is due, for `ms` of the moved clock. Returns the number of requests to each server in each minute. */
+    /** Moves the clock forward by `ms`, and runs each task when it is due. Returns the number of requests to each server in each minute. */
     const live = async (ms: number) => {
       const begun = clock();
       const minutes: Record<string, number>[] = [];

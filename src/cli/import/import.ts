@@ -237,7 +237,7 @@ async function importFile(
   }
 }
 
-/** Adds the rows that were rejected before they became records. */
+/** Adds to the summary the rows that were rejected before they became records. The summary of the intake lacks them. */
 function addLost(
   summary: ImportSummary,
   { rows, skippedLines }: { rows: number; skippedLines: number },
