@@ -5,8 +5,8 @@ import type { Queryable } from './port.ts';
 
 /**
  * SQL that is added to a statement. The statement must have two common table expressions: the first reads the earlier state of the rows, the
- * second writes the rows. The recording uses these two and does not read the table itself, because on a Citus cluster the expressions of a
- * statement do not read the same state of the table.
+ * second writes the rows. The recording uses the results of these two and does not read the table itself: on a Citus cluster, another read of
+ * the table in the same statement can find other rows.
  */
 export type WriteRecording = {
   /**

@@ -1,4 +1,5 @@
-// Ids by which a client, a proxy and the logs name the same request: `X-Request-Id`, and the trace context of W3C (`traceparent`).
+// Reads the ids by which clients and proxies name a request, for the logs and the traces: `X-Request-Id`, and the trace context of W3C
+// (`traceparent`). A request without an id gets a new one.
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

@@ -1,4 +1,4 @@
-// The embedded database: its directory, its lock, the single session behind its pool, and the failure of its engine. Other files
+// Tests the embedded database: its directory, its lock, its pool over a single session, and the failure of its engine. Other files
 // test crashes, power cuts and full disks (embedded-*.test.ts).
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Responses while the primary database, or one of its tables, fails.
+// Tests the responses of the service while the primary database, or one of its tables, fails.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -26,7 +26,7 @@ const PATHS = [
   exploredPath(ethereum),
   exploredPath(ethereum, '/history'),
 ];
-/** Other paths of the same resources. They were not requested before, so no response is cached for them. */
+/** The resources of PATHS under other paths. These paths were not requested before, so no response is cached for them. */
 const UNCACHED = PATHS.map((path) =>
   path.endsWith('/collections') ? `${path}?limit=9` : path.replace(ethereum.slug, ethereum.id),
 );

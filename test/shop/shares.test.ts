@@ -58,7 +58,7 @@ const REQUESTS_MAX = 90;
 const LONG_MS = 60_000;
 const pool = () => ({ max: 10 });
 
-/** Shares over a database whose statements end when the test calls `end`. `started` names the shop and the product of each statement. */
+/** Creates StoreShares over a database whose statements end only when the test calls `end`. `started` names the shop and the product of each statement. */
 function createShares(requestsMax = () => REQUESTS_MAX) {
   const ended = Promise.withResolvers<never[]>();
   const started: string[] = [];

@@ -51,7 +51,7 @@ class LiveStream {
     this.#adjusting = setTimeout(() => this.#adjust(), ms);
   }
 
-  /** Connects again if the joined filter has changed or a follower lacks earlier events. Disconnects if no stream is needed now. */
+  /** Opens a new connection if the followers need another filter, or if one of them lacks events that another has. Disconnects if no stream is needed. */
   #adjust(): void {
     this.#passOn();
     const isWanted = document.visibilityState === 'visible' && this.#followers.size > 0;
@@ -116,7 +116,7 @@ class LiveStream {
 
 export const liveStream = new LiveStream();
 
-/** Joins filters to one filter for the stream, which then delivers every event that matches at least one of them. */
+/** Combines the filters of the followers. The stream then delivers every event that matches at least one of these filters. */
 function joinFilters(filters: readonly LiveFilter[]): { collections?: string[]; kinds: ActivityKind[] } {
   const kinds = [...new Set<ActivityKind>([...filters.flatMap((filter) => filter.kinds), 'reorg'])].sort();
   const collections = [...new Set(filters.map(({ collection }) => collection))].sort();

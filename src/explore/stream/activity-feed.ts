@@ -23,9 +23,9 @@ export const PAGE_SIZE = 500;
 const POLL_MS = 500;
 /** After a failed poll the wait is lengthened at random by up to this share, so that processes do not all poll at once. */
 const RETRY_JITTER = 0.5;
-/** The newest events in memory: at least this many, and at most twice as many. */
+/** When more than twice this many of the newest events are in memory, only this many are kept. */
 const TAIL_SIZE = 1_000;
-/** How many of the latest reads that found new positions are remembered. */
+/** The most entries of `#readings`. */
 const READINGS_MAX = 64;
 /** The most older pages that are kept in memory. */
 const PAGES_MAX = 20;

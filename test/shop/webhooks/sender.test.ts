@@ -1,5 +1,5 @@
-// One attempt to deliver a webhook event. The duration of an attempt and the bytes that it reads are limited. Whatever the receiver does, an
-// attempt has a result.
+// Tests one attempt to deliver a webhook event. Its duration, and the number of bytes that it reads, are limited. An attempt has a result
+// whatever the receiver does.
 
 import assert from 'node:assert/strict';
 import net from 'node:net';
