@@ -1,4 +1,4 @@
-// The clock of the primary database as the processes of a service use it.
+// Tests DatabaseClock, with which the processes of a service follow the clock of the primary database.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

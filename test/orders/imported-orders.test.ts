@@ -1,4 +1,4 @@
-// Orders that are imported as records, with and without a signature.
+// Tests the import of order records, with and without a signature.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

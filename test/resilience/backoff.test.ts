@@ -1,4 +1,4 @@
-// The bounds of the wait between retries, and the header Retry-After.
+// Tests how long the waits between retries are, and how the header Retry-After is read.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -94,7 +94,7 @@ export async function upsertFollow(tx: Queryable, follow: Omit<Follow, 'readToBl
   );
 }
 
-/** Does nothing if a name is stored already or the collection is no longer followed. Waits for a concurrent removal of the collection. */
+/** Stores a name, unless a name at this vendor is stored already or the collection is not followed. Waits for a concurrent removal of the collection. */
 export async function insertFollowName(
   db: Queryable,
   { collectionId, vendor, name }: { collectionId: string; vendor: string; name: string },

@@ -1,4 +1,4 @@
-// What is known about the trade of a collection: the newest analytics record, the sums of the stored sales, and the coverage of the sales
+// Reads what is known about the trade of a collection: the newest analytics record, the sums of the stored sales, and the coverage of the sales
 // history. Indexer database.
 
 import type { Queryable } from '../../database/port.ts';
