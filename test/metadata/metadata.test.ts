@@ -182,7 +182,7 @@ forEachEngine('metadata from contracts', (engine) => {
     assert.equal(again.read, 0, 'metadata that was read is due again');
   });
 
-  test('a run ends when the last batch was exactly full', async (t) => {
+  test('a run also ends if its last batch is exactly full', async (t) => {
     const contract = await deployCollection('', 25);
     const { run } = await start(t, [contract]);
     const result = await run();

@@ -1,4 +1,4 @@
-// The stored snapshots of collections (primary database), and the facts that they are made from (indexer database).
+// Reads the facts from which snapshots of collections are made (indexer database), and stores the snapshots (primary database).
 
 import type { CollectionSnapshot } from '../../core/collection.ts';
 import type { Queryable, Row } from '../../database/port.ts';

@@ -1,5 +1,5 @@
-// A collection on a local chain, three accounts, and a follower of the chain. No task runs the follower. A test runs it with
-// `settle`.
+// Creates a collection and three accounts on a local chain, and a follower of this chain. No task runs the follower: a test runs it
+// with `settle`.
 
 import type { Address } from '../../../src/core/address.ts';
 import { createChains } from '../../../src/core/chains.ts';
