@@ -1,4 +1,4 @@
-// The order in which the parts of the service are closed.
+// Tests the order in which the parts of the service are closed.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// A supervisor for tests, which ends while its serving process is paused. It writes the process id of the serving process.
+// Runs a supervisor for a test: starts a serving process, suspends it, writes its process id to standard output, and then ends.
 
 import type { ChildProcess } from 'node:child_process';
 import diagnostics from 'node:diagnostics_channel';

@@ -1,4 +1,4 @@
-// Traces and metrics as an OpenTelemetry receiver gets them from a running service.
+// Tests the traces and metrics that a running service sends to an OpenTelemetry receiver.
 
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';

@@ -9,7 +9,7 @@ const SEARCH = 'input[type=search]';
 /** While the page has such an element, no key opens another page, because the input would be lost. */
 const UNSAVED = '[data-unsaved]';
 const WORKPLACES: Readonly<Record<string, string>> = { m: '/', s: '/shop', o: '/service' };
-/** The key of a workplace must follow the key `g` within this time. */
+/** A key of WORKPLACES opens its page only within this time after the key `g`. */
 const PAIR_MS = 1_000;
 
 export function useKeyboard(openHelp: () => void): void {

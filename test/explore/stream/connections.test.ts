@@ -1,4 +1,4 @@
-// Connections to the stream: clients that do not read, comments that keep connections open, and the end of all connections.
+// Tests connections to the stream: clients that do not read, comments that keep connections open, and the end of all connections.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
