@@ -1,5 +1,5 @@
-// The start and the shutdown of the real program. It is shut down under load or with a database that hangs. It is started on a port
-// or a data directory that is in use.
+// Tests how the real program shuts down under load and while a database hangs, and that it does not start on a port or a data directory
+// that is in use.
 
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
