@@ -1,7 +1,7 @@
 // Measures how many events a second the follower reads and commits, for live blocks and for a backfill of a million EVM logs. Also measures
 // the memory of the backfill. Two comparisons follow. The first compares the duration of a backfill with two endpoints, whose responses are
 // compared, with that of a backfill with one endpoint. The second compares the duration of a backfill of all settlement protocols with that
-// of a backfill of Seaport alone. Each endpoint is a separate process, and its time is included.
+// of a backfill of Seaport alone. Each endpoint is a separate process. The measured durations include the time that the endpoints take.
 
 import { systemClock } from '../src/core/clock.ts';
 import { insertChainCursor } from '../src/chain-log/queries/chain-cursors.ts';

@@ -20,7 +20,7 @@ const PAUSE_MS = 10;
 const RETRY_PAUSE_MS = 100;
 /** The pause after an import is longer, because the checks read each imported token. */
 const IMPORT_PAUSE_MS = 250;
-/** The time limit for progress. It is long enough for a slow machine. */
+/** The default time limit of `stop` and `progress`. It is long enough for a slow machine. */
 const PROGRESS_LIMIT_MS = 600_000;
 
 /** Reads of the marketplace interface. */

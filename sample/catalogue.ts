@@ -1,5 +1,5 @@
-// The collections of the sample marketplace, with their numbers of tokens, listings and sales. All names and descriptions are invented. The
-// description of a collection must agree with the tokens and listings that the generator makes for it.
+// Lists the collections of the sample marketplace, with the number of tokens, listings and sales of each. All names and
+// descriptions are invented. The description of a collection must agree with the tokens and listings that the generator makes for it.
 
 import type { ArtName } from './pictures.ts';
 

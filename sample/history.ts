@@ -59,7 +59,10 @@ export type SampleSale = {
   heldSince: number;
 };
 
-/** Used if the service has the name of the only other marketplace. The name of a service cannot contain a hyphen. */
+/**
+ * Replaces the only other marketplace of a collection if that marketplace has the same name as the service. The name of a service cannot
+ * contain a hyphen, so no service has this name.
+ */
 const OTHER_MARKETPLACE = 'magic-eden';
 
 export function createCollectionContext(spec: SampleCollection, chain: Chain, serviceName: string): CollectionContext {

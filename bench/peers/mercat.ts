@@ -1,5 +1,5 @@
-// The store interface of this project on PostgreSQL. As in a real shop, its requests have an API key, and its changes are logged and
-// recorded as events.
+// Starts the store interface of Mercat on PostgreSQL for the comparison with its peers. As in a real shop, requests have an API key, and
+// changes are logged and recorded as events.
 
 import path from 'node:path';
 import { migrate } from '../../src/database/migrate.ts';

@@ -84,7 +84,7 @@ async function mergeStored(main: Statements, origin: ChangeOrigin, now: number):
       await updateActivityHead(tx, { ...head, position: head.position + added });
       return { count: moved, more: isReorg || moved === BATCH_SIZE };
     }
-    // The oldest change is a reorganisation, or another process has merged all changes.
+    // `moveChanges` moved nothing: the oldest change is a reorganisation, or another process has merged all changes.
     const batch = await listMarketChanges(tx, origin, BATCH_SIZE);
     const position = await append(tx, batch, { origin, after: head.position, now });
     await updateActivityHead(tx, { ...head, position });

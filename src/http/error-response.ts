@@ -43,7 +43,7 @@ export function toErrorResponse(error: unknown, options: { details?: boolean } =
   return {
     status: STATUS_BY_CODE[code],
     headers: {
-      // In the order in which the router sends them, so that an error has the same bytes with and without the router.
+      // These headers are in the order in which the router sends headers. So an error has the same bytes with and without the router.
       'cache-control': 'no-store',
       'content-type': 'application/json; charset=utf-8',
       ...(code === 'unavailable' && { 'retry-after': String(RETRY_AFTER_S) }),

@@ -5,7 +5,7 @@
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 
-/** `message`: messages to `/mcp`. The reads that a message causes are also counted in the other two buckets. */
+/** `message`: messages to `/mcp`. Each read that a message causes is also counted in the bucket `list` or `single`. */
 export type RateLimitBucket = 'list' | 'single' | 'message';
 /** How many requests each client may make to each bucket in a minute. */
 export type RateLimits = Record<RateLimitBucket, number>;

@@ -107,8 +107,9 @@ export class ResponseCache {
     const version = this.#changes.latest();
     const createdAt = this.#clock();
     const beganAt = performance.now();
-    // The stored response may contain every change that was committed before its computation ended. A computation that is still running may
-    // contain every change that was committed until now. A replica is read only if it has these changes too.
+    // A new response must have every change that an earlier response of the key may have. A stored response may have the changes that were
+    // committed before its computation ended. The response of a running computation may have the changes that were committed until now.
+    // So only a replica that has these changes is read.
     const seenUntil = this.#entries.peek(key)?.endedAt ?? Number.NEGATIVE_INFINITY;
     const notBefore = this.#computations.has(key) ? beganAt : seenUntil;
     const promise = readFromReplicas(notBefore, compute).then((response) => {

@@ -1,5 +1,6 @@
-// The dollar rates of the native currencies. A successful read of the primary is reused for five seconds. If the rates cannot be read, the
-// last rates stay in use; core/price.ts gives no dollar value for a rate that is too old.
+// Reads the dollar rates of the native currencies from the primary database. The rates of a successful read are reused for five seconds.
+// If the rates cannot be read, the rates of the last successful read stay in use. core/price.ts gives no dollar value for a rate that is
+// too old.
 
 import type { Clock } from '../core/clock.ts';
 import type { Rates } from '../core/price.ts';

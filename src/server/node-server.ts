@@ -9,9 +9,9 @@ import { toErrorResponse } from '../http/error-response.ts';
 import { createResponseClass } from './draining.ts';
 
 export type ClientLimits = {
-  /** The longest time from the first byte of a request, or from the opening of the connection, to the end of the headers. */
+  /** The longest time from the first byte of a request to the end of its headers. A new connection may be silent for as long. */
   headersTimeoutMs: number;
-  /** The longest time from the first byte of a request, or from the opening of the connection, to the end of the request. */
+  /** The longest time from the first byte of a request to the end of its body. */
   requestTimeoutMs: number;
   /** The period at which the two timeouts above are checked. */
   checkPeriodMs: number;

@@ -92,8 +92,8 @@ export type CreateLimiter = <B extends string>(limits: Record<B, number>, clocks
 const PATH_PART_LENGTH_MAX = 3 * CLIENT_LIMITS.headersBytesMax;
 const BODY_BYTES_MAX = 1024 * 1024;
 /**
- * The longest wait for responses in progress when the server closes. It must exceed the time of the slowest marketplace response under the
- * default grace period, and must be less than `CLOSE_PATIENCE_MS` in service.ts.
+ * The longest wait for responses in progress when the server closes. Together with the default grace period before it, this wait must be
+ * longer than the slowest marketplace response takes. The wait must be shorter than `CLOSE_PATIENCE_MS` in service.ts.
  */
 const CLOSE_TIMEOUT_MS = 2_200;
 const IDLE_CHECK_MS = 50;

@@ -84,8 +84,8 @@ forEachEngine('changes of the market on a followed chain', (engine) => {
     await mine(world.chain);
     await mine(world.chain);
     const reverted = await readNew(async () => {
-      // A `reorg` with a block must name no facts. Otherwise earlier versions of the service would not take back the changes of later
-      // blocks.
+      // A `reorg` with a block number must have no facts. If it had facts, processes of earlier versions of the service would not take back
+      // the changes of the blocks after this block.
       const reorgs = await databases.indexer.query(
         `select facts from indexer.market_change where kind = 'reorg' and block_number is not null`,
       );

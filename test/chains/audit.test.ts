@@ -400,7 +400,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual([report.drift, report.orders, report.tokens, report.unreadable], [0, 0, 0, 20]);
   });
 
-  test('if the endpoint has the blocks but no state of contracts, the audit names no block', async () => {
+  test('if the endpoint has the blocks but no state of contracts, the report of the audit has no block number', async () => {
     const reader = followed.operations.followed.readerOf('ethereum') ?? assert.fail();
     const contracts = new Proxy(reader.contracts, {
       get: () => () => Promise.reject(new RpcFailure('no-state')),

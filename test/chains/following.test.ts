@@ -1,5 +1,5 @@
-// The follower on a real chain with the real Seaport. Events take effect, and a reorganisation reverts them. The past blocks of a
-// collection that is added later are read.
+// The follower on a real chain with the real Seaport. Events take effect, and a reorganisation reverts them. When a collection is
+// added after the follower has started, a backfill reads its past blocks.
 
 import { toContext } from '../support/service/intake.ts';
 import assert from 'node:assert/strict';

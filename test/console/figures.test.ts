@@ -43,7 +43,7 @@ test('a duration is shown in its largest unit, rounded down', () => {
   assert.deepEqual([0, 59, 60, 4_987, 100_000].map(formatElapsed), ['0 s', '59 s', '1 min', '1 h', '1 d']);
 });
 
-test('an age is shown in its largest unit, rounded down, and an age below a minute as now', () => {
+test('an age is shown in its largest unit, rounded down, and an age below a minute is shown as "now"', () => {
   const now = Date.UTC(2026, 0, 10);
   const ages = [0, 59, 60, 7_200, 86_400 * 3, 86_400 * 65, 86_400 * 800];
   assert.deepEqual(

@@ -51,7 +51,8 @@ test('a cursor of another scope or another secret is refused', () => {
 });
 
 test('a cursor is refused when a character is moved from its payload to the scope', () => {
-  // The cursor combines the payload '1' with the authentication tag of the scope 'sales' and the payload ' 1'.
+  // The forged cursor has the payload '1', with the authentication tag of the scope 'sales' and the payload ' 1'. It is opened with the
+  // scope 'sales '. If the tag covered only the joined text of scope and payload, the tag would match.
   const tag = Buffer.from(sealCursor(SECRET, 'sales', ' 1'), 'base64url').subarray(0, 16);
   const shifted = Buffer.concat([tag, Buffer.from('1')]).toString('base64url');
   assert.equal(openCursor(SECRET, 'sales ', shifted), null);

@@ -37,7 +37,7 @@ const READS_BEFORE_KILL = 200;
 
 type Write = { version: number; node: number; at: number };
 
-/** What one writer has written. Each write gives its number as the name to a collection, a token and a product. */
+/** What one writer has written. Each write has a number, and changes the names of a collection, a token and a product to this number. */
 type Written = { subject: TestCollection; productId: string; writes: Write[] };
 
 describe('two nodes with replicas and Redis', { skip: WRITES > 0 ? false : 'run by npm run test:replicas' }, () => {

@@ -102,7 +102,7 @@ forEachEngine('several serving processes', (engine) => {
       assert.deepEqual(values('mercat_rejected_requests_total{limit="list"}'), [
         ['mercat_rejected_requests_total{limit="list"}', LIST_MAX + CONNECTIONS],
       ]);
-      // An indexer database of its own has a pool of its own.
+      // On the Citus engine, the indexer database is separate from the primary database. Then there is one more pool.
       assert.deepEqual(
         values('db_client_connection_max').map(([, value]) => value),
         engine.hasCitus ? [10, 10, 10] : [10, 10],

@@ -1,4 +1,4 @@
-// Tests a connection that counts requests in windows of time, with a real Redis. A window ends in time even if its key has lost its
+// Tests a connection that counts requests in windows of time, with a real Redis. A window ends even if its key in Redis has lost its
 // expiry. The message of a failure has no address and no secret. Also tests what `mercat doctor` reports about Redis.
 
 import assert from 'node:assert/strict';
@@ -88,7 +88,7 @@ withRedis('a connection to Redis', (redis) => {
     assert.equal(next.resetAt, next.now + LONG_MS);
   });
 
-  test('a connection loads its script again when Redis has dropped it', async (t) => {
+  test('a connection loads its script again when Redis has dropped the script', async (t) => {
     const connection = await connect(t);
     await connection.count('script', LONG_MS);
     await redis.ask('SCRIPT', 'FLUSH');

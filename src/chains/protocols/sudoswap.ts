@@ -37,8 +37,8 @@ function firstVersion(isBid: boolean): SwapDecoder {
 }
 
 /**
- * Returns the last transfers in a row that have the same receiver. A pool takes all tokens of a swap in a row, for itself or for an account
- * that its owner has named.
+ * Returns the transfers at the end of `moved` that have the same receiver as the last transfer and follow each other without a gap. A pool
+ * takes all tokens of a swap one directly after the other, for itself or for an account that its owner has named.
  */
 function lastReceived({ log, moved }: Swap): readonly Transfer[] {
   const receiver = moved.at(-1)?.to;

@@ -218,7 +218,10 @@ function listedShare({ filter: { rarest }, listed }: TokenListQuery): number {
   return (listed ? rarest.listed : rarest.tokens - rarest.listed) / rarest.tokens;
 }
 
-/** `generation`: the generation of the computed ranks. Null if there are no computed ranks, or if ranks are reported. */
+/**
+ * `generation`: the generation of the computed ranks. Null if the service has computed no ranks for the collection, or if a marketplace or an
+ * import has given it ranks.
+ */
 type RankedQuery = TokenListQuery & { generation: number | null };
 
 /**
@@ -283,8 +286,8 @@ function walkTokens(
 }
 
 /**
- * Writes the columns of an order for a query over a subquery whose column `size` is the length of the asset. PostgreSQL then sees that the
- * rows of the subquery are already sorted, and does not sort them again.
+ * Takes the columns of a sort order, and replaces `length(asset)` by `size`, the column of a subquery that has the length of the asset.
+ * PostgreSQL then sees that the rows of the subquery are already sorted, and does not sort them again.
  */
 const bySize = (columns: string) => columns.replace('length(asset)', 'size');
 

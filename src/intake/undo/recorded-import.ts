@@ -14,7 +14,7 @@ type RecordContext = { main: Queryable; clock: Clock; log: Log };
 /** The longest name of a file that is stored, in characters. */
 const FILE_NAME_MAX = 500;
 
-/** Stores the start of an import. Returns the log for its changes. */
+/** Stores the start of an import. Returns the log in which the import records its changes. */
 export async function beginImport(
   { main, clock }: Omit<RecordContext, 'log'>,
   { importer, file, format, replace }: { importer: Importer; file: string | null; format: string; replace: boolean },

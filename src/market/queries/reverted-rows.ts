@@ -17,7 +17,7 @@ export async function deleteSalesByKey(tx: Queryable, sales: readonly SaleKey[])
   if (sales.length > 0) await deleteSales(tx, IS_WANTED_SALE, toWanted(sales));
 }
 
-/** The SQL assignments of these columns of the row `earlier`. */
+/** The SQL that sets each of these columns to its value in the row `earlier`. */
 const assign = (columns: string) => columns.replaceAll(/\w+/g, (name) => `${name} = earlier.${name}`);
 
 const SALE_COLUMNS = 'source, price, price_raw, seller, buyer, sold_at, listing_id';

@@ -25,7 +25,7 @@ const WAITING_MAX = 1_000;
 /** Changes of one product wait for each other in the database, so two at a time keep the row busy. */
 const PRODUCT_LIMITS = { runningMax: 2, waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
 /**
- * The number of connections of the store that no single shop can take. So the other shops are served even if all requests of one shop hang.
+ * One shop may use all connections of the store except this many. So the other shops are served even if all requests of one shop hang.
  * The number is small, because a shop with fewer connections costs more CPU time for each request: the event loop then sleeps and wakes more
  * often.
  */

@@ -1,6 +1,6 @@
 // Stock and the adjustment log. One statement changes the stock of products, logs the changes and records the low-stock events. A
-// concurrent change or a crash therefore cannot separate these effects. In the log, `previous` of an entry equals `next` of the next older
-// entry of the product.
+// concurrent change or a crash therefore cannot separate these effects. In the log of a product, `previous` of each entry equals `next` of
+// the entry before it.
 
 import type { Queryable, Statements } from '../../database/port.ts';
 import type { WhenLocked } from '../grouped-changes.ts';

@@ -11,7 +11,7 @@ import { parsePages, walkPages } from '../walk.ts';
 export const PAGE = 200;
 const CURSOR_LENGTH_MAX = 4_096;
 /**
- * The longest wait of a bulk request. Bulk requests wait while less than half of the request budget's bucket is full. With a budget of 100
+ * The longest wait of a bulk request. Bulk requests wait while the bucket of the request budget is less than half full. With a budget of 100
  * requests an hour, half of the bucket fills within this time.
  */
 const BULK_PATIENCE_MS = 15 * 60_000;

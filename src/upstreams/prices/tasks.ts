@@ -1,5 +1,5 @@
-// The task that keeps dollar rates fresh. If one vendor fails, the other vendors are used. If two vendors disagree, no new rate is stored,
-// and the stored rate grows old.
+// Creates the task that keeps dollar rates fresh. If one vendor fails, the other vendors are used. If two vendors disagree, no new
+// rate is stored, and the stored rate grows old.
 
 import { listRates } from '../../market/queries/rates.ts';
 import type { Quote } from './quotes.ts';

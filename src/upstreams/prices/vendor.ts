@@ -1,4 +1,4 @@
-// The price vendors, registered as one vendor, because their quotes are compared with each other.
+// Registers all price vendors together as the vendor `prices`. One task reads the quotes of all of them and compares these quotes.
 
 import type { Probe } from '../vendor.ts';
 import { defineVendor } from '../vendor.ts';

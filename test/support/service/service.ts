@@ -67,7 +67,7 @@ export async function startTestService(options: {
   const contractOf = async (prefix: string) =>
     createOpenApiContract(await (await fetch(`${service.url}${prefix}/openapi.json`)).json());
   const marketplace = await contractOf(MARKETPLACE_PREFIX);
-  // This document is requested at its first use, because a test may limit the number of requests.
+  // The document of /explore/v1 is requested only when a test first needs it, because a test may limit the number of requests.
   let explore: Promise<OpenApiContract> | null = null;
 
   const get = async (path: string, init: RequestInit = {}): Promise<TestResponse> => {

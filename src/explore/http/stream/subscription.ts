@@ -10,8 +10,9 @@ import type { Chunks } from './chunks.ts';
 import { toComment } from './event-stream.ts';
 
 /**
- * Why a stream has ended. `slow`: its client did not read. `gone`: the next event is no longer kept. `draining`: the process shuts down.
- * `reset`: the log is shorter than before.
+ * Why a stream has ended. `closed`: its client has disconnected. `slow`: its client did not read. `gone`: the next event is no longer kept.
+ * `draining`: the process shuts down.
+ * `reset`: the log ends before a position that it had reached, because the database was replaced by an older copy.
  */
 export type StreamEnd = 'closed' | 'slow' | 'gone' | 'draining' | 'reset';
 
@@ -24,7 +25,7 @@ export type SubscriptionOptions = {
   position: number;
   /** Called once, when the stream has ended. */
   onEnd: (end: StreamEnd) => void;
-  /** Called after events were written. `newest`: the time at which the newest of them was put into the log. */
+  /** Called after events were written. `newest`: the time at which the newest of these events was put into the log. */
   onSent: (events: number, newest: number) => void;
 };
 
