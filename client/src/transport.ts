@@ -19,7 +19,7 @@ export type ClientOptions = {
   retriesMax?: number;
   /**
    * The most characters of responses that are kept. A kept response is used again if the service reports that it is unchanged. 0 keeps
-   * none. Default: 4 million. In a page of a browser the default is 0, because the cache of the browser does the same.
+   * none. Default: 4 million. In a page of a browser the default is 0, because the browser has a cache of its own.
    */
   cacheCharactersMax?: number;
   /** Returns numbers of at least 0 and less than 1, which spread the waits between attempts. Default: `Math.random`. */
@@ -50,12 +50,12 @@ export type Received = { body: unknown; headers: Headers };
 const TIMEOUT_MS = 30_000;
 const RETRIES_MAX = 3;
 const CACHE_CHARACTERS_MAX = 4_000_000;
-/** Waits double from the first one up to the longest one, unless the service names a time. */
+/** The wait before the first repetition. Each further wait is twice as long, up to LONGEST_WAIT_MS, unless the service names a time. */
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 8_000;
-/** The service has rejected the request for now, without an effect. */
+/** With these statuses, the service has rejected the request, and the request has had no effect. */
 const REJECTED_STATUSES = new Set([429, 503]);
-/** A proxy has not received the response of the service, so the request may have had its effect. */
+/** With these statuses, a proxy has not received the response of the service. The request may have had its effect. */
 const LOST_STATUSES = new Set([502, 504]);
 const CONFLICT = 409;
 const NOT_MODIFIED = 304;
@@ -154,7 +154,7 @@ export class Transport {
   }
 }
 
-/** After a lost response, a 409 can mean that the first attempt still runs. The request is then repeated. If all repetitions get a 409, it is thrown. */
+/** After a lost response, a 409 can mean that the first attempt still runs. The request is then repeated. The last 409 is thrown. */
 function isRetried(error: MercatError, { isRepeatable }: Request, isEffectUnknown: boolean): boolean {
   if (isLost(error)) return isRepeatable;
   const { status } = error;

@@ -713,7 +713,7 @@ export const texts = {
       }),
       oneEndpoint: (chain: string) => ({
         title: `The data of ${chain} comes from one endpoint.`,
-        meaning: 'Nothing compares what this endpoint reports.',
+        meaning: 'What this endpoint reports is not compared with another endpoint.',
         action: 'Add a second endpoint of another provider to the settings of the chain.',
       }),
       failing: (task: string, failures: number) => ({

@@ -77,7 +77,7 @@ forEachEngine('the merge of the activity log', (engine) => {
       );
     });
 
-    test(`a reorganisation takes back the changes of later blocks in its schema, and names the positions of these changes (${databases} databases)`, async () => {
+    test(`a reorganisation takes back the changes of orphaned blocks in its own schema, and lists their positions (${databases} databases)`, async () => {
       await record(databases, 'main', [sale('own', 12)]);
       await record(databases, 'indexer', [
         sale('kept', 10),

@@ -23,7 +23,7 @@ const LISTINGS_PER_PAGE = 100;
 
 type Page = { pagination: { nextCursor: string | null } };
 
-/** The parts of the options that all lists share. */
+/** The paging options of all lists. */
 const paged = {
   initialPageParam: undefined as string | undefined,
   getNextPageParam: ({ pagination }: Page) => pagination.nextCursor ?? undefined,

@@ -13,8 +13,8 @@ export type FloorFacts = {
   /** Null when the own order book has no listing. */
   own: bigint | null | undefined;
   /**
-   * `cheapest`: the lowest price in the mirror, without the assets that the own book lists; null when there is none. `coverage`: which part
-   * of the listings each marketplace has covered (coverage.ts).
+   * `cheapest`: the lowest price in the mirror, without the assets that the own order book lists; null when there is none. `coverage`: which
+   * part of the listings each marketplace has covered (coverage.ts).
    */
   mirror: { cheapest: bigint | null; coverage: readonly Coverage[] } | undefined;
   analytics: ReportedFloor | null | undefined;
@@ -23,9 +23,9 @@ export type FloorFacts = {
 };
 
 /**
- * In base units: the price of the cheapest listing in the own book and the mirror. If only one book can be read, its cheapest listing
- * decides. If both books are known to be empty, the figure has the value null. If no listing is found but the books may not be empty, the
- * figure comes from a record or the stored snapshot. Returns null when the floor is not known.
+ * In base units: the price of the cheapest listing in the own order book and the mirror. If only one of the two can be read, its cheapest
+ * listing decides. If both are known to be empty, the figure has the value null. If no listing is found, but they are not known to be empty,
+ * the figure comes from a record or the stored snapshot. Returns null when the floor is not known.
  */
 export function toAskFloorFigure(facts: FloorFacts, now: number): Figure<bigint | null> | null {
   const { own, mirror, analytics = null, stats = null, snapshotFloorRaw } = facts;

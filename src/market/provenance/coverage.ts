@@ -1,4 +1,4 @@
-// Decides whether the stored part of a collection's history is enough for a complete sum or count. Pure.
+// Decides whether the stored part of a collection's history is enough for a complete sum or count. Reads no database and no clock.
 
 import type { Candidate, ProvenanceKind } from './figure.ts';
 
@@ -10,8 +10,8 @@ export const COVERAGE_KINDS = ['chain', 'scan', 'imported'] as const satisfies P
 export type CoverageKind = (typeof COVERAGE_KINDS)[number];
 
 /**
- * What one chain, vendor or import has covered without a gap. `from` null: from the beginning. For listings, tokens and owners, `to` is
- * when the list was complete. Times in milliseconds.
+ * What one chain, vendor or import has covered without a gap, from the time `from` to the time `to`. `from` null: all times before `to` are
+ * covered. For listings, tokens and owners, `to` is when the list was complete. Times in milliseconds.
  */
 export type Coverage = {
   subject: CoverageSubject;
@@ -21,7 +21,7 @@ export type Coverage = {
   to: number;
 };
 
-/** `since` null: everything from the beginning must be covered. `importedMaxAgeMs` null: imported records count at any age. */
+/** The time from `since` on must be covered; if `since` is null, all time. `importedMaxAgeMs` null: imported records count at any age. */
 export type Need = {
   subject: CoverageSubject;
   since: number | null;

@@ -85,7 +85,7 @@ export class DeliveryDispatcher {
   readonly #limits: DispatchLimits;
   readonly #recorder: AttemptRecorder;
   readonly #leased: LeasedDeliveries;
-  /** The deliveries that this process has leased until their results are recorded. */
+  /** The deliveries that this process has leased, and whose results are not recorded yet. */
   readonly #held = new Set<ClaimedDelivery>();
   /** The sends and recordings in progress, and the releases of leases. */
   readonly #work = new Set<Promise<void>>();

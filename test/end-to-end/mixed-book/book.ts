@@ -1,5 +1,5 @@
 // Runs a service that follows one collection on a local chain and at two marketplaces. Compares the responses about the collection
-// with the expected responses. changes.ts has the actions that change the book.
+// with the expected responses. changes.ts has the actions that change orders and listings.
 
 import assert from 'node:assert/strict';
 import type { Address, Hex } from 'viem';
@@ -57,7 +57,7 @@ export type MixedBook = {
   /** Runs the tasks of both marketplaces. The fetches must be accepted as complete. */
   syncAll(): Promise<void>;
   catchUp(): Promise<void>;
-  /** Compares the responses with the expected responses. Returns counts of the book. */
+  /** Compares the responses with the expected responses. Returns how often the book had each of the cases of `BookCounts`. */
   compare(): Promise<BookCounts>;
   /** Compares the listings window under every name of the collection and with several page sizes. */
   compareAllWays(): Promise<void>;
