@@ -1,4 +1,4 @@
-// The traits of the tokens of the sample marketplace. They agree with the rarity ranks.
+// Picks the traits of the tokens of the sample marketplace. Tokens with smaller rarity ranks get rarer traits.
 
 import { RarityRanking } from '../src/market/rarity.ts';
 import type { ArtName } from './pictures.ts';

@@ -42,7 +42,7 @@ test('each form of an IPFS URI becomes one URL at each gateway', () => {
   }
 });
 
-test('a path that leaves the gateway, and a scheme without gateway, are not supported', () => {
+test('a URI whose path leads out of the folder of the gateway, and a URI of a scheme without a gateway, are not supported', () => {
   for (const uri of ['ipfs://../admin', 'ipfs://a/../../admin', 'ipfs://%2e%2e/x', 'ar://tx', 'ftp://a/b', '7', '']) {
     assert.deepEqual(uriOf(uri), { kind: 'unsupported' }, uri);
   }

@@ -166,8 +166,8 @@ export async function listTraitAssetsByRank(
 }
 
 /**
- * `columns`: the columns by which the list is sorted. `condition`: selects the rows after the position. `source`: which rows have all these
- * columns: the sets of traits, the ranks, or the tokens with their rank.
+ * `columns`: the columns by which the list is sorted. `condition`: selects the rows after the position of the cursor.
+ * `source`: which rows have all these columns: the sets of traits, the ranks, or the tokens with their rank.
  */
 type TokenOrder = { columns: string; condition: string; source: keyof typeof WALKS };
 

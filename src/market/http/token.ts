@@ -100,8 +100,8 @@ function toWireToken(token: Token, prices: PriceContext): Static<typeof TokenDet
 }
 
 /**
- * The form of Solana addresses. The schema accepts this form and the EVM form for every chain. `parseTokenLocation` checks that the form is
- * the form of the chain.
+ * The form of Solana addresses. The schema accepts this form and the EVM form for every chain. `parseTokenLocation` checks that an
+ * address has the form that its chain uses.
  */
 const BASE58_FORM = '[1-9A-HJ-NP-Za-km-z]{32,44}';
 
