@@ -1,4 +1,4 @@
-// The pages of the market in a real browser, on the sample marketplace, on an empty database, and without the service.
+// Opens the pages of the market in a real browser: with the sample marketplace, with an empty database, and while the service is stopped.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,5 +1,5 @@
-// The npm package of `npm run package`: what it contains, that it runs from node_modules, and the bill of materials. Only `npm run
-// test:deploy` tests the installation from an empty folder, which downloads the packages.
+// Tests what the npm package of `npm run package` contains, that the package runs from node_modules, and that its bill of materials is
+// right. Only `npm run test:deploy` tests the installation into an empty folder, because the installation downloads packages.
 
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';

@@ -45,7 +45,7 @@ test('an order of several units is dormant unless the offerer holds enough units
   assert.equal(summaryOf({ balance: 0n }, { quantity: 5n, partial: true }), 'active no-balance');
 });
 
-test('a fill of all units ends the order with the transaction of the last fill', () => {
+test('a fill of all units ends the order, and the order then names the transaction of the last fill', () => {
   assert.equal(summaryOf({ fills: [fillOf(5)], balance: 0n }), 'filled 0x5');
   const parts = derive({ fills: [fillOf(5, 2n), fillOf(6, 1n)] }, { quantity: 5n, partial: true });
   assert.deepEqual([parts.status, parts.filledQuantity], ['active', 3n]);

@@ -31,7 +31,7 @@ export const computedRankSql = (collectionId: string, asset: string) =>
 
 const decodeGeneration = rowDecoder('collection_rarity', { generation: integer });
 
-/** The generation of the computed ranks of a collection. Null if the collection has none, or if a source reports ranks. */
+/** The number (`generation`) of the computation whose ranks are served. Null if no rank was computed, or if a source reports ranks. */
 export async function findServedGeneration(db: Queryable, collectionId: string): Promise<number | null> {
   const [row] = await db.query(
     `select generation from indexer.collection_rarity
