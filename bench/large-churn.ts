@@ -1,7 +1,7 @@
-// Measures writes on the large set (bench/large.ts has its settings): imports of sales, listings and tokens into the set, compared with
-// imports into 1 % of it, and a day of a market, whose clock is moved: listings that are created, repriced, filled and cancelled, with sales
-// and new owners, and listings that expire. After the day, the plans of uncached reads, the pages that they read and the sizes of tables and
-// indexes are compared with those before. `CHURN_HOURS` (default 24) is the length of the day.
+// Measures writes on the large set (bench/large.ts has its settings). One benchmark compares imports of sales, listings and tokens into the
+// set with imports into 1 % of it. The other benchmark simulates a day of a market with a clock of its own: listings are created, repriced,
+// filled and cancelled, or expire. It compares the plans of uncached reads, the pages that they read and the sizes of tables and indexes after
+// the day with those before the day. `CHURN_HOURS` (default 24) is the length of the day.
 
 import { readConfig } from '../src/config.ts';
 import type { ServiceContext } from '../src/context.ts';
@@ -22,15 +22,15 @@ import { judge, recordUnmeasured } from './verdict.ts';
 
 const ROUNDS = 5;
 const ROWS_A_ROUND = 10_000;
-/** The least rate of an import into the set, as a share of the rate into 1 % of it. */
+/** An import into the set must have at least this share of the rate of an import into 1 % of the set. */
 const RATE_AIM = 0.8;
-/** The most pages that a read touches after the day, as a multiple of those before. */
+/** A read may touch at most this many times as many pages after the day as before the day. */
 const PAGES_AIM = 1.3;
 const HOURS = Number(process.env['CHURN_HOURS'] ?? 24);
 const HOUR_MS = 60 * 60_000;
 /**
- * The listings that change in a day, as a share of all: a third each is filled, repriced and cancelled. As many are new as are filled. The set
- * has as many new listings a day at its end (`DENSITY` of bench/large-set-rows.ts).
+ * The share of all listings that change in a day. One third of them is filled, one third is repriced, and one third is cancelled. Each fill
+ * also adds a new listing, so about as many listings are new as on the last day of the generated set (`DENSITY` of bench/large-set-rows.ts).
  */
 const CHANGED_A_DAY = 0.055;
 
@@ -65,7 +65,7 @@ async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array
   yield* chunks;
 }
 
-/** Compares the rates of imports in alternating rounds. The rows are of random collections, more of the large ones. */
+/** Compares the rates of imports in alternating rounds. Each row belongs to a random collection, more often to a large one. */
 async function benchImports(sets: Record<'all' | 'part', LargeDatabase>): Promise<void> {
   const targets = await Promise.all(
     [sets.all, sets.part].map(async ({ database }) => ({
@@ -104,7 +104,7 @@ async function benchImports(sets: Record<'all' | 'part', LargeDatabase>): Promis
 /** `tokens`: the token ids of the collection in the set are from 1 to this number. */
 type Location = { chain: string; contractAddress: string; tokens: number };
 
-/** Locations of collections on EVM chains. A collection is in the list once for each of its listings among a thousand. */
+/** Reads a thousand listings on EVM chains, and returns the location of the collection of each. Large collections are in the list often. */
 async function listLocations(database: Database): Promise<Location[]> {
   const rows = await database.query(
     `select collection.chain, contract_address, figures.tokens from (
@@ -198,7 +198,10 @@ async function benchDay(set: LargeDatabase): Promise<void> {
   }
 }
 
-/** The records of one hour: of each third listing of a random sample, a fill with its sale and the next listing, a new price, or a cancel. */
+/**
+ * Returns the records of one hour. In a random sample of listings, a third gets a new price, a third is cancelled, and a third is sold and
+ * listed again.
+ */
 async function listChanges(
   database: Database,
   { hour, now, changed }: { hour: number; now: number; changed: number },

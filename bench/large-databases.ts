@@ -1,5 +1,6 @@
-// The databases with the large set, on a PostgreSQL server of the benchmark's own, or on the server of `LARGE_SERVER_URL`. That server keeps
-// its filled databases, and a later run uses them again. It must run on this machine, because its CPU time is measured.
+// Opens the databases with the large set, and fills them if necessary. By default they are on a PostgreSQL server that the benchmark starts
+// and discards. The server of `LARGE_SERVER_URL` keeps its filled databases for later runs. It must run on this machine, because the CPU time
+// of its processes is measured.
 
 import os from 'node:os';
 import pg from 'pg';
@@ -19,12 +20,15 @@ export type LargeDatabase = {
   cpuMs: () => Promise<() => number>;
 };
 
-/** The share of the larger set. The smaller one is 1 % of it. */
+/** The rows of the larger set, as a share of the rows at full size (`sizeOf`). The smaller set has 1 % of the rows of the larger set. */
 const LARGE_SHARE = Number(process.env['LARGE_SHARE'] ?? 0.1);
 const SMALLER = 0.01;
 const LARGE_SALES = process.env['LARGE_SALES'];
 
-/** A quarter of the memory, as PostgreSQL's manual advises, few checkpoints, and no log of the rows that fill a new table. */
+/**
+ * The server gets a quarter of the memory, as PostgreSQL's manual advises. It makes few checkpoints, and does not log the rows that fill a
+ * new table.
+ */
 const SERVER_SETTINGS = {
   shared_buffers: `${Math.floor(os.totalmem() / 4 / 2 ** 20)}MB`,
   max_wal_size: '16GB',
@@ -32,7 +36,7 @@ const SERVER_SETTINGS = {
   wal_level: 'minimal',
   max_wal_senders: '0',
 };
-/** With the defaults of a session, the indexes of a large set are sorted in small files on the disk. */
+/** Sorts the indexes of a large set in memory. With the default settings, PostgreSQL sorts them in small files on the disk. */
 const FILL_OPTIONS = '-c maintenance_work_mem=1GB -c work_mem=256MB -c synchronous_commit=off';
 
 /** Runs `work` on the large set and on 1 % of it. */

@@ -1,19 +1,20 @@
-// The statements that make the rows of the large set. Sales and listings are made in the order of their times, each of a random collection,
-// so that the rows of a collection are spread over the table, as in an index that follows a market.
+// Returns the statements that make the rows of the large set. Sales and listings are made in the order of their times, each of a random
+// collection. So the rows of a collection are spread over the table, as they are when a service follows a market.
 
 import type { LargeSize } from './large-set.ts';
 
 /** The expected rows of a collection are in proportion to `1 / rank ^ SKEW`. The largest collection has rank 1. */
 const SKEW = 0.82;
 const CHAINS = ['ethereum', 'ethereum', 'ethereum', 'polygon', 'base', 'solana', 'apechain', 'abstract', 'ink'];
-/** Of each `every` collections by rank, the one at `place` has tokens with traits. */
+/** The tokens of a collection have traits if its rank modulo `every` is `place`. */
 const TRAITED = { every: 50, place: 7 };
-/** Of each `every` collections by rank, the one at `place` has up to `orders` own orders, unless it is on Solana. */
+/** An EVM collection has up to `orders` own orders if its rank modulo `every` is `place`. Other collections have none. */
 const OWN_ORDERS = { every: 10, place: 1, orders: 250 };
 const TOKENS_PER_WALLET = 20;
 const WALLETS_MIN = 50;
-/** The sales of this many days, and the listings. Sales and listings become denser towards the present. */
+/** The age of the oldest sale and of the oldest listing, in days. */
 const DAYS = { sales: 730, listings: 180 };
+/** Above 1, sales and listings become denser towards the present. */
 const DENSITY = 1.3;
 const EXPIRY_DAYS = 60;
 
@@ -31,7 +32,10 @@ export function rowsSql({ now, seed, ...size }: LargeSize & { now: string; seed:
   const present = `timestamptz '${now}'`;
   const wallets = Math.max(WALLETS_MIN, Math.round(size.tokens / TOKENS_PER_WALLET));
   let purposes = 0;
-  /** Returns an expression that maps `number` to a number from 0 to 1, by another function for each call. */
+  /**
+   * Returns a function that makes SQL expressions: they map `number` to a pseudorandom number from 0 to 1. Each returned function maps
+   * differently.
+   */
   const newRandom = () => {
     const purpose = seed * 1_000 + (purposes += 1);
     return (number: string) =>
@@ -57,12 +61,12 @@ export function rowsSql({ now, seed, ...size }: LargeSize & { now: string; seed:
     else '0x' || md5('${kind} one ' || n) || md5('${kind} two ' || n) end`;
   const walletAt = (random: string) => `floor(${wallets} * power(${random}, 2))::int`;
   const ownerRandom = newRandom();
-  /** A holder of a token keeps it while it is listed, so the seller of a listing is the owner of its token. */
+  /** The owner of a token depends only on its collection and its number, so the seller of a listing is the owner of the listed token. */
   const ownerOf = (number: string) => account(walletAt(ownerRandom(`(rank::bigint << 32) + ${number}`)));
   const priceAt = (random: string) =>
     `(level * (900 + floor(400 * power(${random}, 3)))::int)::numeric * case when on_solana then 10000 else 10000000000000 end`;
   const digest = (json: string) => `left(encode(sha256(convert_to(${json}, 'UTF8')), 'hex'), 32)::uuid`;
-  /** Rows with the columns of public.large and their number `n`, each of a random collection, in the order of their numbers. */
+  /** A table expression with `rows` rows in the order of their number `n`. Each row has the columns of a random collection of public.large. */
   const drawn = (rows: number) => {
     const random = newRandom();
     return `(select generate_series(1, ${rows})::bigint as n) as numbered join public.large on rank = ${rankAt(random('n'))}`;
@@ -157,7 +161,10 @@ export function rowsSql({ now, seed, ...size }: LargeSize & { now: string; seed:
   };
 }
 
-/** The statements that derive tables from the rows. `listed` and `traded`: the conditions that a listing and a sale count. */
+/**
+ * Returns the statements that fill further tables from the rows, by table. Only listings that meet `listed` and sales that meet `traded`
+ * count.
+ */
 export function deriveSql({ listed, traded }: { listed: string; traded: string }): Record<string, string> {
   return {
     listed_asset: `insert into indexer.listed_asset (collection_id, asset, listing_key, price_raw, expires_at)
