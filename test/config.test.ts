@@ -1,4 +1,4 @@
-// The settings: their defaults, the values that each setting accepts, and the error for invalid settings.
+// Tests the defaults of the settings, the values that each setting accepts, and the error for invalid settings.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

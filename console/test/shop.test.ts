@@ -1,4 +1,4 @@
-// The pages of the shop and of the service in a real browser.
+// Opens the pages of the shop and of the service in a real browser.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
-// The task for chains that have followed collections but are not read in this deployment. The task writes the rest of the stored log of
-// such a chain into the indexer. It also judges mirrored listings by the log, unless the chain is frozen. The log of a frozen chain stays
-// out of date, so listings that were hidden because of the log become visible again.
+// The task for chains that have followed collections but are not read in this deployment. The task writes the part of the stored log that
+// the indexer lacks into the indexer. It also judges mirrored listings by the log, unless the chain is frozen. The log of a frozen chain
+// stays out of date, so listings that were hidden because of the log become visible again.
 
 import type { Chain } from '../core/chains.ts';
 import { listFollows } from '../follows/queries/follows.ts';

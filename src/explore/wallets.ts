@@ -1,4 +1,4 @@
-// The tokens that a wallet owns and the listings that it offers, over all chains.
+// Lists the tokens that a wallet owns and the listings that it offers, on one chain or on all chains.
 
 import type { Address } from '../core/address.ts';
 import type { Chain } from '../core/chains.ts';

@@ -1,6 +1,6 @@
-// Collections and tokens that callers requested recently. The views are written to the primary every few seconds. The workers of all
-// processes read them there, and refresh viewed collections and tokens first. No response waits for the write, and a lost view only delays
-// a refresh.
+// Notes which collections and tokens callers requested recently. These views are written to the primary every few seconds. The workers of
+// all processes read them there, and refresh viewed collections and tokens first. No response waits for the write, and a lost view only
+// delays a refresh.
 
 import { LRUCache } from 'lru-cache';
 import type { AssetId } from '../core/address.ts';

@@ -1,4 +1,4 @@
-// The change stream of the client, over connections that fail.
+// The client follows the change stream over connections that fail.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';

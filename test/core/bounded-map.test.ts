@@ -1,4 +1,4 @@
-// The map with a limit on its entries.
+// Tests the map that limits the number of its entries.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

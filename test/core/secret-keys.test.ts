@@ -1,4 +1,4 @@
-// The encryption of secrets for the database.
+// Tests the encryption of secrets for the database.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

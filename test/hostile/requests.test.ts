@@ -1,5 +1,5 @@
-// Malformed, unusual and ambiguous requests. Each gets one response, in the order of the requests. Errors have the error envelope.
-// Unknown headers and bodies do not change the response of a path.
+// Sends malformed, unusual and ambiguous requests. Each request gets exactly one response, and the responses have the order of the requests.
+// Errors have the error envelope. Unknown headers and bodies do not change the response of a path.
 
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';

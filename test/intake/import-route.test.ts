@@ -1,4 +1,4 @@
-// The responses of POST /intake/v1/records, by status, on the public server, which requires keys.
+// Tests the statuses and responses of POST /intake/v1/records on the public server, which requires keys.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,5 +1,5 @@
-// Records of products, on both engines: the product that a record creates or changes, repeated imports, and rejected records.
-// Events and adjustments follow the rules of the store interface.
+// Imports records of products, on both engines. A record creates or changes a product, or is rejected. The events and adjustments of an
+// import follow the rules of the store interface.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

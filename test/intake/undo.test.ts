@@ -1,4 +1,4 @@
-// Taking imports back, on both engines. After an import, its undo and the same import again, the database has the same rows as after one import.
+// Takes imports back, on both engines. After an import, its undo and the same import again, the database has the same rows as after one import.
 // This holds for every kind of record, even if the import or the undo is interrupted between two transactions.
 
 import assert from 'node:assert/strict';

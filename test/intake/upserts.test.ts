@@ -1,5 +1,5 @@
-// What a record of a listing, order or sale does to a stored row, on both engines. A batch with several records of one row must
-// have the same effect as the records one by one.
+// Tests what a record of a listing, order or sale does to a stored row, on both engines. A batch with several records of one row must have
+// the same effect as the same records imported one by one.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';

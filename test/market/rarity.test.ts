@@ -1,4 +1,4 @@
-// The rarity ranks of tokens, which are computed from the information content of their traits.
+// Tests the rarity ranks of tokens, which the service computes from the information content of their traits.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

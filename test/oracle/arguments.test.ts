@@ -1,4 +1,4 @@
-// The options of `npm run oracle`.
+// Tests the options of `npm run oracle`.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The status of a signed order, derived from its signed terms, its evidence and the time.
+// Tests how the status of a signed order follows from its signed terms, its evidence and the time.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

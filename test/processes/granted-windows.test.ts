@@ -1,5 +1,5 @@
-// Rate limits that several serving processes count in parts. In these tests the processes and the supervisor are objects in one process, and
-// their messages arrive after random delays.
+// Several serving processes count rate limits, each with the part of the limit that the supervisor grants it. In these tests the processes
+// and the supervisor are objects in one process, and their messages arrive after random delays.
 
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// What the supervisor does when serving processes end, hang or cannot start.
+// Tests what the supervisor does when serving processes end, hang or cannot start.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// The states of the circuit breaker. The test controls the clock and the random source.
+// Tests the states of the circuit breaker. The tests control the clock and the random source.
 
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';

@@ -1,4 +1,4 @@
-// The deadline and the breaker of a source. The reads succeed, fail or hang as each test needs.
+// Tests the deadline and the breaker of a source. The reads succeed, fail or hang as each test needs.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';

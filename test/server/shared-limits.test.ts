@@ -1,5 +1,5 @@
-// Rate limits of two nodes over a real Redis. Together the nodes allow exactly the limit. A window has the same end on both nodes.
-// Nothing in Redis identifies a client.
+// Two nodes count their rate limits in one real Redis. Together the nodes allow exactly the limit. A window ends at the same time on both
+// nodes. Nothing in Redis identifies a client.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

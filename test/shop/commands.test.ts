@@ -1,5 +1,5 @@
-// `mercat shops` and `mercat keys`, with and without a running server. One test starts a command as a separate process. The other
-// tests run the commands in their own process.
+// Tests `mercat shops` and `mercat keys`, with and without a running server. One test starts a command as a separate process. The other
+// tests run the commands in the process of the test.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Request bodies from which no product can be read, and unusual texts in valid bodies. products.test.ts runs this suite.
+// Sends request bodies from which no product can be read, and valid bodies with unusual texts. products.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

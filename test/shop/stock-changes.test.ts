@@ -1,4 +1,4 @@
-// POST /api/v1/inventory: what a change of stock does, which changes are rejected, and concurrent changes.
+// Tests POST /api/v1/inventory: what a change of stock does, which changes are rejected, and what concurrent changes do.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-// The driver of tasks in one process: schedule, leases, deadlines, nudges, stored results and log lines. takeover.test.ts tests
+// Tests the driver of tasks in one process: its schedule, leases, deadlines, nudges, stored results and log lines. takeover.test.ts tests
 // several processes that share the tasks.
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// GET /status, and the commands status, sync and doctor. One test starts a command as a separate process. The other tests run the commands
-// in the process of the test.
+// Tests GET /status and the commands status, sync and doctor. One test starts a command as a separate process. The other tests run the
+// commands in the process of the test.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-// The queries of the market pages, and how often each query is repeated. A page that is not visible sends no requests.
+// Defines what the market pages read from the service, and how often they read it again. A page that is not visible sends no requests.
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/preact-query';
 import type { ListMarketCollectionsResult } from '../../../client/src/market.ts';

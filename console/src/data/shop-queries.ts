@@ -1,4 +1,4 @@
-// The queries of the pages of the shop, and how often each query is repeated.
+// Defines what the pages of the shop read from the service, and how often they read it again.
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/preact-query';
 import type { Delivery, Product } from '../../../client/src/store.ts';

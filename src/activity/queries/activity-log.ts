@@ -1,5 +1,5 @@
-// The merged activity log, `main.activity`. Primary database. A transaction locks `main.activity_head` before it assigns positions, and holds
-// the lock until it commits. So no position appears that is smaller than a position that was already read.
+// Reads and writes the merged activity log, `main.activity`, in the primary database. A transaction locks `main.activity_head` before it
+// assigns positions, and holds the lock until it commits. So no position appears that is smaller than a position that was already read.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, list, rowDecoder, safeInteger, timestamp } from '../../database/rows.ts';

@@ -1,5 +1,5 @@
-// The digest of a chain: one SHA-256 over all rows about this chain that the service serves, as of a block. Two services have the same
-// digest if they follow the same chain and imported the same records. Their databases, endpoints and restarts make no difference.
+// Computes the digest of a chain: one SHA-256 over all rows about this chain that the service serves, as of a block. Two services have the
+// same digest if they follow the same chain and imported the same records. Their databases, endpoints and restarts make no difference.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';

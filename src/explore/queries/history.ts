@@ -1,5 +1,5 @@
-// The history of a collection by intervals. Floors and listed counts come from `indexer.market_hour`, volumes from `indexer.sale_hour`.
-// Indexer database.
+// Reads the history of a collection by intervals from the indexer database. Floors and listed counts come from `indexer.market_hour`,
+// volumes from `indexer.sale_hour`.
 
 import type { Queryable } from '../../database/port.ts';
 import { homeSql } from '../../market/queries/figures.ts';

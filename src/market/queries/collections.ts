@@ -1,4 +1,5 @@
-// Collection records: identity, description, images, and the stored snapshot of stats. Primary database.
+// Reads and writes collection records in the primary database. A record has the names, the description, the images and the stored snapshot
+// of a collection.
 
 import type { Address } from '../../core/address.ts';
 import type { Collection, CollectionSnapshot } from '../../core/collection.ts';

@@ -1,4 +1,4 @@
-// Statements for shops and the operator: list deliveries, and make deliveries due again.
+// The SQL statements with which shops and the operator list deliveries and make them due again.
 
 import type { DeliveryState } from '../webhooks/delivery.ts';
 import { DELIVERY_STATES } from '../webhooks/delivery.ts';

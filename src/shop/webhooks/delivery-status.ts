@@ -1,4 +1,5 @@
-// The section `webhooks` of the service's status: how much work the webhook worker has. It has numbers only, because it is public.
+// Makes the section `webhooks` of the service's status, which says how much work the webhook worker has. The section has numbers only,
+// because it is public.
 
 import type { StatusProvider } from '../../core/status.ts';
 import type { Database } from '../../database/port.ts';

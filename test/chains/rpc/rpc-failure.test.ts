@@ -1,4 +1,4 @@
-// How the errors that endpoints return are classified.
+// Tests how the errors that endpoints return are classified.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The progress of an import. On a terminal it is one line that is redrawn. On any other stream nothing is written.
+// Tests how an import shows its progress. On a terminal, one line is redrawn. On any other stream, nothing is written.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// `meta.offset` of the responses of the explore interface.
+// Tests `meta.offset` in the responses of the explore interface.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

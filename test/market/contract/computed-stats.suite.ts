@@ -1,4 +1,4 @@
-// Stats that are computed from rows. The tests of GET /v1/collections/{id} start the service and declare these tests.
+// Tests the stats that the service computes from rows. The tests of GET /v1/collections/{id} start the service and declare these tests.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

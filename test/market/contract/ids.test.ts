@@ -1,5 +1,5 @@
-// The forms of the path parameter `{id}` on every endpoint that has it. The service looks for a collection with this canonical id, then with this
-// slug, and then with this address or mint.
+// Tests which forms the path parameter `{id}` may have. The service first looks for a collection whose canonical id is `{id}`, then for one
+// with this slug, and then for one with this address or mint.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The operations of /api/v1/webhooks and the statuses of their responses, checked against the OpenAPI document that the service serves.
+// Tests the operations of /api/v1/webhooks. Each response is checked against the OpenAPI document that the service serves.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,5 +1,5 @@
-// Magic Eden for the replay server. It serves the listings, activities, tokens and asks of a test, in pages as the vendor's
-// document describes them. An operation that the service does not call gets its recorded response, if the recordings are present.
+// Lets the replay server stand in for Magic Eden. It serves the listings, activities, tokens and asks that a test sets, in pages as the
+// vendor's document describes them. An operation that the service does not call gets its recorded response, if the recordings are present.
 
 import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';

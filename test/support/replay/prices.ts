@@ -1,4 +1,4 @@
-// The price sources for the replay server. They serve the prices of a test.
+// Lets the replay server stand in for the price sources Coinbase and CoinGecko. It serves the prices that a test sets.
 
 import { parseFixture } from '../fixtures.ts';
 import { recordedRoutes } from '../recordings/payloads.ts';
