@@ -15,7 +15,9 @@ import { findTraitCoverage, listTraitValues } from './queries/traits.ts';
 
 /** The most values of one trait in a response. */
 export const VALUES_MAX = 250;
-/** The most tokens whose listings one response reads again, because their stored listing has expired since the last sweep. */
+/**
+ * One response reads the listings of at most this many tokens again. These are tokens whose stored listing has expired since the last sweep.
+ */
 const EXPIRED_MAX = 500;
 
 /** A number is null if the data for it may lack tokens. `floorRaw` is also null if no token with the value is listed. */

@@ -303,7 +303,7 @@ async function ingestAndCount(
       conflicts.push(...part.conflicts);
     },
   });
-  // What was refused or stored before a failure is counted and reported too.
+  // The records that were refused or stored before a failure are counted and reported too.
   const failure = await ingested.then(
     () => null,
     (error: unknown) => ({ error }),

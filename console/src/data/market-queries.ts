@@ -31,7 +31,7 @@ const paged = {
 
 const withCursor = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor });
 
-/** The pages are read again one after the other, so a longer list is read again less often. */
+/** A list is read again page by page. To send few requests, a longer list is read again less often. */
 export const collectionsQuery = (chain: string | null, sort: CollectionSort) =>
   infiniteQueryOptions({
     ...paged,
