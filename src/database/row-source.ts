@@ -1,6 +1,8 @@
 // Sends many rows as parameters of one statement: one array for each column, in PostgreSQL's binary format. Reading these arrays takes the
 // database less than half of the time that it needs to read the same rows as JSON.
 
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+
 /**
  * The key is the SQL type of a column. The function returns the value of the column for a row. `uuid`: 32 hexadecimal digits, hyphens
  * allowed. `timestamptz`: milliseconds since the epoch. `jsonb`: a value for `JSON.stringify`.
@@ -26,14 +28,29 @@ type SourceOptions = { first?: number; alias?: string };
 
 /** `first`: the number of the placeholder of `params[0]`, 3 for `$3`. `alias`: the name of the table expression. */
 export function toRowSource<R>(rows: readonly R[], columns: RowColumns<R>, options: SourceOptions = {}): RowSource {
-  return toSource(encodeRows(rows, columns), options);
+  return toSource(
+    Object.entries(columns).map(([name, one]) => ({ name, ...toArray(rows, one) })),
+    options,
+  );
 }
 
 /** Rows as one array for each column. The arrays do not depend on the statement that reads them. */
 export type EncodedRows = readonly (ColumnArray & { name: string })[];
 
-export function encodeRows<R>(rows: readonly R[], columns: RowColumns<R>): EncodedRows {
-  return Object.entries(columns).map(([name, one]) => ({ name, ...toArray(rows, one) }));
+/**
+ * The most rows that are prepared without a pause. The preparation of more rows is divided into pieces, so that a large batch of an import
+ * does not block the requests that the same process serves.
+ */
+export const PIECE_ROWS = 500;
+
+/** Encodes the rows for `toSource`. If there are many rows, other work runs after each column. */
+export async function encodeRows<R>(rows: readonly R[], columns: RowColumns<R>): Promise<EncodedRows> {
+  const arrays: EncodedRows[number][] = [];
+  for (const [name, one] of Object.entries(columns)) {
+    arrays.push({ name, ...toArray(rows, one) });
+    if (rows.length > PIECE_ROWS) await yieldToOthers();
+  }
+  return arrays;
 }
 
 /** As `toRowSource`, for rows that are encoded already. */

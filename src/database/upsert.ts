@@ -1,9 +1,10 @@
 // Upserts many rows in one statement, and counts what changed. The code does not depend on what the rows mean.
 
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from './port.ts';
 import type { EncodedRows, RowColumns } from './row-source.ts';
-import { encodeRows, toSource } from './row-source.ts';
+import { encodeRows, PIECE_ROWS, toSource } from './row-source.ts';
 import { integer, rowDecoder } from './rows.ts';
 import type { WriteRecording } from './write-recording.ts';
 
@@ -46,9 +47,9 @@ export type Upsert<R> = RowForm<R> & {
  */
 export type PreparedRows<R> = { given: number; rows: readonly R[]; changes: number; encoded: EncodedRows };
 
-export function prepareRows<R>(given: readonly R[], form: RowForm<R>): PreparedRows<R> {
-  const { rows, changes } = foldRows(given, form);
-  return { given: given.length, rows, changes, encoded: encodeRows(rows, form.columns) };
+export async function prepareRows<R>(given: readonly R[], form: RowForm<R>): Promise<PreparedRows<R>> {
+  const { rows, changes } = await foldRows(given, form);
+  return { given: given.length, rows, changes, encoded: await encodeRows(rows, form.columns) };
 }
 
 const decodeCounts = rowDecoder('upsert', { inserted: integer, written: integer });
@@ -59,7 +60,7 @@ export async function upsertRows<R>(
   rows: readonly R[] | PreparedRows<R>,
   upsert: Upsert<R>,
 ): Promise<UpsertCounts> {
-  const prepared = 'encoded' in rows ? rows : prepareRows(rows, upsert);
+  const prepared = 'encoded' in rows ? rows : await prepareRows(rows, upsert);
   if (prepared.given === 0) return { inserted: 0, updated: 0, unchanged: 0 };
   const { sql, params = [], recording } = upsert;
   const source = toSource(prepared.encoded, { first: 1 + params.length });
@@ -77,14 +78,16 @@ export async function upsertRows<R>(
 
 /**
  * Returns one row for each identity, sorted by `orderOf`. `changes`: the number of rows that changed an earlier row of the same identity.
+ * If there are many rows, other work runs after each piece of them.
  */
-export function foldRows<R>(
+export async function foldRows<R>(
   rows: readonly R[],
   { keyOf, fold, orderOf }: Pick<RowForm<R>, 'keyOf' | 'fold' | 'orderOf'>,
-): { rows: R[]; changes: number } {
+): Promise<{ rows: R[]; changes: number }> {
   const byKey = new Map<string, R>();
   let changes = 0;
-  for (const row of rows) {
+  for (const [index, row] of rows.entries()) {
+    if (index > 0 && index % PIECE_ROWS === 0) await yieldToOthers();
     const key = keyOf(row);
     const earlier = byKey.get(key);
     const kept = earlier === undefined ? row : fold(earlier, row);

@@ -114,7 +114,7 @@ export async function importRecords(
   try {
     const parsed = parseSource(context, untilAborted(source, signal), options);
     for await (const rows of toBatches(parsed, batchSize)) {
-      const batch = prepareRows(context, rows, options);
+      const batch = await prepareRows(context, rows, options);
       await ingesting;
       signal.throwIfAborted();
       ingesting = ingestAndCount(context, batch, { counter, notes, options, changes, batchSize });
@@ -254,18 +254,19 @@ type RejectedLine = { line: number; kind: RecordKind | null; reason: string };
 /** A batch that is ready to be stored. `rejections`: its rows that are no valid records. */
 type ReadBatch = { rows: readonly ParsedRow[]; prepared: PreparedBatch; rejections: readonly RejectedLine[] };
 
-function prepareRows(
+async function prepareRows(
   context: ImportContext,
   rows: readonly ParsedRow[],
   { replace = false }: Pick<ImportOptions, 'replace'>,
-): ReadBatch {
+): Promise<ReadBatch> {
   const records: NumberedRecord[] = [];
   const rejections: RejectedLine[] = [];
   for (const { line, parsed } of rows) {
     if (parsed.record) records.push({ line, record: parsed.record });
     else rejections.push({ line, kind: parsed.kind, reason: parsed.reason });
   }
-  return { rows, prepared: prepareBatch(context, records, { now: context.clock(), replace }), rejections };
+  const prepared = await prepareBatch(context, records, { now: context.clock(), replace });
+  return { rows, prepared, rejections };
 }
 
 /** Stores the records of a batch, counts the results, and reports the rejected records in the order of their lines. */

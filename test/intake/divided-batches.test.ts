@@ -6,7 +6,7 @@ import type { Database } from '../../src/database/port.ts';
 import { OPERATOR } from '../../src/intake/ingest/products.ts';
 import type { BatchTransaction } from '../../src/intake/batch-size.ts';
 import type { IngestOptions } from '../../src/intake/ingest/batch.ts';
-import { ingestBatch } from '../../src/intake/ingest/batch.ts';
+import { ingestBatch, prepareBatch } from '../../src/intake/ingest/batch.ts';
 import { divideByCollection } from '../../src/intake/ingest/divide-batch.ts';
 import type { NumberedRecord } from '../../src/intake/records/parse.ts';
 import { parseRecord } from '../../src/intake/records/parse.ts';
@@ -28,38 +28,40 @@ import {
 
 const ROWS = 6_000;
 const addressOf = (collection: number) => `0x${String(collection).padStart(40, '0')}`;
-/** Records of six collections, each with a number of its own. Of three records one is a sale, one a listing, and one a token. */
-const records = Array.from({ length: ROWS }, (_, n) => {
-  const fields = { contractAddress: addressOf(n % 6), tokenId: String(n) };
-  if (n % 3 === 0) return sale({ ...fields, tx: `0x${n}`, logIndex: 1 });
-  return n % 3 === 1 ? listing({ ...fields, id: `L${n}` }) : token({ ...fields, name: `#${n}` });
-});
+/** Each record has a number of its own. Of three records one is a sale, one a listing, and one a token. */
+const toRecords = (collections: number) =>
+  Array.from({ length: ROWS }, (_, n) => {
+    const fields = { contractAddress: addressOf(n % collections), tokenId: String(n) };
+    if (n % 3 === 0) return sale({ ...fields, tx: `0x${n}`, logIndex: 1 });
+    return n % 3 === 1 ? listing({ ...fields, id: `L${n}` }) : token({ ...fields, name: `#${n}` });
+  });
+const records = toRecords(6);
 
 const poolOf = (engine: Database['engine'], max: number) => ({
   engine,
   pool: () => ({ max, open: 0, idle: 0, waiting: 0, respondedAt: 0 }),
 });
 
+function toNumbered(values: readonly Record<string, unknown>[]): NumberedRecord[] {
+  return values.map((fields, index) => {
+    const { record } = parseRecord(recordContext, fields);
+    assert.ok(record);
+    return { line: index + 1, record };
+  });
+}
+
 /** `rows`: how many tokens of each collection. The tokens of the collections take turns. */
-function toNumbered(rows: readonly number[]): NumberedRecord[] {
-  const numbered: NumberedRecord[] = [];
-  for (let n = 0; n < Math.max(...rows); n += 1) {
-    for (const [collection, count] of rows.entries()) {
-      if (n >= count) continue;
-      const { record } = parseRecord(
-        recordContext,
-        token({ contractAddress: addressOf(collection), tokenId: String(n) }),
-      );
-      assert.ok(record);
-      numbered.push({ line: numbered.length + 1, record });
-    }
-  }
-  return numbered;
+function listTokens(rows: readonly number[]): Record<string, unknown>[] {
+  return Array.from({ length: Math.max(...rows) }, (_, n) => n).flatMap((n) =>
+    rows.flatMap((count, collection) =>
+      n < count ? [token({ contractAddress: addressOf(collection), tokenId: String(n) })] : [],
+    ),
+  );
 }
 
 describe('the parts of a batch', () => {
   const divide = (rows: readonly number[], max = 10, engine: Database['engine'] = 'postgresql') =>
-    divideByCollection(toNumbered(rows), poolOf(engine, max));
+    divideByCollection(toNumbered(listTokens(rows)), poolOf(engine, max));
 
   test('all records of a collection are in one part, in their order, and every record is in one part', () => {
     const parts = divide([2_700, 1_500, 1_200, 900, 600, 300, 150, 150]);
@@ -97,6 +99,20 @@ describe('the parts of a batch', () => {
     assert.equal(divide(collections, 4).length, 2);
     assert.equal(divide(collections, 3).length, 1);
     assert.deepEqual(divide([]), []);
+  });
+
+  test('the parts are prepared one after the other, and the event loop runs before each of them', async () => {
+    let turns = 0;
+    let immediate = setImmediate(function turn() {
+      turns += 1;
+      immediate = setImmediate(turn);
+    });
+    const context = { indexer: poolOf('postgresql', 10) };
+    // No part has so many rows of one kind that the rows are divided again.
+    const { parts } = await prepareBatch(context, toNumbered(toRecords(12)), { now: NOW });
+    clearImmediate(immediate);
+    assert.equal(parts.length, 4);
+    assert.ok(turns >= parts.length, String(turns));
   });
 
   test('the embedded engine, which has one connection, stores a batch in one part', () => {
@@ -157,12 +173,7 @@ forEachEngine('divided batches', (engine) => {
     } = {},
   ) => {
     let inserted = 0;
-    const numbered = values.map((fields, index) => {
-      const { record } = parseRecord(recordContext, fields);
-      assert.ok(record);
-      return { line: index + 1, record };
-    });
-    const ingested = ingestBatch(context, numbered, {
+    const ingested = ingestBatch(context, toNumbered(values), {
       now: NOW,
       dryRun: false,
       isImport: true,

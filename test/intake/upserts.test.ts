@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
-import { foldRows } from '../../src/database/upsert.ts';
+import { PIECE_ROWS } from '../../src/database/row-source.ts';
+import { foldRows, prepareRows } from '../../src/database/upsert.ts';
 import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import {
@@ -29,14 +30,38 @@ const INSERTED = [1, 0, 0];
 const UPDATED = [0, 1, 0];
 const UNCHANGED = [0, 0, 1];
 
-test('rows are written in the order of their keys, so that two writers cannot deadlock', () => {
+test('rows are written in the order of their keys, so that two writers cannot deadlock', async () => {
   const rows = ['c', 'a', 'b', 'a'].map((key, at) => ({ key, at }));
-  const { rows: folded, changes } = foldRows(rows, { keyOf: (row) => row.key, fold: (_earlier, later) => later });
+  const { rows: folded, changes } = await foldRows(rows, { keyOf: (row) => row.key, fold: (_earlier, later) => later });
   assert.deepEqual(
     folded.map(({ key, at }) => key + at),
     ['a3', 'b2', 'c0'],
   );
   assert.equal(changes, 1);
+});
+
+test('many rows are prepared in pieces, and the event loop runs between two pieces', async () => {
+  const rows = Array.from({ length: 5_000 }, (_, n) => ({ key: String(n), at: n }));
+  const most = { keys: 0, values: 0 };
+  const read = { keys: 0, values: 0 };
+  const count = <V>(of: keyof typeof read, value: V): V => {
+    read[of] += 1;
+    most[of] = Math.max(most[of], read[of]);
+    return value;
+  };
+  let immediate = setImmediate(function turn() {
+    Object.assign(read, { keys: 0, values: 0 });
+    immediate = setImmediate(turn);
+  });
+  const prepared = await prepareRows(rows, {
+    keyOf: ({ key }) => count('keys', key),
+    fold: (earlier) => earlier,
+    columns: { key: { text: ({ key }) => count('values', key) }, at: { integer: ({ at }) => count('values', at) } },
+  });
+  clearImmediate(immediate);
+  assert.equal(prepared.rows.length, rows.length);
+  // A piece has the keys of some rows, or one column of all rows.
+  assert.deepEqual(most, { keys: PIECE_ROWS, values: rows.length });
 });
 
 forEachEngine('upserts', (engine) => {

@@ -2,6 +2,7 @@
 // indexer are written, in one transaction or in several at the same time (divide-batch.ts). If only some transactions are committed, storing the
 // same batch again completes the batch.
 
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Chains } from '../../core/chains.ts';
 import type { OnChanged } from '../../core/collection-versions.ts';
 import type { ConnectionLane } from '../../database/connection-lane.ts';
@@ -114,24 +115,25 @@ type PrepareOptions = Pick<IngestOptions, 'now' | 'source' | 'replace'>;
 
 /**
  * Prepares a batch for `ingestPrepared`. This is most of the work of this process for a batch. It needs no database, so it can be done while the
- * database stores the previous batch. `now` in milliseconds.
+ * database stores the previous batch. It is done in pieces, so that the process can serve requests between two pieces. `now` in milliseconds.
  */
-export function prepareBatch(
-  { indexer }: Pick<IngestContext, 'indexer'>,
+export async function prepareBatch(
+  { indexer }: { indexer: Pick<Database, 'engine' | 'pool'> },
   records: readonly NumberedRecord[],
   options: PrepareOptions,
-): PreparedBatch {
+): Promise<PreparedBatch> {
   const indexed = records.filter(({ record }) => !isPrimary(record));
-  const parts = divideByCollection(indexed, indexer).map((part) => preparePart(part, options));
+  const parts: PreparedPart[] = [];
+  for (const part of divideByCollection(indexed, indexer)) parts.push(await preparePart(part, options));
   return { records, now: options.now, parts, repeatedKeys: findRepeatedKeys(indexed) };
 }
 
-export function ingestBatch(
+export async function ingestBatch(
   context: IngestContext,
   records: readonly NumberedRecord[],
   options: IngestOptions,
 ): Promise<void> {
-  return ingestPrepared(context, prepareBatch(context, records, options), options);
+  await ingestPrepared(context, await prepareBatch(context, records, options), options);
 }
 
 /** Stores a batch, which must have been prepared with the same options. */
@@ -185,19 +187,20 @@ type PreparedPart = {
   tokens: PreparedRows<NewToken>;
 };
 
-function preparePart(
+async function preparePart(
   records: readonly NumberedRecord[],
   { now, source = IMPORTED.source, replace = false }: PrepareOptions,
-): PreparedPart {
+): Promise<PreparedPart> {
+  await yieldToOthers();
   const tokens = rowsOf(records, 'token').map((row) => ({
     ...row,
     raritySource: row.rarityRank === null ? null : source,
   }));
   return {
     records,
-    listings: prepareListings(rowsOf(records, 'listing')),
-    sales: replace ? null : prepareReportedSales(rowsOf(records, 'sale'), now),
-    tokens: prepareTokens(tokens),
+    listings: await prepareListings(rowsOf(records, 'listing')),
+    sales: replace ? null : await prepareReportedSales(rowsOf(records, 'sale'), now),
+    tokens: await prepareTokens(tokens),
   };
 }
 
@@ -272,7 +275,7 @@ async function ingestIndexedPart(
   const found = findOmitted(prepared.records, known);
   const repeated = prepared.records.filter(({ line }) => repeatedLines.has(line)).length;
   const kept = omit(prepared.records, found).filter(({ line }) => !repeatedLines.has(line));
-  const accepted = kept.length === prepared.records.length ? prepared : preparePart(kept, options);
+  const accepted = kept.length === prepared.records.length ? prepared : await preparePart(kept, options);
   const coverage = options.isImport ? toImportedCoverage(accepted.records, options) : [];
   const store = () => transact(indexer, options, (tx) => writeIndexed(tx, accepted, { ...options, chains, coverage }));
   const { counts, conflicts } = await withPlace(partLane, store);

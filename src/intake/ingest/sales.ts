@@ -21,7 +21,7 @@ import { trackNothing } from '../undo/change-log.ts';
 type NumberedSale = { line: number; sale: NewSale };
 
 /** Prepares reported sales. A sale that is older than REPORTED_NEWS_MS gets `isPast`, so that it makes no change in the activity log. */
-export function prepareReportedSales(sales: readonly NewSale[], now: number): PreparedRows<NewSale> {
+export function prepareReportedSales(sales: readonly NewSale[], now: number): Promise<PreparedRows<NewSale>> {
   return prepareSales(withAge(sales, now));
 }
 

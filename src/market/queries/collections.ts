@@ -148,7 +148,7 @@ export async function upsertCollections(
     if (reason !== null) rejections.push({ index, reason });
     return reason === null;
   });
-  const folded = foldRows(accepted, { keyOf: (change) => change.id, fold: foldChange });
+  const folded = await foldRows(accepted, { keyOf: (change) => change.id, fold: foldChange });
   const inserts = folded.rows.filter((change) => !stored.has(change.id));
   const updatedIds = await updateCollections(
     tx,

@@ -204,7 +204,7 @@ const LISTING_FORM: RowForm<NewListing> = {
 };
 
 /** Prepares listings for `upsertListings`. */
-export function prepareListings(listings: readonly NewListing[]): PreparedRows<NewListing> {
+export function prepareListings(listings: readonly NewListing[]): Promise<PreparedRows<NewListing>> {
   return prepareRows(listings, LISTING_FORM);
 }
 

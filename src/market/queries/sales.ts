@@ -212,7 +212,7 @@ const SALE_FORM: RowForm<NewSale> = {
 const TIME_DIGITS = 16;
 
 /** Prepares sales for `upsertSales`. */
-export function prepareSales(sales: readonly NewSale[]): PreparedRows<NewSale> {
+export function prepareSales(sales: readonly NewSale[]): Promise<PreparedRows<NewSale>> {
   return prepareRows(sales, SALE_FORM);
 }
 

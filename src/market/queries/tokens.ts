@@ -194,7 +194,7 @@ const TOKEN_FORM: RowForm<NewToken> = {
 };
 
 /** Prepares tokens for `upsertTokens`. */
-export function prepareTokens(tokens: readonly NewToken[]): PreparedRows<NewToken> {
+export function prepareTokens(tokens: readonly NewToken[]): Promise<PreparedRows<NewToken>> {
   return prepareRows(tokens, TOKEN_FORM);
 }
 
