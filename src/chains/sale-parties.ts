@@ -1,5 +1,5 @@
 // Completes the buyer and the seller of sales with the transfers of the sold tokens in the same transaction. Some fills do not name a
-// party. Other fills name the router of an aggregator, which sends the token on to the buyer.
+// party. Other fills name the router of an aggregator, which sends the token on to the buyer, or which has received the token from the seller.
 
 import type { Transfer } from '../chain-log/chain-event.ts';
 import type { Address } from '../core/address.ts';
@@ -10,12 +10,8 @@ import type { FillSale } from './sales.ts';
 export function completeParties(sales: readonly FillSale[], transfers: readonly Transfer[]): FillSale[] {
   if (transfers.length === 0) return [...sales];
   const named = sales.map((sale) => withUnnamedParty(sale, transfersOf(sale, transfers)));
-  return named.map((sale) => {
-    const { buyer } = sale;
-    return buyer === null
-      ? sale
-      : { ...sale, buyer: findLastHolder({ ...sale, buyer }, transfersOf(sale, transfers), named) };
-  });
+  const sold = named.map((sale) => ({ ...sale, seller: findFirstHolder(sale, transfersOf(sale, transfers), named) }));
+  return sold.map((sale) => ({ ...sale, buyer: findLastHolder(sale, transfersOf(sale, transfers), sold) }));
 }
 
 function transfersOf({ contract, asset }: FillSale, transfers: readonly Transfer[]): Transfer[] {
@@ -38,23 +34,42 @@ function withUnnamedParty(sale: FillSale, transfers: readonly Transfer[]): FillS
 }
 
 /**
- * Follows the token from the buyer through later transfers, and returns its last holder. The search ends at the account that signed the
- * transaction, at an account that sold the token in the same transaction, and before a burn. If the fill does not name the signer, the
- * result is the buyer.
+ * Follows the token from the seller back through earlier transfers, until the account that bought the token in the same transaction. The
+ * account that made a listing is paid for the token, so that account is the seller.
  */
-function findLastHolder(
-  { fill, contract, asset, buyer }: FillSale & { buyer: Address },
-  transfers: readonly Transfer[],
-  sales: readonly FillSale[],
+function findFirstHolder(sale: FillSale, transfers: readonly Transfer[], sales: readonly FillSale[]): Address | null {
+  const { seller, fill } = sale;
+  if (seller === null || seller === fill.offerer) return seller;
+  const backward = transfers.toReversed().map(({ from, to, quantity }) => ({ from: to, to: from, quantity }));
+  const buyers = sales.flatMap((other) => (isOfSameToken(other, sale) ? (other.buyer ?? []) : []));
+  return followToken(seller, backward, { sender: fill.sender, ends: new Set(buyers) });
+}
+
+/** Follows the token from the buyer through later transfers, until the account that sold the token in the same transaction. */
+function findLastHolder(sale: FillSale, transfers: readonly Transfer[], sales: readonly FillSale[]): Address | null {
+  const { buyer, fill } = sale;
+  if (buyer === null) return null;
+  const sellers = sales.flatMap((other) => (isOfSameToken(other, sale) ? (other.seller ?? []) : []));
+  return followToken(buyer, transfers, { sender: fill.sender, ends: new Set(sellers) });
+}
+
+function isOfSameToken(sale: FillSale, { contract, asset }: FillSale): boolean {
+  return sale.contract === contract && sale.asset === asset;
+}
+
+/**
+ * Follows the token from `start` through the transfers, and returns the last holder. The search ends at the account that signed the
+ * transaction (`sender`), at the accounts `ends`, and before a mint or a burn. If the signer is not known, the result is `start`.
+ */
+function followToken(
+  start: Address,
+  transfers: readonly Pick<Transfer, 'from' | 'to' | 'quantity'>[],
+  { sender, ends }: { sender: Address | undefined; ends: ReadonlySet<Address> },
 ): Address {
-  const { sender } = fill;
-  if (sender === undefined) return buyer;
-  const sellers = new Set(
-    sales.map((sale) => (sale.contract === contract && sale.asset === asset ? sale.seller : null)),
-  );
-  let holder = buyer;
+  if (sender === undefined) return start;
+  let holder = start;
   let at = transfers.findIndex(({ to }) => to === holder);
-  while (at >= 0 && holder !== sender && !sellers.has(holder)) {
+  while (at >= 0 && holder !== sender && !ends.has(holder)) {
     const quantity = transfers[at]?.quantity;
     at = transfers.findIndex(
       (transfer, index) => index > at && transfer.from === holder && transfer.quantity === quantity,

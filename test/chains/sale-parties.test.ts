@@ -11,7 +11,8 @@ import { ZERO_ADDRESS } from '../../src/core/evm.ts';
 
 const address = (digit: string) => `0x${digit.repeat(40)}` as Address;
 const NFT = address('d');
-const [SELLER, BUYER, ROUTER, BIDDER, STRANGER] = ['a', 'b', 'c', 'e', '9'].map(address) as [
+const [SELLER, BUYER, ROUTER, BIDDER, STRANGER, OWNER] = ['a', 'b', 'c', 'e', '9', '8'].map(address) as [
+  Address,
   Address,
   Address,
   Address,
@@ -62,6 +63,41 @@ test('a buyer who signed the transaction remains the buyer, even if the token mo
   assert.deepEqual(partiesOf([sale], moves(SELLER, BUYER, STRANGER)), [[SELLER, BUYER]]);
   const forwarded = saleOf({ seller: SELLER, buyer: ROUTER }, BUYER);
   assert.deepEqual(partiesOf([forwarded], moves(SELLER, ROUTER, BUYER, STRANGER)), [[SELLER, BUYER]]);
+});
+
+test('the seller to a bid is the account from which the router of an aggregator received the token', () => {
+  const sale = saleOf({ seller: ROUTER, buyer: BIDDER }, OWNER);
+  assert.deepEqual(partiesOf([sale], moves(OWNER, ROUTER, BIDDER)), [[OWNER, BIDDER]]);
+  assert.deepEqual(partiesOf([sale], moves(OWNER, STRANGER, ROUTER, BIDDER)), [[OWNER, BIDDER]]);
+  assert.deepEqual(partiesOf([saleOf(sale, BUYER)], moves(OWNER, ROUTER, BIDDER)), [[OWNER, BIDDER]]);
+});
+
+test('a seller who signed the transaction or made the listing remains the seller, even if the token came from another account', () => {
+  const signed = saleOf({ seller: OWNER, buyer: BIDDER }, OWNER);
+  assert.deepEqual(partiesOf([signed], moves(STRANGER, OWNER, BIDDER)), [[OWNER, BIDDER]]);
+  const forwarded = saleOf({ seller: ROUTER, buyer: BIDDER }, OWNER);
+  assert.deepEqual(partiesOf([forwarded], moves(STRANGER, OWNER, ROUTER, BIDDER)), [[OWNER, BIDDER]]);
+  const listed = saleOf({ seller: SELLER, buyer: BUYER }, BUYER);
+  assert.deepEqual(partiesOf([listed], moves(STRANGER, SELLER, BUYER)), [[SELLER, BUYER]]);
+});
+
+test('the seller to a bid is not changed when the signer is not known, or when the token is new', () => {
+  assert.deepEqual(partiesOf([saleOf({ seller: ROUTER, buyer: BIDDER })], moves(OWNER, ROUTER, BIDDER)), [
+    [ROUTER, BIDDER],
+  ]);
+  const minted = saleOf({ seller: ROUTER, buyer: BIDDER }, STRANGER);
+  assert.deepEqual(partiesOf([minted], moves(ZERO_ADDRESS, ROUTER, BIDDER)), [[ROUTER, BIDDER]]);
+});
+
+test('a token that is bought and then sold through a router makes two sales, each with its own parties', () => {
+  const sales = [
+    saleOf({ seller: SELLER, buyer: OWNER }, STRANGER),
+    saleOf({ seller: ROUTER, buyer: BIDDER }, STRANGER),
+  ];
+  assert.deepEqual(partiesOf(sales, moves(SELLER, OWNER, ROUTER, BIDDER)), [
+    [SELLER, OWNER],
+    [OWNER, BIDDER],
+  ]);
 });
 
 test('a token that is bought and sold again in one transaction makes two sales, each with its own parties', () => {

@@ -76,7 +76,7 @@ type SwapSale = {
   payment: { currency: Address; price: bigint };
 };
 
-/** The seller of a bid and the buyer are read from the last transfer, because a seller may send its token to the pool through a router. */
+/** If the token reaches the pool through a router, the last transfer names the router. `completeParties` then finds the seller. */
 function toSale(
   position: Parameters<SwapDecoder>[0],
   { swap, isBid, moved, tokens, payment }: SwapSale,

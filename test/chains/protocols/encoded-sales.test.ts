@@ -576,6 +576,16 @@ describe('Sudoswap', () => {
     assert.deepEqual(factsOf({ logs, pools }), [{ ...sold('sudoswap', '90'), seller: STRANGER }]);
   });
 
+  test('the seller to a pool is the account from which a router received the token in the same transaction', () => {
+    const logs = [
+      transferOf(NFT, SELLER, STRANGER, 7n),
+      transferOf(NFT, STRANGER, AT.sudoswapV2, 7n),
+      swap('swapERC721In', { amountOut: 90n, ids: [7n] }),
+    ];
+    const sale = { ...sold('sudoswap', '90'), buyer: AT.sudoswapV2 };
+    assert.deepEqual(factsOf({ logs, pools, sender: SELLER as Address }), [sale]);
+  });
+
   test('version 2: a swap of several tokens is one sale that names no token, and a swap of ERC-1155 units is a sale with their quantity', () => {
     const several = [7n, 8n].map((token) => transferOf(NFT, AT.sudoswapV2, BUYER, token));
     const [bundle] = factsOf({ logs: [...several, swap('swapERC721Out', { amountIn: 200n, ids: [7n, 8n] })], pools });
