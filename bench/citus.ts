@@ -1,6 +1,6 @@
-// Compares an index on a Citus cluster (a coordinator and two workers) with an index on one PostgreSQL server on the same machine: uncached
-// reads of one collection, collection lists and imports of sales, in alternating rounds. All servers write without fsync. The cluster gains
-// nothing here, because its nodes share the machine: the ratios are what its additional steps cost.
+// Compares a database on a Citus cluster (a coordinator and two workers) with the same database on one PostgreSQL server. In alternating
+// rounds it measures uncached reads of one collection, uncached collection lists, and imports of sales. All servers write without fsync. The
+// cluster gains nothing here, because its nodes share one machine: the ratios show what the additional steps of a cluster cost.
 
 import pg from 'pg';
 import { readConfig } from '../src/config.ts';
@@ -24,7 +24,7 @@ const IMPORT_ROUNDS = 5;
 const IMPORTED_ROWS = 10_000;
 const SALES = 10_000;
 const COLLECTIONS = 2_000;
-/** The sales of one import are of this many collections. */
+/** One benchmark imports the sales of one collection, and another one imports the sales of this many collections. */
 const SOLD_COLLECTIONS = 200;
 /** The aim for a read of one collection on the cluster, as a multiple of its time on one server. */
 const RATIO_AIM = 2;
@@ -35,7 +35,7 @@ type Side = { database: Database; context: ImportContext; reads: ColdReads };
 export async function benchCitus(): Promise<void> {
   if (!canRunCitus()) return recordUnmeasured('Citus', CITUS_MISSING);
   await using stack = new AsyncDisposableStack();
-  // The nodes of the cluster have a third of this memory each.
+  // Each of the three nodes of the cluster has a third of these shared buffers.
   const server = await startOwnPostgres({ settings: { shared_buffers: '96MB' } });
   stack.defer(() => server.discard());
   const cluster = await startCitus();

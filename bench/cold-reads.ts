@@ -1,5 +1,6 @@
-// Uncached reads of the marketplace interface in this process, without a server: from the parsed request to the bytes of the response. The
-// statements of a read can be recorded, and be run again without the service. Used by benchmarks and by the test of the query plans.
+// Makes uncached responses of the marketplace interface in this process, without an HTTP server. A read is the work from the parsed request
+// to the bytes of the response. The statements of a read can be recorded, and be run again without the service. Benchmarks and the
+// test of the query plans use this file.
 
 import type { FastifyInstance } from 'fastify';
 import { fastify } from 'fastify';
@@ -76,7 +77,7 @@ export class ColdReads {
     };
   }
 
-  /** The statements of a read. */
+  /** Runs a read, and returns the statements that it sends. */
   record(read: ColdRead): Promise<RecordedStatement[]> {
     return this.#recorder.record(read);
   }
@@ -97,7 +98,7 @@ class ObservedCache extends ResponseCache {
   }
 }
 
-/** Runs the statements of a read alone. As in the service, a statement waits for those whose results it needs. */
+/** Runs recorded statements without the service. Each statement waits for the statements that its `after` names. */
 export async function runStatements(database: Database, statements: readonly RecordedStatement[]): Promise<void> {
   const results: Promise<unknown>[] = [];
   for (const { sql, params, isPrepared, after } of statements) {
@@ -170,12 +171,12 @@ export const LIST_READS: Readonly<Record<string, string>> = Object.fromEntries(
   SORTS.map((sort) => [`list by ${sort}`, `/v1/collections?sort=${sort}`]),
 );
 
-/** What the statements of an uncached read may read and sort: a chunk of the listing window, or the next collections of each chain. */
+/** The most rows that one step of a query plan of an uncached read may read, and the most that it may sort. */
 export const COLD_PLAN_LIMITS = { rowsMax: 700, sortMax: 300 };
 
 /**
- * The largest collection with own orders, and the smallest one among those whose listing window and sales pages are full, with a token that
- * is listed and was sold.
+ * Finds two of the collections that have own orders, a full listing window and full sales pages: the one with the most listed assets and the
+ * one with the fewest. Their `asset` is a token that is listed and was sold.
  */
 export async function findReadCollections(
   database: Database,

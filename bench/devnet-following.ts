@@ -1,5 +1,6 @@
-// Measures how fast the history of a local chain with the real Seaport contract is read, stored and projected, so that the figures do not come
-// from the synthetic chain alone. Each token of a collection is minted, listed and bought. The time of the chain's endpoint is included.
+// Measures how fast the history of a local chain with the real Seaport contract is read, stored and projected, because
+// the other benchmarks of followed chains use a synthetic chain. Each token of a collection is minted, listed and bought. The figures include
+// the time that the chain's endpoint takes.
 
 import { follow, followWorld, startLocalWorld } from '../test/support/chain/followed-collection.ts';
 import { onEachEngine } from './databases.ts';

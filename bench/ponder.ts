@@ -24,14 +24,14 @@ import { judge, recordUnmeasured } from './verdict.ts';
 /** Half of the transfers are mints. The others move a token that was minted in the same block. */
 const SHAPE = { blocks: 1_000, fills: 0, transfers: 20, moves: true };
 const TRANSFERS = SHAPE.blocks * SHAPE.transfers;
-/** Ponder counts its backfill as complete when these last blocks are missing, because they are not final. Its rate counts fewer transfers. */
+/** Ponder leaves this many last blocks out of its backfill, because they are not final. Its rate does not count the transfers of these blocks. */
 const NOT_FINAL_BLOCKS = 65;
 const ROUNDS = 3;
-/** How often the log is looked at for entries that the indexer does not have yet. */
+/** The time between two checks whether the log of chain events has entries that the indexer does not have yet. */
 const PROJECTION_POLL_MS = 50;
 const BACKFILL_MS_MAX = 20 * 60_000;
 
-/** Transfers a second, and the RPC calls. */
+/** `rate`: transfers a second. `calls`: the RPC calls of the backfill. */
 type Backfilled = { rate: number; calls: number };
 
 export async function benchPonder(): Promise<void> {
@@ -131,7 +131,7 @@ async function backfillWithPonder(
   const args = [program, 'start', '--config', 'ponder.config.js', '--schema', schema];
   const env = { DATABASE_URL: databaseUrl, RPC_URL: chain.url, COLLECTION, PONDER_LOG_LEVEL: 'error' };
   const calls = await chain.countCalls();
-  // Its server responds as soon as the program has been built, before the backfill.
+  // Ponder's server responds as soon as the program has been built, before the backfill.
   const server = await startPeer(
     process.execPath,
     [...args, '--hostname', '127.0.0.1', '--port', port],

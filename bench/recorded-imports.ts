@@ -1,4 +1,4 @@
-// Measures imports of real files on each engine, with durable commits, into empty tables. The aims are those of generated rows.
+// Measures imports of real files on each engine, with durable commits, into empty tables. The aims are the same as for imports of generated rows.
 
 import { readConfig } from '../src/config.ts';
 import { createContext } from '../src/context.ts';
@@ -13,7 +13,7 @@ import { judge } from './verdict.ts';
 
 const ROUNDS = 7;
 const CHUNK_BYTES = 64 * 1_024;
-/** The time of a smaller file is mostly that of its first and only batch. */
+/** A file with fewer rows is measured without an aim, because its import is little more than its first batch. */
 const JUDGED_ROWS_MIN = 8_000;
 
 export async function benchRecordedImports(): Promise<void> {

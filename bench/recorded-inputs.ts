@@ -1,4 +1,5 @@
-// Real records as inputs of benchmarks: the recordings beside the repository (`../shared/data`). A benchmark reports each one that is absent.
+// Reads real records as inputs of benchmarks. They are recordings in a folder beside the repository (`../shared/data`). A benchmark reports
+// each recording that is absent.
 
 import { parseNativeAmount } from '../src/core/amount.ts';
 import { parseColumnMap } from '../src/intake/csv/column-map.ts';

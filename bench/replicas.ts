@@ -17,11 +17,11 @@ const ROUNDS = 5;
 const READERS = 4;
 const READ_TIMEOUT_MS = 5_000;
 const LAG_MAX_MS = 1_000;
-/** The most time until the replica is left out. If it only lags, from the time at which it is further behind than the limit. */
+/** The longest time until the replica is left out. For a replica that only lags, the time begins when its lag exceeds `LAG_MAX_MS`. */
 const LEFT_OUT_AIM_MS = 1_000;
 const LIMIT_MS = 60_000;
 
-/** `allowedMs`: how long the replica may still be read. */
+/** `allowedMs`: how long after the beginning of the fault the replica may still be read. */
 type Fault = {
   name: string;
   allowedMs: number;

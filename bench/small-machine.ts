@@ -1,7 +1,7 @@
-// Measures the service with its database on one small machine: one core and 512 MiB, 500 collections, a million tokens and 2 million sales. The
-// service runs with its workers. Both are pinned to one core, and the load generator to the others. Nothing here limits the memory: the
-// memory that all processes hold is measured, with the settings of docs/deploying.md ("A small machine"). Cold reads begin with no file of the database in the
-// cache of the system, because a small machine has little room for it.
+// Measures the service and its database on a small machine with one core and 512 MiB. The database has 500 collections, a million tokens and
+// 2 million sales. The service (which runs the workers too) and PostgreSQL are pinned to one core, and the load generator to the other cores.
+// Their memory is not limited: it is measured, with the settings of docs/deploying.md ("A small machine"). Before the cold reads, all files of
+// the database are dropped from the cache of the system, because a small machine has little room for them.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -117,7 +117,7 @@ export async function measureMachine(server: Pick<PostgresServer, 'pid'>, url: s
   }
 }
 
-/** The proportional set size: a page that several processes share counts once. */
+/** Records the most memory that the processes hold. A page that several processes share counts once (proportional set size). */
 class MemoryPeak {
   peakMiB = 0;
   readonly #parts: Record<string, () => number[]>;

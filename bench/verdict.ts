@@ -1,4 +1,5 @@
-// The judged figures of a run: each is printed when it is measured, and again in a table at the end. The exit code of a run follows from them.
+// Compares the figures of a run with their aims. Each figure is printed when it is measured, and again in a table at the end. The exit code of
+// a run follows from the comparisons.
 
 import { say } from './measure.ts';
 
@@ -44,7 +45,7 @@ export function judge({ name, figure, unit, rounds, aim, failures = 0, beside }:
   say(`${name}: ${row.figure} (${row.spread}); ${judged}${beside === undefined ? '' : `; ${beside}`}`);
 }
 
-/** Records that a figure with an aim could not be measured on this machine. The run then does not end with 0. */
+/** Records that a figure with an aim could not be measured on this machine. The exit code of the run is then 1. */
 export function recordUnmeasured(name: string, reason: string): void {
   rows.push({ name, figure: reason, spread: '', aim: '', verdict: 'not measured' });
   say(`${name}: not measured, ${reason}`);
@@ -82,7 +83,7 @@ function isReached(figure: number, aim: NonNullable<Aim>): boolean {
   return 'atLeast' in aim ? figure >= aim.atLeast : figure <= aim.atMost;
 }
 
-/** Three digits are more than a measurement has. */
+/** Rounds for display: more digits would be more exact than a measurement is. */
 function round(value: number): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return value.toFixed(digits);

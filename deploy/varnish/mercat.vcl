@@ -21,7 +21,7 @@ sub vcl_recv {
   # /v1 does not depend on these headers, and Varnish would not cache requests that have them.
   unset req.http.Authorization;
   unset req.http.Cookie;
-  # Clients send many different values that lead to the same response.
+  # Clients send many different values of Accept-Encoding that lead to the same response.
   if (req.http.Accept-Encoding ~ "(?i)\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))") {
     set req.http.Accept-Encoding = "br";
   } elseif (req.http.Accept-Encoding ~ "(?i)\bzstd\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))") {
@@ -46,7 +46,8 @@ sub vcl_backend_response {
   if (bereq.is_bgfetch && beresp.status != 200) {
     return (abandon);
   }
-  # Requests for a URL whose last response could not be stored do not wait for one another. A response that can be stored ends this.
+  # If a response may not be stored, later requests for its URL do not wait for one another. This ends after 10 s, or with a response that may
+  # be stored.
   if (beresp.http.Cache-Control !~ "s-maxage") {
     set beresp.uncacheable = true;
     set beresp.ttl = 10s;

@@ -3,7 +3,8 @@ pragma solidity ^0.8.24;
 
 import {IERC721} from "@openzeppelin/contracts/token/ERC721/IERC721.sol";
 
-/// Settles listings with the packed event of Blur's second exchange. Orders have no signatures and no fees: it is for local chains only.
+/// Settles listings with the packed event of Blur's second exchange. For local chains only: orders have no
+/// signatures and no fees.
 contract DevnetBlur {
     event Execution721Packed(bytes32 orderHash, uint256 tokenIdListingIndexTrader, uint256 collectionPriceSide);
 

@@ -6,8 +6,8 @@ import {ERC2981} from "@openzeppelin/contracts/token/common/ERC2981.sol";
 import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
 import {TokenDocuments} from "./TokenDocuments.sol";
 
-/// A collection of ERC-721 tokens with a royalty. Anybody may mint tokens, burn their own, and move the metadata: it is for local chains
-/// only. While the base URI is empty, the contract itself makes the metadata.
+/// A collection of ERC-721 tokens with a royalty, for local chains only: anybody may mint tokens, burn their own tokens and change the base URI
+/// of the metadata. While the base URI is empty, the contract itself makes the metadata.
 contract DevnetCollection is ERC721, ERC2981 {
     /// ERC-4906.
     event MetadataUpdate(uint256 _tokenId);

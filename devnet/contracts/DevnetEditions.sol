@@ -5,8 +5,8 @@ import {ERC1155} from "@openzeppelin/contracts/token/ERC1155/ERC1155.sol";
 import {ERC2981} from "@openzeppelin/contracts/token/common/ERC2981.sol";
 import {TokenDocuments} from "./TokenDocuments.sol";
 
-/// A collection of ERC-1155 tokens (editions: many equal units of each token) with a royalty. Anybody may mint, and move the metadata: for
-/// local chains only. While the URI is empty, the contract itself makes the metadata.
+/// A collection of ERC-1155 tokens (editions: many equal units of each token) with a royalty, for local chains only: anybody may mint tokens and
+/// change the URI of the metadata. While the URI is empty, the contract itself makes the metadata.
 contract DevnetEditions is ERC1155, ERC2981 {
     string public name;
     uint96 private immutable royalty;

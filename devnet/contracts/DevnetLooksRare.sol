@@ -3,7 +3,8 @@ pragma solidity ^0.8.24;
 
 import {IERC721} from "@openzeppelin/contracts/token/ERC721/IERC721.sol";
 
-/// Settles listings with the events of LooksRare's second exchange. Orders have no signatures and no fees: it is for local chains only.
+/// Settles listings with the events of LooksRare's second exchange. For local chains only: orders have no
+/// signatures and no fees.
 contract DevnetLooksRare {
     struct NonceInvalidationParameters {
         bytes32 orderHash;

@@ -3,8 +3,8 @@ pragma solidity ^0.8.24;
 
 import {IERC721} from "@openzeppelin/contracts/token/ERC721/IERC721.sol";
 
-/// The template of pools with the events of Sudoswap's second version. A pool is a proxy that appends 81 bytes to the call data. It has no
-/// curve: the caller names the price. For local chains only.
+/// The code that all pools of a factory run, with the events of Sudoswap's second version. A pool is a proxy that appends 81 bytes to the call
+/// data and delegates the call to this contract. A pool has no price curve: the caller names the price. For local chains only.
 contract DevnetPool {
     event SwapNFTInPair(uint256 amountOut, uint256[] ids);
     event SwapNFTOutPair(uint256 amountIn, uint256[] ids);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.24;
 
-/// Makes pools as the factory of Sudoswap's second version does: as proxies whose code ends with the facts of the pool. Its template has a fixed
-/// address, because the code of this contract is copied to the address of the real factory. For local chains only.
+/// Makes pools as the factory of Sudoswap's second version does: as proxies whose code ends with the parameters of the pool. The template has a
+/// constant address, because only the code of this contract is copied to the address of the real factory, and not its storage. For local chains only.
 contract DevnetPoolFactory {
     address private constant TEMPLATE = address(0xe721);
 

@@ -4,7 +4,8 @@ pragma solidity ^0.8.24;
 import {Base64} from "@openzeppelin/contracts/utils/Base64.sol";
 import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
 
-/// Metadata as data URIs, so that local chains need no host for it. Name, picture and traits follow from the collection and the token id.
+/// Makes metadata as data URIs, so that local chains need no host for it. The name, the picture and the traits of a token follow from its
+/// collection and its id.
 library TokenDocuments {
     function ofToken(string memory collection, uint256 id) internal pure returns (string memory) {
         uint256 seed = uint256(keccak256(abi.encode(collection, id)));
@@ -33,7 +34,7 @@ library TokenDocuments {
         return string.concat("data:application/json;base64,", Base64.encode(bytes(json)));
     }
 
-    /// A sun and a hill in two further colours, before a sky whose colour is the first one.
+    /// Draws a sun and a hill before a sky, each in another colour.
     function picture(uint256 seed) private pure returns (string memory) {
         bytes memory sun = abi.encodePacked(
             '<circle cx="', digit(seed >> 80), '" cy="', digit(seed >> 88), '" r="', digit(seed >> 96), colour(seed + 150, ',70%,72%)"/>')
@@ -47,7 +48,7 @@ library TokenDocuments {
         return string.concat("data:image/svg+xml;base64,", Base64.encode(svg));
     }
 
-    /// The end of an attribute, and the fill of its element.
+    /// Ends the previous attribute of an SVG element, and adds the attribute `fill`. `rest` has saturation, lightness and the end of the element.
     function colour(uint256 seed, string memory rest) private pure returns (bytes memory) {
         return abi.encodePacked('" fill="hsl(', Strings.toString(seed % 360), rest);
     }

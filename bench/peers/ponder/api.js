@@ -1,4 +1,4 @@
-// Ponder does not start without an interface.
+// Ponder does not start without a file that exports an HTTP interface.
 
 import { Hono } from 'hono';
 

@@ -1,4 +1,4 @@
-// The owners of one ERC-721 collection, from its transfers.
+// Ponder reads the transfers of one ERC-721 collection. handlers.js stores the owners of its tokens.
 
 import { createConfig } from 'ponder';
 import { parseAbi } from 'viem';
