@@ -29,6 +29,15 @@ export async function useOneConnection(tx: Queryable): Promise<void> {
   await tx.query(`set local citus.multi_shard_modify_mode to 'sequential'`);
 }
 
+/**
+ * Lets the transaction create tables that it has dropped. Citus creates the sequences of a table on a second connection to each worker, which
+ * would wait for the locks on the dropped sequences until Citus cancels the transaction as a deadlock. If the transaction has created the schema
+ * of the sequence, Citus uses the connection of the transaction. `create schema if not exists` has this effect even if the schema exists.
+ */
+export async function createInTransaction(tx: Queryable, schema: string): Promise<void> {
+  await tx.query(`create schema if not exists ${schema}`);
+}
+
 /** Text that contains no end of a statement: comments, strings and bodies of functions. */
 const OPAQUE = /--.*|'(?:[^']|'')*'|(\$\w*\$)[\s\S]*?\1/g;
 

@@ -17,7 +17,7 @@ import { damaged } from './file.ts';
 import type { BackupHeader, RowCounts } from './format.ts';
 import { readBackup } from './format.ts';
 import { insertRestoredMark } from '../emptiness.ts';
-import { hasCitus } from '../citus.ts';
+import { createInTransaction, hasCitus } from '../citus.ts';
 import type { Database, Engine, Queryable } from '../port.ts';
 import type { Schema } from '../migrate.ts';
 import { SCHEMAS, migrateWithin } from '../migrate.ts';
@@ -91,6 +91,7 @@ async function restoreInto(sides: Sides, file: string, options: Options, engine:
   for (const [tx, schemas] of transactions) {
     await deleteSchemaContent(tx, schemas);
     for (const schema of schemas) {
+      if (await hasCitus(tx)) await createInTransaction(tx, schema);
       await migrateWithin(tx, schema, { only: new Set(header.migrations[schema].map(({ name }) => name)) });
       await tx.query(`delete from ${schema}.migration`);
     }

@@ -127,7 +127,7 @@ forEachEngine('backups of a service', (engine) => {
 
   test(
     'a restore into an embedded database is refused while its server runs',
-    { skip: engine.name === 'postgresql' },
+    { skip: engine.name === 'postgresql' && 'its subject is the embedded database' },
     async () => {
       const { code, stderr } = await mercat(settings, 'restore', file, '--replace');
       assert.equal(code, 1);
