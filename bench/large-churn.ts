@@ -29,8 +29,9 @@ const PAGES_AIM = 1.3;
 const HOURS = Number(process.env['CHURN_HOURS'] ?? 24);
 const HOUR_MS = 60 * 60_000;
 /**
- * The share of all listings that change in a day. One third of them is filled, one third is repriced, and one third is cancelled. Each fill
- * also adds a new listing, so about as many listings are new as on the last day of the generated set (`DENSITY` of bench/large-set-rows.ts).
+ * The share of all listings that change in a day. One third of them is filled, one third is repriced, and one third is cancelled. After each
+ * fill the buyer lists the token. These new listings are about as many as those of the last day of the generated set (`DENSITY` of
+ * bench/large-set-rows.ts).
  */
 const CHANGED_A_DAY = 0.055;
 
@@ -357,7 +358,8 @@ function reportDay(before: Observation, after: Observation): void {
   }));
   for (const { name, pages, ratio } of ratios) say(`  ${name}: ${pages} pages, ${ratio.toFixed(2)} times those before`);
   const rounds = ratios.map(({ ratio }) => ratio);
-  const name = 'large set, pages of a read after a day as a multiple of those before, largest';
+  const name =
+    'large set, pages that a read touches after a day as a multiple of the pages before, greatest multiple of all reads';
   judge({ name, figure: Math.max(...rounds), unit: '', rounds, aim: { atMost: PAGES_AIM } });
   const sum = (bytes: ReadonlyMap<string, number>) => [...bytes.values()].reduce((total, one) => total + one, 0);
   for (const [relation, bytes] of after.bytes) {
@@ -365,7 +367,7 @@ function reportDay(before: Observation, after: Observation): void {
     if (growth > 0.01) say(`  ${relation}: ${(bytes / 2 ** 20).toFixed(0)} MiB, ${(100 * growth).toFixed(1)} % more`);
   }
   judge({
-    name: 'large set, disk after a day as a multiple of that before',
+    name: 'large set, disk space after a day as a multiple of the space before',
     figure: sum(after.bytes) / sum(before.bytes),
     unit: '',
     rounds: [],
@@ -383,7 +385,7 @@ async function reportUpkeep(database: Database): Promise<void> {
   );
   for (const { name, live, dead, updated, hot, vacuums, factor } of rows) {
     say(
-      `  ${String(name)}: ${String(dead)} dead rows of ${String(live)}, ${String(updated)} updates of which ${String(hot)} without index entries, ` +
+      `  ${String(name)}: ${String(dead)} dead rows of ${String(live)}, ${String(updated)} updates (${String(hot)} of them wrote no index entries), ` +
         `${String(vacuums)} automatic vacuums; one begins at ${(50 + Number(factor) * Number(live)).toFixed(0)} dead rows`,
     );
   }

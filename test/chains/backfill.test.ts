@@ -1,5 +1,5 @@
-// The backfill of a collection with more events than one transaction stores, and while the endpoints replace the newest blocks. When changes
-// of a chain are reported.
+// Tests a backfill that needs several transactions, a backfill during which the endpoints replace the newest blocks, and the time at which a
+// task reports the changes of a chain.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -98,7 +98,7 @@ forEachEngine('a backfill', (engine) => {
     assert.deepEqual(await counts(), { events: 2 * MINTS_OF_BLOCK, held: 2 * MINTS_OF_BLOCK });
 
     while ((await backfillOnce(context, onStored)).more);
-    assert.equal(reported.length, 3, 'not each part was reported');
+    assert.equal(reported.length, 3, 'the number of reports is not the number of parts');
     assert.deepEqual(await counts(), { events: total, held: total });
     assert.equal((await findFollow(db, COLLECTION))?.joined, true);
   });
@@ -119,7 +119,7 @@ forEachEngine('a backfill', (engine) => {
     assert.equal((await findFollow(db, COLLECTION))?.joined, true);
   });
 
-  test('the task reports a past and a new change before the copy to the indexer, which may wait', async () => {
+  test('the task reports a backfilled change and a new change without waiting for their copies to the indexer', async () => {
     const { db, chain } = await start();
     const copying = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const changes: Change[] = [];

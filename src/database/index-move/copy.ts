@@ -24,7 +24,7 @@ const decodeProgress = rowDecoder('index_move.progress', {
   complete: boolean,
 });
 
-/** `onRows` receives the number of rows of each batch, and first of those that an earlier process has copied. */
+/** `onRows` is called with the number of rows that earlier processes have copied, and then with the number of rows of each batch. */
 export async function copyTable(
   context: CopyContext,
   table: MovedTable,
@@ -67,7 +67,8 @@ async function writeBatch(
   await target.transaction(async (tx) => {
     await setExactText(tx);
     await lockRunner(tx, state);
-    // A row that conflicts with a copied one has changed since, so its key and the key of the copied row are recorded and copied again.
+    // `insertRows` leaves out a row that conflicts with a copied row. Then a change of the source was recorded since the copied row was read,
+    // and the replay of the recorded changes (replay.ts) copies both rows again.
     if (batch.rows > 0) await insertRows(tx, table, batch);
     await tx.query(
       `insert into index_move.progress as stored (table_name, after_key, copied, complete) values ($1, $2, $3, $4)

@@ -1,4 +1,4 @@
-// The URL of an endpoint: which parts of the URL requests use, and which parts logs never show.
+// Tests how the URL of an endpoint is split: into the parts that are sent in requests, and the secret parts that logs never show.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -35,7 +35,7 @@ export type StatefulOptions = {
 export type StatefulReport = {
   cases: number;
   requests: number;
-  /** The number of responses by operation and status. A key is such as `POST /api/v1/products 201`. */
+  /** The number of responses by operation and status. An example of a key is `POST /api/v1/products 201`. */
   statuses: Map<string, number>;
   /** Each failing case as text: what is wrong, the seed, and the requests as curl commands. */
   failures: string[];
