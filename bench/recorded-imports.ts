@@ -13,7 +13,7 @@ import { judge } from './verdict.ts';
 
 const ROUNDS = 7;
 const CHUNK_BYTES = 64 * 1_024;
-/** A file with fewer rows is measured without an aim, because its import is little more than its first batch. */
+/** A file with fewer rows is measured without an aim, because imports begin with small batches. */
 const JUDGED_ROWS_MIN = 8_000;
 
 export async function benchRecordedImports(): Promise<void> {

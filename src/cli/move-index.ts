@@ -15,10 +15,10 @@ export const defineMoveIndex: DefineCommand = (moveIndex, io) => {
   moveIndex
     .description(
       'Move the index (listings, sales, tokens and what is derived from them) to another PostgreSQL database, which may be the ' +
-        'coordinator of a Citus cluster. The primary stays where it is. Servers and workers run on: the rows are copied, then the ' +
-        'changes since, and all rows are compared, until few changes are left. Changes of the index are then rejected for some seconds ' +
-        'while the last ones are copied and compared. Reads go on. From then on the old index rejects changes: set INDEXER_DATABASE_URL to the new ' +
-        'database, and restart the nodes one after the other.\n\nUntil the old index is closed, the service uses it, whatever ' +
+        'coordinator of a Citus cluster. The primary stays where it is. Servers and workers run on while all rows are ' +
+        'copied and compared, and while later changes are copied and compared until few are left. Then the old index rejects changes: ' +
+        'first for some seconds, while the last changes are copied and compared, then for good. Reads go on. When the command has ended, set ' +
+        'INDEXER_DATABASE_URL to the new database, and restart the nodes one after the other.\n\nUntil the old index is closed, the service uses it, whatever ' +
         'happens to this command. A move that was stopped or killed continues when the command is repeated.',
     )
     .option('--to <url>', 'the new database: postgres://user:password@host/database, empty')
@@ -26,7 +26,7 @@ export const defineMoveIndex: DefineCommand = (moveIndex, io) => {
     .option('--abandon', 'give the move up: the old index stays, and the new database of --to is emptied')
     .option(
       '--json',
-      'print {rows, tables: {name: rows}, sealedMs, sealedChanges, seconds}, or what was asked for, as one JSON value',
+      'print {rows, tables: {name: rows}, sealedMs, sealedChanges, seconds}, or the result of --dry-run or --abandon, as one JSON value',
     )
     .addHelpText(
       'after',
@@ -36,8 +36,8 @@ Examples:
   mercat move-index --to postgres://mercat@10.0.0.7/index
   mercat move-index --abandon --to postgres://mercat@10.0.0.7/index
 
-A password in --to is visible in the list of processes. Without one, the file ~/.pgpass of the moving process is read: of the
-server if the index is in an embedded database, else of this command.`,
+A password in --to is visible in the list of processes. If --to has no password, the process that moves the index reads its file
+~/.pgpass. If a server has the embedded database open, this process is the server, else it is the command.`,
     )
     .action((options) => runMoveIndex(options, io));
 };

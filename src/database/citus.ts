@@ -1,5 +1,5 @@
-// The indexer on a Citus cluster: its tables are distributed over the nodes by collection. The service connects to the coordinator. Tables
-// without a collection in their primary key stay on the coordinator.
+// Distributes the tables of the indexer over the nodes of a Citus cluster, and reads the state of the cluster. The rows of a collection are on
+// one node. The service connects to the coordinator. Tables without a collection in their primary key stay on the coordinator.
 
 import { OperatorError } from '../core/errors.ts';
 import { DeadlineExceeded } from '../resilience/deadline.ts';
@@ -22,8 +22,8 @@ export async function hasCitus(db: Queryable): Promise<boolean> {
 }
 
 /**
- * Lets the statements of a migration follow one another on one connection to each node. A transaction that has changed a table in parallel
- * cannot alter it.
+ * Makes a transaction use one connection to each node. A transaction that has changed a table over several connections to a node could not
+ * alter this table.
  */
 export async function useOneConnection(tx: Queryable): Promise<void> {
   await tx.query(`set local citus.multi_shard_modify_mode to 'sequential'`);
@@ -38,10 +38,10 @@ export async function createInTransaction(tx: Queryable, schema: string): Promis
   await tx.query(`create schema if not exists ${schema}`);
 }
 
-/** Text that contains no end of a statement: comments, strings and bodies of functions. */
+/** Matches the text in which a semicolon does not end a statement: comments, strings and bodies of functions. */
 const OPAQUE = /--.*|'(?:[^']|'')*'|(\$\w*\$)[\s\S]*?\1/g;
 
-/** The statements of a migration. Citus sends the text of a whole query to the nodes, which accept one statement. */
+/** Splits a migration into its statements. Citus sends the whole text of a query to the nodes, and they accept only one statement in it. */
 export function splitStatements(sql: string): string[] {
   const ends = [...sql.replaceAll(OPAQUE, (text) => ' '.repeat(text.length)).matchAll(/;/g)].map(({ index }) => index);
   const parts = [...ends, sql.length].map((end, place) => sql.slice(place === 0 ? 0 : (ends[place - 1] ?? 0) + 1, end));
@@ -74,8 +74,8 @@ export async function distributeTables(tx: Queryable, schema: string): Promise<s
 }
 
 /**
- * The tables whose primary key has the collection, and which are not distributed. `isReady`: only those that refer to no such table, because
- * a table to which others refer must be distributed first.
+ * Lists the tables that have the collection in their primary key and are not distributed. With `isReady`, leaves out the tables that refer to
+ * another table that is not distributed: Citus must distribute the other table first.
  */
 async function listLocalTables(
   db: Queryable,
@@ -97,7 +97,7 @@ async function listLocalTables(
   return rows.map((row) => decodeName(row).name);
 }
 
-/** A distributed table of the schema, with whose shards those of the others stand. `none` if there is none. */
+/** Returns a distributed table of the schema. Further tables are co-located with it. `none`: no table of the schema is distributed. */
 async function findColocated(db: Queryable, schema: string): Promise<string> {
   const [row] = await db.query(
     `select logicalrelid::text as name from pg_dist_partition join pg_class on pg_class.oid = logicalrelid
@@ -128,7 +128,7 @@ export async function listWorkers(db: Queryable): Promise<ClusterNode[]> {
  * must have a deadline too.
  */
 const CONNECT_TIMEOUT_MS = 800;
-/** A session notices in the first check that a node has closed their connection. A second check makes a new connection. */
+/** The first check fails if a node has closed its connection to the session. Then a second check makes a new connection. */
 const CHECKS_MAX = 2;
 
 /** Whether the coordinator can use a node. `db` must have a deadline. A node that does not respond before the deadline is not reachable. */
@@ -156,7 +156,10 @@ const decodeCluster = rowDecoder('cluster', {
   inactive: list(text),
 });
 
-/** `nodes`: the nodes that store shards, as `host:port`. `inactive`: those among them that are switched off. `local`: tables that are not distributed. */
+/**
+ * `nodes`: the nodes that store shards, as `host:port`. `inactive`: those among them that are switched off. `local`: tables that are not
+ * distributed.
+ */
 export type Cluster = { version: string; nodes: string[]; inactive: string[]; local: string[] };
 
 /** Null if the database is no node of a cluster. */

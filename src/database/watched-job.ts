@@ -21,7 +21,10 @@ export type JobParts<Progress, Result> = {
   /** The progress before the first report. */
   initial: Progress;
   run: (control: JobControl<Progress>) => Promise<Result>;
-  /** Makes the work that still runs some time after a stop fail, for example by closing a database. Default: `stop` waits for the work. */
+  /**
+   * Is called when the work still runs some time after a stop, and makes the work fail, for example by closing a database. Default: `stop`
+   * waits.
+   */
   cut?: () => Promise<void>;
   /** The state's `failure` after a stop and after another error, unless the error is an OperatorError. */
   describeStop: string;

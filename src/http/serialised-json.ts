@@ -1,4 +1,4 @@
-// Response bodies of which a part was serialised by its own code.
+// Lets a response body have members that are JSON text already, because other code than `JSON.stringify` has serialised them.
 
 /** A member of a response body that is JSON text already. */
 export class SerialisedJson {
@@ -14,7 +14,7 @@ export class SerialisedJson {
   }
 }
 
-/** The JSON text of a response body. Throws a TypeError if `SerialisedJson` is in it and is not one of its members. */
+/** The JSON text of a response body. Throws a TypeError if a `SerialisedJson` is deeper in the body than its members. */
 export function toJsonText(body: unknown): string {
   const members: [string, unknown][] = typeof body === 'object' && body !== null ? Object.entries(body) : [];
   if (!members.some(([, value]) => value instanceof SerialisedJson)) return JSON.stringify(body);

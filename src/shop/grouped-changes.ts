@@ -16,8 +16,8 @@ export type WhenLocked = 'wait' | 'skip';
 
 export type GroupedChangesOptions<Request extends { productId: string }> = {
   /**
-   * Returns the statements of one group of changes of a shop, which begin by `latest`, a time of `performance.now()`. If all changes of the
-   * group wait for one product, it is `productId`.
+   * Returns the statements of one group of changes of a shop, which begin by `latest`, a time of `performance.now()`. `productId` is set if
+   * all changes of the group are of one product that another transaction has locked.
    */
   statementsOf: (shopId: string, options: { productId?: string; latest: number }) => Statements;
   clock: Clock;
@@ -67,7 +67,7 @@ export class GroupedChanges<Request extends { productId: string }> {
   }
 }
 
-/** A group begins in time for all its changes. */
+/** Returns the earliest `latest` of the changes, so that the group begins in time for all of them. */
 function latestOf(group: readonly Waiting<unknown>[]): number {
   return group.reduce((earliest, { latest }) => Math.min(earliest, latest), Number.POSITIVE_INFINITY);
 }

@@ -1,5 +1,4 @@
-// The large set of the benchmarks is what an import of its records leaves. SQL makes it in another way than an import, so both are compared
-// row for row.
+// Tests that the large set of the benchmarks, which is made by SQL statements, has the same rows as an import of its records.
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -105,7 +104,7 @@ describe('the rows of the large set', () => {
   });
 });
 
-/** The records of which the set consists. */
+/** Reads the rows of the set as records that can be imported. */
 async function listRecords(db: Database): Promise<Record<string, unknown>[]> {
   const asset = `case when chain = 'solana' then 'mint' else 'tokenId' end`;
   const time = (name: string) => `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -1,6 +1,6 @@
-// The npm package of the client on Deno and Bun, and another client of server-sent events, against a service with the sample marketplace.
-// `npm run test:runtimes` installs them from npm into a temporary directory. The packages of both runtimes for one platform contain the
-// program, so that no install script runs.
+// Tests the npm package of the client on Deno and Bun against a service with the sample marketplace, and also the npm package `eventsource`.
+// `npm run test:runtimes` installs Deno, Bun and `eventsource` from npm into a temporary directory. It installs the packages of Deno and Bun
+// for this platform: these contain the program, so that no install script runs.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -156,27 +156,31 @@ async function run(command: readonly string[]): Promise<{ steps: Steps; stored: 
 }
 
 for (const runtime of ['Node', 'Deno', 'Bun']) {
-  test(`lists, pages, failures, and a stream over connections that break, on ${runtime}`, { skip }, async () => {
-    const { steps, stored } = await run(programs.get(runtime) ?? assert.fail());
-    const rows = await service.walk(`/v1/collections/${SLUG}/listings?limit=100`);
-    const list = steps.list as [string, string, string][];
-    assert.deepEqual(
-      list.map(([orderId, type]) => [orderId, type]),
-      rows.slice(0, 100).map(({ orderId }) => [orderId, 'bigint']),
-    );
-    assert.deepEqual(
-      list.map(([, , amount]) => Number(amount)),
-      rows.slice(0, 100).map(({ price }) => price.decimal),
-    );
-    assert.equal(
-      (steps.pages as number[]).reduce((sum, length) => sum + length, 0),
-      rows.length,
-    );
-    assert.deepEqual(steps.failure, ['not_found', 404]);
-    assert.equal(stored.length, EVENTS);
-    assert.deepEqual(steps.followed, stored);
-    assert.equal(steps.resumed, true);
-  });
+  test(
+    `the client reads lists, pages, failures, and a stream over connections that break, on ${runtime}`,
+    { skip },
+    async () => {
+      const { steps, stored } = await run(programs.get(runtime) ?? assert.fail());
+      const rows = await service.walk(`/v1/collections/${SLUG}/listings?limit=100`);
+      const list = steps.list as [string, string, string][];
+      assert.deepEqual(
+        list.map(([orderId, type]) => [orderId, type]),
+        rows.slice(0, 100).map(({ orderId }) => [orderId, 'bigint']),
+      );
+      assert.deepEqual(
+        list.map(([, , amount]) => Number(amount)),
+        rows.slice(0, 100).map(({ price }) => price.decimal),
+      );
+      assert.equal(
+        (steps.pages as number[]).reduce((sum, length) => sum + length, 0),
+        rows.length,
+      );
+      assert.deepEqual(steps.failure, ['not_found', 404]);
+      assert.equal(stored.length, EVENTS);
+      assert.deepEqual(steps.followed, stored);
+      assert.equal(steps.resumed, true);
+    },
+  );
 }
 
 test('the npm package eventsource resumes the stream over connections that break', { skip }, async () => {

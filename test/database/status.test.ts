@@ -1,5 +1,5 @@
-// What the status, `mercat status` and `mercat doctor` say about the indexer database: whether its index is moved, and on a Citus cluster
-// whether its workers respond.
+// Tests what the status, `mercat status` and `mercat doctor` say about the indexer database: whether a move of the index has begun, and whether
+// the workers of a Citus cluster respond.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -1,6 +1,6 @@
 // The index on a Citus cluster under load: a worker that is killed and started again, and shards that are moved to a third worker. While the
-// worker is down, what it holds degrades as without an index, and nothing that an import has acknowledged is lost. Moving shards fails no
-// request. Runs with TEST_CITUS=1, where Citus is installed.
+// worker is down, responses that need its rows degrade as if there were no index, and nothing that an import has acknowledged is lost. No
+// request fails because of moved shards. Runs with TEST_CITUS=1, where Citus is installed.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -67,7 +67,7 @@ describe('an index on Citus under faults', { skip: citusSkip() }, () => {
       )
     ).map(({ port }) => port);
 
-  test('while a worker is killed and started again, responses degrade as without an index, and no acknowledged row is lost', async () => {
+  test('while a worker is killed and started again, responses degrade as if there were no index, and no acknowledged row is lost', async () => {
     const worker = cluster.workers[0] as PostgresServer;
     assert.ok((await listShardPorts()).includes(portOf(worker)), 'the worker holds no shard');
     const readers = startReaders(service, subjects);
@@ -118,7 +118,7 @@ describe('an index on Citus under faults', { skip: citusSkip() }, () => {
     assert.equal(await countSales(), before + writer.rounds() * COLLECTIONS);
   });
 
-  /** Every import that was acknowledged is stored once, and one that failed and was repeated is too. */
+  /** Checks that the records of each import are stored once, also if an import failed and was repeated. */
   async function assertRows(rounds: number): Promise<void> {
     for (const subject of subjects) {
       assert.equal((await service.walk(`${subject.path}/sales?limit=100`)).length, ASSETS + rounds, subject.path);
@@ -142,7 +142,7 @@ function recordsOf(subject: TestCollection, asset: number): Record<string, unkno
   ];
 }
 
-/** Imports one asset of every collection after the other. An import that fails is repeated until it succeeds. */
+/** Makes one import after the other. Each import has one asset of every collection. An import that fails is repeated until it succeeds. */
 function startWriter(service: TestService, subjects: readonly TestCollection[]) {
   let rounds = 0;
   const stopping = new AbortController();
@@ -188,7 +188,7 @@ const pathsOf = ({ path, chain, address }: TestCollection) => [
   `/v1/tokens/${chain}/${address}/1`,
 ];
 
-/** Requests every path again and again. Responses are cached for a second, so the parameter of the limit makes each of them another one. */
+/** Requests every path again and again. */
 function startReaders(service: TestService, subjects: readonly TestCollection[]) {
   const responses: Read[] = [];
   const stopping = new AbortController();

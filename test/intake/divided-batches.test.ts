@@ -190,7 +190,7 @@ forEachEngine('divided batches', (engine) => {
     return { inserted, error };
   };
 
-  test('the parts are stored at the same time, and leave the rows of a batch in one part', async () => {
+  test('the parts are stored at the same time, and store the same rows as a batch in one part', async () => {
     const undivided: Database = { ...db, pool: () => ({ ...db.pool(), max: 1 }) };
     assert.deepEqual(await ingestAll(toContext(undivided)), { inserted: ROWS, error: null });
     const expected = await dumpTables(db);

@@ -1,5 +1,5 @@
 // A file has listings with one source and one id in two collections. Before the migration 0027-collection-keys.sql, which waits for the operator,
-// a listing key is unique over all collections. Then the first of these listings in the file is stored. After the migration, all are stored.
+// a listing key is unique over all collections. Until then, only the first of these listings in the file is stored.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ const addressOf = (collection: number) => `0x${String(collection).padStart(40, '
 const listed = (collection: number, id: string, fields: object = {}) =>
   listing({ contractAddress: addressOf(collection), tokenId: id.slice(1), id, ...fields });
 
-/** The listing L1 is of the collection 2 first, L2 of the collection 1. The second report of each changes its price. */
+/** The first L1 belongs to collection 2, and the first L2 to collection 1. Each of these two listings appears again with another price. */
 const REPEATED = [
   listed(2, 'L1', { priceRaw: '21' }),
   listed(1, 'L2', { priceRaw: '12' }),
@@ -33,7 +33,7 @@ const MANY = Array.from({ length: 3_000 }, (_, n) =>
   token({ contractAddress: addressOf(1 + (n % 2)), tokenId: `${n}` }),
 );
 
-/** A database of an earlier version after an upgrade: the contracts are not applied. */
+/** Opens databases as an upgrade leaves them: without the contracting migrations, which wait for the operator. */
 async function openUpgraded(engine: TestEngine): Promise<Databases & AsyncDisposable> {
   const databases = await openDatabases(readConfig(await engine.settings('empty')), createLog('silent'));
   for (const schema of ['main', 'indexer'] as const) await migrate(databases[schema], schema, { contracts: false });
@@ -77,7 +77,7 @@ forEachEngine('listings with one id in two collections', (engine) => {
     ['one part', REPEATED],
     ['several parts', [...REPEATED.slice(0, 3), ...MANY, ...REPEATED.slice(3)]],
   ] as const) {
-    test(`a batch in ${size} stores the first of them before the contract, and all of them after it`, async (t) => {
+    test(`a batch in ${size} stores the first of them before the contracting migration, and all of them after it`, async (t) => {
       if (engine.hasCitus) return t.skip('a cluster has all contracts');
       await using databases = await openUpgraded(engine);
       const first = await ingestAtOnce(databases, records);
@@ -91,7 +91,7 @@ forEachEngine('listings with one id in two collections', (engine) => {
     });
   }
 
-  test('a stored listing comes before all listings of a batch', async (t) => {
+  test('a listing that is stored already keeps its key from all listings of a batch in other collections', async (t) => {
     if (engine.hasCitus) return t.skip('a cluster has all contracts');
     await using databases = await openUpgraded(engine);
     await ingestAtOnce(databases, REPEATED.slice(0, 3));

@@ -19,7 +19,7 @@ const NODES = 2;
 const PROCESSES = 2;
 const LIST_MAX = 120;
 const KEY_MAX = 30;
-/** So many that the system hardly ever gives all of them to one process. */
+/** Each node gets this many connections, so that the system hardly ever gives all of them to one process. */
 const CONNECTIONS_OF_NODE = 8;
 const LIMIT_MS = 120_000;
 const TRIES_MAX = 5;

@@ -1,4 +1,4 @@
-// The order of the changes of one product, when the changes before them have failed.
+// Tests that the changes of one product keep their order when earlier changes have failed.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

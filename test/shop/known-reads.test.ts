@@ -1,4 +1,4 @@
-// Reads of products that are served before the router. A client must not notice whether the router served a request.
+// Tests the reads of products that are served before the router. A client must not notice whether the router served a request.
 
 import assert from 'node:assert/strict';
 import diagnostics from 'node:diagnostics_channel';

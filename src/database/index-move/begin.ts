@@ -1,4 +1,4 @@
-// How a move begins, continues after it was stopped, and is abandoned.
+// Begins a move, continues a move that was stopped, and abandons a move.
 
 import { randomUUID } from 'node:crypto';
 import { OperatorError } from '../../core/errors.ts';
@@ -21,7 +21,10 @@ export type BegunMove = { state: MoveState; tables: readonly MovedTable[]; isMov
 
 const decodeLocked = rowDecoder('lock', { locked: boolean });
 
-/** Compares the databases, not their URLs: a lock that is held in one of them cannot be taken in the other only if they are the same. */
+/**
+ * Compares the databases, not their URLs: takes a lock in one database, and tries to take it in the other. This fails only if both are the
+ * same.
+ */
 async function isSameDatabase(source: Database, target: Database): Promise<boolean> {
   if (source.engine !== target.engine) return false;
   const key = randomUUID();
@@ -67,7 +70,7 @@ async function checkSource(source: Queryable): Promise<void> {
   const applied = await listAppliedMigrations(source, 'indexer');
   const { pending, waiting } = await listPendingMigrations(source, 'indexer');
   if (applied === null || pending.length + waiting.length > 0) {
-    // A new database has the contracted schema, and both have to have the same.
+    // The target gets the contracted schema, and the source must have the same schema.
     const contract = waiting.length > 0 ? ' --contract' : '';
     throw new OperatorError(`the schema of the index is not up to date: run mercat migrate${contract} first`);
   }
@@ -87,7 +90,7 @@ const BEGINNING = `select pg_try_advisory_xact_lock(hashtextextended('mercat ind
  * process begins or continues a move at the same time.
  */
 export async function beginMove(sides: MoveSides): Promise<BegunMove> {
-  // A database that is both source and target would seem to be locked by another process.
+  // Rejects a target that is also the source. Otherwise the second lock below would fail, as if another process held it.
   await checkMove(sides);
   return withBeginLock(sides.target, async () => {
     // The embedded engine has one connection, and it is open in this process only.
@@ -127,7 +130,7 @@ async function begin(sides: MoveSides): Promise<BegunMove> {
   };
   await source.transaction(async (tx) => {
     await insertMoveState(tx, state);
-    // Changes that were committed before are read together with all rows.
+    // The copy of all rows includes the changes that are recorded here already.
     await tx.query(`delete from index_move.change`);
   });
   await createTriggers(source, tables);
@@ -171,8 +174,8 @@ export async function abandonMove(source: Database, target: Database | null): Pr
 }
 
 /**
- * A process that still moves the index can then not close the source. With the new id the move cannot be continued either: some triggers may be
- * gone already, if the command is stopped before it has dropped all of them.
+ * Gives the move a new id and a new runner, so that a process that still moves the index cannot close the source. The new id also prevents a
+ * later command from continuing the move: if this command is stopped, it may have dropped some of the triggers.
  */
 async function stopRunner(source: Database, { id }: MoveState): Promise<void> {
   const sql = `update index_move.state set id = gen_random_uuid(), runner = $2, sealed_until = null where id = $1 and phase = 'copying' returning id`;

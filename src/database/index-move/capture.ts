@@ -1,5 +1,5 @@
-// Triggers on the source of a move: they record the keys of the rows that change, and reject changes while the source is sealed. They are
-// there from the begin of a move until it is abandoned. A source whose index has moved keeps them, so that nothing can be written there.
+// Creates the triggers on the source of a move, and seals the source. The triggers record the keys of the rows that change, and reject changes
+// while the source is sealed. They stay until the move is abandoned. A source whose index has moved keeps them, so that it rejects all changes.
 
 import { setTimeout } from 'node:timers/promises';
 import { OperatorError } from '../../core/errors.ts';
@@ -12,8 +12,8 @@ import type { Runner } from './state.ts';
 import { MoveReplaced, findMoveState } from './state.ts';
 
 /**
- * How long a statement that locks a table waits for the transactions that use it. Other statements on this table wait behind it. Reads wait
- * only while triggers are removed.
+ * How long a statement that locks a table waits for the transactions that use the table. Meanwhile, later writes to the table wait too. Later
+ * reads wait only if the statement removes a trigger.
  */
 const CREATE_LOCK_WAIT_MS = 1_000;
 const DROP_LOCK_WAIT_MS = 200;

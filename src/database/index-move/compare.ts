@@ -1,4 +1,4 @@
-// Proves that the target has the rows of the source: the number of rows and a digest of all their values, part by part.
+// Checks that the target has the rows of the source. In each part of a table, the number of rows and a digest of all their values must be equal.
 
 import { OperatorError } from '../../core/errors.ts';
 import { setExactText } from '../backup/catalogue.ts';
@@ -8,14 +8,14 @@ import type { Digest, Key } from './rows.ts';
 import { readDigest, readDigestOfKeys } from './rows.ts';
 import type { MovedTable } from './tables.ts';
 
-/** The rows of one part. While they are read, the embedded engine runs no other statement. */
+/** The most rows of one part. While they are read, the embedded engine runs no other statement. */
 const ROWS_MAX = { postgresql: 100_000, embedded: 5_000 };
-/** The changes of one part. */
+/** The most changes of one part. */
 const CHANGES_MAX = 5_000;
 
 type Sides = { source: Queryable; target: Database };
 
-/** Compares all rows of a table. `source` may be a snapshot; its text must be exact. Returns their number. */
+/** Compares all rows of a table, and returns their number. `source` must return exact text (`setExactText`). */
 export async function compareTable(
   { source, target }: Sides,
   table: MovedTable,
@@ -26,7 +26,7 @@ export async function compareTable(
   let total = 0;
   for (;;) {
     const read: Digest = await readDigest(source, table, { range: { after, to: null }, limit });
-    // Behind the last row of the source, the target must have no row.
+    // After the last row of the source, the target must have no row.
     const range = { after, to: read.rows < limit ? null : read.last };
     check(table, read, await exactly(target, (tx) => readDigest(tx, table, { range, limit: null })));
     total += read.rows;
@@ -37,8 +37,8 @@ export async function compareTable(
 }
 
 /**
- * Compares the rows that the recorded changes name. Every change must have been copied from the same snapshot. The text of `source` must be
- * exact (`setExactText`). `onPart` receives the number of changes of each part.
+ * Compares the rows that the recorded changes name. Every change must have been copied from the same snapshot. `source` must return exact
+ * text (`setExactText`). `onPart` receives the number of changes of each part.
  */
 export async function compareChanges(
   { source, target }: Sides,

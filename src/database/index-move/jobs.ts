@@ -1,4 +1,4 @@
-// Moves of the index for commands, in a running server or in the command's own process. A process runs one move at a time. A move is stopped
+// Runs moves of the index for commands, in a running server or in the command's own process. A process runs one move at a time. A move is stopped
 // when its command no longer reads its state, and continues when the command is repeated.
 
 import { OperatorError } from '../../core/errors.ts';
@@ -57,7 +57,7 @@ export class MoveJobs {
     this.#options = options;
   }
 
-  /** Stops the current move, which leaves the source as it was. */
+  /** Stops the current move. The service goes on using the source. */
   async close(): Promise<void> {
     await this.#stop();
   }

@@ -99,7 +99,10 @@ class Move {
     }
   }
 
-  /** Returns if the source is closed all the same: the response to the last commit was lost. */
+  /**
+   * Throws, unless the source is closed. In that case only the response to the commit that closed it was lost, and the move can be
+   * completed.
+   */
   async #handleFailure(failure: unknown): Promise<void> {
     const { id, runner } = this.#begun.state;
     const now = await findMoveState(this.#sides.source).catch(() => undefined);
@@ -122,7 +125,7 @@ class Move {
     const sealedMs = this.#sealedAt === 0 ? 0 : Math.round(performance.now() - this.#sealedAt);
     try {
       await target.transaction((tx) => completeTarget(tx, state));
-      // The rows were compared, so this only records that they refer to existing rows.
+      // Nodes may use the target before the foreign keys are validated: the rows are those of the source, where the keys were valid.
       const onName = (detail: string) =>
         this.#options.onProgress({ stage: 'completing', detail, rows: 0, total: null });
       await createDefinitions(target, state, { kind: 'unvalidated', onName });
@@ -187,7 +190,7 @@ class Move {
     );
   }
 
-  /** Copies and compares the changes since the comparison, each round in a shorter snapshot of the source, until few are left. */
+  /** Copies and compares the changes since the comparison, in rounds, until few are left. Each round reads a new snapshot of the source. */
   async #catchUp(): Promise<void> {
     await repeatUntilFew(
       () => this.#countChanges(),
@@ -212,7 +215,7 @@ class Move {
     await this.#inSnapshot('comparing', (tx) => this.#compareTables(tx, 'comparing'));
   }
 
-  /** Copies the changes that are recorded now, and compares the rows that they name. The target had all other rows already. */
+  /** Copies the changes that are recorded now, and compares the rows that they name. All other rows were compared before. */
   async #proveChanges(stage: MoveProgress['stage'], total: number | null): Promise<void> {
     let rows = 0;
     const onPart = async (changes: number) => {
@@ -225,8 +228,8 @@ class Move {
   }
 
   /**
-   * Copies the changes of a snapshot of the source, so that the target has its rows, and compares both. Only then the records of the changes
-   * are removed.
+   * Copies the changes of a snapshot of the source, so that the target has its rows, and compares both. After the comparison, removes
+   * the records of the changes.
    */
   async #inSnapshot(stage: MoveProgress['stage'], compare: (tx: Queryable) => Promise<void>): Promise<void> {
     const { source } = this.#sides;
@@ -285,7 +288,10 @@ class Move {
     }
   }
 
-  /** More changes may be recorded while the seal waits for the transactions that write. */
+  /**
+   * Seals the source. If too many changes were recorded while the seal waited for writing transactions, opens the source again and copies
+   * them.
+   */
   async #sealWithFewChanges(): Promise<void> {
     const { source } = this.#sides;
     const { state } = this.#begun;
@@ -306,7 +312,10 @@ class Move {
     }
   }
 
-  /** Each part is a transaction of its own, so that reads of the service run between them. */
+  /**
+   * Copies the last changes and compares all rows. Each part is a transaction of its own, so that reads of the service run between the
+   * parts.
+   */
   async #compareEmbedded(): Promise<void> {
     const { source } = this.#sides;
     while ((await replayChanges(this.#context())) > 0) await this.#keepSealed();

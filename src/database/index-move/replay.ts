@@ -9,13 +9,13 @@ import type { MoveState } from './state.ts';
 import { lockRunner } from './state.ts';
 import type { MovedTable } from './tables.ts';
 
-/** One transaction copies at most so many changes. While it reads them, the embedded engine runs no other statement. */
+/** One transaction copies at most this many changes. While it reads them, the embedded engine runs no other statement. */
 const CHANGES_MAX = { postgresql: 5_000, embedded: 500 };
-/** One statement removes at most so many records. */
+/** One statement removes at most this many records. */
 const RECORDS_DELETED_MAX = 50_000;
 export const SNAPSHOT = `set transaction isolation level repeatable read read only`;
 
-/** `keys`: the keys of each table that have changed, each once. `seqs`: the records of the changes. */
+/** `keys`: by table, the keys of the rows that have changed, each key once. `seqs`: the numbers of the records of the changes. */
 export type RecordedChanges = { seqs: readonly number[]; keys: ReadonlyMap<string, readonly Key[]> };
 
 const decodeChange = rowDecoder('index_move.change', { seq: safeInteger, table: text, key: list(text) });
@@ -23,7 +23,7 @@ const decodeChange = rowDecoder('index_move.change', { seq: safeInteger, table: 
 /** Copies at most CHANGES_MAX changes, and removes their records. Returns their number. */
 export async function replayChanges({ source, target, tables, state }: ReplayContext): Promise<number> {
   const changes = await source.transaction(async (tx) => {
-    // The rows are as the recorded changes have left them, or newer.
+    // In one snapshot, the rows that are read include the recorded changes that are read.
     await tx.query(SNAPSHOT);
     await setExactText(tx);
     return replayFrom(tx, { target, tables, state }, { after: 0, limit: CHANGES_MAX[source.engine] });
@@ -35,8 +35,8 @@ export async function replayChanges({ source, target, tables, state }: ReplayCon
 export type ReplayContext = { source: Database; target: Database; tables: readonly MovedTable[]; state: MoveState };
 
 /**
- * Copies all changes that the snapshot of `tx` has, so that the target has the same rows as the snapshot. Returns their records, which the
- * caller removes. `onPart` receives the number of changes of each part.
+ * Copies all changes that the snapshot of `tx` has, so that the target has the same rows as the snapshot. Returns the numbers of their
+ * records, which the caller removes. `onPart` receives the number of changes of each part.
  */
 export async function replaySnapshot(
   tx: Queryable,
@@ -62,7 +62,7 @@ async function replayFrom(
   await target.transaction(async (targetTx) => {
     await setExactText(targetTx);
     await lockRunner(targetTx, state);
-    // Rows are deleted in all tables before any is inserted, for the unique constraints.
+    // All rows are deleted before any row is inserted, so that an inserted row does not conflict with a row that is to be deleted.
     for (const table of tables) {
       const keys = changes.keys.get(table.name);
       if (keys) await deleteRows(targetTx, table, keys);

@@ -2,16 +2,23 @@
 
 import { OperatorError } from '../../core/errors.ts';
 
-/** The source is sealed when so few changes are left, or when a round of copying leaves more than this share of the round before. */
+/** The source is sealed when at most this many changes are left. */
 const CHANGES_AT_SEAL_MAX = 1_000;
+/**
+ * It is also sealed when a round leaves at least this share of the changes that were left before it, and at most CHANGES_SEALED_MAX
+ * changes.
+ */
 const PROGRESS_MIN = 0.7;
 /** The source is never sealed with more changes than this. */
 export const CHANGES_SEALED_MAX = 50_000;
-/** So many rounds in a row may leave too many changes without progress. A large import can do this once or twice. */
+/**
+ * The move fails after this many rounds in a row that leave too many changes without progress. A large import can cause one or two such
+ * rounds.
+ */
 const ROUNDS_WITHOUT_PROGRESS_MAX = 3;
 
 /**
- * `count` returns the number of changes that are left. `round` copies the changes that there are, `left` of them when it is called. Throws an
+ * `count` returns the number of changes that are left. `round` copies the recorded changes. `left`: their number before the round. Throws an
  * OperatorError if the changes come faster than the rounds can copy them.
  */
 export async function repeatUntilFew(

@@ -1,5 +1,5 @@
-// Rows on their way from one database to the other. A batch has one text for each column: an array of the column's values in PostgreSQL's
-// text form. The source makes it and the target reads it, so this process neither parses nor formats a value.
+// Reads rows from one database and writes them to the other. A batch has one text for each column: an array of the column's values in PostgreSQL's
+// text form. The source makes the text and the target reads it, so this process neither parses nor formats a value.
 
 import { quoted } from '../backup/catalogue.ts';
 import type { Queryable } from '../port.ts';
@@ -10,7 +10,7 @@ import { namesOf } from './tables.ts';
 /** The values of the primary key of a row, as text. */
 export type Key = readonly string[];
 
-/** `columns`: an array for each column of the table. `last`: the largest key; null if there are no rows. */
+/** `columns`: the text of each column of the table. `last`: the largest key; null if there are no rows. */
 export type RowBatch = { rows: number; columns: readonly string[]; last: Key | null };
 
 /** Rows whose key is above `after`, up to `to`. Null: no bound. */
@@ -37,7 +37,7 @@ export async function readBatch(
   );
 }
 
-/** The rows with the given keys that exist. */
+/** Reads the rows with the given keys. A key that no row has is ignored. */
 export function readRows(source: Queryable, table: MovedTable, keys: readonly Key[]): Promise<RowBatch> {
   return readColumns(
     source,
@@ -65,7 +65,7 @@ async function readColumns(
   return { rows, columns: columns.map((one) => one ?? '{}'), last };
 }
 
-/** A row whose key or unique values the table has already is left out. */
+/** Inserts rows. Leaves out each row whose key or unique value another row of the table has. */
 export async function insertRows(target: Queryable, table: MovedTable, { columns }: RowBatch): Promise<void> {
   const sent = table.columns.map((_, place) => `$${place + 1}::text[]`);
   const values = table.columns.map(({ type }, place) => `value_${place}::${type}`);
@@ -142,7 +142,7 @@ function toCondition({ key }: MovedTable, { after, to }: KeyRange): { where: str
 }
 
 /**
- * A table expression of the keys that are sent as one array for each column. The arrays have the types of the columns, because Citus refuses to
+ * Returns a table expression of keys. Their values are parameters, one array for each column of the key. The arrays have the types of the columns, because Citus refuses to
  * delete rows by keys that it would first have to convert from text.
  */
 function keysOf({ key }: MovedTable): string {

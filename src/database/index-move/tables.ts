@@ -1,4 +1,4 @@
-// The tables of the index, with the columns of their primary keys, as they are read from the system catalogs.
+// Reads from the system catalogs which tables the index has, and which columns their primary keys have.
 
 import type { TableShape } from '../backup/catalogue.ts';
 import { listTables, quoted, quotedTable } from '../backup/catalogue.ts';

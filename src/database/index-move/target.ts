@@ -1,5 +1,5 @@
-// The target of a move: whether it is fit, and its schema. Indexes are created after the rows, because this is several times faster. Foreign
-// keys are created last, because a row may be copied before the row to which it refers.
+// Checks whether a database can be the target of a move, and creates the schema of the index there. Indexes are created after the rows,
+// because this is several times faster. Foreign keys are created last, because a row may be copied before the row to which it refers.
 
 import { OperatorError, describeError } from '../../core/errors.ts';
 import { findTableWithRecords, quoted, setExactText } from '../backup/catalogue.ts';
@@ -63,7 +63,7 @@ export function findOccupiedTable(target: Queryable): Promise<string | null> {
   return findTableWithRecords(target, 'indexer');
 }
 
-/** Creates the schema, and takes its indexes and foreign keys away until `createIndexes` and `createForeignKeys`. */
+/** Creates the schema, and removes its indexes and foreign keys until `createDefinitions` creates them again. */
 export async function prepareTarget(target: Database, state: MoveState): Promise<void> {
   const { citus } = await checkTarget(target);
   await migrate(target, 'indexer', { contracts: true });
@@ -83,7 +83,7 @@ export async function prepareTarget(target: Database, state: MoveState): Promise
 
 const GUARDED = 'index_move_target_guard';
 
-/** A node that was set to the target too early must not write here, also if it was started before the move. */
+/** Rejects the writes of a node whose INDEXER_DATABASE_URL names the target too early, even if the node was started before the move. */
 const GUARD = `
   create or replace function index_move.guard_target() returns trigger language plpgsql as $guard$
   declare
@@ -166,8 +166,8 @@ async function insertDefinition(tx: Queryable, { name, kind, sql }: Definition):
 }
 
 /**
- * SQL: without this setting, an index whose command was killed would be built to its end, and the next command would wait for it. Some operating
- * systems do not support the setting.
+ * Makes PostgreSQL end a statement whose client is gone. Otherwise the index that a killed command was building would be completed, and the next
+ * command would wait for this. Some operating systems do not support the setting.
  */
 const NOTICE_LOST_CONNECTION = `do $$ begin
     perform set_config('client_connection_check_interval', '2s', true);

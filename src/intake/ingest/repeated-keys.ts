@@ -1,5 +1,6 @@
-// Listings of one batch with the same key in several collections. Such listings have the same marketplace and the same id. As long as the
-// database accepts a key only once, only the collection of the first of these listings gets a row, as if the listings were in several batches.
+// Finds the listings of one batch that have the same key in several collections, because they have the same marketplace and the same id. As
+// long as the database accepts a key only once, only the collection of the first of these listings gets a row, as if each listing were in a
+// batch of its own.
 
 import type { NumberedRecord } from '../records/parse.ts';
 

@@ -24,11 +24,11 @@ export type KnownRead = {
   shopId: string | null;
   /** The pattern of the route, for metrics. */
   route: string;
-  /** Throws the errors of the request. `latest` as in `ProductReads`. */
+  /** Throws the errors of the request. `latest`: when the wait for a turn ends, as a time of `performance.now()`. */
   read: (shopId: string, latest: number) => Promise<PreparedResponse>;
 };
 
-/** What a request that the stage serves has in common with requests that the router serves. */
+/** The router does these things for each request, so the stage does them for the requests that it serves. */
 export type StageOptions = {
   /** Notes the pattern of the route of a request. Null: requests are not observed. */
   noteRoute: ((request: IncomingMessage, route: string) => void) | null;
@@ -77,7 +77,7 @@ export class KnownReads {
       const known = method === 'GET' || method === 'HEAD' ? this.#reads.get(url) : undefined;
       const caller = known && peekCaller(this.#access, request);
       if (!known || !caller || !hasScope(caller, known.scope)) return route(request, response);
-      // Otherwise another shop could tell from the time of its 404 that the product exists.
+      // Another shop gets its 404 from the router. A faster 404 of the stage would tell this shop that the product exists.
       if (known.shopId !== null && known.shopId !== caller.shopId) return route(request, response);
       options.noteRoute?.(request, known.route);
       const exceeded = this.#access.limiter.count('key', caller.keyId);

@@ -118,7 +118,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     assert.equal(await findMoveState(source), null);
   });
 
-  test('a command that is continued by another one can not complete the move', async () => {
+  test('a command cannot complete its move after another command has continued the move', async () => {
     const [source, target] = [await openSource(), await openTarget()];
     await fill(source);
     const second: Promise<unknown>[] = [];

@@ -130,18 +130,18 @@ async function readIndex(db: Database): Promise<Record<string, unknown>> {
   return { ...Object.fromEntries(entries), migrations: names.map(({ name }) => name) };
 }
 
-/** `readEverything` reads both schemas. */
+/** Creates the schema `main` if it is missing, because `readEverything` reads both schemas. */
 async function migrateMain(db: Database): Promise<void> {
   const [found] = await db.query<{ found: boolean }>(`select to_regclass('main.migration') is not null as found`);
   if (!found?.found) await migrate(db, 'main');
 }
 
-/** The move runs in this process too, and on one connection of the embedded engine. */
+/** The pause between two rounds of writes. The move needs it, because it shares the process and the embedded connection with the writes. */
 const WRITE_PERIOD_MS = 50;
 
 /**
- * Inserts, changes and deletes rows of several tables, one transaction after the other, until `stop` is called. Also moves a row from one
- * key to another, and replaces a row by another with the same unique columns. Each commit is acknowledged to `stop`.
+ * Inserts, changes and deletes rows of several tables, one transaction after the other, until `stop` is called. Also changes keys of
+ * rows, and replaces rows by others with the same unique columns. `writes` and `rejected` return the numbers of transactions.
  */
 export function writeRows(source: Database): {
   writes: () => number;

@@ -118,7 +118,7 @@ forEachMove('moves of the index of a service', ({ engine, settings, createTarget
   });
 
   test(
-    'a command that was set to the target too early ends as soon as it reaches the database',
+    'a server or worker whose setting names the target too early ends as soon as it reaches the target',
     { timeout: 2 * RECOVERY_MAX_MS },
     async () => {
       const [old, to] = [await settings(), await createTarget()];
@@ -266,7 +266,10 @@ function loadRounds(service: TestService, subjects: readonly TestCollection[]) {
   return { rounds: () => rounds, untilRejected: () => rejected };
 }
 
-/** Changes the index through an operation and through an import by key. Returns the status and the message of each failure. */
+/**
+ * Changes the index by an operation of the local socket and by an import with an API key. Returns the status and the message of each
+ * failure.
+ */
 async function requestChanges(service: TestService, subjects: readonly TestCollection[]): Promise<[number, string][]> {
   const removal = await service.operate('sample.remove', {});
   await service.operate('shops.create', { name: 'Shop' });

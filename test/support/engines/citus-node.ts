@@ -38,7 +38,7 @@ export function citusSkip(): string | false {
   return canRunCitus() ? false : CITUS_MISSING;
 }
 
-/** Differs between versions of PostgreSQL and Citus, and between builds of Citus. */
+/** Returns a text that differs between versions of PostgreSQL and Citus, and between builds of Citus. */
 export function citusVersion(): string {
   const library = findCitusLibrary();
   if (library === null) throw new Error(CITUS_MISSING);

@@ -1,5 +1,5 @@
-// The data directories of a stopped cluster, which a test cluster starts with. Making a cluster takes minutes on a busy machine: three
-// servers are initialised, and all tables of a new index are distributed. Copying the directories takes a second.
+// Stores the data directories of a stopped cluster. Each test cluster starts with copies of them. Making a cluster takes minutes on a busy
+// machine: three servers are initialised, and all tables of a new index are distributed. Copying the directories takes a second.
 
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import type { OwnPostgresServer } from './postgres-server.ts';
 import { copyDataDirectory } from './postgres-server.ts';
 import { findTemplate, listMigrationFiles } from './template-cache.ts';
 
-/** The files that determine the content of the directories beside the migrations. */
+/** Together with the migrations, these files determine the content of the directories. */
 const MADE_OF = [
   'src/database/citus.ts',
   'src/database/migrate.ts',
@@ -26,7 +26,7 @@ const MADE_OF = [
  */
 export const CITUS_DATABASES = { empty: 'mercat_empty', migrated: 'mercat_migrated', primary: 'mercat_primary' };
 
-/** `fresh`: a node that has no databases yet. Each path is a data directory. */
+/** Each path is a data directory. `fresh`: the data directory of a node without databases. */
 export type CitusTemplate = { coordinator: string; workers: readonly string[]; fresh: string };
 
 const DIRECTORIES = { coordinator: 'coordinator', workers: ['worker-1', 'worker-2'], fresh: 'fresh' };
@@ -82,7 +82,7 @@ async function fillCluster([coordinator, ...workers]: readonly OwnPostgresServer
 
 type Nodes = { coordinator: OwnPostgresServer; workers: readonly OwnPostgresServer[] };
 
-/** Makes a database on all nodes that has the extension. Returns its URL on the coordinator. */
+/** Makes a database with the extension on all nodes. Returns its URL on the coordinator. */
 async function createDistributed(name: string, { coordinator, workers }: Nodes): Promise<string> {
   for (const node of [coordinator, ...workers]) {
     await withClient(node.url, (client) => client.query(`create database ${name}`));
