@@ -93,7 +93,7 @@ export async function findReportedRank(db: Queryable, collectionId: string): Pro
 export type RankedScope = { collectionId: string; onChain: boolean };
 
 const inScope = `collection_id = $1 and not burned and ($2 or owner_block is not null)`;
-// Every table is compared with the id of the collection itself, so that a Citus cluster runs the statement on the node of the collection.
+// The id of the collection is a condition on every table, so that a Citus cluster runs the statement on the node of the collection.
 const hasMetadata = `exists (select from indexer.token_metadata as metadata where metadata.collection_id = $1
   and metadata.asset = token.asset and metadata.fetched_at is not null)`;
 const toScope = ({ collectionId, onChain }: RankedScope) => [collectionId, !onChain];
