@@ -1,11 +1,16 @@
 // Tests the statuses and responses of POST /intake/v1/records on the public server, which requires keys.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { toNdjson, token } from '../support/service/intake.ts';
 import type { IntakeClient } from '../support/service/intake-client.ts';
 import { startIntake } from '../support/service/intake-client.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
+
+const LIMIT_MS = 60_000;
 
 forEachEngine('imports in the intake interface', (engine) => {
   describe('service', () => {
@@ -41,6 +46,33 @@ forEachEngine('imports in the intake interface', (engine) => {
         }
         assert.equal((await stream('', '', null)).status, 401);
         assert.equal((await stream('', '', intake.keys.orders)).status, 403);
+      });
+
+      test('a rejected import gets its response before the body is sent, and nothing of the body is stored', async () => {
+        const tokenId = '77';
+        /** Sends one record of a body that does not end. */
+        const begin = async (query: string, key: string | null): Promise<number> => {
+          const sent = request(`${intake.service.url}/intake/v1/records${query}`, {
+            method: 'POST',
+            headers: {
+              'content-type': 'application/x-ndjson',
+              ...(key !== null && { authorization: `Bearer ${key}` }),
+            },
+          });
+          // The server may close the connection while the body is being sent.
+          sent.on('error', () => undefined).write(toNdjson([token({ tokenId })]));
+          const [response] = (await once(sent, 'response', { signal: AbortSignal.timeout(LIMIT_MS) })) as [
+            IncomingMessage,
+          ];
+          response.resume();
+          sent.destroy();
+          return response.statusCode ?? 0;
+        };
+        assert.equal(await begin('', null), 401);
+        assert.equal(await begin('', intake.keys.orders), 403);
+        assert.equal(await begin('?nope=1', intake.keys.intake), 400);
+        const again = await stream(toNdjson([token({ tokenId })]), '?dryRun=true');
+        assert.equal(again.events.at(-1).inserted, 1);
       });
     });
   });

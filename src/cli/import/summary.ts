@@ -60,7 +60,7 @@ const WARNINGS: Readonly<Record<WarningCode, (records: string) => [what: string,
     'only amounts in the currency of the chain, wrapped or not, have a price in base units',
   ],
   zeroPrice: (records) => [
-    `the price of ${records} is 0: sales at 0 do not count in volume and sales, listings at 0 are not listed`,
+    `the price of ${records} is 0: sales at 0 do not count in volume and sales, listings and orders at 0 are not listed`,
     'check the column or field of the price',
   ],
   tinyPrice: (records) => [

@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeDryRun, describeImports, describeNotes } from '../../../src/cli/import/summary.ts';
+import { RecordNotes } from '../../../src/intake/import-warnings.ts';
+import { parseRecord } from '../../../src/intake/records/parse.ts';
 import type { ImportSummary } from '../../../src/intake/import-summary.ts';
 import { addSummaries, ImportCounter } from '../../../src/intake/import-summary.ts';
+import { listing, NOW, order, recordContext, sale } from '../../support/service/intake.ts';
 
 const summary = (fields: Partial<ImportSummary> = {}): ImportSummary => ({
   ...new ImportCounter().summary(),
@@ -16,6 +19,22 @@ test('a warning in several files has the line and value of the first of these fi
     summary({ warnings: { zeroPrice: { count, line, value } } });
   const { warnings } = addSummaries([summary(), warning(2, 7, '0'), warning(3, 4, '00')]);
   assert.deepEqual(warnings, { zeroPrice: { count: 5, line: 7, value: '0' } });
+});
+
+test('sales, listings and orders at 0 are counted in one warning, which says what happens to each of them', () => {
+  const notes = new RecordNotes(recordContext.chains, NOW);
+  const records = [sale({ price: '0' }), listing({ priceRaw: '0' }), order({ priceRaw: '0' }), order()];
+  for (const [index, fields] of records.entries()) {
+    const { record } = parseRecord(recordContext, fields);
+    assert.ok(record);
+    notes.add({ line: index + 1, record });
+  }
+  assert.deepEqual(notes.warnings.zeroPrice, { count: 3, line: 1, value: '0' });
+  const [text] = describeNotes(summary({ warnings: notes.warnings, unknownCollections: {} }));
+  assert.match(
+    text ?? '',
+    /^warning: the price of 3 records is 0: sales at 0 do not count .*, listings and orders at 0 are not listed/,
+  );
 });
 
 test('in a sum of summaries, a collection is unknown if no file has its record; unknownCollections is null if it is null for a file', () => {
