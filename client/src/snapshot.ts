@@ -24,7 +24,10 @@ export class SnapshotOffsets {
         'No response of the snapshot has an offset: read the snapshot from /explore/v1',
       );
     if (oldest === null)
-      throw new MercatError('unavailable', 'The service cannot read its activity, so nothing can be followed now');
+      throw new MercatError(
+        'unavailable',
+        'The service cannot read its activity log now, so it does not know where the stream has to begin: try again later',
+      );
     return oldest;
   }
 }

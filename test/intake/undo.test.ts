@@ -247,7 +247,7 @@ forEachEngine('the undo of an import', (engine) => {
       kept.map(({ row, reason }) => [row, reason]),
       [
         [`ethereum_${OTHER_CONTRACT}`, 'the collection is followed'],
-        [ID, 'another collection has its earlier slug'],
+        [ID, 'the slug that it had before the import now belongs to another collection'],
       ],
     );
     const stored = await db.query(`select id, slug from main.collection order by slug`);

@@ -146,6 +146,9 @@ async function revertCollections(tx: Queryable, rows: RevertedRows): Promise<Kep
   await insertCatalogChanges(tx, keysOf({ removed, restored }));
   return [
     ...[...followed].map((key) => ({ key, reason: 'the collection is followed' })),
-    ...[...taken].map((key) => ({ key, reason: 'another collection has its earlier slug' })),
+    ...[...taken].map((key) => ({
+      key,
+      reason: 'the slug that it had before the import now belongs to another collection',
+    })),
   ];
 }
