@@ -1,4 +1,5 @@
-// Posts traces and metrics to the OpenTelemetry receiver. Never rejects. An outage is logged once when it begins and once when it ends.
+// Posts traces and metrics to the OpenTelemetry receiver. An outage of the receiver is logged once when it begins and once when it
+// ends, and makes no call reject.
 
 import type { Log } from '../core/log.ts';
 import { OutageLog } from '../http/outage-log.ts';

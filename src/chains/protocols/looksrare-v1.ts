@@ -15,8 +15,12 @@ export const LOOKSRARE_V1_TOPICS = {
   cancelMultipleOrders: '0xfa0ae5d80fe3763c880a3839fab0294171a6f730d1f82c4cd5392c6f67b41732',
 } as const satisfies Record<string, Hex>;
 
-/** In `TakerBid` the taker buys a listing; in `TakerAsk` the taker sells into a bid. The price includes the fees. */
-function taken(isBid: boolean): EventDecoder {
+/**
+ * `order`: what the taker took. The events have the name of what the taker did: in `TakerBid` the taker buys a listing, and in `TakerAsk` the
+ * taker sells to a bid. The price includes the fees.
+ */
+function taken(order: 'listing' | 'bid'): EventDecoder {
+  const isBid = order === 'bid';
   return ({ address, topics, data }, position, events) => {
     const [taker, maker] = [topicAddress(topics, 1), topicAddress(topics, 2)];
     events.push(
@@ -37,8 +41,8 @@ function taken(isBid: boolean): EventDecoder {
 export const LOOKSRARE_V1: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0x59728544b08ab483533076417fbbb2fd0b17ce3a'] }),
   decoders: new Map<Hex, EventDecoder>([
-    [LOOKSRARE_V1_TOPICS.takerAsk, taken(true)],
-    [LOOKSRARE_V1_TOPICS.takerBid, taken(false)],
+    [LOOKSRARE_V1_TOPICS.takerAsk, taken('bid')],
+    [LOOKSRARE_V1_TOPICS.takerBid, taken('listing')],
     [LOOKSRARE_V1_TOPICS.cancelAllOrders, counterIncremented],
     [LOOKSRARE_V1_TOPICS.cancelMultipleOrders, noncesCancelled(0, ({ topics }) => topicAddress(topics, 1))],
   ]),

@@ -24,8 +24,12 @@ const AMOUNTS_AT = 12;
 /** The index of the word with the account that received the seller's amount. For a listing this account is always the seller. */
 const SELLER_RECIPIENT_AT = 10;
 
-/** In `TakerBid` the taker buys a listing, and the token goes to the account in word 4. In `TakerAsk` the taker accepts a bid. */
-function taken(isBid: boolean): EventDecoder {
+/**
+ * `order`: what the taker took. The events have the name of what the taker did: in `TakerBid` the taker buys a listing, and the token goes to
+ * the account in word 4. In `TakerAsk` the taker sells to a bid.
+ */
+function taken(order: 'listing' | 'bid'): EventDecoder {
+  const isBid = order === 'bid';
   return ({ address, data }, position, events) => {
     events.push(
       toFill(position, {
@@ -60,8 +64,8 @@ function tokensIn(data: Hex, contract: Address): SoldToken[] {
 export const LOOKSRARE_V2: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0x0000000000e655fae4d56241588680f86e3b2377'] }),
   decoders: new Map<Hex, EventDecoder>([
-    [LOOKSRARE_V2_TOPICS.takerAsk, taken(true)],
-    [LOOKSRARE_V2_TOPICS.takerBid, taken(false)],
+    [LOOKSRARE_V2_TOPICS.takerAsk, taken('bid')],
+    [LOOKSRARE_V2_TOPICS.takerBid, taken('listing')],
     [LOOKSRARE_V2_TOPICS.orderNoncesCancelled, noncesCancelled(1, ({ data }) => addressAt(data, 0))],
   ]),
   settlesOwnOrders: false,

@@ -89,8 +89,8 @@ function toIndex(id: unknown, firstId: number, isError: boolean): number {
  * becomes `batch-rejected`, because the batch itself may be its reason.
  */
 function toBatchFailure(failure: RpcFailure): RpcFailure {
-  const isOther = failure.kind === 'rate-limited' || failure.kind === 'server-error';
-  return isOther ? failure : new RpcFailure('batch-rejected', failure.message);
+  const keepsKind = failure.kind === 'rate-limited' || failure.kind === 'server-error';
+  return keepsKind ? failure : new RpcFailure('batch-rejected', failure.message);
 }
 
 function toStatusFailure(status: number): RpcFailure {
