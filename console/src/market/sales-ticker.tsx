@@ -21,7 +21,7 @@ const KINDS: readonly ActivityKind[] = ['sale'];
 const SALES_MAX = 24;
 const SKELETONS = 10;
 
-type Sale = (Activity | ListedActivity) & { collectionId: string };
+type Sale = (Activity | ListedActivity) & { offset: string; collectionId: string };
 
 /**
  * `isIndexRead`: whether the index could be read. If not, an empty list is shown as a failed read, because there may be sales that the
@@ -108,8 +108,10 @@ function toSales(newer: readonly Activity[], listed: readonly ListedActivity[]):
     .filter(
       (event): event is Sale =>
         event.kind === 'sale' &&
+        // Only a past sale has no offset, and only the list of a collection has past sales.
+        event.offset !== null &&
         event.collectionId !== null &&
-        !voided.has(event.offset ?? '') &&
+        !voided.has(event.offset) &&
         !('voidedBy' in event && event.voidedBy !== null),
     )
     .slice(0, SALES_MAX);
