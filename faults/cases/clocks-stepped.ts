@@ -1,5 +1,5 @@
 // Sets the clock of the service back and forward while it runs. The clock of the worker is ahead of the clock of the machine all the time.
-// On the embedded engine, the clock of the service is also the clock of the database.
+// On the embedded engine, the clock of the service is also the clock of the database. The clock of PostgreSQL is not changed.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -49,7 +49,9 @@ export const fault: Fault = {
       }
     });
     return [
-      `set to ${OFFSETS.join(' s, ')} s; the service has noticed ${countSteps()} steps of the clock of its database`,
+      engine === 'embedded'
+        ? `set to ${OFFSETS.join(' s, ')} s; the service has noticed ${countSteps()} steps of the clock of its database`
+        : `set to ${OFFSETS.join(' s, ')} s in the service, not in PostgreSQL`,
     ];
   },
 };

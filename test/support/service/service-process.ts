@@ -20,7 +20,7 @@ export type ServiceProcess = {
   stop(): Promise<void>;
 };
 
-/** Starts the service. Resolves when the service listens. */
+/** Starts the service. Resolves when the service listens. Kills the process if it does not listen within START_TIMEOUT_MS. */
 export async function startServiceProcess(
   settings: Record<string, string> & { DATA_DIR: string },
   args: readonly string[] = ['--no-sample'],
@@ -33,7 +33,10 @@ export async function startServiceProcess(
   const ended = once(child, 'exit');
   const url = await new Promise<string>((resolve, reject) => {
     let output = '';
-    const timer = setTimeout(() => reject(new Error(`the service did not start: ${output}`)), START_TIMEOUT_MS);
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`the service did not start: ${output}`));
+    }, START_TIMEOUT_MS);
     child.stdout.on('data', (chunk: Buffer) => {
       output += chunk.toString();
       const [found] = /http:\/\/127\.0\.0\.1:\d+/.exec(output) ?? [];
