@@ -94,7 +94,7 @@ async function benchOn(engine: Engine, settings: Settings): Promise<void> {
     for (const [index, { name }] of others.entries()) {
       const [alone, meanwhile] = [p99(quiet[index]), p99(busy[index])];
       judge({
-        name: `${what}, p99 of ${name} above that without these reads`,
+        name: `${what}, time that these reads add to the p99 of ${name}`,
         figure: meanwhile - alone,
         unit: 'ms',
         rounds: [],
@@ -104,7 +104,7 @@ async function benchOn(engine: Engine, settings: Settings): Promise<void> {
       });
     }
     judge({
-      name: `${what}, memory above that without these reads`,
+      name: `${what}, memory that these reads add`,
       figure: peak - before,
       unit: 'MiB',
       rounds: [],

@@ -199,7 +199,8 @@ export const texts = {
     empty: 'No sale of this collection is known.',
     chart: 'Prices of sales over time',
     chartNote: (shown: string) => `The newest ${shown} sales.`,
-    clippedNote: (count: string, edge: string) => `${count} above ${edge} drawn at the upper edge, in another colour.`,
+    clippedNote: (count: string, edge: string) =>
+      `${count} sales above ${edge} are drawn at the upper edge, in another colour.`,
     price: 'Price',
     clipped: 'Price above the edge',
     volume: 'Volume',
@@ -235,7 +236,7 @@ export const texts = {
     note: { hour: 'One point an hour.', day: 'One point a day, in UTC.' },
     gaps: 'Gaps are times without a known floor.',
     clippedNote: (count: string, edge: string, name: string) =>
-      `${name}: ${count} above ${edge} drawn at the edge, in another colour.`,
+      `${name}: ${count} values above ${edge} are drawn at the upper edge, in another colour.`,
   },
   activity: {
     label: 'Activity',
@@ -308,7 +309,7 @@ export const texts = {
     platformFee: 'Platform fee',
     royalty: 'Royalty',
     includedFees: 'Fees',
-    noFees: 'none apart from the price',
+    noFees: 'none on top of the price',
     total: 'Buyer pays',
     totalOfUnit: 'Buyer pays for one unit',
     askOfUnit: 'Seller asks for one unit',
@@ -582,7 +583,7 @@ export const texts = {
     title: 'Service',
     lead: 'The public state of this service.',
     readAt: 'Read',
-    good: 'Everything that this service reports works.',
+    good: 'All parts of this service work.',
     goodHint: 'No database, chain, task or source has a problem.',
     problems: 'What needs attention',
     toDo: 'What to do:',

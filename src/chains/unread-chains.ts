@@ -1,6 +1,6 @@
 // The task for chains that have followed collections but are not read in this deployment. The task writes the part of the stored log that
-// the indexer lacks into the indexer. It also judges mirrored listings by the log, unless the chain is frozen. The log of a frozen chain
-// stays out of date, so listings that were hidden because of the log become visible again.
+// the indexer lacks into the indexer. For a chain without an endpoint it also judges mirrored listings by the log. For a chain that the
+// operator has frozen it does not, because nobody will bring the log up to date: listings that were hidden because of the log become visible again.
 
 import type { Chain } from '../core/chains.ts';
 import { listFollows } from '../follows/queries/follows.ts';

@@ -40,12 +40,15 @@ const LANES = 4;
 /** How many documents of one collection are read at once. */
 const DOCUMENTS_AT_ONCE = 4;
 const VIEWED_MAX = 200;
-/** The time between two searches for tokens that were never due. */
+/** The time between two searches for stored tokens that were never made due. The search makes them due. */
 const MISSING_MS = 60 * 60_000;
 /** A viewed token is read again when this time has passed since its last read. */
 const VIEWED_REFRESH_MS = 24 * 60 * 60_000;
 
-/** If the settings turn the reading of metadata off, the task only makes tokens due, so that announcements of changes do not accumulate. */
+/**
+ * If the settings turn the reading of metadata off, the task only applies the announcements of contracts that metadata has changed: it makes
+ * the named tokens due and deletes the announcements. Otherwise the announcements would accumulate.
+ */
 export function createMetadataTask(context: MetadataContext, pace: MetadataPace = {}): Task {
   const { config, main, clock, random } = context;
   const perHour = config.metadataHourlyBudget;
@@ -103,7 +106,7 @@ function createAnnouncementTask(context: MetadataContext): Task {
 /** `last`: the collection whose batch was read last. The next run begins with the next collection. */
 type Turn = { last: string | null };
 
-/** `findsMissing`: the run searches for tokens that were never due. The search reads all tokens. */
+/** `findsMissing`: the run searches all tokens for those that were never made due, and makes them due. */
 type RunOptions = {
   client: MetadataClient;
   uriReads: UriReads;

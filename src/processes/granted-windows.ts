@@ -15,7 +15,7 @@ export type WindowRequest = { key: string; limit: number; at: number };
  */
 export type WindowPart = { window: number; requests: number; resetAt: number; leftMs: number };
 
-/** The ends of a window that are computed from the clocks of two processes differ by less than this, unless a clock was set. */
+/** The end of a window, computed by the clock of one process, differs by less than this from its end by the clock of another, unless a clock was set. */
 const ROUNDING_MS = 1_000;
 
 /** `left`: the requests that were given to no process. `holders`: the processes that may have unused requests. */

@@ -35,8 +35,8 @@ export type ReplicaSetOptions = {
 
 /**
  * `leftOut`: why the replica is not read. `lagMs`: how far it is behind at most; null if unknown. `latencyMs`: the duration of the latest
- * check; null if the check failed. `isTimelineHidden`: the role is not a member of `pg_read_all_stats`, so a replica that has not followed
- * a failover is not left out. `reads`: the number of statements that were sent to the replica. `repeated`: the number of these statements
+ * check; null if the check failed. `isTimelineHidden`: the role is not a member of `pg_read_all_stats`, so the timeline of the replica cannot
+ * be read. After a failover, a replica that still follows the old primary is then read. `reads`: the number of statements that were sent to the replica. `repeated`: the number of these statements
  * that failed on the replica.
  */
 export type ReplicaStatus = {
@@ -68,7 +68,7 @@ const MISTAKES: Partial<Record<LeftOut, string>> = {
 };
 
 export const TIMELINE_HIDDEN =
-  'the role is not a member of pg_read_all_stats, so a replica that has not followed a failover is not left out';
+  'the role is not a member of pg_read_all_stats, so the timeline of a replica cannot be read; after a failover, a replica that still follows the old primary would be read';
 
 export class ReplicaSet {
   readonly #options: ReplicaSetOptions;
@@ -139,7 +139,7 @@ export class ReplicaSet {
       for (const replica of this.#replicas) replica.request(wanted);
       return null;
     }
-    // If the primary is lost, `covers` accepts each replica whose lag is within the limit. So the replica that has most of the log is read.
+    // If the primary is lost, `covers` ignores `notBefore`. So the replica that has most of the log is read, because it is the most current.
     const isBetter = this.#primary.isLost
       ? (one: Replica, other: Replica) => one.coveredUntil > other.coveredUntil
       : (one: Replica, other: Replica) => one.load < other.load;

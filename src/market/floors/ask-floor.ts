@@ -13,8 +13,8 @@ export type FloorFacts = {
   /** Null when the own order book has no listing. */
   own: bigint | null | undefined;
   /**
-   * `cheapest`: the lowest price in the mirror, without the assets that the own order book lists; null when there is none. `coverage`: which
-   * part of the listings each marketplace has covered (coverage.ts).
+   * `cheapest`: the lowest price in the mirror, without the assets that the own order book lists; null when there is none. `coverage`:
+   * which listings were read, from which marketplaces, and when (coverage.ts).
    */
   mirror: { cheapest: bigint | null; coverage: readonly Coverage[] } | undefined;
   analytics: ReportedFloor | null | undefined;
@@ -25,7 +25,7 @@ export type FloorFacts = {
 /**
  * In base units: the price of the cheapest listing in the own order book and the mirror. If only one of the two can be read, its cheapest
  * listing decides. If both are known to be empty, the figure has the value null. If no listing is found, but they are not known to be empty,
- * the figure comes from a record or the stored snapshot. Returns null when the floor is not known.
+ * the figure is the floor that a vendor reported, or the one of the stored snapshot. Returns null when the floor is not known.
  */
 export function toAskFloorFigure(facts: FloorFacts, now: number): Figure<bigint | null> | null {
   const { own, mirror, analytics = null, stats = null, snapshotFloorRaw } = facts;
