@@ -165,8 +165,8 @@ function declareTests(engine: TestEngine): void {
          and fur.collection_id = $1 and fur.name = $3 and fur.value = $3 || ' 0' and trait_ids @> array[mouth.id, fur.id]`,
       [id, mouth, fur],
     );
-    // A list reads at most twice the rows that the walk is expected to need, and then the tokens with the rarer trait. This is far less than the
-    // 10,000 tokens of the collection.
+    // The statement first visits tokens in the order of the list, at most twice as many as it expects to need for a page. Then it reads the
+    // tokens with the rarer trait. Together this is far less than the 10,000 tokens of the collection.
     const rowsMax = (2 * LIMIT) / filter.share + filter.rarest.tokens;
     assert.ok(rowsMax < 5_000);
     const query = { filter, limit: LIMIT, now: NOW, listed: null, after: null };
@@ -302,7 +302,7 @@ function declareTests(engine: TestEngine): void {
     await assertPlans(db, (reading) => listFloorsAt(reading, [id, 'base_pier-7'], times));
   });
 
-  test('holders are counted through an index, and the largest are not sorted', async () => {
+  test('holders are counted through an index, and the largest holders are read without sorting', async () => {
     await assertPlans(db, (reading) => listLargestHolders(reading, id, 100));
     await assertPlans(
       db,

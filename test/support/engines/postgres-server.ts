@@ -187,7 +187,7 @@ export async function startOwnPostgres({
   const signalAll = (signal: NodeJS.Signals) => {
     const first = child?.pid;
     if (first === undefined) return;
-    // The first process is signalled before its children are listed. When it is suspended, it can start no child that the list lacks.
+    // The first process starts the others. It is signalled first: while it is suspended, it cannot start more children, so the list is complete.
     process.kill(first, signal);
     for (const pid of listChildren(first)) signalIfThere(pid, signal);
   };
