@@ -77,7 +77,7 @@ export function describeProductIdentity(store: TestStore): void {
   });
 
   describe('versions', () => {
-    test('the response of a read, a create or an update has the ETag of the product in it, and each change changes the ETag', async () => {
+    test('a read, a create and an update respond with the ETag of the product, and each change changes the ETag', async () => {
       const shop = await store.shop();
       const created = await shop.send('POST', '/products', { body: { name: 'a', price: 1 } });
       const path = `/products/${created.body.data.id}`;

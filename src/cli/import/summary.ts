@@ -108,7 +108,7 @@ function describeCreatedCollections(created: readonly string[], leftOut = 0): st
   if (created.length === 0) return [];
   const all = created.length + leftOut;
   const what = all === 1 ? '1 collection record' : `${count(all)} collection records`;
-  return [`created ${what}, named by the address: ${nameSome(created, leftOut)}`];
+  return [`created ${what} with the address as the name: ${nameSome(created, leftOut)}`];
 }
 
 function describeUnknownCollections(unknown: readonly [id: string, records: number][]): string[] {

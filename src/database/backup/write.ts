@@ -126,8 +126,8 @@ async function readMigrations(sides: Sides, schema: Schema) {
 }
 
 /**
- * Reads the rows of a table in physical order, several at a time. The server formats each row as a JSON array. A text therefore never
- * begins with U+FEFF, which the embedded engine would drop.
+ * Reads the rows of a table in physical order, several at a time. The server formats each row as a JSON array. So the text of a row
+ * begins with a bracket, and never with U+FEFF, which the embedded engine would drop.
  */
 async function* readRows(tx: Queryable, table: TableShape): AsyncGenerator<string[]> {
   const values = table.columns.map(({ name }) => `${quoted(name)}::text`).join(', ');

@@ -1,10 +1,10 @@
-// Finds the listings of one batch that have the same key in several collections, because they have the same marketplace and the same id. As
-// long as the database accepts a key only once, only the collection of the first of these listings gets a row, as if each listing were in a
-// batch of its own.
+// Finds the keys that listings of several collections have in one batch. The key of a listing is made of its marketplace and its id. As long
+// as the database accepts a key only once, the first listing with the key decides: a listing of another collection with this key is not
+// stored. The result is the same as if each listing were in a batch of its own.
 
 import type { NumberedRecord } from '../records/parse.ts';
 
-/** Returns the keys of listings that several collections have. */
+/** Returns the keys that listings of several collections have. */
 export function findRepeatedKeys(records: readonly NumberedRecord[]): ReadonlySet<string> {
   const first = new Map<string, string>();
   const repeated = new Set<string>();

@@ -160,7 +160,7 @@ forEachEngine('mercat import', (engine) => {
       assert.equal(code, 0);
       assert.match(
         stdout,
-        new RegExp(`\\ncreated 3 collection records, named by the address: ${created.join(', ')}\\n`),
+        new RegExp(`\\ncreated 3 collection records with the address as the name: ${created.join(', ')}\\n`),
       );
       assert.doesNotMatch(stdout, /warning: .* no collection record/);
       assert.equal((await readAll()).length, option === '--dry-run' ? 1 : 4);

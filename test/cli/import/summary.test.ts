@@ -51,7 +51,7 @@ test('at most 20 collections are named, and the others are counted', () => {
   const ids = Array.from({ length: 21 }, (_, index) => `c${index}`);
   const unknownCollections = Object.fromEntries(ids.map((id) => [id, 1]));
   const notes = describeNotes(summary({ unknownCollections, createdCollections: ids.slice(0, 20) }));
-  assert.equal(notes[0], `created 20 collection records, named by the address: ${ids.slice(0, 20).join(', ')}`);
+  assert.equal(notes[0], `created 20 collection records with the address as the name: ${ids.slice(0, 20).join(', ')}`);
   assert.match(notes[1] ?? '', /^warning: 21 records have no collection record: c0, .*, c19 and 1 more; /);
   assert.match(describeNotes(summary({ unknownCollections: { a: 1 } }))[0] ?? '', /^warning: 1 record has no .*: a; /);
 });
@@ -63,7 +63,7 @@ test('a summary names at most 5,000 created collections, and has the number of t
   assert.deepEqual([one.createdCollections.length, one.moreCreatedCollections], [5_000, 3]);
   const two = addSummaries([one, summary({ createdCollections: ['d'] })]);
   assert.deepEqual([two.createdCollections.length, two.moreCreatedCollections], [5_000, 4]);
-  assert.match(describeNotes(one)[0] ?? '', /^created 5,003 collection records, .* and 4,983 more$/);
+  assert.match(describeNotes(one)[0] ?? '', /^created 5,003 collection records with .* and 4,983 more$/);
 });
 
 test('one skipped line gives a warning in the singular, and no skipped line gives no warning', () => {

@@ -4,7 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { repeatUntilFew } from '../../../src/database/index-move/rounds.ts';
 
-/** Runs rounds on an index that has `counts` changes, one number before each round and one after the last. Returns the number of rounds. */
+/**
+ * Runs rounds of copying. `counts` has the number of changes that are left before each round, and then the number after the last round. Returns
+ * the number of rounds.
+ */
 async function countRounds(...counts: number[]): Promise<number> {
   let rounds = 0;
   await repeatUntilFew(
@@ -23,7 +26,7 @@ test('rounds end when they make no progress and the source can be sealed with wh
   await countRounds(40_000, 39_000);
 });
 
-test('one large import does not end the move, and progress after it counts', async () => {
+test('the move goes on after a round in which the changes have increased, if the later rounds reduce them', async () => {
   await countRounds(100, 60_000, 59_000, 30_000, 9_000, 900);
 });
 
