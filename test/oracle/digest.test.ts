@@ -98,7 +98,7 @@ forEachEngine('the digest of a chain', (engine) => {
     ] as const;
     for (const [table, change] of changes) {
       await db.query(`create table copied as select * from ${table}`);
-      // One row of a copy is changed, because Citus does not change a row of a distributed table by its place.
+      // The row is selected by its ctid. Citus does not support this for a distributed table, so the row is changed in a copy of the table.
       await db.query(`create table changed as select * from copied`);
       await db.query(`update changed set ${change} where ctid = (select ctid from changed limit 1)`);
       await db.query(`delete from ${table}`);

@@ -1,5 +1,5 @@
-// Writes and reads two tables with the newest records of each collection: one with its stats record, one with its analytics record. Indexer
-// database.
+// Two tables of the indexer database hold the newest stats record and the newest analytics record of each collection. This file writes and
+// reads these tables.
 
 import type { Queryable } from '../../database/port.ts';
 import type { RowColumns } from '../../database/row-source.ts';
@@ -18,8 +18,8 @@ type RecordTable = 'collection_stats' | 'collection_analytics';
 export type ObservedRecord = { collectionId: string; at: number; atReported: boolean };
 
 /**
- * A record replaces all columns of the stored record of its collection, unless the stored record is newer. A record without a time whose
- * columns equal the stored columns counts as unchanged. The stored `at` then moves forward to the time of the import.
+ * A record replaces all columns of the stored record of its collection, unless the stored record is newer. If a record has no time, and its
+ * columns equal the stored columns, it counts as unchanged: only the stored `at` moves forward to the time of the import.
  */
 export function upsertNewest<R extends ObservedRecord>(
   tx: Queryable,

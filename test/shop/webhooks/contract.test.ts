@@ -93,7 +93,7 @@ function suite(store: TestStore): void {
     }
   });
 
-  test("in every operation, another shop's webhook gets the same 404 as an unknown webhook", async () => {
+  test("every operation responds to the id of another shop's webhook with the same 404 as to an unknown id", async () => {
     const [shop, stranger] = [await store.shop(), await store.shop()];
     const { id } = await create(stranger);
     await stranger.ok('POST', `/webhooks/${id}/test`);
