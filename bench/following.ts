@@ -8,6 +8,7 @@ import { insertChainCursor } from '../src/chain-log/queries/chain-cursors.ts';
 import type { Database, Engine } from '../src/database/port.ts';
 import { findFollow, upsertFollow } from '../src/follows/queries/follows.ts';
 import type { Address } from '../src/core/address.ts';
+import type { Chain } from '../src/core/chains.ts';
 import { createChains } from '../src/core/chains.ts';
 import { createLog } from '../src/core/log.ts';
 import { ChainReader } from '../src/chains/rpc/chain-reader.ts';
@@ -17,13 +18,14 @@ import { followOnce } from '../src/chains/follower.ts';
 import { SEAPORT } from '../src/chains/protocols/seaport.ts';
 import { listProtocolContracts } from '../src/chains/protocols/registry.ts';
 import { projectNext } from '../src/chains/projection.ts';
+import { hashOf } from './chain-node.ts';
 import { onEachEngine } from './databases.ts';
 import { compare, databaseCpuMs, timeMs } from './measure.ts';
 import type { SyntheticChain } from './synthetic.ts';
 import { COLLECTION, startSyntheticChain } from './synthetic.ts';
 import { judge } from './verdict.ts';
 
-const CHAIN = 'ethereum';
+export const CHAIN = 'ethereum';
 export const FOLLOWED_ID = `${CHAIN}_${COLLECTION}`;
 /** Live blocks have as many transfers as fills, because each fill causes a transfer. */
 const LIVE = { blocks: 3_000, fills: 20, transfers: 20 };
@@ -210,35 +212,39 @@ export async function withContext<T>(
   work: (context: FollowContext, project: () => Promise<boolean>, chains: readonly SyntheticChain[]) => Promise<T>,
 ): Promise<T> {
   const started = await Promise.all(Array.from({ length: endpoints }, () => startSyntheticChain(shape)));
-  const chains = createChains();
-  const chain = chains.get(CHAIN);
-  if (!chain) throw new Error(`${CHAIN} is not a chain`);
-  const log = createLog('warn');
-  const reader = new ChainReader({
-    chain,
-    urls: started.map(({ url }) => url),
-    log,
-    clock: systemClock,
-    random: Math.random,
-  });
-  const context = {
-    main: database,
-    reader,
-    protocols: listProtocolContracts(chain, new Map()),
-    clock: systemClock,
-    log,
-  };
-  const projection = { main: database, indexer: database, chain, chains, serviceName: 'mercat', clock: systemClock };
-  const project = async () => (await projectNext(projection)) !== null;
+  const urls = started.map(({ url }) => url);
+  const context = openFollower(database, urls);
   try {
-    return await work(context, project, started);
+    return await work(context, openProjection(database), started);
   } finally {
-    reader.close();
+    context.reader.close();
     for (const endpoint of started) endpoint.stop();
   }
 }
 
-async function drain(project: () => Promise<boolean>): Promise<void> {
+const chains = createChains();
+
+export function openFollower(database: Database, urls: readonly string[]): FollowContext {
+  const chain = findChain();
+  const log = createLog('warn');
+  const reader = new ChainReader({ chain, urls, log, clock: systemClock, random: Math.random });
+  const protocols = listProtocolContracts(chain, new Map());
+  return { main: database, reader, protocols, clock: systemClock, log };
+}
+
+/** Returns a function that writes the next batch of the log into the indexer, and returns whether there was work. */
+export function openProjection(database: Database): () => Promise<boolean> {
+  const context = { main: database, indexer: database, chain: findChain(), chains, serviceName: 'mercat' };
+  return async () => (await projectNext({ ...context, clock: systemClock })) !== null;
+}
+
+function findChain(): Chain {
+  const chain = chains.get(CHAIN);
+  if (!chain) throw new Error(`${CHAIN} is not a chain`);
+  return chain;
+}
+
+export async function drain(project: () => Promise<boolean>): Promise<void> {
   while (await project());
 }
 
@@ -246,8 +252,7 @@ async function drain(project: () => Promise<boolean>): Promise<void> {
  * Sets the chain's cursor to block `number`. If `joined`, the collection counts as read up to this block. Otherwise it needs a backfill.
  */
 export async function begin(database: Database, number: number, joined: boolean): Promise<void> {
-  const hash = `0x${(0xb10c_0000_0000 + number).toString(16).padStart(64, '0')}` as const;
-  await insertChainCursor(database, CHAIN, { number, hash, time: 0 }, 0);
+  await insertChainCursor(database, CHAIN, { number, hash: hashOf(number), time: 0 }, 0);
   await upsertFollow(database, {
     collectionId: FOLLOWED_ID,
     chain: CHAIN,

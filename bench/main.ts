@@ -17,6 +17,7 @@ import { benchImport } from './import.ts';
 import { benchKeyTiming } from './key-timing.ts';
 import { benchLarge } from './large.ts';
 import { benchChurn, benchLargeImport } from './large-churn.ts';
+import { benchLargeFollowing } from './large-following.ts';
 import { benchLargeInventory } from './large-inventory.ts';
 import { benchPeers } from './peers.ts';
 import { benchPonder } from './ponder.ts';
@@ -51,6 +52,7 @@ const BENCHMARKS = {
   large: benchLarge,
   small: benchSmallMachine,
   'large-import': benchLargeImport,
+  'large-following': benchLargeFollowing,
   churn: benchChurn,
   explore: benchExplore,
   start: benchStart,

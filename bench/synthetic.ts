@@ -1,4 +1,4 @@
-// Starts the synthetic chain in a separate process, so that its memory does not count as memory of the follower.
+// Starts simulated chains in separate processes, so that their memory does not count as memory of the follower.
 
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -26,11 +26,30 @@ export async function startSyntheticChain(shape: {
   /** How long each response is delayed. */
   latencyMs?: number;
 }): Promise<SyntheticChain> {
-  const program = fileURLToPath(new URL('synthetic-chain.ts', import.meta.url));
   const { blocks, fills, transfers, others = 0, latencyMs = 0, moves = false } = shape;
   const args = [blocks, fills, transfers, latencyMs, others, moves ? 1 : 0].map(String);
+  const { url, stop } = await startChain(fileURLToPath(new URL('synthetic-chain.ts', import.meta.url)), args);
+  return { url, countCalls: async () => Number(await (await fetch(url)).text()), stop };
+}
+
+export type StoredChain = {
+  url: string;
+  /** Sets the number of the newest block. */
+  setHead(block: number): Promise<void>;
+  stop(): void;
+};
+
+/** Serves the blocks of a file. Each line is a JSON array of the logs of one block; the first line is block `first`. */
+export async function startStoredChain(first: number, file: string): Promise<StoredChain> {
+  const { url, stop } = await startChain(fileURLToPath(new URL('stored-chain.ts', import.meta.url)), [
+    String(first),
+    file,
+  ]);
+  return { url, setHead: async (block) => void (await fetch(url, { method: 'PUT', body: String(block) })), stop };
+}
+
+async function startChain(program: string, args: readonly string[]): Promise<{ url: string; stop(): void }> {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const port = await readFirstOutput(child);
-  const url = `http://127.0.0.1:${port.trim()}`;
-  return { url, countCalls: async () => Number(await (await fetch(url)).text()), stop: () => child.kill() };
+  return { url: `http://127.0.0.1:${port.trim()}`, stop: () => child.kill() };
 }
