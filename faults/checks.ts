@@ -1,5 +1,5 @@
-// Checks after every fault that acknowledged writes are stored, that the stock of a product equals the replay of its log, and that every
-// event was delivered. Also checks that nothing is stale, every queue is empty, and every request succeeds again.
+// The checks that run after every fault. Acknowledged writes are stored, the stock of a product equals the replay of its log, and every event
+// was delivered. Nothing is stale, every queue is empty, and every request succeeds again.
 
 import type { Answer, Unexpected } from './client.ts';
 import type { Fault } from './fault.ts';

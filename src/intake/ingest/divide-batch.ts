@@ -9,8 +9,8 @@ import { collectionIdOf } from '../records/parse.ts';
 /** The most parts of a batch. PostgreSQL runs each statement on one core, and waits for one page of the disk at a time. */
 const PARTS_MAX = 4;
 /**
- * The records of a batch for each part, on average. A part has fewer if another part has a larger collection. Parts are not smaller, because planning the
- * statements of a transaction takes as long for few records as for many.
+ * The least average number of records in the parts of a batch. With smaller parts an import would be slower, because planning the statements of a
+ * transaction takes as long for few records as for many.
  */
 const PART_ROWS = 1_500;
 
