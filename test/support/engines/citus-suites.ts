@@ -43,7 +43,7 @@ function reaches(file: string, search: Search): boolean {
   return imported.some((next) => reaches(next, search));
 }
 
-/** The files of `test` that the file imports, without imports of types only: these do not run the imported file. */
+/** The files of `test` that the file imports. Imports of types alone are left out, because they do not run the imported file. */
 function importsOf(file: string): string[] {
   const text = readFileSync(file, 'utf8');
   const specifiers = [...text.matchAll(/^(?:import|export) (?!type )[^;]*?from '(\.[^']+)'/gms)].map(

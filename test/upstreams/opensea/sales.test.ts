@@ -10,7 +10,7 @@ import { APES, makeAddress, makeHash } from '../../support/replay/opensea.ts';
 import type { Json } from './opensea-market.ts';
 import { WAPE, USDC, apes, start, walk, assertTaken, makeMarket, changeRow, set } from './opensea-market.ts';
 
-test('all sales are read, newest first, or only the sales after a given time', async (t) => {
+test('without a time, all sales are read, newest first; with a time, only the sales after it are read', async (t) => {
   const market = makeMarket();
   const [first, second] = market.sales;
   set(first, { currency: USDC, raw: 1_500_000n });
