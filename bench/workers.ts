@@ -71,7 +71,7 @@ function report(rounds: readonly [Measured, Measured][]): void {
   const micros = ({ cpuMicros }: Measured) => cpuMicros;
   const perSecond = ({ perSecond }: Measured) => perSecond;
   judge({
-    name: 'workers, requests of two processes on two free cores as a multiple of one, by CPU time',
+    name: 'workers, requests of two processes on two free cores as a multiple of those of one process, computed from CPU time',
     figure: median(gains),
     unit: '',
     rounds: gains,
@@ -81,7 +81,7 @@ function report(rounds: readonly [Measured, Measured][]): void {
       `ratio ${median(ratios).toFixed(2)} (${spread(ratios)})`,
   });
   judge({
-    name: 'workers, requests/s of two processes as a multiple of one, load generator and PostgreSQL on the same cores',
+    name: 'workers, requests/s of two processes as a multiple of those of one process, load generator and PostgreSQL on the same cores',
     figure: median(walls),
     unit: '',
     rounds: walls,

@@ -181,7 +181,7 @@ forEachEngine('coverage', (engine) => {
     );
   });
 
-  test('the first read of sales also stores sales that are older than a stored sale of the chain', async (t) => {
+  test('the first read of sales also stores sales that are older than a sale that was read from the chain', async (t) => {
     const market = makeCollection({ sales: [saleAt(1, NOW_S - 86_400)] });
     const { run } = await startOpenSea(t, market);
     await db.query(

@@ -19,9 +19,10 @@ export type MalformedPart = { line: number; lines: number; bytes: null; reason: 
 export const VALUE_SIZE_MAX = 32 * 2 ** 20;
 
 /**
- * Splits a file into values. After a missing or misplaced quote, comma or bracket, the next object that begins a line with the indentation
- * of the first object is read as the next value, and the part before is malformed. If no object begins a line, throws OperatorError. Also
- * throws if the text ends within a top-level array, or if a value is too long. `noun` names a value in messages.
+ * Splits a file into values. If a quote, comma or bracket is missing or misplaced, the file is skipped up to the next object that begins a line
+ * with the same indentation as the first object. The skipped part is malformed, and this object is the next value. If no object has begun a line
+ * before, throws OperatorError instead. Also throws if the text ends within a top-level array, or if a value is too long. `noun` names a value
+ * in messages.
  */
 export async function* splitValues(
   source: AsyncIterable<Uint8Array>,

@@ -31,8 +31,8 @@ export const MOVE_STAGES = [
 export type MoveProgress = { stage: (typeof MOVE_STAGES)[number]; detail: string; rows: number; total: number | null };
 
 /**
- * `tables`: the rows of each table when all of them were compared. `sealedMs`: how long the source has rejected changes before the target had
- * every row. `sealedChanges`: how many changes were copied in this time.
+ * `tables`: the number of rows of each table when all rows were compared. `sealedMs`: how long the source rejected changes before the target
+ * had every row. `sealedChanges`: how many changes were copied in this time.
  */
 export type MoveResult = {
   rows: number;
@@ -228,8 +228,8 @@ class Move {
   }
 
   /**
-   * Copies the changes of a snapshot of the source, so that the target has its rows, and compares both. After the comparison, removes
-   * the records of the changes.
+   * Copies the recorded changes of a snapshot of the source, so that the target has the rows of the snapshot. Then compares the target with the
+   * snapshot, and removes the records of the copied changes.
    */
   async #inSnapshot(stage: MoveProgress['stage'], compare: (tx: Queryable) => Promise<void>): Promise<void> {
     const { source } = this.#sides;

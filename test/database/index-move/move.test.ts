@@ -204,7 +204,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     assert.equal((await findMoveState(target))?.phase, 'copying');
   });
 
-  test('a target that is not fit is refused, and neither database is changed', async () => {
+  test('a target with rows is refused, an index of a newer version is not moved, and neither database is changed', async () => {
     const [source, occupied, other] = [await openSource(), await openTarget(), await openTarget()];
     await fill(source);
     await migrate(occupied, 'indexer');
@@ -285,7 +285,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     let changed: Promise<unknown> | null = null;
     const changeAll = async () => {
       await source.query(change, ['a', 'x']);
-      // More changes than one part has.
+      // Two changes of each sale do not fit into one part.
       for (let repeats = 0; repeats < 2; repeats += 1)
         await source.query(`update indexer.sale set price = price || '0'`);
       await source.query(change, ['b', 'a']);
@@ -348,7 +348,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     await assertSameIndex(target, source, 'after the move');
   });
 
-  test('a failure after the source was closed says so, and the next command completes the move', async () => {
+  test('after the source was closed, the message of a failure says that it is closed, and the next command completes the move', async () => {
     const [source, target] = [await openSource(), await openTarget()];
     await fill(source);
     let isClosed = false;

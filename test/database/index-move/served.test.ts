@@ -114,7 +114,7 @@ forEachMove('moves of the index of a service', ({ engine, settings, createTarget
     assert.match((await mercat(old, 'move-index', '--abandon')).stdout, /no move of this index was in progress/);
     const gone = await mercat(old, 'move-index', '--to', 'postgres://127.0.0.1:1/none');
     assert.equal(gone.code, 1);
-    assert.match(gone.stderr, /^mercat: the target cannot be used/, 'the command has reported a stage before');
+    assert.match(gone.stderr, /^mercat: the target cannot be used/, 'the command reported a stage before the error');
   });
 
   test(
