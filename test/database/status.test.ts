@@ -61,7 +61,7 @@ forEachEngine('a move of the index', (engine) => {
     assert.equal((await readWith({ role: 'target', phase: 'complete' }))?.move, undefined);
   });
 
-  test('that is not complete is named by mercat status and mercat doctor, which says to which database', async () => {
+  test('that is not complete is reported by mercat status, and by mercat doctor with the name of the other database', async () => {
     await readWith({ role: 'source', phase: 'copying' });
     assert.match((await runStatus(settings)).stdout, /^a move of the index to another database has begun/m);
     assert.match((await runDoctor(settings)).stdout, /a move of the index to other\.example:5432\/index has begun/);

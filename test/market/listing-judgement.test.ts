@@ -48,7 +48,7 @@ const fill = { at: 5, tx: '0xf', quantity: 1n };
 const cancel = { at: 6, tx: '0xc' };
 const ACTIVE = ['active', null, null, null];
 
-test('an active listing is not hidden unless its seller is known to lack the token or the approval', () => {
+test('an active listing stays listed while nothing shows that its seller lacks the token or the approval', () => {
   assert.deepEqual(derive({}), ACTIVE);
   assert.deepEqual(derive({ approved: null }), ACTIVE);
   assert.deepEqual(derive({ balance: null, approved: null }), ACTIVE);
