@@ -116,7 +116,7 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.equal(countOf(CLAIM), 1);
   });
 
-  test('a task runs after a nudge to the driver or in the database', async () => {
+  test('a task runs when the driver is nudged, and when the task is nudged in the database', async () => {
     let runs = 0;
     let release = () => undefined as void;
     const driver = start({
