@@ -215,7 +215,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     records: context,
     orders: { ...context, checksOf: (chain: Chain) => context.followed.readerOf(chain.id)?.contracts ?? null },
   };
-  // If no limit applies, such as the limit of a container, `constrainedMemory` returns 0 or more than the memory of the machine.
+  // Without a limit, such as that of a container, `constrainedMemory` returns 0, or a number above the memory of the machine.
   const memoryBytes = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, os.totalmem());
   const responses = new ResponseCache(changes, clock, { bytesMax: cacheBytesFor(memoryBytes, processes) });
   const metrics = await openMetrics(context, {
