@@ -47,7 +47,7 @@ export function benchDeliveries(): Promise<void> {
         aim: hasAim ? { atLeast: ONE_RECEIVER_AIM } : null,
       });
       judge({
-        name: `deliveries, ${main.engine}, ${what}, CPU time of the worker for each`,
+        name: `deliveries, ${main.engine}, ${what}, CPU time of the worker for each delivery`,
         figure: median(cpuTimes),
         unit: 'µs',
         rounds: cpuTimes,
