@@ -51,7 +51,7 @@ async function benchKind(context: ImportContext, { engine }: Database, kind: Imp
   await importRound(context, { kind, collections: 1, from: MEASURED_ROWS, rows: FILLED_ROWS });
   const filled = await measure(context, { kind, collections: 1, from: MEASURED_ROWS + FILLED_ROWS });
   judge({
-    name: `${name}, with ${FILLED_ROWS} rows stored, as a share of the rate into empty tables`,
+    name: `${name}, rate into tables with ${FILLED_ROWS} rows as a share of the rate into empty tables`,
     figure: median(filled.rates) / rate,
     unit: '',
     rounds: filled.rates.map((one) => one / rate),

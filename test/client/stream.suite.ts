@@ -76,12 +76,12 @@ export function describeStream(service: TestService): void {
     await third;
   });
 
-  test('to follow from an offset that the log does not have fails with the code offset_expired', async () => {
+  test('the client cannot follow from an offset beyond the end of the log: it throws an error with the code offset_expired', async () => {
     const changes = createMarketClient({ baseUrl: service.url }).follow({ from: '0999999999999999' });
     await assert.rejects(changes.next(), (error) => error instanceof MercatError && error.code === 'offset_expired');
   });
 
-  test('to follow without an offset yields only events after the connection', async () => {
+  test('a client that follows without an offset receives only events after the connection', async () => {
     const subject = newCollection();
     await service.load([subject.collection(), subject.listing('1', 1)]);
     const opened = Promise.withResolvers<void>();

@@ -27,7 +27,7 @@ export const SUDOSWAP_V2_TOPICS = {
   swapERC1155Out: '0xd9c2402e1a067734ae78dab98f06d5b28e8a2d2c6370ec0e6ff8cc2749d050f1',
 } as const satisfies Record<string, Hex>;
 
-/** The logs do not show the payment. The fill therefore has the address of the factory as its currency, and the price 0. */
+/** The logs do not show the payment. The fill marks it as unknown: the currency is the address of the factory, and the price is 0. */
 function firstVersion(isBid: boolean): SwapDecoder {
   return (position, swap) => {
     const moved = isBid ? lastReceived(swap) : swap.moved.filter(({ from }) => from === swap.log.address);
