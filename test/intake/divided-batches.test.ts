@@ -233,7 +233,7 @@ forEachEngine('divided batches', (engine) => {
     assert.ok((transactions[0]?.ms ?? 0) >= 100);
   });
 
-  test('when one part fails, the other parts are stored and counted, and the same batch completes the rows', async () => {
+  test('when one part fails, the other parts are stored and counted, and a repetition of the batch stores the missing rows', async () => {
     const failure = new Error('out of order');
     const { context } = observe((started) => {
       if (started === 1) throw failure;
