@@ -25,9 +25,9 @@ const decodeAsset = rowDecoder('token', { collectionId: column('collection_id', 
  * `toStarts` ($2 to $4) and the limit ($5). `columns` names the columns of `table` with the account, the collection and the asset, in this
  * order. An index of the table must begin with these columns. `chains` must not be empty.
  *
- * The ids of the collections of a chain begin with the id of the chain, so a chain is one range of this index. The range and the order include the account,
- * although it is the same in all rows: otherwise the planner could choose an index that begins with the collection, and read the rows of all
- * accounts.
+ * The ids of the collections of a chain begin with the id of the chain, so a chain is one range of this index. The account is the same in all
+ * rows, but the range and the order include it. Without it, the planner could choose an index that begins with the collection, and read the
+ * rows of all accounts.
  */
 export function ofEachChain(
   table: string,
@@ -40,7 +40,7 @@ export function ofEachChain(
   return `(${chains.map((_, index) => ofChain(index + 1)).join(' union all ')}) as key`;
 }
 
-/** The chains, and the position after which the list begins on each of them. */
+/** Returns the chains, and for each chain the position (collection and asset) after which the list begins. */
 export function toStarts({ chains, after }: WalletQuery): [chains: readonly string[], ids: string[], assets: string[]] {
   const starts = chains.map((chain) => {
     const first = { collectionId: `${chain}_`, asset: '' };

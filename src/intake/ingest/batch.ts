@@ -103,7 +103,7 @@ export type IngestOptions = {
   onTransaction?: (transaction: BatchTransaction) => void;
 };
 
-/** A batch whose rows for the indexer are folded, sorted and encoded. `repeatedKeys`: the listing keys that several collections have. */
+/** A batch whose rows for the indexer are folded, sorted and encoded. `repeatedKeys`: the listing keys that occur in several collections. */
 export type PreparedBatch = {
   records: readonly NumberedRecord[];
   now: number;

@@ -28,7 +28,7 @@ export class ChangeLog {
   readonly startedAt: number;
   #seq = 0;
   readonly #covered = new Set<string>();
-  /** The transactions that have found the import open. Each holds a lock until it ends, and the import cannot be closed under the lock. */
+  /** The transactions that have found the import open. Each holds a lock until it ends. While a lock is held, the import cannot be closed. */
   readonly #open = new WeakSet<Queryable>();
 
   constructor(importId: string, startedAt: number) {

@@ -38,7 +38,7 @@ describe('an attempt', () => {
     });
   });
 
-  test('that fails with Retry-After is repeated after that time, but not before its normal delay and not later than after a day', () => {
+  test('that fails with Retry-After is repeated after this time, but at the earliest after its normal delay and at the latest after a day', () => {
     const dueInMs = (retryAfter: string, attempts = 0) =>
       (judge({ status: 503, retryAfter }, attempts).dueAt ?? NOW) - NOW;
     assert.equal(dueInMs('120'), 120_000);
