@@ -53,7 +53,7 @@ const POSTGRES_SETTINGS = {
   jit: 'off',
 };
 const NODE_OPTIONS = '--max-old-space-size=160';
-/** The set is made with more memory than the measured machine has. */
+/** The rows are written with more memory than the small machine has. */
 const FILL_OPTIONS = '-c maintenance_work_mem=512MB -c work_mem=64MB -c synchronous_commit=off';
 
 export async function benchSmallMachine(): Promise<void> {
