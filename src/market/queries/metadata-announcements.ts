@@ -53,8 +53,9 @@ export async function deleteMetadataAnnouncements(
 const REFRESH_MS_MIN = 10 * 60_000;
 
 /**
- * Makes the metadata of tokens due, because their contract has announced a change. A token whose last read failed becomes due after
- * REFRESH_MS_MIN, unless it is due earlier. Indexer database. A Citus cluster refuses expressions that depend on the time zone of the session,
+ * Makes the metadata of tokens due, because their contract has announced a change. After a successful read, a token is due at once, but not
+ * before REFRESH_MS_MIN has passed since this read. After a failed read, a token is due REFRESH_MS_MIN from now, unless it is due earlier.
+ * Indexer database. A Citus cluster refuses expressions that depend on the time zone of the session,
  * such as the sum of an interval and a time with a zone. So the interval is added to a time without a zone.
  */
 export async function updateMetadataDue(tx: Queryable, ranges: readonly TokenRange[], now: number): Promise<void> {

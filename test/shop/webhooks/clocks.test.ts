@@ -140,7 +140,7 @@ forEachEngine('webhooks and clocks', (engine) => {
     assert.deepEqual(states, ['delivered', 'delivered', 'pending']);
   });
 
-  test('the migration derives from stored times which events an existing webhook receives', async () => {
+  test('the migration decides by the stored times which events an existing webhook receives', async () => {
     await record(db, shopId, 'product.created', NOW - 1);
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     const disabled = await subscribe(db, { shopId, url: `${receiver.url}/disabled` });
