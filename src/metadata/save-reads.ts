@@ -1,4 +1,4 @@
-// Stores one batch of read and failed metadata of a collection's tokens, and reports the change.
+// Stores one batch of reads of token metadata: what was read, and which reads have failed. Then reports the changed collection.
 
 import { isAborted, repeatAborted } from '../database/port.ts';
 import { lockFigures } from '../market/queries/figures.ts';

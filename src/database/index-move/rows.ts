@@ -118,7 +118,7 @@ async function digestOf(
 ): Promise<Digest> {
   const texts = table.columns.map(({ name }) => `${quoted(name)}::text`).join(', ');
   const sums = `count(*)::int as rows, coalesce(sum(hashtextextended(array[${texts}]::text, 0)::numeric), 0)::text as sum`;
-  // Without the largest key the rows need not be kept, and a cluster computes the sums where the rows are.
+  // If the largest key is not requested, the rows need not be kept. Then each node of a cluster sums the hashes of its own rows.
   const [row] = hasLast
     ? await db.query(
         `with batch as materialized (${sql})
