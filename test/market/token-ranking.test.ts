@@ -3,13 +3,14 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Address } from '../../src/core/address.ts';
-import type { Database } from '../../src/database/port.ts';
+import type { Database, Queryable } from '../../src/database/port.ts';
 import { listTokens } from '../../src/explore/tokens.ts';
 import { findRankSource } from '../../src/market/queries/rarity.ts';
 import { listObservedTokens, toTokenKeyText, upsertTokenHolders } from '../../src/market/queries/tokens.ts';
 import { lockFigures } from '../../src/market/queries/figures.ts';
 import { Ingester } from '../../src/upstreams/ingester.ts';
 import { createRarityTask } from '../../src/workers/rarity.ts';
+import { explainStatement } from '../support/engines/query-plans.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { collection, emptyTables, EVM, ingest, NOW, toContext, token } from '../support/service/intake.ts';
 
@@ -122,6 +123,42 @@ forEachEngine('computed ranks', (engine) => {
     await db.query(`update indexer.token set rarity_rank = null`);
     await rankLater(10 * MINUTE_MS);
     assert.deepEqual(await ranksOf(3), [1, 1, 1]);
+  });
+
+  test('whether all tokens of a large collection have a rank is found without reading all ranks', async () => {
+    const tokens = 3_000;
+    await db.query(
+      `insert into indexer.token (collection_id, asset, chain, rarity_rank)
+       select 'c' || (rank is null), i::text, 'ethereum', rank
+       from generate_series(1, ${tokens}) as i cross join unnest(array[null, 1]) as rank`,
+    );
+    await db.query(
+      `insert into indexer.collection_figures (collection_id, chain, tokens) values ('ctrue', 'ethereum', ${tokens})`,
+    );
+    // Each rank has three tokens.
+    await db.query(
+      `insert into indexer.rarity_rank (collection_id, asset, generation, rank)
+       select 'ctrue', i::text, 1, 1 + (i - 1) / 3 * 3 from generate_series(1, ${tokens}) as i`,
+    );
+    await db.query(
+      `insert into indexer.collection_rarity (collection_id, revision, generation, state, kind, ranked_at)
+       values ('ctrue', 1, 1, 'ranked', 'imported', now())`,
+    );
+    for (const table of ['token', 'rarity_rank']) await db.query(`analyze indexer.${table}`);
+    let most = 0;
+    const explained: Queryable = {
+      query: async (sql, params = []) => {
+        for (const { rows } of await explainStatement(db, sql, params)) most = Math.max(most, rows);
+        return db.query<any>(sql, params);
+      },
+    };
+    assert.equal((await findRankSource(explained, 'ctrue'))?.isComplete, true);
+    assert.equal((await findRankSource(explained, 'cfalse'))?.isComplete, true);
+    assert.ok(most <= 10, `a step read ${most} rows`);
+    await db.query(`delete from indexer.token where collection_id = 'ctrue' and asset = '${tokens}'`);
+    assert.equal((await findRankSource(db, 'ctrue'))?.isComplete, false);
+    await db.query(`delete from indexer.token where collection_id = 'ctrue'`);
+    assert.equal(await findRankSource(db, 'ctrue'), null);
   });
 
   test('a rank keeps the name of its marketplace when another marketplace reports the same rank', async () => {

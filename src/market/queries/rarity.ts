@@ -212,25 +212,32 @@ const decodeSource = rowDecoder('collection_rarity', {
 /** Where the ranks that are served come from. `isComplete`: each token that is not burned has a rank. */
 export type RankSource = ReturnType<typeof decodeSource>;
 
-/** Null when no token of the collection has a rank. */
+/**
+ * Null when no token of the collection has a rank. The computed ranks are not counted: tokens with the same rank are followed by as many
+ * skipped ranks, so the last rank and the number of tokens that have it give the number of all ranks. Each `order by` makes PostgreSQL use the
+ * index that ends with these columns.
+ */
 export async function findRankSource(db: Queryable, collectionId: string): Promise<RankSource | null> {
   const [row] = await db.query(
     `with reported as (
        select rarity_source from indexer.token where collection_id = $1 and rarity_rank is not null and not burned
        order by rarity_rank, length(asset), asset limit 1
-     ), unranked as (
-       select exists (select from indexer.token where collection_id = $1 and rarity_rank is null and not burned) as one
      )
      select true as is_reported, rarity_source as reported_by, null as kind, null as source, null::timestamptz as ranked_at,
-       not unranked.one as is_complete from reported cross join unranked
+       (select asset from indexer.token where collection_id = $1 and rarity_rank is null and not burned
+        order by length(asset), asset limit 1) is null as is_complete
+     from reported
      union all
-     select false, null, kind, source, ranked_at, computed.tokens = figures.tokens
+     select false, null, kind, source, ranked_at, last.rank - 1 + last.tokens = figures.tokens
      from indexer.collection_rarity as rarity
      join indexer.collection_figures as figures using (collection_id)
      cross join lateral (
-       select count(*) as tokens from indexer.rarity_rank as stored
+       select rank, (select count(*) from indexer.rarity_rank as tied
+                     where tied.collection_id = $1 and tied.generation = rarity.generation and tied.rank = stored.rank) as tokens
+       from indexer.rarity_rank as stored
        where stored.collection_id = $1 and stored.generation = rarity.generation
-     ) as computed
+       order by stored.rank desc, length(stored.asset) desc, stored.asset desc limit 1
+     ) as last
      where collection_id = $1 and rarity.generation > 0 and not exists (select from reported)`,
     [collectionId],
   );
