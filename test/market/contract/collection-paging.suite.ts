@@ -148,7 +148,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       await market.ok(`/v1/collections?chain=base&sort=recent&cursor=${own}&limit=3`);
     });
 
-    test('is not the response to a valid cursor that is sent with another limit, or with the default sort by name', async () => {
+    test('is not the response to a valid cursor that is sent with another limit, or with a parameter that names the default sort', async () => {
       const cursor = await cursorOf('limit=1');
       await market.ok(`/v1/collections?sort=volume&limit=2&cursor=${cursor}`);
     });
