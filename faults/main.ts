@@ -43,7 +43,7 @@ async function main(): Promise<number> {
   const results: Result[] = [];
   // Ctrl-C ends the current fault, and then the table is printed. A second Ctrl-C ends the process immediately.
   process.once('SIGINT', () => interruption.abort());
-  // After a fault has failed, one of its requests may still be rejected. This must not prevent the next faults from running.
+  // After a fault has failed, one of its requests may still throw an error. This error must not prevent the next faults from running.
   process.on('unhandledRejection', (error) => process.stderr.write(`  after a fault: ${String(error)}\n`));
   await runAll(
     faults.filter(({ name }) => names.length === 0 || names.includes(name)),

@@ -1,4 +1,4 @@
-// Fills the caches of the service up to their limits. A cache that fills during the samples would look like a leak.
+// Fills the caches of the service up to their limits. A cache that fills while memory is sampled would look like a leak.
 
 import type { Answer, Client, Sent } from '../client.ts';
 import { times } from '../load.ts';
