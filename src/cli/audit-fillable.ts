@@ -39,7 +39,8 @@ export async function runFillableAudit(options: Options, io: CommandIo): Promise
   const followed = ((await service.call('collections.list', {})) as Followed[]).filter(
     ({ state, chain }) => state === 'live' && (options.chain ?? chain) === chain,
   );
-  if (followed.length === 0) throw new OperatorError('no collection follows its chain: see mercat collections list');
+  if (followed.length === 0)
+    throw new OperatorError('no collection is followed live on its chain: see mercat collections list');
   const results: ChainResult[] = [];
   for (const [chain, collections] of Map.groupBy(followed, (each) => each.chain)) {
     const { url, headers } = parseEndpointUrl(endpointOf(options, config, chain));
