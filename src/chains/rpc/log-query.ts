@@ -11,7 +11,10 @@ import { invalidResponse } from './rpc-failure.ts';
 import type { RpcRequest } from './rpc-response.ts';
 import type { BloomedHeader } from './rpc-values.ts';
 
-/** `isPast`: whether to leave out announcements of changed metadata, because some contracts emit very many of them. Default: false. */
+/**
+ * `isPast`: true for a read of past blocks. Then announcements of changed metadata are left out, because some contracts emit very many of
+ * them. Default: false.
+ */
 export type EventFilter = { protocols: ProtocolContracts; contracts: readonly Address[]; isPast?: boolean };
 
 /** The most contracts in one request. The lowest known limit of an endpoint is a few hundred. */
