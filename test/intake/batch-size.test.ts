@@ -31,7 +31,7 @@ describe('the size of a batch', () => {
     assert.deepEqual(sizes, [750, 2_500]);
   });
 
-  test('a batch that is not full after one second is stored, if it has at least as many records as the first batch may have', () => {
+  test('a batch that is not full after one second is stored if it has at least 500 records, the size of the first batch', () => {
     const size = new BatchSize('postgresql');
     size.adapt(500, { ms: 10, isAwaited: false });
     const isComplete = (rows: number, ms: number) => size.isComplete(rows, { hasPrimary: false, fillMs: () => ms });

@@ -25,7 +25,10 @@ const CASES = 25;
 const LIMIT_MS = 60_000;
 const LATER = START + 1_234;
 
-/** `expected`: the version that the update names in `If-Match`. The number PRODUCTS stands for a product that does not exist. */
+/**
+ * `product`: the number of a product. The number PRODUCTS is that of a product that does not exist. `expected`: the version that the update
+ * names in `If-Match`.
+ */
 type Wanted = { product: number; expected: number | null; input: ProductInput };
 
 const label = fc.constantFrom('a', 'b"', 'ü ☃', '');
