@@ -171,8 +171,8 @@ async function createOthers(
   { collections, people }: Pick<World, 'collections' | 'people'>,
 ): Promise<World['others']> {
   const { poolFactory, ...others } = await installOtherProtocols(chain);
-  // A person creates the pools, and not the deployer of the other contracts. The addresses of those contracts depend on how many
-  // transactions the deployer has sent.
+  // The address of a contract depends on how many transactions its deployer sent before. Therefore a person creates the pools: the contracts
+  // of the deployer have the same addresses with and without pools.
   const from = people.at(-1)?.address;
   const pools = new Map<Address, Contract>();
   for (const { address, standard } of collections) {

@@ -154,7 +154,7 @@ export class Transport {
   }
 }
 
-/** After a lost response, a 409 can mean that the first attempt still runs. The request is then repeated. The last 409 is thrown. */
+/** After a lost response, a 409 can mean that the first attempt still runs. The request is then repeated. If the last attempt gets a 409 too, it is thrown. */
 function isRetried(error: MercatError, { isRepeatable }: Request, isEffectUnknown: boolean): boolean {
   if (isLost(error)) return isRepeatable;
   const { status } = error;
