@@ -21,8 +21,8 @@ const MADE_OF = [
 ];
 
 /**
- * The databases of a template. `empty` has the extension and knows the nodes, on all nodes. `migrated` also has all migrations of both
- * schemas. `primary` has all migrations, but not the extension, and is on the coordinator only.
+ * The databases of a template. `empty` is on all nodes, has the extension and knows the nodes. `migrated` is like `empty`, and also has all
+ * migrations of both schemas. `primary` has all migrations, but not the extension, and is on the coordinator only.
  */
 export const CITUS_DATABASES = { empty: 'mercat_empty', migrated: 'mercat_migrated', primary: 'mercat_primary' };
 
@@ -53,7 +53,10 @@ async function makeTemplate(directory: string): Promise<void> {
   await storeNodes([paths.coordinator, ...paths.workers], fillCluster, paths.fresh);
 }
 
-/** Starts a node for each directory, with a copy of a data directory or with no data, and stores what `fill` makes of it in the directory. */
+/**
+ * Starts a node for each directory: with a copy of the data directory `copyOf`, or without data. Calls `fill` with the nodes. Then stores the
+ * data of each node in its directory.
+ */
 async function storeNodes(
   directories: readonly string[],
   fill: (nodes: readonly OwnPostgresServer[]) => Promise<void>,
