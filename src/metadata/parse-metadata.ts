@@ -1,4 +1,4 @@
-// Parses metadata documents. A document may have any form, so a field of another form counts as missing. Fields and limits follow the
+// Parses metadata documents. A field whose value has the wrong type or form counts as missing. Fields and limits follow the
 // metadata standards of OpenSea (https://docs.opensea.io/docs/metadata-standards) and ERC-7572 (contractURI).
 
 import { isImageUrl } from '../core/image-url.ts';

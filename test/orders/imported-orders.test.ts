@@ -48,7 +48,7 @@ forEachEngine('imported orders', (engine) => {
       await record(ask({ price: 0n }), { priceRaw: '0' }),
       orderRecord({ tokenId: '5' }),
     );
-    assert.equal(summary.inserted, 1, 'another order than the unsigned order was stored, or none');
+    assert.equal(summary.inserted, 1, 'the unsigned order is not the only order that was stored');
     const reasons = refused.map(({ line, reason }) => `${line} ${reason.slice(0, 80)}`);
     assert.match(reasons.join('\n'), /^1 seaport\.signature: is not a signature of this order by its offerer/);
     assert.equal(reasons.length, 7);
