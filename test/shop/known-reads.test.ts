@@ -32,7 +32,7 @@ forEachStore('reads before the router', (store) => {
       const url = `${store.service.url}/api/v1${path}`;
       const first = await send(url, shop.key.secret);
       assert.equal(first.status, 200);
-      // `known` reads of the stage, and the same request with another spelling of the path, which the router serves.
+      // The stage before the router serves `known`. The router serves the same request with another spelling of the path.
       for (const method of ['GET', 'HEAD']) {
         for (const coding of ['identity', 'gzip', 'br']) {
           const before = routed.count;
