@@ -41,7 +41,7 @@ export const fault: Fault = {
     assert.ok(growth < GROWTH_MAX_MIB, `the service has grown by ${growth.toFixed(0)} MiB`);
     const open = connections.open();
     assert.ok(open >= CONNECTIONS, `only ${open} connections were open`);
-    return [`${open} connections were open; ${growth.toFixed(0)} MiB more`];
+    return [`${open} connections were open; the memory of the service grew by ${growth.toFixed(0)} MiB`];
   },
 };
 

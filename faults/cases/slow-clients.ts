@@ -48,7 +48,7 @@ export const fault: Fault = {
     if (open_ > 0) throw new Error(`${open_} slow clients are still connected after ${ENDED_LIMIT_MS / 1_000} s`);
     const growth = residentMiB(platform.service) - before;
     return [
-      `${sockets.length} slow clients were disconnected within ${(endedAfterMs / 1_000).toFixed(0)} s; ${growth.toFixed(0)} MiB more`,
+      `${sockets.length} slow clients were disconnected within ${(endedAfterMs / 1_000).toFixed(0)} s; the memory of the service grew by ${growth.toFixed(0)} MiB`,
     ];
   },
 };
