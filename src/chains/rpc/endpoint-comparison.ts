@@ -60,10 +60,11 @@ export type Verdict = 'accepted' | 'outvoted' | 'disputed' | 'awaited';
 export type EndpointComparisonOptions = { pool: EndpointPool; compared: ComparedReads; clock: Clock; log: Log };
 
 /**
- * The time limit of three waits. The comparison waits for an endpoint that lacks a block, unless the newest block of the endpoint has not
- * changed for this long, or is more than LAG_MAX blocks lower than this block. The comparison waits for an endpoint that fails to
- * return a range of past blocks, unless the endpoint has returned no range for this long. A stored block that one endpoint has replaced is
- * not reverted for this long while it is the newest block of another endpoint.
+ * The time limit of three waits:
+ * - for an endpoint that lacks a block. The wait ends when the newest block of the endpoint has not changed for this long. There is no wait
+ *   for an endpoint whose newest block is more than LAG_MAX blocks lower than the missing block.
+ * - for an endpoint that fails to return a range of past blocks. The wait ends when the endpoint has returned no range for this long.
+ * - before a stored block is reverted that one endpoint has replaced, but that is the newest block of another endpoint.
  */
 const WAIT_MS = 60_000;
 export class EndpointComparison {
