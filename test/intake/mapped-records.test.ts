@@ -123,7 +123,7 @@ forEachEngine('records of a column map', (engine) => {
       [
         'tokenIds: must not be empty',
         'tokenIds: must be an array of strings, not "1"',
-        'tokenIds: must contain a token id from 0 to 2^256-1 in digits each, not "x"',
+        'tokenIds: each element must be a token id from 0 to 2^256-1 in digits, not "x"',
         'tokenIds: must be absent when tokenId is given',
         'mints: is not used on ethereum: give tokenIds instead',
       ],

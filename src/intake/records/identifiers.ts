@@ -81,7 +81,7 @@ export function readSoldAsset(chain: Chain, fields: Fields): SoldAsset {
     texts.map(
       (text) =>
         parseAssetId(chain.family, text) ??
-        rejectField(fields, names, `must contain ${form} each, not ${quoteValue(text)}`),
+        rejectField(fields, names, `each element must be ${form}, not ${quoteValue(text)}`),
     ),
   );
   const [first, second] = assets;
