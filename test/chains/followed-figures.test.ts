@@ -90,7 +90,7 @@ forEachEngine('a collection that is followed', (engine) => {
     [owners, 'chain'],
   ];
 
-  test('a followed collection has the owners and the supply of an ERC-1155 contract through transfers, burns and a reorganisation', async () => {
+  test('the owners and the supply of a followed ERC-1155 collection stay correct through transfers, burns and a reorganisation', async () => {
     chain.mine([mint('1', ANN, 5n), mint('2', ANN)]);
     await settle();
     assert.deepEqual(await figures(), chainFigures(2, 1));
