@@ -201,5 +201,5 @@ async function changeSeal(
       if ((await findMoveState(tx))?.runner !== runner) throw new MoveReplaced();
       throw new OperatorError('the source has accepted changes again, because the last part of the move took too long');
     });
-  await repeatLocked('a transaction writes to the index without an end', update, change.signal);
+  await repeatLocked('a transaction that writes to the index does not end', update, change.signal);
 }

@@ -56,9 +56,11 @@ export type StockGroupOptions = {
 
 /**
  * `steps` applies the changes of each product one after the other. Each change begins with the stock that results from the previous change.
- * The log entries are numbered in the order of the changes, while the products are locked. If the statement waits for a lock, `target` then
- * has newer rows than the other parts of the statement. A product that was deleted during the wait is missing from `target`, but the
- * subquery of `is_locked` would still find it. Therefore only a statement that does not wait reports locked products.
+ * The log entries are numbered in the order of the changes, while the products are locked.
+ *
+ * `is_locked` finds a product that exists but is missing from `target`. It is computed only with `skip`, because a statement that waits could
+ * find a deleted product: a product that is deleted during the wait is missing from `target`, but the subquery of `is_locked` reads the rows as
+ * they were before the wait.
  */
 const toChangeSql = (locked: StockGroupOptions['locked']) => `
   with recursive target as (
