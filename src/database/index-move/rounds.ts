@@ -5,14 +5,14 @@ import { OperatorError } from '../../core/errors.ts';
 /** The source is sealed when at most this many changes are left. */
 const CHANGES_AT_SEAL_MAX = 1_000;
 /**
- * It is also sealed when a round leaves at least this share of the changes that were left before it, and at most CHANGES_SEALED_MAX
- * changes.
+ * A round makes little progress if it leaves at least this share of the changes that it found. After such a round, the source is sealed if
+ * at most CHANGES_SEALED_MAX changes are left.
  */
 const PROGRESS_MIN = 0.7;
 /** The source is never sealed with more changes than this. */
 export const CHANGES_SEALED_MAX = 50_000;
 /**
- * The move fails after this many rounds in a row that leave too many changes without progress. A large import can cause one or two such
+ * The move fails after this many rounds in a row with little progress and more than CHANGES_SEALED_MAX changes left. A large import can cause one or two such
  * rounds.
  */
 const ROUNDS_WITHOUT_PROGRESS_MAX = 3;

@@ -29,7 +29,7 @@ export const homeSql = (collectionId: string, home = 'home') => `cross join late
     select collection_id from indexer.collection_figures where collection_id = ${collectionId} group by collection_id) as ${home}`;
 
 /**
- * A Citus cluster asks all its nodes, unless the statement compares every table with one constant. If all rows that a statement looks up are of
+ * A Citus cluster asks all its nodes, unless the statement compares the collection id of every table with the same constant. If all rows that a statement looks up are of
  * one collection, this function puts the id from the parameter in place of `home.collection_id` and `wanted.id`. `$1` must be
  * `collectionIds`, and `wanted` must be the list of these ids.
  */
