@@ -133,7 +133,7 @@ async function benchComparison(database: Database, latencyMs: number): Promise<v
     () => backfillMs(1),
   );
   judge({
-    name: `compared backfill, ${database.engine}, ${latencyMs} ms a request, time with two endpoints as a multiple of one`,
+    name: `compared backfill, ${database.engine}, ${latencyMs} ms a request, time with two endpoints as a multiple of the time with one`,
     figure: result.ratio,
     unit: '',
     rounds: result.ratios,
