@@ -61,7 +61,7 @@ forEachMarket('wallets', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     assert.deepEqual(namesOf(await market.walk(listingsOf(owner))), [`solana ${listed}`]);
   });
 
-  test('the listings of a wallet have at most one row for each token: the listing of the token that the service serves', async () => {
+  test('the listings of a wallet have at most one row for each token: the listing that the service serves for this token', async () => {
     const [seller, other] = [toEvmAddress('lists', 'seller'), toEvmAddress('lists', 'other')];
     const subject = newCollection({ chain: 'ink' });
     await market.load([

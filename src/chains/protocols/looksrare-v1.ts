@@ -16,7 +16,7 @@ export const LOOKSRARE_V1_TOPICS = {
 } as const satisfies Record<string, Hex>;
 
 /**
- * `order`: what the taker took. The events have the name of what the taker did: in `TakerBid` the taker buys a listing, and in `TakerAsk` the
+ * `order`: what the taker took. An event is named after what the taker did: in `TakerBid` the taker buys a listing, and in `TakerAsk` the
  * taker sells to a bid. The price includes the fees.
  */
 function taken(order: 'listing' | 'bid'): EventDecoder {

@@ -1,4 +1,5 @@
-// The swaps of pools on a local chain, read from endpoints that refuse to serve the logs of all contracts, that differ, or that fail.
+// Reads the swaps of pools on a local chain. Some endpoints refuse requests for the logs of all contracts, some give different responses, and
+// some fail.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
