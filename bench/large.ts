@@ -69,8 +69,8 @@ async function benchColdReads({ all, part }: Record<'all' | 'part', LargeDatabas
       await measure([largest, tail, smaller]);
       judgeStatements(`${name}, largest collection`, largest);
       judgeStatements(`${name}, a collection of the tail`, tail);
-      judgeSides(`${name}, largest collection to the tail`, largest, tail);
-      judgeSides(`${name}, all to 1 %`, largest, smaller);
+      judgeSides(`${name}, time for the largest collection as a multiple of a collection of the tail`, largest, tail);
+      judgeSides(`${name}, time on all as a multiple of the time on 1 %`, largest, smaller);
       for (const { statements } of [largest, tail])
         faults.push(...(await listPlanFaults(all.database, statements, COLD_PLAN_LIMITS)));
     }
@@ -78,7 +78,7 @@ async function benchColdReads({ all, part }: Record<'all' | 'part', LargeDatabas
       const [larger, smaller] = [await toSide('all', path), await toSide('part', path)];
       await measure([larger, smaller]);
       judgeStatements(name, larger);
-      judgeSides(`${name}, all to 1 %`, larger, smaller);
+      judgeSides(`${name}, time on all as a multiple of the time on 1 %`, larger, smaller);
       faults.push(...(await listPlanFaults(all.database, larger.statements, COLD_PLAN_LIMITS)));
     }
   } finally {
@@ -121,7 +121,7 @@ async function costOf(work: () => Promise<unknown>, databaseCpuMs: () => number)
 /** Compares a read with its statements alone. */
 function judgeStatements(name: string, { costs }: Side): void {
   const pairs = costs.map(({ service, statements }) => [service, statements] as const);
-  judgeRatio(`large set, ${name}, to its statements alone`, pairs);
+  judgeRatio(`large set, ${name}, time as a multiple of its statements alone`, pairs);
 }
 
 /** Compares the times of the reads of two sides. */
