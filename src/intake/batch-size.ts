@@ -1,6 +1,6 @@
-// Chooses how many records an import stores in one batch: in one transaction, or in several at the same time (ingest/divide-batch.ts). A larger
-// transaction costs less for each record, but other writers of its collections wait for it. The embedded engine has one connection, so there all
-// requests wait until the transaction has ended.
+// Chooses how many records one batch of an import has. A batch is stored in one transaction, or in several at the same time
+// (ingest/divide-batch.ts). A larger transaction costs less for each record, but other writers of its collections wait for it. The embedded
+// engine has one connection, so there all requests wait until the transaction has ended.
 
 import type { Engine } from '../database/port.ts';
 

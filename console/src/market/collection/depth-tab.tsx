@@ -1,4 +1,5 @@
-// The tab shows for each price how many of the cheapest listings of a collection have this price or a lower price.
+// A tab that shows, for each price, how many listings of a collection have at most this price. It counts only the listings that the service
+// serves, which are the cheapest ones.
 
 import { useQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
