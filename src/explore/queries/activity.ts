@@ -1,5 +1,5 @@
-// Reads the activity log, newest first, and finds which of some sales are in the log. The caller adds the other sales. Each list takes one
-// index scan, or one index scan for each kind.
+// Reads the activity log, newest first. Also finds which of the given sales are in the log, so that the caller can add the others to a list. A
+// list of one token takes one index scan. Any other list takes one index scan for each kind, or two for each kind if it is of an account.
 
 import type { AssetId } from '../../core/address.ts';
 import type { ActivityKind } from '../../activity/market-change.ts';
