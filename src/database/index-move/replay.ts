@@ -71,8 +71,8 @@ async function replayFrom(
       const keys = changes.keys.get(table.name);
       if (!keys) continue;
       const batch = await readRows(tx, table, keys);
-      // A row may have a unique value of another row whose change is in a later part. The row has got this value after the other row has lost it,
-      // so the last change of the row is in a later part too, and copies it.
+      // `insertRows` leaves out a row whose unique value the target still stores in another row. The source changed that other row first and this
+      // row after it. Both changes are in a later part, which copies both rows.
       if (batch.rows > 0) await insertRows(targetTx, table, batch);
     }
   });
