@@ -13,7 +13,7 @@ import type { MovedTable } from './tables.ts';
 import { listMovedTables } from './tables.ts';
 import { checkTarget, findOccupiedTable, prepareTarget } from './target.ts';
 
-/** `names`: of the two databases, without credentials, for messages and for the state in the other database. */
+/** `names`: the names of the two databases, without credentials. They are used in messages, and each database stores the name of the other. */
 export type MoveSides = { source: Database; target: Database; names: { source: string; target: string } };
 
 /** `isMoved`: the source is closed already, and only the last steps on the target may be left. */
