@@ -32,7 +32,7 @@ export type BodyOptions = {
   properties: Readonly<Record<string, fc.Arbitrary<unknown>>>;
 };
 
-/** JSON texts for a request body. `examples` are valid values, in which single values are also replaced. */
+/** JSON texts for a request body. `examples` are valid values. The texts are made from these values and from the schema. */
 export function bodyTexts(
   schema: JsonSchema,
   examples: readonly unknown[],
