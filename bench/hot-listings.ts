@@ -84,7 +84,7 @@ async function benchVariant(service: MeasuredServer, { name, path: target, heade
       aim: { atLeast: aim },
       beside:
         `${result.a.toFixed(0)} and ${result.b.toFixed(0)} requests/s; CPU time of a request ${own.toFixed(1)} and ${others.toFixed(1)} µs, ` +
-        `so by CPU time ${(others / own).toFixed(2)}`,
+        `so the multiple by CPU time is ${(others / own).toFixed(2)}`,
     });
   } finally {
     await bare.stop();

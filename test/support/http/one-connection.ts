@@ -7,7 +7,7 @@ const LIMIT_MS = 120_000;
 
 export type Received = { status: number; headers: http.IncomingHttpHeaders };
 
-/** Its requests wait for each other. The connection is closed after the test. */
+/** Sends its requests one after the other. The connection is closed after the test. */
 export class OneConnection {
   readonly #agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   readonly #url: string;
