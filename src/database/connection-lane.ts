@@ -5,7 +5,10 @@ import { raceDeadline } from '../resilience/deadline.ts';
 
 /** The share of a pool's connections that one lane can use. If two lanes hang, a fifth of the connections is still free. */
 const LANE_SHARE = 0.4;
-/** The embedded engine has one connection. Its statements wait for the connection in their own order, and not in the lane. */
+/**
+ * The embedded engine has one connection. Up to this many statements of a lane wait for it together, and connection-order.ts decides
+ * which of them is next.
+ */
 const LANE_CONNECTIONS_EMBEDDED = 4;
 
 /** The connections of one lane of a pool with `connectionsMax` connections. */

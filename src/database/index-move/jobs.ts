@@ -68,7 +68,7 @@ export class MoveJobs {
     const sides = this.#openSides(input);
     this.#isStarting = true;
     try {
-      // The command fails here, before it reports that it prepares anything.
+      // A move that is not possible fails here, before the command shows the stage `preparing`.
       await checkMove(sides);
       this.#latest = this.#move(sides);
       return this.#latest.state;
