@@ -26,8 +26,9 @@ export type JobParts<Progress, Result> = {
    * waits.
    */
   cut?: () => Promise<void>;
-  /** The state's `failure` after a stop and after another error, unless the error is an OperatorError. */
+  /** The state's `failure` after a stop. */
   describeStop: string;
+  /** The state's `failure` after another error. After an OperatorError, `failure` is the message of that error. */
   describeFailure: (reason: string) => string;
   unreadMsMax?: number | undefined;
 };
