@@ -16,8 +16,8 @@ const CURSOR_LENGTH_MAX = 4_096;
  */
 const BULK_PATIENCE_MS = 15 * 60_000;
 /**
- * With fewer malformed rows than this, a list counts as complete, unless they are more than half of a page. Without this tolerance, a
- * single malformed row would make a short list incomplete.
+ * A list with fewer malformed rows than this counts as complete, unless more than half of the rows of one page are malformed. Without this
+ * tolerance, a single malformed row would make a short list incomplete.
  */
 const REJECTED_MIN = 3;
 
