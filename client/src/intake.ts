@@ -13,7 +13,7 @@ export { MercatError } from './mercat-error.ts';
 
 export type IntakeClient = IntakeMethods;
 
-/** Without a key, orders can be submitted for the chains on which the service offers trading, and nothing else. */
+/** Without a key, the client can only submit orders, and only for the chains on which the service offers trading. */
 export function createIntakeClient({ apiKey, headers, ...options }: ClientOptions & { apiKey?: string }): IntakeClient {
   const authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   const transport = new Transport({ ...options, headers: { ...headers, ...authorization } });

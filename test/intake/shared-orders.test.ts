@@ -37,7 +37,7 @@ forEachEngine('orders with several listings', (engine) => {
   const insertAll = (fields: object = {}) =>
     ingest(db, ...[1, 2].flatMap((collection) => [listed(collection, 'a', fields), listed(collection, 'b')]));
 
-  test('end at all marketplaces in each collection of which one marketplace has reported the end', async () => {
+  test('end at all marketplaces in a collection when one marketplace has reported the end for this collection', async () => {
     await insertAll();
     await ingest(db, listed(1, 'a', { status: 'filled' }), listed(2, 'b', { status: 'cancelled' }));
     assert.deepEqual(await list('status'), ['a 1 filled', 'a 2 cancelled', 'b 1 filled', 'b 2 cancelled']);

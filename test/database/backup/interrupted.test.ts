@@ -161,7 +161,7 @@ forEachEngine('interrupted backups', (engine) => {
       assert.deepEqual(left(), ['backup']);
     });
 
-    test('a backup that is stopped, or whose state is not read any more, leaves no file in its directory', async () => {
+    test('a backup that is stopped, or whose progress no client reads any more, leaves no file in its directory', async () => {
       await withDatabases(source, async (databases) => {
         const stopping = new AbortController();
         const target = { file: path.join(place, 'stopped'), force: false };
