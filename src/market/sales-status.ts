@@ -5,8 +5,8 @@ import type { Database } from '../database/port.ts';
 import { countUnpricedSales } from './queries/sales.ts';
 
 /**
- * `withoutNativePrice`: sales in a currency that is neither the native one nor its wrapped form, sales at one price for tokens of several
- * contracts, and sales whose price is not known. They are stored, but are not part of any volume.
+ * `withoutNativePrice`: sales in a currency that is neither the native one nor its wrapped form, sales with one price for tokens of
+ * several contracts together, and sales whose price is not known. They are stored, but are not part of any volume.
  */
 export type SalesStatus = { chain: string; withoutNativePrice: number };
 

@@ -88,7 +88,10 @@ export type ServerOptions = {
 /** Creates a limiter for the buckets of `limits`. */
 export type CreateLimiter = <B extends string>(limits: Record<B, number>, clocks: RateLimitClocks) => RateLimiter<B>;
 
-/** Longer than any path, so that the route and not the router rejects a long id. Percent-encoding turns one byte into three. */
+/**
+ * Longer than any path that a client can send, even after percent-encoding, which turns one byte into three. So a long id is rejected by
+ * the route, and not by the router.
+ */
 const PATH_PART_LENGTH_MAX = 3 * CLIENT_LIMITS.headersBytesMax;
 const BODY_BYTES_MAX = 1024 * 1024;
 /**

@@ -149,7 +149,7 @@ test('the cheapest listings are complete up to the last price that was read', as
   assert.deepEqual(
     many.end,
     { gap: null, pages: 2, rows: 400, below: 0n },
-    'listings below a price above zero would be retired, although an order of several units may follow',
+    'the walk counts as complete below a price, although an order of several units with a lower unit price may follow',
   );
   market.standard = 'erc721';
   const disorder = [listing(1, { total: 2n }), listing(2, { total: 1n })];
@@ -191,7 +191,7 @@ test('an order of several units has the price of one unit, rounded up', async (t
   assertTaken(records);
 });
 
-test('a record has the terms of its order by which the listing is judged on a followed chain', () => {
+test('a record has the operator, the counter and the units of its order, and whether the order can be filled in parts', () => {
   const [row] = parseFixture('opensea/listings.json').listings;
   const termsOf = (changes: object, units = 1) => {
     const order = { ...row.protocol_data.parameters, ...changes };
