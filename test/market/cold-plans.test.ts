@@ -92,7 +92,7 @@ function declareTests(engine: TestEngine): void {
     assert.ok(tables(await record(`/v1/collections/${collection.id}`)).has('indexer.sale_hour'));
   });
 
-  test('are reported when a statement reads the table', async () => {
+  test('are reported when a statement scans or sorts all rows of a table', async () => {
     const scan = { sql: 'select count(*) from indexer.sale where asset = $1', params: ['1'] };
     const sort = {
       sql: 'select asset from indexer.token where collection_id = $1 order by image',
