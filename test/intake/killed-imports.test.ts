@@ -17,6 +17,7 @@ import { createDatabase } from '../../src/database/port.ts';
 import { readImports } from '../../src/intake/undo/list-imports.ts';
 import { undoPart } from '../../src/intake/undo/undo-import.ts';
 import { copyCatalog } from '../../src/market/catalog.ts';
+import { lockFigures } from '../../src/market/queries/figures.ts';
 import { recountFigures } from '../../src/market/recount.ts';
 import { createShop } from '../../src/shop/shops.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -28,12 +29,13 @@ import { until } from '../support/until.ts';
 const ROUNDS = Number(process.env['CRASHES'] ?? 1);
 const LIMIT_MS = 120_000;
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const ONE_BATCH = fileURLToPath(new URL('one-batch.ts', import.meta.url));
 
 /** Each version of the file has this number of tokens, of sales and of listings. */
 const ROWS = 600;
 const LINES = 500;
 const numbers = Array.from({ length: ROWS }, (_, n) => n + 100);
-/** The rows are of several collections, so that PostgreSQL stores the parts of a batch at the same time. */
+/** Each batch has rows of several collections, but not enough rows to be divided into parts. */
 const collectionOf = (n: number) => ({ contractAddress: `0x${String(n % 4).padStart(40, '0')}` });
 
 function toRecords(version: 'first' | 'second'): object[] {
@@ -73,16 +75,26 @@ const PARTS = Math.ceil(SECOND.split('\n').length / LINES);
 
 type Settings = Awaited<ReturnType<TestEngine['settings']>>;
 
-/** `mercat` with these arguments, in a process of its own. */
+/** A batch that PostgreSQL stores in four parts, each with the rows of one collection. */
+const PART_ROWS = 1_500;
+const DIVIDED = toNdjson(
+  Array.from({ length: 4 * PART_ROWS }, (_, n) => {
+    const fields = { ...collectionOf(n), tokenId: String(n) };
+    if (n % 3 === 0) return sale({ ...fields, tx: `0x${n}`, logIndex: 1 });
+    return n % 3 === 1 ? listing({ ...fields, id: `L${n}` }) : token({ ...fields, name: `#${n}` });
+  }),
+);
+
+/** `mercat` with these arguments, or another program, in a process of its own. */
 class Command {
   readonly child: ChildProcessWithoutNullStreams;
   readonly #closed: Promise<unknown>;
   output = '';
 
-  constructor(settings: Settings, args: readonly string[], input = '') {
+  constructor(settings: Settings, args: readonly string[], input = '', program = MAIN) {
     const { PATH = '' } = process.env;
     const env = { PATH, HOME: settings['DATA_DIR'] ?? '', PORT: '0', LOG_LEVEL: 'error', ...settings };
-    this.child = spawn(process.execPath, [MAIN, ...args], { env });
+    this.child = spawn(process.execPath, [program, ...args], { env });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => (this.output += text));
     }
@@ -102,6 +114,10 @@ class Command {
 
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     this.child.kill(signal);
+    await this.closed();
+  }
+
+  async closed(): Promise<void> {
     await this.#closed;
   }
 }
@@ -218,6 +234,37 @@ forEachEngine('killed imports', (engine) => {
     await use(settings, async (db) => {
       await runImport(contextOf(db), SECOND, { replace: true });
       assert.deepEqual(await dump(db), second);
+    });
+  });
+
+  test('an import that is killed while parts of a batch are stored and another part is not is undone completely', async (t) => {
+    if (engine.name === 'embedded') return t.skip('the embedded engine stores a batch in one part');
+    const own = await engine.settings();
+    await use(own, async (db) => {
+      const countRows = async () => {
+        const [row] = await db.query(
+          `select (select count(*) from indexer.sale)::int + (select count(*) from indexer.listing)::int
+             + (select count(*) from indexer.token)::int as rows`,
+        );
+        return row?.['rows'];
+      };
+      const empty = await dump(db);
+      await db.transaction(async (tx) => {
+        // The part with this collection waits, and the other three are stored.
+        await lockFigures(tx, [`ethereum_${collectionOf(0).contractAddress}`]);
+        const killed = new Command(own, [], DIVIDED, ONE_BATCH);
+        await killed.written('a part is stored\n'.repeat(3));
+        await killed.end('SIGKILL');
+      });
+      assert.equal(await countRows(), 3 * PART_ROWS);
+      const [killed] = await readImports(contextOf(db), 100);
+      const { state } = await undoPart(contextOf(db), killed?.id ?? '', { budgetMs: LIMIT_MS });
+      assert.equal(state, 'undone');
+      assert.deepEqual(await dump(db), empty);
+      const again = new Command(own, [], DIVIDED, ONE_BATCH);
+      await again.closed();
+      assert.equal(again.output, 'a part is stored\n'.repeat(4));
+      assert.equal(await countRows(), 4 * PART_ROWS);
     });
   });
 });

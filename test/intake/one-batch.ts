@@ -1,0 +1,31 @@
+// A program that stores the records of its standard input in one batch of an import, and prints a line after each part of the batch that was
+// stored. It uses the PostgreSQL database that DATABASE_URL names.
+
+import assert from 'node:assert/strict';
+import { text } from 'node:stream/consumers';
+import pg from 'pg';
+import { createDatabase } from '../../src/database/port.ts';
+import { ingestBatch } from '../../src/intake/ingest/batch.ts';
+import { OPERATOR } from '../../src/intake/ingest/products.ts';
+import { parseRecordLine } from '../../src/intake/records/parse.ts';
+import { beginImport } from '../../src/intake/undo/recorded-import.ts';
+import { NOW, recordContext, toContext } from '../support/service/intake.ts';
+
+const pool = new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: 10 });
+const db = createDatabase(pool, { engine: 'postgresql', name: 'main' });
+const context = toContext(db, { copyCatalog: () => Promise.resolve() });
+const lines = (await text(process.stdin)).trim().split('\n');
+const records = lines.map((line, index) => {
+  const { record } = parseRecordLine(recordContext, line);
+  assert.ok(record);
+  return { line: index + 1, record };
+});
+const changes = await beginImport(context, { importer: OPERATOR, file: null, format: 'ndjson', replace: false });
+await ingestBatch(context, records, {
+  now: NOW,
+  dryRun: false,
+  isImport: true,
+  changes,
+  onIngested: () => process.stdout.write('a part is stored\n'),
+});
+await db.close();
