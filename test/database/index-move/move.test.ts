@@ -7,6 +7,7 @@ import { abandonMove } from '../../../src/database/index-move/begin.ts';
 import { sealSource, unsealSource } from '../../../src/database/index-move/capture.ts';
 import type { MoveProgress } from '../../../src/database/index-move/move.ts';
 import { MOVE_STAGES } from '../../../src/database/index-move/move.ts';
+import { CHANGES_SEALED_MAX } from '../../../src/database/index-move/rounds.ts';
 import { findMoveState } from '../../../src/database/index-move/state.ts';
 import { applyMigration, migrate } from '../../../src/database/migrate.ts';
 import type { Database, Engine } from '../../../src/database/port.ts';
@@ -333,6 +334,39 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
       await target.query(INSERT_TOTAL);
     },
   );
+
+  test('a source that was sealed with too many changes is opened again until these changes are copied', async () => {
+    const [source, target] = [await openSource(), await openTarget()];
+    await fill(source);
+    let changed: Promise<unknown> | null = null;
+    let accepted: Promise<unknown> | null = null;
+    // The seal does not begin before the changes are committed.
+    const waiting: Database = {
+      ...source,
+      transaction: async (work) => {
+        await changed;
+        return source.transaction(work);
+      },
+    };
+    const stages: string[] = [];
+    const onProgress = ({ stage }: MoveProgress) => {
+      if (stages.at(-1) !== stage) stages.push(stage);
+      if (stage === 'sealed') {
+        // An update of a row is recorded as two changes.
+        const updates = Math.ceil((CHANGES_SEALED_MAX + 1) / (2 * SALES));
+        changed ??= source.query(
+          `do $$ begin for i in 1..${updates} loop update indexer.sale set price = price || '0'; end loop; end $$`,
+        );
+      } else if (changed !== null && stage !== 'completing') accepted ??= source.query(INSERT_TOTAL);
+    };
+    const { sealedChanges } = await runMove({ source: waiting, target, onProgress });
+    const reopened = engine === 'embedded' ? 'following' : 'catching-up';
+    assert.deepEqual(stages.slice(stages.indexOf('sealed')), ['sealed', reopened, 'sealed', 'completing']);
+    assert.ok(accepted, 'no change was made while the source was open again');
+    await accepted;
+    assert.ok(sealedChanges <= CHANGES_SEALED_MAX, String(sealedChanges));
+    await assertSameIndex(target, source, 'after the move');
+  });
 
   test('a move completes if the response to the commit that closes the source is lost', async () => {
     const [source, target] = [await openSource(), await openTarget()];
