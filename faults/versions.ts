@@ -1,5 +1,5 @@
 // Provides an older and a newer version of Mercat. The older version is the last commit before the newest migration was added. The newer
-// version is the newest commit with additional migrations.
+// version is the newest commit, to which this file adds one migration for each schema.
 
 import { spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';

@@ -5,8 +5,8 @@ import { tooMany } from './turns.ts';
 
 export type BatchedReadsOptions<Value> = {
   /**
-   * Reads the values of these keys with one statement. A key without a value is absent from the result. The statement must not begin after
-   * `latest`, the earliest of the times that callers of `read` have set.
+   * Reads the values of these keys with one statement. A key without a value is absent from the result. Each caller of `read` gives a time by
+   * which its statement must have begun. `latest` is the earliest of these times.
    */
   readAll: (keys: readonly string[], latest: number) => Promise<ReadonlyMap<string, Value>>;
   /** The most keys of one statement. */

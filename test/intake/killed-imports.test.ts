@@ -237,7 +237,7 @@ forEachEngine('killed imports', (engine) => {
     });
   });
 
-  test('an import that is killed while parts of a batch are stored and another part is not is undone completely', async (t) => {
+  test('an import that was killed when three of the four parts of a batch were stored is undone completely', async (t) => {
     if (engine.name === 'embedded') return t.skip('the embedded engine stores a batch in one part');
     const own = await engine.settings();
     await use(own, async (db) => {
