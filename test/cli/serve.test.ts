@@ -15,6 +15,7 @@ import { cleanUp } from '../support/engines/cleanup.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
+import { programEnvironment } from '../support/program-environment.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** Ends a test that hangs. */
@@ -37,8 +38,7 @@ test('soon after its start, and not only at its end, the process writes the comp
 });
 
 function serve(t: TestContext, settings: Record<string, string>): ChildProcessByStdio<null, Readable, null> {
-  const { PATH = '' } = process.env;
-  const env = { PATH, PORT: '0', PRICE_SOURCES: 'none', LOG_LEVEL: 'error', ...settings };
+  const env = { ...programEnvironment(), PORT: '0', PRICE_SOURCES: 'none', LOG_LEVEL: 'error', ...settings };
   const child = spawn(process.execPath, [MAIN, 'serve', '--no-sample'], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -20,6 +20,7 @@ import { collection, dumpTables, EVM, listing, order, sale, token, toNdjson } fr
 import { startTestService } from '../support/service/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
+import { programEnvironment } from '../support/program-environment.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const EXTRA_DEPLOYMENT = '0x00000000000000000000000000000000005ea907' as Address;
@@ -58,8 +59,8 @@ type Settings = Record<string, string>;
 type Dump = Record<string, unknown[]>;
 
 async function runImportCommand(settings: Settings, file: string): Promise<void> {
-  const { PATH = '', HOME = '' } = process.env;
-  const env = { PATH, HOME, ...settings };
+  const { HOME = '' } = process.env;
+  const env = { ...programEnvironment(), HOME, ...settings };
   await promisify(execFile)(process.execPath, [MAIN, 'import', file], { env });
 }
 

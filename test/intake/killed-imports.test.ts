@@ -25,6 +25,7 @@ import type { TestEngine } from '../support/engines/each-engine.ts';
 import { listing, NOW, runImport, sale, toContext, token, toNdjson } from '../support/service/intake.ts';
 import { dumpUndoable, UNDOABLE_RECORDS } from '../support/service/undoable.ts';
 import { until } from '../support/until.ts';
+import { programEnvironment } from '../support/program-environment.ts';
 
 const ROUNDS = Number(process.env['CRASHES'] ?? 1);
 const LIMIT_MS = 120_000;
@@ -92,8 +93,13 @@ class Command {
   output = '';
 
   constructor(settings: Settings, args: readonly string[], input = '', program = MAIN) {
-    const { PATH = '' } = process.env;
-    const env = { PATH, HOME: settings['DATA_DIR'] ?? '', PORT: '0', LOG_LEVEL: 'error', ...settings };
+    const env = {
+      ...programEnvironment(),
+      HOME: settings['DATA_DIR'] ?? '',
+      PORT: '0',
+      LOG_LEVEL: 'error',
+      ...settings,
+    };
     this.child = spawn(process.execPath, [program, ...args], { env });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => (this.output += text));

@@ -16,6 +16,7 @@ import type { ServiceProcess } from '../support/service/service-process.ts';
 import { sendToSocket, startServiceProcess } from '../support/service/service-process.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
+import { programEnvironment } from '../support/program-environment.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const LIMIT_MS = 120_000;
@@ -28,7 +29,7 @@ after(cleanUp);
 forEachEngine('several serving processes', (engine) => {
   if (engine.name === 'embedded') {
     test('the embedded database is rejected, and the message says what to do', () => {
-      const env = { PATH: process.env['PATH'], DATA_DIR: temporaryDirectory(), PRICE_SOURCES: 'none' };
+      const env = { ...programEnvironment(), DATA_DIR: temporaryDirectory(), PRICE_SOURCES: 'none' };
       const run = spawnSync(process.execPath, [MAIN, 'serve', '--workers', '2'], { env, encoding: 'utf8' });
       assert.equal(run.status, 2);
       assert.match(
@@ -85,7 +86,7 @@ forEachEngine('several serving processes', (engine) => {
     });
 
     test('mercat status lists the serving processes', () => {
-      const env = { PATH: process.env['PATH'], DATA_DIR: path.dirname(service.socketPath) };
+      const env = { ...programEnvironment(), DATA_DIR: path.dirname(service.socketPath) };
       const run = spawnSync(process.execPath, [MAIN, 'status'], { env, encoding: 'utf8' });
       assert.match(
         run.stdout,

@@ -14,6 +14,7 @@ import { exchange } from '../support/http/raw-http.ts';
 import { withRedis } from '../support/engines/redis-server.ts';
 import type { Nodes, TestNode } from '../support/service/shared-nodes.ts';
 import { newAddress, openNodes, sendFrom, tally, testShared } from '../support/service/shared-nodes.ts';
+import { programEnvironment } from '../support/program-environment.ts';
 
 const LIST_MAX = 120;
 const SINGLE_MAX = 300;
@@ -28,7 +29,7 @@ const RATE_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 function mercat(settings: Record<string, string>, ...args: string[]): Promise<{ code: number; stdout: string }> {
-  const env = { PATH: process.env['PATH'], ...settings };
+  const env = { ...programEnvironment(), ...settings };
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [MAIN, ...args], { env }, (_error, stdout) =>
       resolve({ code: child.exitCode ?? -1, stdout }),

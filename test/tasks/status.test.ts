@@ -25,6 +25,7 @@ import { coinbaseRoutes } from '../support/replay/prices.ts';
 import { startReplayServer } from '../support/replay/replay.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
+import { programEnvironment } from '../support/program-environment.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const LIMIT_MS = 60_000;
@@ -47,7 +48,7 @@ forEachEngine('the status for the operator', (engine) => {
   const mercat = (settings: Record<string, string>, ...args: string[]): Promise<Result> =>
     runCommand(COMMANDS[args[0] ?? ''] ?? assert.fail(), args, { env: { ...base, ...settings } });
   const spawnMercat = async (settings: Record<string, string>, ...args: string[]): Promise<Result> => {
-    const env = { PATH: process.env['PATH'], ...base, ...settings };
+    const env = { ...programEnvironment(), ...base, ...settings };
     const child = spawn(process.execPath, [MAIN, ...args], { env });
     const result: Result = { code: 0, stdout: '', stderr: '' };
     child.stdout.on('data', (chunk) => (result.stdout += String(chunk)));

@@ -14,6 +14,7 @@ import type { Database } from '../../src/database/port.ts';
 import { listTasks } from '../../src/tasks/queries/tasks.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { until } from '../support/until.ts';
+import { programEnvironment } from '../support/program-environment.ts';
 
 const KILLED_PROCESS = fileURLToPath(new URL('./killed-process.ts', import.meta.url));
 const LIMIT_MS = 60_000;
@@ -37,7 +38,7 @@ forEachEngine('processes that share the tasks', (engine) => {
       });
     const startProcess = () => {
       const child = spawn(process.execPath, [KILLED_PROCESS, String(LEASE_MS)], {
-        env: { PATH: process.env['PATH'], ...settings },
+        env: { ...programEnvironment(), ...settings },
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       let output = '';

@@ -18,6 +18,7 @@ import { SCHEMAS, migrate } from '../../../src/database/migrate.ts';
 import type { Databases } from '../../../src/database/open.ts';
 import { openDatabases } from '../../../src/database/open.ts';
 import { createLog } from '../../../src/core/log.ts';
+import { programEnvironment } from '../../support/program-environment.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 
@@ -26,8 +27,7 @@ export type Result = { code: number | null; stdout: string; stderr: string };
 
 /** Runs a command of the command line in a process of its own. */
 export function startMercat(settings: Settings, args: readonly string[]) {
-  const { PATH = '' } = process.env;
-  const env = { PATH, LOG_LEVEL: 'error', PRICE_SOURCES: 'none', ...settings };
+  const env = { ...programEnvironment(), LOG_LEVEL: 'error', PRICE_SOURCES: 'none', ...settings };
   const child = spawn(process.execPath, [MAIN, ...args], { env });
   const result: Result = { code: 0, stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (result.stdout += String(chunk)));

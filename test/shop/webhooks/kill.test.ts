@@ -13,6 +13,7 @@ import { DELIVERY_LEASE_MS } from '../../../src/shop/webhooks/dispatcher.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import type { Receiver } from './fixtures.ts';
 import { NOW, createTestClock, makeShop, makeDispatcher, quiet, startReceiver, subscribe } from './fixtures.ts';
+import { programEnvironment } from '../../support/program-environment.ts';
 
 const KILLED_PROCESS = fileURLToPath(new URL('./killed-process.ts', import.meta.url));
 const KILLED_PROCESS_LIMIT_MS = 60_000;
@@ -82,7 +83,7 @@ forEachEngine('kill -9 of a process that delivers', (engine) => {
 
 async function killAt(args: string[], settings: Record<string, string>): Promise<void> {
   const child = spawn(process.execPath, [KILLED_PROCESS, ...args], {
-    env: { PATH: process.env['PATH'], ...settings },
+    env: { ...programEnvironment(), ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');

@@ -6,6 +6,7 @@ import { request } from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { programEnvironment } from '../program-environment.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const START_TIMEOUT_MS = 60_000;
@@ -25,9 +26,15 @@ export async function startServiceProcess(
   settings: Record<string, string> & { DATA_DIR: string },
   args: readonly string[] = ['--no-sample'],
 ): Promise<ServiceProcess> {
-  const { PATH = '' } = process.env;
   const child = spawn(process.execPath, [MAIN, 'serve', ...args], {
-    env: { PATH, HOME: settings.DATA_DIR, PORT: '0', LOG_LEVEL: 'error', PRICE_SOURCES: 'none', ...settings },
+    env: {
+      ...programEnvironment(),
+      HOME: settings.DATA_DIR,
+      PORT: '0',
+      LOG_LEVEL: 'error',
+      PRICE_SOURCES: 'none',
+      ...settings,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
