@@ -1,4 +1,5 @@
-// The table of settings. Only this file reads settings from the environment. All mistakes are reported in one error. Values of secret
+// The table of settings. A context may declare its own settings in a `settings.ts`, and this file joins them. Only this file reads settings
+// from the environment. All mistakes are reported in one error. Values of secret
 // settings are never printed. Every setting has a default.
 
 import { isIP } from 'node:net';

@@ -21,7 +21,7 @@ forEachEngine('changes of the market on a followed chain', (engine) => {
   });
   after(() => world.chain.stop());
 
-  test('transfers, fills and sales are recorded with their block, and a reorganisation takes back these changes and later floors', async () => {
+  test('transfers, fills and sales are recorded with their block; a reorganisation takes them back, with the floors that were recorded since that block', async () => {
     const databases = { main: await engine.open(), indexer: await engine.open() };
     const context = toMirrorContext(databases);
     const { settle } = followWorld(databases, world);

@@ -79,7 +79,11 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal(response.body.error.code, 'not_found');
     }
     const { data } = await market.ok('/v1/collections/addressless/floor');
-    assert.deepEqual([data.askFloor.raw, data.buyerFloor], ['5', null], 'a collection without an address has no floor');
+    assert.deepEqual(
+      [data.askFloor.raw, data.buyerFloor],
+      ['5', null],
+      'the ask floor of a collection without an address was not served, or the collection has a buyer floor',
+    );
   });
 
   describe('the ask floor', () => {
@@ -204,7 +208,11 @@ forEachMarket('floor', { settings }, (market) => {
       await market.load([subject.collection(), subject.listing('1', 1_000, { buyerTotalRaw: '1111' })]);
       assert.deepEqual(await rawsOf(subject), ['1000', '1111']);
       await market.load([subject.listing('2', 1_050)]);
-      assert.deepEqual(await rawsOf(subject), ['1000', '1050'], 'both floors come from the same row');
+      assert.deepEqual(
+        await rawsOf(subject),
+        ['1000', '1050'],
+        'the buyer floor was not taken from the listing with the lowest buyer total',
+      );
     });
 
     test('is the lower of the buyer totals of an own order and a mirrored listing, whichever of them has the lower ask', async () => {
