@@ -1,5 +1,5 @@
 // Measures the rate at which a chain is followed into the large set, compared with the rate into 1 % of it (bench/large.ts has the settings
-// of the set). The followed collections are drawn from the set like those of an import, more of the large ones. Before the first round, the
+// of the set). The followed collections are those of the first listings that the database returns, so most of them are large. Before the first round, the
 // log has a mint of each of their tokens, and their listings count as judged. The blocks have sales through Seaport and other transfers of
 // random tokens of these collections, from their current owners to owners of other tokens. A sale fills a listing of its token if the token
 // has one with an order. At the end the collections are no longer followed, and the log and the holdings are empty again. The sales, the owners
@@ -36,9 +36,9 @@ const SHAPE = { blocks: 300, sales: 5, transfers: 10 };
 const EVENTS_A_ROUND = SHAPE.blocks * (2 * SHAPE.sales + SHAPE.transfers);
 /** The least rate on all, as a share of the rate on 1 %. */
 const RATE_AIM = 1 / 1.3;
-/** The followed collections are those of this many listings. */
+/** The number of listings that are read. The collections of these listings are followed. */
 const LISTINGS_DRAWN = 300;
-/** Mints stand below this block. */
+/** The mints are in blocks before this one. */
 const FIRST_BLOCK = 100_000_000;
 const MINTS_A_BLOCK = 200;
 
@@ -172,7 +172,7 @@ async function listFollowed(database: Database): Promise<Followed[]> {
   }));
 }
 
-/** Leaves the state of a follower that has read the chain up to the block before FIRST_BLOCK, and whose log the indexer has completely. */
+/** Stores what is stored after a follower has read all blocks before FIRST_BLOCK and the indexer has received the whole log. */
 async function begin(database: Database, followed: readonly Followed[]): Promise<void> {
   const ids = followed.map(({ collectionId }) => collectionId);
   const now = Date.now();
@@ -270,7 +270,7 @@ async function listOwnedTokens(
   return [first, ...others];
 }
 
-/** Writes the blocks of all rounds. The tokens move in the given order, again from the first one if they are not enough. */
+/** Writes the blocks of all rounds. The tokens move in the given order. After the last token, the first one moves again. */
 function writeBlocks(file: string, tokens: readonly [OwnedToken, ...OwnedToken[]], random: Random): void {
   let moved = 0;
   const takeToken = () => tokens[moved++ % tokens.length] ?? tokens[0];

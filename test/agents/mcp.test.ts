@@ -8,7 +8,7 @@ import { connectMcp } from '../support/service/mcp-client.ts';
 import { useSampleService } from '../support/service/sample-service.ts';
 
 const TOKENS_MAX = 3_000;
-/** With the tokenizers o200k and cl100k the definitions have more than 4 characters a token. */
+/** A low estimate: with the tokenizers o200k and cl100k, a token of the definitions has more than 4 characters on average. */
 const CHARACTERS_A_TOKEN = 3.5;
 const COLLECTION = 'harbour-lights';
 const CONTRACT = '0x3dd4e9f052dbe1a6e836dc9b9787879836f2c5dd';
@@ -60,7 +60,7 @@ describe('the MCP server', () => {
     get_holders: [{ collection: COLLECTION }, `/explore/v1/collections/${COLLECTION}/holders`],
   });
 
-  test('all definitions together have fewer than 3,000 tokens, and all tools are read-only', () => {
+  test('the definitions of all tools together have fewer than 3,000 tokens of a language model, and all tools are read-only', () => {
     assert.ok(JSON.stringify(client.tools).length / CHARACTERS_A_TOKEN < TOKENS_MAX);
     for (const { name, description = '', outputSchema, annotations } of client.tools) {
       assert.ok(description.length > 20 && outputSchema, name);

@@ -38,7 +38,7 @@ const FILES: readonly (readonly [name: string, content: string, description: str
 ];
 
 for (const [name, content, description] of FILES) {
-  test(`a file with ${name} has the same rows`, async () => {
+  test(`a file with ${name} has the same rows as files in other dialects`, async () => {
     assert.deepEqual(await read(content), ROWS);
     assert.deepEqual(describeDialect(detectDialect(Buffer.from(content))), description);
   });

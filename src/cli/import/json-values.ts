@@ -235,7 +235,7 @@ class ObjectLayout {
   #indentation: number | null = null;
   /** The number of spaces and tabs since the last line end, or -1 after any other byte. */
   #leading = 0;
-  /** `#leading` before the latest byte, if this byte is the first of its line that is no space or tab. Otherwise -1. */
+  /** If the latest byte is the first of its line that is no space or tab: the number of spaces and tabs before it. Otherwise -1. */
   #begunAt = -1;
 
   get isKnown(): boolean {
