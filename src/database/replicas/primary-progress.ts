@@ -81,7 +81,7 @@ export class PrimaryProgress {
     return performance.now() - this.#notedAt;
   }
 
-  /** The time up to which replicas can be compared with the primary: now, or the last note if the primary is lost. */
+  /** The time up to which replicas can be compared with the primary: now, or the time of the last note if the primary is lost. */
   get comparedUntil(): number {
     return this.isLost ? (this.#notes.at(-1)?.at ?? Number.NEGATIVE_INFINITY) : performance.now();
   }

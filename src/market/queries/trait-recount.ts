@@ -5,7 +5,7 @@ import type { Queryable } from '../../database/port.ts';
 import type { FigureDifference, RecountScope } from './figure-recount.ts';
 import { decodeFigureDifference } from './figure-recount.ts';
 
-/** The figures and lists of traits that differ from the rows from which they are derived. `listed_asset` and `own_asset` must be correct. */
+/** The figures and lists of traits that differ from the rows from which they are derived. The comparison trusts `listed_asset` and `own_asset`. */
 export async function listTraitDifferences(
   db: Queryable,
   { prefix, limit }: Omit<RecountScope, 'now'>,

@@ -27,7 +27,7 @@ describe('an attempt', () => {
     assert.equal(judge({ status: 200, error: 'the response was cut off' }).state, 'pending');
   });
 
-  test('that fails is repeated after the delay for its number, until there were ten attempts', () => {
+  test('that fails is repeated, ten attempts in all, and the number of failed attempts determines the delay', () => {
     assert.equal(judge({ status: 500 }).dueAt, NOW + 5_000);
     assert.equal(judge({ status: 500 }, 0, 0.999).dueAt, NOW + 5_500);
     assert.equal(judge({ status: 500 }, 8).dueAt, NOW + 24 * 3_600_000);
