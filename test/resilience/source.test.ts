@@ -102,7 +102,7 @@ test('while the breaker is open, a read is tried in the background until it succ
   assert.equal(logged.filter((line) => line.includes('a source works again')).length, 1);
 });
 
-test('a source logs only the opening and the closing of its breaker', async (t) => {
+test('while its breaker is open, a source logs no failures', async (t) => {
   const { source, logged } = start(t);
   let trials = 0;
   await open(source, () => {

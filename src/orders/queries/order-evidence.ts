@@ -87,7 +87,7 @@ export type EvidenceKey = {
   asset: string;
   seller: string;
   orderHash: string | null;
-  /** The deployment of Seaport. Null: fills and cancels with the hash of the order count, whichever deployment has logged them. */
+  /** The deployment of Seaport. Null: a fill or cancel with this `orderHash` is found whichever deployment has logged it. */
   protocolAddress: string | null;
   counter: bigint | null;
   operator: string | null;

@@ -32,7 +32,7 @@ const clock = () => START;
 const RECOVERY_MAX_MS = 120_000;
 const SEALED = /the index (?:is being moved|has moved) to another database/;
 
-/** The embedded engine runs imports, reads and the move on one connection. */
+/** The pause between two imports. Without it, the move would wait: the embedded engine runs imports and the move on one connection. */
 const WRITE_PERIOD_MS = 100;
 
 /** Records of one import: they create and change rows of all kinds. */
@@ -83,7 +83,7 @@ forEachMove('moves of the index of a service', ({ engine, settings, createTarget
 
       service = await startTestService({ settings: { ...old, INDEXER_DATABASE_URL: to }, clock });
       assert.deepEqual(await readAll(service, subjects), before);
-      // The import that was rejected is repeated, as its sender would.
+      // The sender of the rejected import would repeat it, so the test repeats it.
       const rounds = writer.rounds() + 1;
       for (const subject of subjects) await service.load(recordsOf(subject, rounds - 1));
       for (const subject of subjects) {
@@ -118,7 +118,7 @@ forEachMove('moves of the index of a service', ({ engine, settings, createTarget
   });
 
   test(
-    'a server or worker whose setting names the target too early ends as soon as it reaches the target',
+    'a server or worker that was set to the target before the move is complete ends as soon as it reaches the target',
     { timeout: 2 * RECOVERY_MAX_MS },
     async () => {
       const [old, to] = [await settings(), await createTarget()];
