@@ -1,4 +1,5 @@
-// Measures how soon a replica that dies, hangs or does not replay the log is left out, while reads go on. A failed read misses the aim.
+// Measures how soon a replica that dies, hangs or does not replay the log is left out, while reads go on. The aim is also missed if one of
+// these reads fails.
 
 import pg from 'pg';
 import { createLog } from '../src/core/log.ts';

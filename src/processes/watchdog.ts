@@ -2,7 +2,7 @@
 
 /** The time between two checks of a process. */
 export const CHECK_INTERVAL_MS = 2_000;
-/** A process hangs if it has left the pings of this many consecutive checks without a response. */
+/** A process counts as hanging when this many consecutive pings have no response. */
 const UNANSWERED_MAX = 7;
 
 /**

@@ -42,8 +42,8 @@ function accepted(isBid: boolean): EventDecoder {
 
 /**
  * The event names the auction but not its token. The market holds the token during the auction, and sends it to the highest bidder before it
- * emits the event. So the token is that of the last earlier transfer from the market to the buyer. Transfers before an earlier event of this kind
- * in the transaction belong to other auctions.
+ * emits the event. So the token is the one in the last transfer from the market to the buyer before the event. If the transaction has an
+ * earlier event of this kind, the transfers before that event belong to other auctions.
  */
 const reserveAuctionFinalized: EventDecoder = ({ address, topics, data, logIndex }, position, events, logsOf) => {
   const [seller, buyer] = [topicAddress(topics, 2), topicAddress(topics, 3)];

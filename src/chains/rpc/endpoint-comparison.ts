@@ -64,7 +64,7 @@ export type EndpointComparisonOptions = { pool: EndpointPool; compared: Compared
  * - for an endpoint that lacks a block. The wait ends when the newest block of the endpoint has not changed for this long. There is no wait
  *   for an endpoint whose newest block is more than LAG_MAX blocks lower than the missing block.
  * - for an endpoint that fails to return a range of past blocks. The wait ends when the endpoint has returned no range for this long.
- * - before a stored block is reverted that one endpoint has replaced, but that is the newest block of another endpoint.
+ * - before a stored block is reverted. One endpoint has replaced this block, but it is still the newest block of another endpoint.
  */
 const WAIT_MS = 60_000;
 export class EndpointComparison {

@@ -195,7 +195,7 @@ suite('a chain is read through an endpoint', () => {
     assert.equal(await standardOf(equals(ERC1155)), 'erc1155');
     assert.equal(await standardOf(or(equals(ERC721), equals(ERC1155))), null);
     assert.equal(await standardOf(or(equals(ERC721), equals(INVALID))), null);
-    assert.equal(await standardOf('6000'), null, 'no interface');
+    assert.equal(await standardOf('6000'), null, 'a contract without interfaces has a standard');
   });
 
   test('a contract wallet verifies a signature by ERC-1271', async () => {

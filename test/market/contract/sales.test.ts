@@ -183,7 +183,7 @@ forEachMarket('sales', {}, (market) => {
     assert.deepEqual(
       rawsOf(data),
       ['62700000000000000'],
-      'the served sales are not exactly the sale whose price was a JSON number',
+      'the sale whose price was a JSON number is not the only served sale',
     );
     assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
   });

@@ -142,7 +142,7 @@ test('the cheapest listings are complete up to the last price that was read', as
   assert.deepEqual(
     units.end,
     { gap: null, pages: 1, rows: 2, below: null },
-    'the complete list has a limit or a gap because of its sort order',
+    'a list that was read completely has a gap, or counts as complete only below a price',
   );
   market.listings = [...Array.from({ length: 400 }, (_, n) => listing(n + 10, { total: 10n ** 18n })), unit];
   const many = await walk(walkOpenSeaCheapest(upstream, apes, { pages: 2 }));
@@ -191,7 +191,7 @@ test('an order of several units has the price of one unit, rounded up', async (t
   assertTaken(records);
 });
 
-test('a record has the operator, the counter and the units of its order, and whether the order can be filled in parts', () => {
+test('a record states the operator, the counter and the units of its order, and whether the order can be filled in parts', () => {
   const [row] = parseFixture('opensea/listings.json').listings;
   const termsOf = (changes: object, units = 1) => {
     const order = { ...row.protocol_data.parameters, ...changes };
