@@ -144,8 +144,8 @@ async function benchComparison(database: Database, latencyMs: number): Promise<v
 
 /**
  * Compares a backfill of all settlement protocols with a backfill of Seaport alone, on the same blocks. The blocks have as many sales on
- * Blur as on Seaport. The sales on Blur are of another collection. Half of the transfers are not mints, so that the follower requests the
- * swaps of pools.
+ * Blur as on Seaport. The sales on Blur are of another collection. Half of the transfers are not mints, and no sale explains them. So the
+ * follower asks whether pools have sold these tokens.
  */
 async function compareProtocols(database: Database, latencyMs: number): Promise<void> {
   const calls = new Map<string, string>();

@@ -13,8 +13,8 @@ const EVENTS_MAX = 200;
 const REFRESH_MS = 2_000;
 
 /**
- * Calls `onEvents` with the events after `from`, beginning when `from` is first known. `from` is undefined while the response is awaited,
- * and null if the response has no offset.
+ * Calls `onEvents` with the events after `from`, beginning when `from` is first known. `from` is the offset of the list that the page shows.
+ * It is undefined while the list is being read, and null if the list has no offset.
  */
 export function useLiveEvents(
   { collection, kinds }: LiveFilter,

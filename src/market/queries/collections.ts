@@ -200,7 +200,7 @@ async function listNames(tx: Queryable, changes: readonly CollectionChange[]): P
 /** Returns null, or the reason why the collection cannot have the names of the change. */
 function claimNames(names: NameIndex, change: CollectionChange): string | null {
   const known = names.byId.get(change.id);
-  // Both addresses have the same canonical id, so they are equal except for letter case.
+  // A collection id contains the address in lower case. Both addresses give the same id, so they differ only in letter case.
   if (known?.contractAddress && change.contractAddress && known.contractAddress !== change.contractAddress) {
     return `contractAddress: differs only in letter case from ${known.contractAddress}, which is stored`;
   }
