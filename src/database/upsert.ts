@@ -20,7 +20,7 @@ export type RowForm<R> = {
   keyOf: (row: R) => string;
   /**
    * The text by which rows are sorted before they are written. Default: `keyOf`. Two writers of the same rows must not deadlock, so the order must
-   * be the same in each of them, unless a lock keeps them apart.
+   * be the same in each of them, unless a lock lets only one of them write at a time.
    */
   orderOf?: (row: R) => string;
   /** Combines two rows of one batch with the same identity. Returns the row that the statement would leave if it wrote `earlier`, then `later`. */

@@ -27,7 +27,7 @@ const expressions = {
 };
 
 for (const [file, text] of Object.entries(expressions)) {
-  test(`${file}: every metric that is named exists`, () => {
+  test(`${file} name only metrics that exist`, () => {
     const names = metricsIn(text);
     assert.ok(names.length > 8);
     assert.deepEqual(

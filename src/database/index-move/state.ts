@@ -85,8 +85,8 @@ export async function updateRunner(tx: Queryable, { id, runner }: Runner): Promi
 export const RUNNER_SETTING = 'mercat.index_move';
 
 /**
- * Throws MoveReplaced if `runner` is not the process that moves the index. Until the transaction ends, no other process can replace it. Until then the transaction may also change
- * the incomplete index of a target.
+ * Throws MoveReplaced if `runner` is not the process that moves the index. If it is, no other process can replace it until the transaction
+ * ends, and the transaction may change the incomplete index of a target.
  */
 export async function lockRunner(tx: Queryable, { id, runner }: Runner): Promise<void> {
   const state = await findMoveState(tx);

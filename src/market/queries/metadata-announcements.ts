@@ -53,8 +53,8 @@ export async function deleteMetadataAnnouncements(
 const REFRESH_MS_MIN = 10 * 60_000;
 
 /**
- * Makes the metadata of tokens due, because their contract has announced a change. After a successful read, a token is due at once, but not
- * before REFRESH_MS_MIN has passed since this read. After a failed read, a token is due REFRESH_MS_MIN from now, unless it is due earlier.
+ * Makes the metadata of tokens due, because their contract has announced a change. If the last read of a token succeeded, the token is due now, or
+ * REFRESH_MS_MIN after this read if that is later. If the last read failed, the token is due REFRESH_MS_MIN from now, unless it is due earlier.
  * Indexer database. A Citus cluster refuses expressions that depend on the time zone of the session,
  * such as the sum of an interval and a time with a zone. So the interval is added to a time without a zone.
  */
@@ -73,8 +73,8 @@ export async function updateMetadataDue(tx: Queryable, ranges: readonly TokenRan
 }
 
 /**
- * Makes the metadata of collections due, because their contracts have announced a change (ERC-7572). The metadata is due
- * at once, but not before REFRESH_MS_MIN has passed since its last successful read. Primary database.
+ * Makes the metadata of collections due, because their contracts have announced a change (ERC-7572). The metadata is due now, or
+ * REFRESH_MS_MIN after its last successful read if that is later. Primary database.
  */
 export async function updateCollectionMetadataDue(
   tx: Queryable,
