@@ -1,5 +1,5 @@
-// Runs a source under every fault at every request. Each outcome must be correct rows, no rows, or a failure with its reason. An
-// incorrect row is never allowed, nor an incomplete walk that is reported as complete.
+// Runs a source under every fault at every request. Each outcome must be correct rows, no rows, or a failure with its reason. A
+// test fails if a row is incorrect, or if an incomplete walk is reported as complete.
 
 import assert from 'node:assert/strict';
 import { createLog } from '../../../src/core/log.ts';
