@@ -94,7 +94,7 @@ function start(program: string, args: string[], dir: string, env: object): Child
 
 export const JSON_HEADERS = { 'content-type': 'application/json' };
 
-/** `count` values, one for each changed product. */
+/** One value for each of the CHANGED_PRODUCTS products. */
 export function perProduct<T>(toValue: (index: number) => T): T[] {
   return Array.from({ length: CHANGED_PRODUCTS }, (_, index) => toValue(index));
 }

@@ -215,7 +215,7 @@ forEachEngine('divided batches', (engine) => {
     assert.equal(seen.most, engine.name === 'postgresql' ? db.pool().max / 2 : 3);
   });
 
-  test('the longest transaction of a batch is reported once, also if a row of the primary database is looked up', async () => {
+  test('the longest transaction of a batch is reported once, even if the batch also looks up an order in the primary database', async () => {
     const slow: Database = {
       ...db,
       transaction: (work) =>
@@ -273,7 +273,7 @@ forEachEngine('divided batches', (engine) => {
     });
   }
 
-  test('transactions of one import do not wait for one another, and an undo waits for both', async (t) => {
+  test('two transactions of one import do not wait for one another, and an undo waits for both', async (t) => {
     if (engine.name === 'embedded') return t.skip('the embedded engine has one connection');
     await db.transaction((tx) => lockOpenImport(tx, 'indexer', 'imp_1'));
     const both = Promise.withResolvers<void>();

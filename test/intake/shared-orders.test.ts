@@ -10,7 +10,7 @@ import { explainStatement } from '../support/engines/query-plans.ts';
 import { emptyTables, ingest, listing, NOW } from '../support/service/intake.ts';
 
 const addressOf = (collection: number) => `0x${String(collection).padStart(40, '0')}`;
-/** A listing of the token 1 of a collection, for one order of all collections. */
+/** A listing of token 1 of a collection. The listings of all collections belong to the same order. */
 const listed = (collection: number, source: string, fields: object = {}) =>
   listing({
     contractAddress: addressOf(collection),

@@ -82,7 +82,7 @@ forEachEngine('serving processes of several nodes', (engine) => {
           assert.deepEqual(tally(responses), { 404: KEY_MAX, 429: KEY_MAX });
         }));
 
-      test('without Redis the processes of each node together allow exactly the limit, and count together again when it is back', async (t) => {
+      test('without Redis the processes of each node together allow exactly the limit; when Redis is back, all processes count together again', async (t) => {
         await redis.stop();
         // A process notices the loss of its connection at once, and counts alone from then on.
         for (const node of nodes) {

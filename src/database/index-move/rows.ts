@@ -65,7 +65,7 @@ async function readColumns(
   return { rows, columns: columns.map((one) => one ?? '{}'), last };
 }
 
-/** Inserts rows. Leaves out each row whose key or unique value another row of the table has. */
+/** Inserts rows. A row is left out if the table already has a row with the same key, or with the same value in a unique column. */
 export async function insertRows(target: Queryable, table: MovedTable, { columns }: RowBatch): Promise<void> {
   const sent = table.columns.map((_, place) => `$${place + 1}::text[]`);
   const values = table.columns.map(({ type }, place) => `value_${place}::${type}`);

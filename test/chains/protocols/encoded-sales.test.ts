@@ -606,7 +606,7 @@ describe('Sudoswap', () => {
     assert.deepEqual(factsOf({ logs: [transferOf(NFT, AT.sudoswapV2, BUYER, 7n), earlier], pools }), []);
   });
 
-  test('a contract is a pool only if its code is a proxy of a template of the factory that the code names', () => {
+  test('a contract is a pool only if its code is a proxy: the code names a factory, and forwards calls to a template of this factory', () => {
     const [v1, v2] = [SUDOSWAP_V1, SUDOSWAP_V2].map(({ pools: events }) => events?.templates ?? assert.fail());
     const template = address('7');
     const templatesOf = (factory: string, templates: typeof v1, getter: string) => ({

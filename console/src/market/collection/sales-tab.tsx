@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 const RANGES_MS = { all: Infinity, month: 30 * DAY_MS, week: 7 * DAY_MS, day: DAY_MS };
 const RANGES: readonly ['all', 'month', 'week', 'day'] = ['all', 'month', 'week', 'day'];
 const SKELETONS = 8;
-/** A chart needs at least two sales: a single sale has no line. */
+/** With fewer sales there is no chart, because a single point shows no change of the price. */
 const CHART_SALES_MIN = 2;
 
 export function SalesTab({ collection }: { collection: MarketCollection }) {
