@@ -13,8 +13,8 @@ export async function benchSharedLimits(): Promise<void> {
   const redis = await startRedis();
   try {
     await compareServices(
-      { name: 'counted in Redis', settings: { REDIS_URL: redis.url } },
-      { name: 'in the process', settings: { REDIS_URL: '' } },
+      { name: 'with rate limits in Redis', settings: { REDIS_URL: redis.url } },
+      { name: 'with rate limits in the process', settings: { REDIS_URL: '' } },
     );
     const counted = await redis.ask('INFO', 'commandstats');
     say(`counted in Redis: ${/cmdstat_hincrby:calls=(\d+)/.exec(String(counted))?.[1] ?? 'no'} requests`);

@@ -31,7 +31,7 @@ export async function compareServices(a: Variant, b: Variant): Promise<void> {
       () => load(urlB),
     );
     judge({
-      name: `hot listings, 25 rows, rate ${a.name} as a multiple of ${b.name}`,
+      name: `hot listings, 25 rows, rate ${a.name} as a multiple of the rate ${b.name}`,
       figure: rates.ratio,
       unit: '',
       rounds: rates.ratios,
@@ -44,7 +44,7 @@ export async function compareServices(a: Variant, b: Variant): Promise<void> {
       () => timeOne(urlB),
     );
     judge({
-      name: `one hot request at a time, time ${a.name} as a multiple of ${b.name}`,
+      name: `one hot request at a time, time ${a.name} as a multiple of the time ${b.name}`,
       figure: times.ratio,
       unit: '',
       rounds: times.ratios,

@@ -115,8 +115,8 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
       const resold = await deleteSalesAfter(tx, chain, rewindTo);
       for (const id of resold) changed.add(id);
       const facts = orphaned ? await deletePointsSince(tx, [...reverted.union(new Set(resold))], orphaned.since) : [];
-      // One change takes back the changes of the later blocks. Another change takes back the deleted floors by their facts (`facts` of
-      // MarketChange). They are not one change, because older versions of the program ignore the block number of a reorganisation with facts.
+      // One `reorg` takes back the changes of the blocks after `rewindTo`. A second `reorg` takes back the deleted floors by their facts
+      // (`facts` of MarketChange). There are two, because older versions of the program ignore the block number of a `reorg` with facts.
       const reorg = { kind: 'reorg', at: clock(), chain } as const;
       const floors = facts.length > 0 ? [{ ...reorg, facts }] : [];
       await insertMarketChanges(tx, 'indexer', [{ ...reorg, blockNumber: rewindTo }, ...floors]);

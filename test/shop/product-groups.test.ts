@@ -26,7 +26,7 @@ const LIMIT_MS = 60_000;
 const LATER = START + 1_234;
 
 /**
- * `product`: the number of a product. The number PRODUCTS is that of a product that does not exist. `expected`: the version that the update
+ * `product`: the number of a product. The number PRODUCTS stands for a product that does not exist. `expected`: the version that the update
  * names in `If-Match`.
  */
 type Wanted = { product: number; expected: number | null; input: ProductInput };

@@ -8,7 +8,7 @@ import { quoteValue } from '../../intake/records/fields.ts';
 import { printable } from '../output.ts';
 import type { ResponseTally } from './recorded-responses.ts';
 
-/** `--json` prints the fields under their names here. `answers`: the counts of recorded responses. Absent if the file does not contain recorded responses. */
+/** `--json` prints this object. `answers`: the counts of recorded responses. Absent if the file does not contain recorded responses. */
 export type CompleteSummary = ImportSummary & {
   answers?: { pages: number; rows: number; leftOut: Record<string, number> };
 };

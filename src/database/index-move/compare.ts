@@ -37,8 +37,8 @@ export async function compareTable(
 }
 
 /**
- * Compares the rows that the recorded changes name. Every change must have been copied from the same snapshot. `source` must return exact
- * text (`setExactText`). `onPart` receives the number of changes of each part.
+ * Compares the rows that the recorded changes name. The changes must have been copied to the target before, from the snapshot that `source`
+ * reads. `source` must return exact text (`setExactText`). `onPart` receives the number of changes of each part.
  */
 export async function compareChanges(
   { source, target }: Sides,
@@ -71,6 +71,6 @@ function check({ name }: MovedTable, source: Digest, target: Digest): void {
   if (source.rows === target.rows && source.sum === target.sum) return;
   throw new OperatorError(
     `the target does not have the rows of indexer.${name} (${target.rows} rows instead of ${source.rows}, or other values): ` +
-      'was something else written there? mercat move-index --abandon, then start again',
+      'was something else written there? Run mercat move-index --abandon, then start again',
   );
 }

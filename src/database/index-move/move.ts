@@ -331,7 +331,7 @@ class Move {
     ];
     if (JSON.stringify(here) === JSON.stringify(there)) return;
     throw new OperatorError(
-      'the schema of the index has changed during the move: mercat move-index --abandon, then start again',
+      'the schema of the index has changed during the move: run mercat move-index --abandon, then start again',
     );
   }
 
