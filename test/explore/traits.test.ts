@@ -87,22 +87,30 @@ forEachMarket('traits', {}, (market) => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.token('1'), subject.token('2'), subject.listing('1', 5)]);
     await market.describe(subject, { 1: { Hat: 'Cap' }, 2: { Hat: 'Cap' } });
-    assert.deepEqual(await readTraits(subject), { Hat: [['Cap', null, 1, '5']] }, 'tokens may be missing');
+    assert.deepEqual(
+      await readTraits(subject),
+      { Hat: [['Cap', null, 1, '5']] },
+      'the figures are wrong while tokens may be missing',
+    );
     await market.load([subject.collection(COMPLETE)]);
     assert.deepEqual(await readTraits(subject), { Hat: [['Cap', 2, 1, '5']] });
     await market.load([subject.token('3')]);
-    assert.deepEqual(await readTraits(subject), { Hat: [['Cap', null, 1, '5']] }, 'the traits of token 3 are unknown');
+    assert.deepEqual(
+      await readTraits(subject),
+      { Hat: [['Cap', null, 1, '5']] },
+      'the figures are wrong while the traits of token 3 are unknown',
+    );
     await market.load([subject.listing('3', 1)]);
     assert.deepEqual(
       await readTraits(subject),
       { Hat: [['Cap', null, null, null]] },
-      'token 3, with unknown traits, is listed',
+      'the figures are wrong while token 3 is listed and its traits are unknown',
     );
     await market.describe(subject, { 3: {} });
     assert.deepEqual(
       await readTraits(subject, '?limit=9'),
       { Hat: [['Cap', 2, 1, '5']] },
-      'token 3 is known to have no traits',
+      'the figures are wrong when it is known that token 3 has no traits',
     );
   });
 

@@ -76,8 +76,8 @@ test('a key is admitted by an operation exactly when it has a scope of the opera
       senders += 1;
       const headers = {
         ...(authorization !== null && { authorization }),
-        // Each request comes from another client address, because failed authentications are limited for each address.
         'content-type': 'application/json',
+        // Each request comes from another client address, because failed authentications are limited for each address.
         'x-forwarded-for': `203.0.113.${senders % 250}`,
       };
       // The cancel has a signature here. A cancel without a signature is accepted only from a key with `intake:write`.

@@ -83,7 +83,10 @@ export async function prepareTarget(target: Database, state: MoveState): Promise
 
 const GUARDED = 'index_move_target_guard';
 
-/** Rejects the writes of a node whose INDEXER_DATABASE_URL names the target too early, even if the node was started before the move. */
+/**
+ * Until the target has the complete index, rejects the writes of a node whose INDEXER_DATABASE_URL names the target, even if the node was
+ * started before the move.
+ */
 const GUARD = `
   create or replace function index_move.guard_target() returns trigger language plpgsql as $guard$
   declare
