@@ -106,7 +106,7 @@ export async function listListingsToJudge(
 }
 
 /**
- * The listings in judged collections with the state `joined` that expired between `time`, in milliseconds, and the present. Sorted by key.
+ * The listings that expired between `time`, in milliseconds, and the present, in judged collections whose state is `joined`. Sorted by key.
  */
 export async function listListingsExpiredSince(db: Queryable, chain: string, time: number): Promise<JudgedListing[]> {
   const rows = await db.query(

@@ -191,7 +191,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     },
   );
 
-  test('a row that something else has changed on the target is found, and the source stays open', async () => {
+  test('a move fails if something other than the move has changed a row of the target, and the source stays open', async () => {
     const [source, target] = [await openSource(), await openTarget()];
     await fill(source);
     let damaged: Promise<unknown> | null = null;
@@ -220,7 +220,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
   });
 
   test(
-    'the database of the index is refused as the target, also if the index has no rows and the URL is another one',
+    'the database that has the index is refused as the target, even if the index has no rows and the target is named by another URL',
     { skip: hasCitus || engine === 'embedded' ? 'the target is never the database of the source' : false },
     async () => {
       const source = await openSource();
