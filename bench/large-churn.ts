@@ -286,7 +286,7 @@ async function recordReads(database: Database, reads: ColdReads): Promise<Map<Re
   const paths = { ...readsOfCollection(largest), ...LIST_READS };
   const named = [
     ...Object.entries(paths),
-    ...Object.entries(readsOfCollection(tail)).map(([name, path]) => [`${name} of the tail`, path] as const),
+    ...Object.entries(readsOfCollection(tail)).map(([name, path]) => [`${name} of a small collection`, path] as const),
   ];
   const recorded = new Map<ReadName, RecordedStatement[]>();
   for (const [name, path] of named) recorded.set(name, await reads.record(await reads.prepare(path)));

@@ -1,5 +1,5 @@
 // Measures uncached reads of `/v1` on the large set (`large-set.ts`). The time of each read is compared with three other times: the time of its
-// SQL statements alone, sent by the same driver; the time of the same read of a small collection ("a collection of the tail"); and the time of
+// SQL statements alone, sent by the same driver; the time of the same read of a small collection; and the time of
 // the same read in a second set, which has 1 % of the size. Also measures cached reads, the lists of the explore interface and the disk space
 // of each table, and looks for sequential scans and large sorts in the query plans. `LARGE_SHARE` (default 0.1) sets the size of the large set:
 // with 1 it has 20 million sales. `LARGE_SALES` changes only the number of sales.
@@ -68,8 +68,8 @@ async function benchColdReads({ all, part }: Record<'all' | 'part', LargeDatabas
       const smaller = await toSide('part', pathOf(found.part.largest, name));
       await measure([largest, tail, smaller]);
       judgeStatements(`${name}, largest collection`, largest);
-      judgeStatements(`${name}, a collection of the tail`, tail);
-      judgeSides(`${name}, time for the largest collection as a multiple of a collection of the tail`, largest, tail);
+      judgeStatements(`${name}, small collection`, tail);
+      judgeSides(`${name}, time for the largest collection as a multiple of the time for a small one`, largest, tail);
       judgeSides(`${name}, time on all as a multiple of the time on 1 %`, largest, smaller);
       for (const { statements } of [largest, tail])
         faults.push(...(await listPlanFaults(all.database, statements, COLD_PLAN_LIMITS)));

@@ -33,7 +33,7 @@ export type FollowOptions = {
 
 const STREAM_PATH = '/explore/v1/stream';
 const SILENCE_MAX_MS = 45_000;
-/** A longer `Retry-After` is shortened to this time, because the stream itself has no time limit. */
+/** A longer `Retry-After` is shortened to this time, because nothing else limits the wait. */
 const RETRY_AFTER_MAX_MS = 300_000;
 const GONE = 410;
 const TOO_MANY_REQUESTS = 429;

@@ -13,7 +13,7 @@ import { invalidProduct, missingProduct } from './products.ts';
 
 export type ProductUpdateRequest = Pick<ProductUpdate, 'input' | 'check'> & { productId: string };
 
-/** The most updates in a group. A group of stock changes may be larger, because a product may have hundreds of kilobytes. */
+/** The most updates in a group. The limit is lower than that of stock changes, because a product may have hundreds of kilobytes. */
 const GROUP_SIZE_MAX = 16;
 
 export type ProductWriterOptions = Pick<
