@@ -102,7 +102,7 @@ function titleOf(text: string): string {
   return /^# (.+)$/m.exec(text)?.[1] ?? '';
 }
 
-/** The first sentence of the first paragraph, without its links. */
+/** The first sentence of the first paragraph. Only the text of each link is kept. */
 function firstSentenceOf(text: string): string {
   const paragraph = text.split(/\n{2,}/).find((one) => /^[^#|\s]/.test(one)) ?? '';
   const plain = paragraph.replaceAll('\n', ' ').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
