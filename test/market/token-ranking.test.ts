@@ -125,7 +125,7 @@ forEachEngine('computed ranks', (engine) => {
     assert.deepEqual(await ranksOf(3), [1, 1, 1]);
   });
 
-  test('whether all tokens of a large collection have a rank is found without reading all ranks', async () => {
+  test('the service does not read all ranks of a large collection to find out whether all its tokens have a rank', async () => {
     const tokens = 3_000;
     await db.query(
       `insert into indexer.token (collection_id, asset, chain, rarity_rank)

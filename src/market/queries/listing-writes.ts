@@ -209,7 +209,7 @@ export function prepareListings(listings: readonly NewListing[]): Promise<Prepar
 }
 
 /**
- * Whether two collections may have listings with the same key. False until the contract 0027-collection-keys.sql is applied: until then, a key is
+ * Whether two collections may have listings with the same key. False until the migration 0027-collection-keys.sql is applied: until then, a key is
  * unique over all collections.
  */
 export async function haveCollectionsOwnKeys(db: Queryable): Promise<boolean> {
@@ -380,7 +380,7 @@ export async function updateTermsOfSharedOrders(
  * If one marketplace has reported an order as filled or cancelled, the active and retired listings of this order at the other marketplaces
  * get the same status. Only the given orders in the given collections are considered. A retired listing does not end other listings: an order may be valid although
  * one marketplace no longer lists it. If a block of its chain has ended a listing, this listing does not change, and does not end other
- * listings. The chain decides about each listing. Returns the assets whose listings changed.
+ * listings, because the chain decides about each of them. Returns the assets whose listings changed.
  */
 export async function updateListingsOfEndedOrders(
   tx: Queryable,
