@@ -10,8 +10,8 @@ const IMAGES = new Set(['image', 'banner']);
 
 /**
  * A copy of `value` without inline images. Each price also has `rawUnit`, the unit of `raw`, such as `10^-18 ETH`. Each all-time volume
- * also has `volumeCurrency`. The chain of an amount is the chain of the nearest enclosing object that names a chain. An object names its
- * chain by its own member `chain` or `collectionId`, or by that of its member `listing`.
+ * also has `volumeCurrency`. The chain of an amount is the chain of the nearest enclosing object that names a chain. An object names a
+ * chain if it has a member `chain` or `collectionId`, or if the object in its member `listing` has one.
  */
 export function withUnits(value: Json, chains: Chains, enclosing: Chain | null = null): Json {
   if (Array.isArray(value)) return value.map((one) => withUnits(one, chains, enclosing));

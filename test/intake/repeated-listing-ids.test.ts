@@ -1,5 +1,5 @@
-// A file has listings with one source and one id in two collections. Before the migration 0027-collection-keys.sql, which waits for the operator,
-// a listing key is unique over all collections. Until then, only the first of these listings in the file is stored.
+// A file has listings with the same source and the same id in two collections. The migration 0027-collection-keys.sql waits for the operator.
+// Before this migration, a listing key is unique over all collections, so only the first of these listings in the file is stored.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

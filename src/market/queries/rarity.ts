@@ -213,9 +213,9 @@ const decodeSource = rowDecoder('collection_rarity', {
 export type RankSource = ReturnType<typeof decodeSource>;
 
 /**
- * Null when no token of the collection has a rank. The statement does not count all computed ranks. A computed rank is 1 more than the number
- * of tokens with a lower rank, so the number of ranks is the last rank, minus 1, plus the number of tokens with the last rank. Each `order by` makes
- * PostgreSQL use the index that ends with these columns.
+ * Null when no token of the collection has a rank. The statement does not count all computed ranks. A computed rank is 1 more than the
+ * number of tokens with a lower rank, so the number of ranks is the last rank, minus 1, plus the number of tokens with the last rank. Each
+ * `order by` makes PostgreSQL use the index that ends with these columns.
  */
 export async function findRankSource(db: Queryable, collectionId: string): Promise<RankSource | null> {
   const [row] = await db.query(
