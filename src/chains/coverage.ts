@@ -24,7 +24,7 @@ const STEP_MS = 15_000;
 
 /** Writes the next batch of the chain's log into the indexer. When no batch is left, updates the coverage to the time of the cursor. */
 export async function projectAndCover(context: ProjectionContext): Promise<Set<string> | null> {
-  // The cursor is read first: events after it may be missing from the indexer.
+  // The cursor is read first. When no batch is left after that, the indexer has all events up to this cursor.
   const cursor = await findChainCursor(context.main, context.chain.id);
   const changed = await projectNext(context);
   if (changed !== null || !cursor) return changed;

@@ -60,7 +60,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual((await statsOf(subject)).sales, { allTime: 1, sevenDay: 1, twentyFourHour: 1 });
     });
 
-    test('count each asset once that has an active, unexpired listing above zero in the order book or the mirror', async () => {
+    test('count an asset once if it has active, unexpired listings above zero in the order book or the mirror', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
