@@ -130,7 +130,9 @@ function describeAbandoned({ source, target }: Abandoned): string {
   const lines = [
     source ? 'the move is abandoned: the index stays where it is' : 'no move of this index was in progress',
     ...(target ? ['the copied rows are removed from the new database'] : []),
-    ...(source && !target ? ['a new database with a part of the rows is left as it is: --to removes them'] : []),
+    ...(source && !target
+      ? ['the new database keeps the rows that were copied: repeat the command with --to to remove them']
+      : []),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
