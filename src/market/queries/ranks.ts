@@ -202,9 +202,10 @@ export type Sort = keyof typeof KEYS;
 export type RankKey = { launched: boolean; chain: string; value: number | bigint | null; id: string };
 
 /**
- * Selects the collections of one chain that come after a position and have the `launched` of this position. A collection comes after the position if its
- * ranking key is less than `below`, or if the key is `equal.key` and its id sorts after the id of the position. A null key or a null `below` is the unknown
- * key, which is less than all others. `equal` is null when no key of the chain can equal the key of the position.
+ * Selects the collections of one chain that come after a position and have the same `launched` as the position. A collection comes after
+ * the position if its ranking key is less than `below`, or if the key is `equal.key` and its id sorts after the id of the position. A null
+ * key or a null `below` is the unknown key, which is less than all others. `equal` is null when no key of the chain can equal the key of
+ * the position.
  */
 export type ChainBounds = {
   chain: string;
