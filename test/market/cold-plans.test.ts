@@ -1,5 +1,5 @@
-// Every statement of an uncached read of the marketplace interface is an index scan of few rows, whatever the size of the market. The set has
-// as many rows as PostgreSQL needs to choose the plans of a large market.
+// Every statement of an uncached read of the marketplace interface is an index scan of few rows, whatever the size of the market. The test
+// data has as many rows as PostgreSQL needs to choose the plans of a large market.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
