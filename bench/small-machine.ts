@@ -102,7 +102,7 @@ export async function measureMachine(server: Pick<PostgresServer, 'pid'>, url: s
     await measureHot(service.url);
     await measureImport(path.join(dir, 'mercat.sock'), service.url);
     judge({
-      name: 'small machine, memory of service and database, peak of all these measurements',
+      name: 'small machine, memory of service and database, peak during all measurements of this machine',
       figure: memory.peakMiB,
       unit: 'MiB',
       rounds: [],

@@ -67,8 +67,8 @@ async function writeBatch(
   await target.transaction(async (tx) => {
     await setExactText(tx);
     await lockRunner(tx, state);
-    // `insertRows` leaves out a row that conflicts with a copied row. Then a change of the source was recorded since the copied row was read,
-    // and the replay of the recorded changes (replay.ts) copies both rows again.
+    // `insertRows` leaves out a row that conflicts with a copied row. Such a conflict shows that the source has changed since the copied row
+    // was read. The replay of the recorded changes (replay.ts) then copies both rows again.
     if (batch.rows > 0) await insertRows(tx, table, batch);
     await tx.query(
       `insert into index_move.progress as stored (table_name, after_key, copied, complete) values ($1, $2, $3, $4)

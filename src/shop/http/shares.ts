@@ -105,8 +105,8 @@ export class StoreShares {
   }
 
   /**
-   * Like `statementsOf`, for statements that several requests share. Each of these requests is admitted by itself. Rejects statements that
-   * would begin after `latest`, even if it is the turn of the shop.
+   * Like `statementsOf`, for statements that several requests share. `admit` counts each of these requests. Rejects statements that would
+   * begin after `latest`, even if it is the turn of the shop.
    */
   sharedStatementsOf(
     shopId: string,
@@ -167,8 +167,8 @@ async function* limitPauses(parts: AsyncGenerator<string>, maxMs: number, onSlow
 }
 
 /**
- * The limit of a shop's requests in progress, as a multiple of the free places. A shop that is alone can therefore have two thirds of all
- * places.
+ * The limit of a shop's requests in progress, as a multiple of the free places. A shop that is alone reaches this limit when it has two
+ * thirds of the places and one third is free.
  */
 const SHARE_OF_FREE_PLACES = 2;
 
