@@ -1,5 +1,5 @@
 // Checks every recorded response of the vendors. First, the replay server must serve the response unchanged, at the same path as the vendor. Then
-// each function that reads from this vendor gets the response to every request, even to a request of another kind. The function must give
+// each function that reads from this vendor gets this one response to all of its requests, whatever it requests. The function must give
 // correct records, reject the rows, or fail with a reason.
 
 import assert from 'node:assert/strict';
