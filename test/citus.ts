@@ -1,11 +1,14 @@
-// `npm run test:citus [FILE…]`: runs the suites with the indexer database on a Citus cluster, one file after the other. The exit code is 0
-// if no test failed, 1 if one failed, and 2 if no cluster can be started.
+// `npm run test:citus [FILE…]`: runs the suites with the indexer database on a Citus cluster, several files at a time, each with a cluster of
+// its own. The exit code is 0 if no test failed, 1 if one failed, and 2 if no cluster can be started.
 
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { CITUS_MISSING, canRunCitus } from './support/engines/citus-node.ts';
 import { NOT_ON_CITUS, listCitusSuites } from './support/engines/citus-suites.ts';
 import { globalSetup, globalTeardown } from './support/global-setup.ts';
+
+/** As many as `npm test` runs at a time. */
+const FILES_AT_A_TIME = 3;
 
 type Skips = Map<string, number>;
 
@@ -29,7 +32,7 @@ async function runSuites(): Promise<number> {
   const startedAt = performance.now();
   const skips: Skips = new Map();
   let counts = { passed: 0, skipped: 0, failed: 0 };
-  const tests = run({ files, concurrency: false });
+  const tests = run({ files, concurrency: FILES_AT_A_TIME });
   tests.on('test:pass', ({ skip }) => {
     if (skip !== undefined && skip !== false) skips.set(String(skip), (skips.get(String(skip)) ?? 0) + 1);
   });
