@@ -16,7 +16,7 @@ import { SORTS, readRanking } from '../../src/market/ranking.ts';
 import { Random, toEvmAddress, toSolanaAddress } from '../../sample/random.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { explainStatement } from '../support/engines/query-plans.ts';
-import { NOW, emptyTables, runImport, toContext, toNdjson } from '../support/service/intake.ts';
+import { NOW, completeCatalog, emptyTables, runImport, toContext, toNdjson } from '../support/service/intake.ts';
 
 const CHAINS = createChains();
 const RATES = new Map([
@@ -125,8 +125,10 @@ forEachEngine('the ranking of collections', (engine) => {
       log: createLog('silent'),
     });
   const load = async (records: readonly object[]) => {
-    const { refused } = await runImport(toContext(db), toNdjson(records));
+    const context = toContext(db);
+    const { refused } = await runImport(context, toNdjson(records));
     assert.deepEqual(refused, []);
+    await completeCatalog(context);
   };
   const rates = [...RATES].map(([symbol, usd]) => ({ kind: 'rate', symbol, usd, at: new Date(NOW).toISOString() }));
   const walk = async (sort: Sort, chain: string | null, limit: number): Promise<string[]> => {

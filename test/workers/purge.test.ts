@@ -11,6 +11,7 @@ import { recountFigures } from '../../src/market/recount.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { dumpEveryTable, IMPORT_TABLES, LOG_TABLES } from '../support/service/every-table.ts';
+import { completeCatalog } from '../support/service/intake.ts';
 import { newCollection, START } from '../support/service/market.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
@@ -33,9 +34,13 @@ forEachEngine('purging a collection', (engine) => {
     });
   });
   after(() => service.close());
+  const context = () => ({ main: db, indexer: db, chains: createChains(), clock: () => START });
   const remove = (...args: string[]) =>
     runCommand(defineCollections, ['collections', 'remove', ...args], { env: { DATA_DIR: dir } });
-  const dump = () => dumpEveryTable(db, OTHER_TABLES);
+  const dump = async () => {
+    await completeCatalog(context());
+    return dumpEveryTable(db, OTHER_TABLES);
+  };
   const rowsOf = (one: ReturnType<typeof newCollection>) => [
     one.collection(),
     one.token('1'),
@@ -74,7 +79,7 @@ forEachEngine('purging a collection', (engine) => {
     assert.equal((await service.get(purged.path)).status, 404);
     await service.ok(kept.path);
     const scope = { prefix: '', now: START, limit: 10 };
-    assert.deepEqual(await recountFigures({ main: db, indexer: db, chains: createChains() }, scope), []);
+    assert.deepEqual(await recountFigures(context(), scope), []);
   });
 
   test('a purge deletes the rows of a collection that is not followed and has no record', async () => {

@@ -11,6 +11,8 @@ import { createLog } from '../../../src/core/log.ts';
 import type { ImportContext, ImportOptions } from '../../../src/intake/import.ts';
 import { importRecords } from '../../../src/intake/import.ts';
 import type { ImportSummary } from '../../../src/intake/import-summary.ts';
+import type { CatalogContext } from '../../../src/market/catalog.ts';
+import { copyCatalog } from '../../../src/market/catalog.ts';
 import { LOG_TABLES } from './every-table.ts';
 
 export const NOW = Date.UTC(2026, 5, 1);
@@ -144,6 +146,16 @@ export async function ingest(db: Database, ...records: unknown[]): Promise<[numb
   const { summary, refused } = await runImport(toContext(db), toNdjson(records));
   assert.deepEqual(refused, []);
   return [summary.inserted, summary.updated, summary.unchanged + summary.conflict];
+}
+
+const COPY_LIMITS = { timeoutMs: 120_000, batchesMax: 100 };
+
+/**
+ * Copies the changes of collections and own orders to the indexer, however long this takes. An import waits for its copy only for a second,
+ * which is too short on a slow machine. The task `catalog` then makes the copy, but few tests run it.
+ */
+export async function completeCatalog(context: CatalogContext): Promise<void> {
+  await copyCatalog(context, COPY_LIMITS);
 }
 
 const TABLES = [
