@@ -1,4 +1,4 @@
-// Tests which phases of the service and which failures the health checks report. Rate limits and a slow database do not delay the checks.
+// Tests which phases of the service and which failures the health checks report. Rate limits do not apply to the checks.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
