@@ -22,7 +22,7 @@ import { canStartPostgres } from '../test/support/engines/postgres-server.ts';
 import type { Account } from './chain-logs.ts';
 import { encodeFill, transferTopics } from './chain-logs.ts';
 import { hashOf, toLogText, word } from './chain-node.ts';
-import { CHAIN, drain, openFollower, openProjection } from './following.ts';
+import { CHAIN, drain, openFollower, openProjection } from './follower.ts';
 import type { LargeDatabase } from './large-databases.ts';
 import { withLargeDatabases } from './large-databases.ts';
 import { median, say, timeMs } from './measure.ts';
