@@ -53,6 +53,18 @@ export async function encodeRows<R>(rows: readonly R[], columns: RowColumns<R>):
   return arrays;
 }
 
+/** The most rows that `toStatementBatches` gives to one statement. */
+const STATEMENT_ROWS_MAX = 5_000;
+
+/**
+ * Divides rows among several statements of a transaction. The memory of a statement grows with its rows, and the embedded engine never
+ * returns memory that it has used.
+ */
+export function* toStatementBatches<R>(rows: readonly R[]): Generator<readonly R[]> {
+  for (let start = 0; start < rows.length; start += STATEMENT_ROWS_MAX)
+    yield rows.slice(start, start + STATEMENT_ROWS_MAX);
+}
+
 /** As `toRowSource`, for rows that are encoded already. */
 export function toSource(arrays: EncodedRows, { first = 1, alias = 'incoming' }: SourceOptions = {}): RowSource {
   const unnested = arrays.map(({ sentAs }, index) => `$${first + index}::${sentAs}[]`);

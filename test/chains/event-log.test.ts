@@ -2,15 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import { insertMarketChanges } from '../../src/activity/queries/market-changes.ts';
 import type { ChainEvent, LoggedEvent, OrderFulfilled, Transfer } from '../../src/chain-log/chain-event.ts';
 import { insertChainEvents, listLogEntries } from '../../src/chain-log/queries/chain-events.ts';
 import { listOwnership, updateHoldings } from '../../src/chain-log/queries/holdings.ts';
 import { toSliceParts } from '../../src/chains/backfill.ts';
+import { toTransferChanges } from '../../src/chains/transfer-changes.ts';
 import type { Address } from '../../src/core/address.ts';
 import { toTokenId } from '../../src/core/address.ts';
 import type { Hex } from '../../src/core/evm.ts';
 import { ZERO_ADDRESS } from '../../src/core/evm.ts';
-import type { Database } from '../../src/database/port.ts';
+import type { Database, Queryable } from '../../src/database/port.ts';
 import { lockFigures } from '../../src/market/queries/figures.ts';
 import { upsertTokenHolders } from '../../src/market/queries/tokens.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
@@ -66,6 +68,49 @@ forEachEngine('the log of chain events', (engine) => {
     assert.deepEqual(await insertChainEvents(db, 'ethereum', second), [FILL]);
     assert.deepEqual(await insertChainEvents(db, 'ethereum', second), []);
     assert.deepEqual(await logged(), [...first, FILL]);
+  });
+
+  test('many events are stored by several statements of at most 5,000 rows, and so are their holdings and changes', async () => {
+    const count = 10_001;
+    const events = Array.from({ length: count }, (_, index) => ({
+      ...transfer(1, index, ZERO_ADDRESS, HOLDER),
+      tokenId: toTokenId(BigInt(index)),
+    }));
+    const stored = events[7_000] ?? assert.fail();
+    await insertChainEvents(db, 'ethereum', [stored]);
+    let statements = 0;
+    const counted = (tx: Queryable): Queryable => ({
+      ...tx,
+      query: (sql, params) => {
+        statements += 1;
+        return tx.query(sql, params);
+      },
+    });
+    const writes = [
+      async (tx: Queryable) => {
+        const added = await insertChainEvents(tx, 'ethereum', events);
+        assert.deepEqual(
+          added,
+          events.filter((event) => event !== stored),
+        );
+      },
+      (tx: Queryable) =>
+        updateHoldings(
+          tx,
+          events.map(({ tokenId }) => ({ collectionId: COLLECTION, tokenId, holder: HOLDER, quantity: 1n })),
+        ),
+      (tx: Queryable) => insertMarketChanges(tx, 'main', toTransferChanges('ethereum', events)),
+    ];
+    for (const write of writes) {
+      statements = 0;
+      await db.transaction((tx) => write(counted(tx)));
+      assert.equal(statements, 3);
+    }
+    const [row] = await db.query(
+      `select (select count(*)::int from main.chain_event) as events, (select count(*)::int from main.holding) as held,
+         (select array_agg(asset::int order by seq) from main.market_change) as changed`,
+    );
+    assert.deepEqual(row, { events: count, held: count, changed: events.map(({ tokenId }) => Number(tokenId)) });
   });
 
   test('a holding that becomes zero is deleted, and a token has the block of its last event', async () => {

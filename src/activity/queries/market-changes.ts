@@ -2,6 +2,7 @@
 // `indexer.market_change`. A change is recorded in the transaction that makes it.
 
 import type { Queryable } from '../../database/port.ts';
+import { toStatementBatches } from '../../database/row-source.ts';
 import { boolean, column, list, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 import { toTimestamp } from '../../database/upsert.ts';
 import type { ChangeOrigin, MarketChange } from '../market-change.ts';
@@ -20,12 +21,13 @@ export async function insertMarketChanges(
   origin: ChangeOrigin,
   changes: readonly MarketChange[],
 ): Promise<void> {
-  if (changes.length === 0) return;
-  await tx.query(
-    `insert into ${origin}.market_change (${CHANGE_COLUMNS})
-     select ${CHANGE_COLUMNS} from json_to_recordset($1::json) as incoming (${TYPED_COLUMNS}) order by seq`,
-    [JSON.stringify(changes.map(toChangeColumns))],
-  );
+  for (const batch of toStatementBatches(changes)) {
+    await tx.query(
+      `insert into ${origin}.market_change (${CHANGE_COLUMNS})
+       select ${CHANGE_COLUMNS} from json_to_recordset($1::json) as incoming (${TYPED_COLUMNS}) order by seq`,
+      [JSON.stringify(batch.map(toChangeColumns))],
+    );
+  }
 }
 
 function toChangeColumns(change: MarketChange, seq: number): Record<string, unknown> {

@@ -4,7 +4,7 @@
 import type { Hex } from '../../core/evm.ts';
 import type { Queryable } from '../../database/port.ts';
 import type { RowColumns } from '../../database/row-source.ts';
-import { toRowSource } from '../../database/row-source.ts';
+import { toRowSource, toStatementBatches } from '../../database/row-source.ts';
 import {
   column,
   integer,
@@ -39,7 +39,16 @@ export async function insertChainEvents(
   chain: string,
   events: readonly LoggedEvent[],
 ): Promise<LoggedEvent[]> {
-  if (events.length === 0) return [];
+  const added: LoggedEvent[] = [];
+  for (const batch of toStatementBatches(events)) added.push(...(await insertBatch(tx, chain, batch)));
+  return added;
+}
+
+async function insertBatch(
+  tx: Queryable,
+  chain: string,
+  events: readonly LoggedEvent[],
+): Promise<readonly LoggedEvent[]> {
   const source = toRowSource(events, EVENT_COLUMNS, { first: 3 });
   // If all events are new, which is usual, the statement returns only their number, and not thousands of rows.
   const rows = await tx.query(
@@ -51,7 +60,7 @@ export async function insertChainEvents(
     [chain, events.length, ...source.params],
   );
   const found = rows.map(decodeAdded);
-  if (found[0]?.added === events.length) return [...events];
+  if (found[0]?.added === events.length) return events;
   const inserted = new Set(found.map((row) => `${row.blockNumber} ${row.logIndex} ${row.part}`));
   return events.filter((event) => inserted.has(`${event.blockNumber} ${event.logIndex} ${event.part}`));
 }

@@ -6,7 +6,7 @@ import { toCollectionId } from '../../core/collection.ts';
 import { ZERO_ADDRESS } from '../../core/evm.ts';
 import type { Queryable } from '../../database/port.ts';
 import type { RowColumns } from '../../database/row-source.ts';
-import { toRowSource, toTextArray } from '../../database/row-source.ts';
+import { toRowSource, toStatementBatches, toTextArray } from '../../database/row-source.ts';
 import { column, integer, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
 
 /** A change of the units that an account holds. `quantity` is negative for units that the account transfers. */
@@ -14,8 +14,10 @@ export type HoldingChange = { collectionId: string; tokenId: string; holder: str
 
 /** Adds the changes to the stored holdings. Holdings that become zero are deleted. Changes of the zero address are ignored. */
 export async function updateHoldings(tx: Queryable, changes: readonly HoldingChange[]): Promise<void> {
-  const rows = sumByKey(changes);
-  if (rows.length === 0) return;
+  for (const batch of toStatementBatches(sumByKey(changes))) await addToHoldings(tx, batch);
+}
+
+async function addToHoldings(tx: Queryable, rows: readonly HoldingChange[]): Promise<void> {
   const source = toRowSource(rows, HOLDING_COLUMNS);
   const emptied = await tx.query(
     `with incoming as (select * from ${source.sql}), changed as (
