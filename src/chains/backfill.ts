@@ -20,8 +20,11 @@ const SLICE_BLOCKS_MAX = 50_000;
 const PART_EVENTS = 5_000;
 /** One step reads at most this many slices. */
 const STEP_SLICES_MAX = 4;
-/** A step that has taken this long reads no further slice, so that new blocks of the chain do not wait. */
-const STEP_MS = 1_000;
+/**
+ * A step that has stored slices for this long reads no further slice, so that new blocks of the chain do not wait. The time begins when the
+ * first slice has been read: the next slice is read while it is stored, however long the first read took.
+ */
+const STEP_MS = 2_000;
 
 /** One step tries at most this many collections. It tries the next one if the endpoints disagree about past blocks. */
 const DISPUTED_MAX = 4;
@@ -77,9 +80,9 @@ async function readSlices(context: FollowContext, backfill: Backfill): Promise<S
 
 async function readAndStore(context: FollowContext, backfill: Backfill): Promise<void> {
   const { cursor, follow } = backfill;
-  const startedAt = performance.now();
   let readTo = follow.readToBlock;
   let slice: Slice | null = await fetchSlice(context, cursor, follow, readTo);
+  const startedAt = performance.now();
   for (let slices = 1; slice !== null; slices += 1) {
     const isLast: boolean =
       slices === STEP_SLICES_MAX || slice.to >= cursor.number || performance.now() - startedAt >= STEP_MS;

@@ -103,6 +103,24 @@ forEachEngine('a backfill', (engine) => {
     assert.equal((await findFollow(db, COLLECTION))?.joined, true);
   });
 
+  test('reads the next slice while the first one is stored, even if the first one took a minute to read', async (t) => {
+    const { chain, context } = await start();
+    for (let block = 0; block < 4; block += 1) chain.mine([mint(block)]);
+    await followOnce(context);
+    let now = 0;
+    t.mock.method(performance, 'now', () => now);
+    const { events } = chain.reader;
+    const readRange = events.ofRange.bind(events);
+    const steps: string[] = [];
+    t.mock.method(events, 'ofRange', (...[from, to, filter]: Parameters<typeof readRange>) => {
+      steps.push(`read from ${from}`);
+      if (from === 0) now += 60_000;
+      return readRange(from, Math.min(to, from + 1), filter);
+    });
+    await backfillOnce(context, () => steps.push('stored'));
+    assert.deepEqual(steps.slice(0, 3), ['read from 0', 'read from 2', 'stored']);
+  });
+
   test('stores nothing of a slice whose last block is not the block of the cursor', async () => {
     const { db, chain, context, readTo, counts } = await start();
     chain.mine([mint(1)]);

@@ -4,8 +4,11 @@
 const SIZE_START = 1_000;
 const SIZE_MAX = 10_000;
 const GROWTH = 1.25;
-/** The size is chosen so that a response has at most about this many logs. With a smaller number, a backfill would need more requests. */
-const LOGS_AIM = 30_000;
+/**
+ * The size is chosen so that a response has at most about this many logs. With a smaller number, a backfill would need more requests. With a
+ * larger one, it would need more memory, and would wait longer for its first slice before it can store anything.
+ */
+const LOGS_AIM = 15_000;
 /**
  * After a rejected range, ranges of its size are requested again after this many successes in a row. The range may have been rejected only
  * because its blocks had many logs.

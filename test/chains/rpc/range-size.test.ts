@@ -36,12 +36,12 @@ test('the success of a short last range does not increase the size', () => {
   assert.equal(range.current(), 1, 'the size has grown to a rejected size');
 });
 
-test('after a response with very many logs, the size is reduced so that a response has at most about 30,000 logs', () => {
+test('after a response with very many logs, the size is reduced so that a response has at most about 15,000 logs', () => {
   const range = new RangeSize(1_000);
-  range.succeeded(1_000, 120_000);
+  range.succeeded(1_000, 60_000);
   assert.equal(range.current(), 250);
-  range.succeeded(100, 120_000);
+  range.succeeded(100, 60_000);
   assert.equal(range.current(), 25, 'very many logs in a range shorter than the size did not reduce the size');
-  range.succeeded(25, 29_000);
+  range.succeeded(25, 14_000);
   assert.equal(range.current(), 31);
 });
