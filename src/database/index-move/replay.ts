@@ -72,7 +72,7 @@ async function replayFrom(
       if (!keys) continue;
       const batch = await readRows(tx, table, keys);
       // `insertRows` leaves out a row whose unique value the target still stores in another row. The source changed that other row first and this
-      // row after it. Both changes are in a later part, which copies both rows.
+      // row after it. Both changes are in later parts, which copy the two rows again.
       if (batch.rows > 0) await insertRows(targetTx, table, batch);
     }
   });

@@ -64,8 +64,8 @@ export class ExpectedListed {
 const BUYABLE: ReadonlySet<string> = new Set(['list', 'reprice', 'revalidate']);
 
 /**
- * Counts the assets that have at least one order that can be bought after its last change. `rows`: all rows of the collection, in the
- * order of the log.
+ * Counts the assets that have an order that can be bought. The last change of an order decides whether it can be bought. `rows`: all rows of
+ * the collection, in the order of the log.
  */
 export function countListedNow(rows: readonly ActivityRow[]): number {
   const last = new Map(rows.flatMap((row) => (row.orderId === null ? [] : [[row.orderId, row] as const])));
