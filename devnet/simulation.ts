@@ -108,8 +108,8 @@ const FILLED_EVENT = toEventSelector(
 );
 
 /**
- * Creates a simulation on a chain whose world was just created. Afterwards, only the simulation may change the chain, and wallets only
- * through `include`.
+ * Creates a simulation on a chain whose world was just created. Afterwards, only the simulation may change the chain. Transactions of
+ * wallets must go through `include`.
  */
 export async function createSimulation(options: SimulationOptions): Promise<Simulation> {
   return new Simulation(options, await readHeight(options.world.chain));
