@@ -16,15 +16,18 @@ import { until } from '../../support/until.ts';
 import { assertSame, insertHardRows, insertSales, readEverything } from '../backup/backups.ts';
 import { assertSameIndex, forEachMove, runMove, writeRows } from './moves.ts';
 
+/** So many that a change of all sales is copied in several parts, and that a move runs long enough to be overtaken. */
 const SALES = 3_000;
+/** Enough where the number of rows does not matter. */
+const SALES_FEW = 300;
 const WAIT_MS = 60_000;
 /** The last stage, `completing`, begins when the move can no longer be stopped. */
 const STAGES = MOVE_STAGES.filter((stage) => stage !== 'completing');
 const INSERT_TOTAL = `insert into indexer.sale_total values ('late', 1, 1)`;
 
-async function fill(source: Database): Promise<void> {
+async function fill(source: Database, sales = SALES_FEW): Promise<void> {
   await insertHardRows({ main: source, indexer: source });
-  await insertSales(source, SALES);
+  await insertSales(source, sales);
 }
 
 forEachMove('moves of the index', ({ openSource, createTarget, open, engine, hasCitus }) => {
@@ -32,7 +35,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
 
   test('every row and sequence is moved while rows are written all the time, and then the source accepts no change', async () => {
     const [source, target] = [await openSource(), await openTarget()];
-    await fill(source);
+    await fill(source, SALES);
     const writer = writeRows(source);
     const stages = new Map<MoveProgress['stage'], number>();
     const result = await runMove({
@@ -121,7 +124,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
 
   test('a command cannot complete its move after another command has continued the move', async () => {
     const [source, target] = [await openSource(), await openTarget()];
-    await fill(source);
+    await fill(source, SALES);
     const second: Promise<unknown>[] = [];
     const first = runMove({
       source,
@@ -151,7 +154,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
       (error) => isIndexSealed(error) && /try again soon/.test(String(error)),
     );
     await assert.rejects(source.query(`truncate indexer.listed_trait`), isIndexSealed);
-    assert.equal((await source.query(`select from indexer.sale`)).length, SALES);
+    assert.equal((await source.query(`select from indexer.sale`)).length, SALES_FEW);
     await unsealSource(source, state);
     await sealSource(source, state, { leaseMs: 0 });
     await source.query(INSERT_TOTAL);
@@ -236,7 +239,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
 
   test('of two commands that begin at once one is refused, and the other one moves every row and index', async () => {
     const [source, target, fresh] = [await openSource(), await openTarget(), await openTarget()];
-    await fill(source);
+    await fill(source, SALES);
     const results = await Promise.allSettled([runMove({ source, target }), runMove({ source, target })]);
     const reasons = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
     assert.equal(reasons.length, 1);
@@ -251,7 +254,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     { skip: hasOneConnection(engine) },
     async () => {
       const [source, target] = [await openSource(), await openTarget()];
-      await fill(source);
+      await fill(source, SALES);
       let changed: Promise<unknown> | null = null;
       // The comparison does not go on before the changes are committed.
       const waiting: Database = {
@@ -279,7 +282,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
 
   test('rows that exchange their unique values are copied, also if their changes are copied in different parts', async () => {
     const [source, target] = [await openSource(), await openTarget()];
-    await fill(source);
+    await fill(source, SALES);
     const insert = `insert into indexer.trait (collection_id, name, value) values ('exchange', 'n', $1)`;
     for (const value of ['a', 'b']) await source.query(insert, [value]);
     const change = `update indexer.trait set value = $2 where collection_id = 'exchange' and value = $1`;
@@ -337,7 +340,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
 
   test('a source that was sealed with too many changes is opened again until these changes are copied', async () => {
     const [source, target] = [await openSource(), await openTarget()];
-    await fill(source);
+    await fill(source, SALES);
     let changed: Promise<unknown> | null = null;
     const accepted: Promise<unknown>[] = [];
     // The seal does not begin before the changes are committed.
