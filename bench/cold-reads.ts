@@ -110,7 +110,7 @@ export async function runStatements(database: Database, statements: readonly Rec
 }
 
 /** Passes statements to a database, and keeps those that are sent while a read is recorded. */
-class StatementRecorder {
+export class StatementRecorder {
   readonly database: Database;
   #kept: (RecordedStatement & { isDone: boolean })[] | null = null;
 

@@ -1,23 +1,26 @@
 // Measures how much longer the read of an uncached listing window takes than the SQL statements of this read alone. The statements alone run
-// without deadlines, and their rows are neither mapped nor merged. Two collections are measured: a generated collection (2,000 mirrored
+// without deadlines, and their rows are neither mapped nor merged. A statement that needs the result of another one waits for it on both sides.
+// The CPU times of both sides, of this process and the database together, are compared too. Two collections are measured: a generated collection (2,000 mirrored
 // listings, 500 own orders), and a collection with the prices and tokens of recorded sales.
 
-import type { Database, Statements, Row } from '../src/database/port.ts';
+import type { Database } from '../src/database/port.ts';
 import { readListingWindow } from '../src/market/listing-window.ts';
 import { resolveCollection } from '../src/market/resolve-collection.ts';
+import { StatementRecorder, runStatements } from './cold-reads.ts';
 import { onEachEngine } from './databases.ts';
 import { createBenchMarket } from './market.ts';
-import { compare, timeMs } from './measure.ts';
+import { databaseCpuMs, median } from './measure.ts';
 import { listedCollection } from './records.ts';
 import { recordedListings } from './recorded-inputs.ts';
 import { judge, recordUnmeasured } from './verdict.ts';
 
 const ROUNDS = 15;
-const READS = 20;
+const READS = 50;
 /** The aim: the read takes at most this multiple of the time of its statements alone. */
 const RATIO_AIM = 1.3;
 
-type Statement = { sql: string; params: readonly unknown[] };
+/** `ms`: the elapsed time of one read. `cpuMs`: the CPU time of one read, of this process and the database. */
+type Cost = { ms: number; cpuMs: number };
 
 export function benchWindow(): Promise<void> {
   const real = recordedListings();
@@ -34,44 +37,44 @@ export function benchWindow(): Promise<void> {
 type Input = { name: string; slug: string; records: () => Iterable<Record<string, unknown>> };
 
 async function benchInput(database: Database, { name, slug, records }: Input): Promise<void> {
-  const statements: Statement[] = [];
-  const recorded = await createBenchMarket(recording(database, statements), records());
+  const recorder = new StatementRecorder(database);
+  const recorded = await createBenchMarket(recorder.database, records());
   const collection = await resolveCollection(recorded, slug);
-  statements.length = 0;
-  await readListingWindow(recorded, collection);
+  const statements = await recorder.record(() => readListingWindow(recorded, collection));
   const market = await createBenchMarket(database, []);
 
-  const repeat = (work: () => Promise<unknown>) => async () => {
-    for (let read = 0; read < READS; read += 1) await work();
-  };
-  const readWindow = repeat(() => readListingWindow(market, collection));
-  const readRows = repeat(() => Promise.all(statements.map(({ sql, params }) => database.query(sql, params))));
-  await readWindow();
-  const result = await compare(
-    ROUNDS,
-    () => timeMs(readWindow),
-    () => timeMs(readRows),
-  );
-  judge({
-    name: `cold window, ${database.engine}, ${name}, time as a multiple of its statements alone`,
-    figure: result.ratio,
-    unit: '',
-    rounds: result.ratios,
-    aim: { atMost: RATIO_AIM },
-    beside: `${(result.a / READS).toFixed(2)} ms; its ${statements.length} statements alone ${(result.b / READS).toFixed(2)} ms`,
-  });
+  const readWindow = () => readListingWindow(market, collection);
+  const readRows = () => runStatements(database, statements);
+  const rounds: [Cost, Cost][] = [];
+  await costOf(database, readWindow);
+  await costOf(database, readRows);
+  for (let round = 0; round < ROUNDS; round += 1)
+    rounds.push([await costOf(database, readWindow), await costOf(database, readRows)]);
+  for (const [field, what, aim] of [
+    ['ms', 'time', { atMost: RATIO_AIM }],
+    ['cpuMs', 'CPU time', null],
+  ] as const) {
+    const ratios = rounds.map(([read, alone]) => read[field] / alone[field]);
+    const [read, alone] = [0, 1].map((side) => median(rounds.map((round) => round[side]?.[field] ?? Number.NaN)));
+    judge({
+      name: `cold window, ${database.engine}, ${name}, ${what} as a multiple of its statements alone`,
+      figure: median(ratios),
+      unit: '',
+      rounds: ratios,
+      aim,
+      beside: `${read?.toFixed(2)} ms; its ${statements.length} statements alone ${alone?.toFixed(2)} ms`,
+    });
+  }
   await market.close();
   await recorded.close();
 }
 
-/** Wraps a database, and records every statement with a deadline. */
-function recording(database: Database, statements: Statement[]): Database {
-  const within = (timeoutMs: number): Statements => ({
-    ...database.within(timeoutMs),
-    query: <R extends Row>(sql: string, params: readonly unknown[] = []) => {
-      statements.push({ sql, params });
-      return database.within(timeoutMs).query<R>(sql, params);
-    },
-  });
-  return { ...database, within };
+async function costOf(database: Database, work: () => Promise<unknown>): Promise<Cost> {
+  const databaseBefore = await databaseCpuMs(database);
+  const [startedAt, cpuBefore] = [performance.now(), process.cpuUsage()];
+  for (let read = 0; read < READS; read += 1) await work();
+  const ms = performance.now() - startedAt;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const cpuMs = (user + system) / 1_000 + (await databaseCpuMs(database)) - databaseBefore;
+  return { ms: ms / READS, cpuMs: cpuMs / READS };
 }

@@ -5,7 +5,7 @@ import type { Address, AssetId } from '../core/address.ts';
 import type { CollectionLocation } from '../core/collection.ts';
 import type { Queryable } from '../database/port.ts';
 import { ServiceError } from '../core/errors.ts';
-import { compareListings } from '../market/listing-window.ts';
+import { compareListings } from '../market/sorted-rows.ts';
 import type { Market } from '../market/market.ts';
 import { requireValue, valueOrNull } from '../market/market-source.ts';
 import type { Token } from '../market/token.ts';

@@ -1,8 +1,8 @@
 // A listing as the marketplace interface serves it, from an order of the own book or a row of the mirror.
 
 import type { AssetId } from '../core/address.ts';
-import type { FillableOrder } from '../orders/queries/fillable-orders.ts';
-import type { MirroredListing } from './queries/listings.ts';
+import type { CheapOrder } from '../orders/queries/fillable-orders.ts';
+import type { CheapListing } from './queries/listings.ts';
 
 /** `raw` is the price in base units. `source` is null for the service's own listings. Times in milliseconds. */
 export type Listing = {
@@ -16,13 +16,13 @@ export type Listing = {
   tx: string | null;
 };
 
-export function toListingOfOrder(order: FillableOrder): Listing {
+export function toListingOfOrder(order: CheapOrder): Listing {
   const { orderId, asset, raw, seller, createdAt, expiresAt, tx } = order;
   return { orderId, asset, raw, seller, source: null, listedAt: createdAt, expiresAt, tx };
 }
 
 /** The mirror also holds the service's own Solana listings. The source in their rows is `serviceName`. */
-export function toListingOfMirror(row: MirroredListing, serviceName: string): Listing {
+export function toListingOfMirror(row: CheapListing, serviceName: string): Listing {
   const { orderId, asset, raw, seller, listedAt, expiresAt, tx } = row;
   const source = row.source === serviceName ? null : row.source;
   return { orderId, asset, raw, seller, source, listedAt, expiresAt, tx };

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { MergedListing } from '../../src/market/listing-window.ts';
-import { WINDOW_SIZE_MAX, compareListings, keepFirstPerAsset, mergeListings } from '../../src/market/listing-window.ts';
+import { keepFirstPerAsset, mergeListings } from '../../src/market/listing-window.ts';
+import type { PricedRow } from '../../src/market/sorted-rows.ts';
+import { WINDOW_SIZE_MAX, compareListings } from '../../src/market/sorted-rows.ts';
 
 const entry = fc.record({
   asset: fc.integer({ min: 0, max: 40 }).map(String),
@@ -18,10 +19,10 @@ const book = (min: number, max: number) =>
  * Applies the rules without optimisation. An asset of the own order book (`own` or `ownAssets`) gets its cheapest row of `own`, if there
  * is one. Any other asset gets its cheapest mirrored row. Then the rows are sorted and cut.
  */
-function naiveWindow(own: MergedListing[], mirrored: MergedListing[], ownAssets: ReadonlySet<string>): MergedListing[] {
-  const isBefore = (a: MergedListing, b: MergedListing) => a.raw < b.raw || (a.raw === b.raw && a.orderId < b.orderId);
+function naiveWindow(own: PricedRow[], mirrored: PricedRow[], ownAssets: ReadonlySet<string>): PricedRow[] {
+  const isBefore = (a: PricedRow, b: PricedRow) => a.raw < b.raw || (a.raw === b.raw && a.orderId < b.orderId);
   const assets = new Set([...own, ...mirrored].map((one) => one.asset));
-  const rows: MergedListing[] = [];
+  const rows: PricedRow[] = [];
   for (const asset of assets) {
     const mine = own.filter((one) => one.asset === asset);
     const candidates =
@@ -32,7 +33,7 @@ function naiveWindow(own: MergedListing[], mirrored: MergedListing[], ownAssets:
   return rows.sort((a, b) => (isBefore(a, b) ? -1 : 1)).slice(0, 250);
 }
 
-const texts = (rows: MergedListing[]) => rows.map((row) => `${row.asset} ${row.raw} ${row.orderId}`);
+const texts = (rows: PricedRow[]) => rows.map((row) => `${row.asset} ${row.raw} ${row.orderId}`);
 
 test('a window holds at most 250 assets', () => {
   assert.equal(WINDOW_SIZE_MAX, 250);
@@ -88,12 +89,10 @@ test('listings are compared by price as an integer, then by order id in code uni
 
 test('of several listings of one asset, only the first in the list is kept', () => {
   fc.assert(
-    fc.property(book(0, 50), (rows) => {
-      const kept = keepFirstPerAsset(rows);
-      assert.deepEqual(
-        kept,
-        rows.filter((row, index) => rows.findIndex((other) => other.asset === row.asset) === index),
-      );
+    fc.property(book(0, 50), fc.nat(50), (rows, assetsMax) => {
+      const kept = keepFirstPerAsset(rows, assetsMax);
+      const first = rows.filter((row, index) => rows.findIndex((other) => other.asset === row.asset) === index);
+      assert.deepEqual(kept, first.slice(0, assetsMax));
     }),
   );
 });

@@ -10,7 +10,8 @@ import { parseAddress, parseAssetId } from '../../src/core/address.ts';
 import { parseAmount, toNativeNumber } from '../../src/core/amount.ts';
 import { createChains, PUBLISHED_CHAIN_IDS } from '../../src/core/chains.ts';
 import { RarityRanking } from '../../src/market/rarity.ts';
-import { mergeListings, WINDOW_SIZE_MAX } from '../../src/market/listing-window.ts';
+import { mergeListings } from '../../src/market/listing-window.ts';
+import { WINDOW_SIZE_MAX } from '../../src/market/sorted-rows.ts';
 import { parseRecordLine } from '../../src/intake/records/parse.ts';
 import { generateSampleMarket, SAMPLE_CUSTODY_WALLET } from '../../sample/market.ts';
 

@@ -7,7 +7,7 @@ import { createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
 import { closed } from '../../http/schema-builders.ts';
 import { ListingWindowCache } from '../listing-window-cache.ts';
-import { WINDOW_SIZE_MAX } from '../listing-window.ts';
+import { WINDOW_SIZE_MAX } from '../sorted-rows.ts';
 import { cacheTagOf, locationOf, resolveCollection } from '../resolve-collection.ts';
 import { collectionParams } from './collection-identity.ts';
 import type { MarketplaceContext } from './context.ts';

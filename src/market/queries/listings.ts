@@ -53,21 +53,36 @@ export const decodeMirroredListing: (row: Row) => MirroredListing = rowDecoder('
   tx: nullable(text),
 });
 
+/** What a listing window needs of a mirrored listing. */
+export type CheapListing = Omit<MirroredListing, 'collectionId' | 'chain' | 'orderHash'>;
+
+const decodeCheapListing: (row: Row) => CheapListing = rowDecoder('listing', {
+  key: text,
+  orderId: column('id', text),
+  source: text,
+  asset: assetId,
+  raw: column('price_raw', amount),
+  seller: text,
+  listedAt: column('listed_at', timestamp),
+  expiresAt: column('expires_at', nullable(timestamp)),
+  tx: nullable(text),
+});
+
 /** Cheapest first. With `after`, only listings that sort after this listing. */
 export async function listCheapestListings(
   db: Queryable,
   collectionId: string,
   options: { now: number; limit: number; after?: { raw: bigint; orderId: string; key: string } },
-): Promise<MirroredListing[]> {
+): Promise<CheapListing[]> {
   const { now, limit, after } = options;
   const rows = await db.query(
-    `select ${LISTING_COLUMNS} from indexer.listing
+    `select key, id, source, asset, price_raw, seller, listed_at, expires_at, tx from indexer.listing
      where collection_id = $1 and ${LISTED} and (expires_at is null or expires_at > $2)
        and (price_raw, id, key) > ($4::numeric, $5::text, $6::uuid)
      order by price_raw, id, key limit $3`,
     [collectionId, new Date(now), limit, (after?.raw ?? 0n).toString(), after?.orderId ?? '', after?.key ?? LOWEST_KEY],
   );
-  return rows.map(decodeMirroredListing);
+  return rows.map(decodeCheapListing);
 }
 
 const decodeAsk = rowDecoder('listing', {

@@ -3,6 +3,7 @@
 
 import type { Address, AssetId } from '../../core/address.ts';
 import type { Queryable, Row } from '../../database/port.ts';
+import { toTextArray } from '../../database/row-source.ts';
 import { address, amount, assetId, column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
 /** `raw` is the ask: what the offerer receives. Times in milliseconds. */
@@ -40,21 +41,34 @@ export const fillableAt = (now: string) =>
   `status = 'active' and dormant is null and price_raw > 0 and (expires_at is null or expires_at > ${now})
        and (starts_at is null or starts_at <= ${now})`;
 
+/** What a listing window needs of an order. */
+export type CheapOrder = Omit<FillableOrder, 'collectionId' | 'chain' | 'contractAddress'>;
+
+const decodeCheapOrder: (row: Row) => CheapOrder = rowDecoder('book_order', {
+  orderId: column('id', text),
+  asset: column('token_id', assetId),
+  raw: column('price_raw', amount),
+  seller: address,
+  createdAt: column('created_at', timestamp),
+  expiresAt: column('expires_at', nullable(timestamp)),
+  tx: nullable(text),
+});
+
 /** Sorted by ask, then by id. `after` is the last order of the previous page. */
 export async function listFillableOrders(
   db: Queryable,
   collectionId: string,
   options: { now: number; limit: number; after?: { raw: bigint; orderId: string } },
-): Promise<FillableOrder[]> {
+): Promise<CheapOrder[]> {
   const { now, limit, after } = options;
   const rows = await db.query(
-    `select ${ORDER_COLUMNS} from main.book_order
+    `select id, token_id, price_raw, seller, created_at, expires_at, tx from main.book_order
      where collection_id = $1 and ${fillableAt('$2')}
        and (price_raw, id) > ($4::numeric, $5::text)
      order by price_raw, id limit $3`,
     [collectionId, new Date(now), limit, (after?.raw ?? 0n).toString(), after?.orderId ?? ''],
   );
-  return rows.map(decodeFillableOrder);
+  return rows.map(decodeCheapOrder);
 }
 
 /** The cheapest fillable order of each given asset. An asset without a fillable order is missing. */
@@ -125,8 +139,8 @@ export async function listFillableAssetsAmong(
 ): Promise<string[]> {
   const rows = await db.query(
     `select distinct token_id from main.book_order
-     where collection_id = $1 and token_id = any($2) and ${fillableAt('$3')}`,
-    [collectionId, assets, new Date(now)],
+     where collection_id = $1 and token_id = any($2::text[]) and ${fillableAt('$3')}`,
+    [collectionId, toTextArray(assets), new Date(now)],
   );
   return rows.map((row) => decodeAsset(row).asset);
 }
