@@ -18,12 +18,22 @@ export type WindowPart = { window: number; requests: number; resetAt: number; le
 /** The end of a window, computed by the clock of one process, differs by less than this from its end by the clock of another, unless a clock was set. */
 const ROUNDING_MS = 1_000;
 
-/** `left`: the requests that were given to no process. `holders`: the processes that may have unused requests. */
+/**
+ * The part of the remaining requests that a process gets while no other process has asked. The rest stays for the client if this process dies,
+ * because the part of a dead process counts as used.
+ */
+const SHARE_OF_ONLY_USER = 0.75;
+
+/**
+ * `left`: the requests that were given to no process. `users`: the processes that have asked for a part. `holders`: those of them that may have
+ * unused requests.
+ */
 type Window = {
   id: number;
   left: number;
   endsAt: number;
   resetAt: number;
+  users: Set<number>;
   holders: Set<number>;
   recalling: Promise<void> | null;
 };
@@ -64,10 +74,15 @@ export class GrantedWindows {
     }
   }
 
-  /** The fewer requests are left, the smaller is the part, so that few requests have to be taken back. */
+  /**
+   * The fewer requests are left, the smaller is the part, so that few requests have to be taken back. Most clients keep their connections, so one
+   * process serves all their requests. Until another process asks, this process gets larger parts, and sends fewer messages.
+   */
   #grant(window: Window, process: number): number {
     if (window.left === 0) return 0;
-    const requests = Math.max(1, Math.floor(window.left / (2 * this.#options.processes)));
+    window.users.add(process);
+    const share = window.users.size === 1 ? SHARE_OF_ONLY_USER : 1 / this.#options.processes;
+    const requests = Math.max(1, Math.floor(window.left * share));
     window.left -= requests;
     window.holders.add(process);
     return requests;
@@ -95,6 +110,7 @@ export class GrantedWindows {
       left: limit,
       endsAt: now + WINDOW_MS,
       resetAt: Math.round(at + WINDOW_MS),
+      users: new Set(),
       holders: new Set(),
       recalling: null,
     };

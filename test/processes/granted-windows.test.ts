@@ -117,24 +117,42 @@ test('a window of 120 requests costs few messages, and other clients are counted
   assert.equal(await limiters[0]?.count('list', 'other'), null);
 });
 
+test('a client whose requests all reach one process costs two calls for 100 requests of 120', async () => {
+  const { limiters, messagesSent } = connect(8, 120, () => 0);
+  for (let sent = 0; sent < 100; sent += 1) assert.equal(await limiters[0]?.count('list', 'client'), null);
+  assert.equal(messagesSent(), 4);
+});
+
+test('when a second process asks, it gets a smaller part, and the first process gets smaller parts too', async () => {
+  const windows = new GrantedWindows({
+    monotonic: () => 1_000,
+    processes: 2,
+    recall: () => Promise.resolve(0),
+    recallTimeoutMs: LIMIT_MS,
+  });
+  const take = async (process: number) =>
+    (await windows.take(process, { key: 'list client', limit: 120, at: 1_000 })).requests;
+  assert.deepEqual([await take(1), await take(1), await take(2), await take(1)], [90, 22, 4, 2]);
+});
+
 test('when a process ends, the requests that were granted to it count as used, and other processes can admit the rest', async () => {
   const { limiters, toProcess } = connect(2, 100, () => 0);
   assert.equal(await limiters[0]?.count('list', 'client'), null);
   toProcess[0]?.close();
   const counted = [];
   for (let sent = 0; sent < 120; sent += 1) counted.push(await limiters[1]?.count('list', 'client'));
-  assert.equal(passedOf(counted), 75);
+  assert.equal(passedOf(counted), 25);
 });
 
 test('a process that does not respond blocks no other process, and its granted requests count as used until it returns them', async () => {
   const givenBack = Promise.withResolvers<number>();
-  const recall = () => givenBack.promise;
+  const recall = (process: number) => (process === 1 ? givenBack.promise : Promise.resolve(0));
   const windows = new GrantedWindows({ monotonic: () => 1_000, processes: 2, recall, recallTimeoutMs: 10 });
   const take = (process: number) => windows.take(process, { key: 'list client', limit: 4, at: 1_000 });
-  assert.equal((await take(1)).requests, 1);
-  for (let taken = 0; taken < 3; taken += 1) assert.equal((await take(2)).requests, 1);
+  assert.equal((await take(1)).requests, 3);
+  assert.equal((await take(2)).requests, 1);
   assert.equal((await take(2)).requests, 0);
-  givenBack.resolve(1);
+  givenBack.resolve(3);
   await turn();
   assert.equal((await take(2)).requests, 1);
 });
