@@ -331,10 +331,13 @@ export async function listSharedOrderHashes(
   return [...new Set(rows.map((row) => decodeOrderHash(row).orderHash))].sort();
 }
 
-/** The condition that a listing is in one of the collections in `$n`. It uses no index, so that listings are found by their orders. */
+/**
+ * The condition that a listing is in one of the collections in `$n`. The `|| ''` keeps PostgreSQL from using an index of the collection, so
+ * that it finds the listings by the index on `order_hash`.
+ */
 const inCollections = (n: number) => `collection_id || '' = any($${n}::text[])`;
 
-/** Orders by their hashes, and the collections whose figures the transaction has locked. Only listings of these collections may be written. */
+/** The hashes of orders, and the collections whose figures the transaction has locked. Only listings of these collections may be written. */
 type SharedOrders = { hashes: readonly string[]; collectionIds: readonly string[] };
 
 /**

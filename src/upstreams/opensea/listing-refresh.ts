@@ -20,7 +20,8 @@ export class ListingRefresh {
   /**
    * `pages`: how many pages the last full read had. The number of stored listings may be lower than the pages suggest, because listings in
    * other currencies are not stored.
-   * `isDoubtful`: the cheapest listings were incomplete or not accepted, so all listings are read in the next run.
+   * `isDoubtful`: the list of the cheapest listings was incomplete, or was not accepted because too many stored listings were missing from
+   * it. So all listings are read in the next run.
    */
   readonly #collections = new BoundedMap<string, { pages: number; isDoubtful: boolean }>(REMEMBERED_MAX);
 
