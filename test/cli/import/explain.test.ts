@@ -67,7 +67,7 @@ describe('mercat import --explain', () => {
     assert.match(stderr, /contractAddress: replace the value by the contract address of the collection/);
   });
 
-  test('base units, currencies, decimal commas, patterns of dates and numbers of units are recognised', async () => {
+  test('base units, currencies, decimal commas, date patterns and quantities are recognised', async () => {
     const contract = `0x${'c'.repeat(40)}`;
     const csv = `contract_address;token_id;price;currency;date;quantity\n${contract};1;1.234,5;ETH;01/02/2022;1\n${contract};2;0,5;USDC;03/04/2022;2\n`;
     const { stdout, fields } = await explain('s.csv', csv);

@@ -192,7 +192,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.ok(!text.includes(SOLANA_VAULT) && !listings.text.includes(SOLANA_VAULT));
     });
 
-    test('has no address as the seller or buyer of a sale if the seller or buyer is a custody wallet', async () => {
+    test('a custody wallet that is the seller or the buyer of a sale is served as null', async () => {
       const subject = newCollection();
       const [sold, bought] = [
         { seller: EVM_VAULT, buyer: HOLDER },
