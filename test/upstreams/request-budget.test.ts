@@ -126,7 +126,7 @@ forEachEngine('a budget of requests', (engine) => {
     );
   });
 
-  test('a new process can send only the requests that the other processes have not sent', async (t) => {
+  test('a new process can use only the part of the budget that the other processes have left', async (t) => {
     const { join, sent } = await start(t, 20);
     assert.deepEqual([await trySend(join()), await trySend(join())], ['sent', 'sent']);
     const newcomer = join();

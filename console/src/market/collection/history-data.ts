@@ -10,7 +10,7 @@ export type HistoryData = {
   /** The start of each point, and then the time up to which the last point is drawn, in seconds since the epoch. */
   times: number[];
   floors: Values;
-  /** `floorEdge` at each point whose floor is greater than `floorEdge`, and null at the other points. Such a floor is drawn at the edge. */
+  /** The floors that are too great for the chart, each replaced by `floorEdge`. Null at all other points. */
   clippedFloors: Values;
   /** The volumes of groups of points, each at the point in the middle of its group. */
   volumes: Values;
@@ -19,9 +19,10 @@ export type HistoryData = {
   groupSize: number;
   /** The volume of the group of each point. */
   groupVolumes: number[];
+  /** The floor and the volume at the upper edge of the chart. Greater values are drawn at the edge. */
   floorEdge: number;
   volumeEdge: number;
-  /** How many floors, and how many volumes, are greater than the edge. */
+  /** How many floors are greater than `floorEdge`, and how many volumes are greater than `volumeEdge`. */
   clipped: { floors: number; volumes: number };
   /** The range of the axis of floors. */
   floorRange: [number, number];
