@@ -23,8 +23,8 @@ export type ReadOptions = {
 };
 
 /**
- * The kinds of errors that concern one call only: its gas, its stack, its execution time or the size of its result. The kinds are general,
- * because each endpoint has its own texts for these errors.
+ * The kinds of errors that concern one call only: its gas, its stack, its execution time or the size of its result. Each endpoint has its
+ * own texts for these errors, so most of them have the kind of unrecognised errors, `rpc-error`.
  */
 const OF_CALL: ReadonlySet<RpcFailureKind> = new Set(['rpc-error', 'range-too-large']);
 
