@@ -58,7 +58,7 @@ export class Ingester {
   #unsupported = 0;
 
   /**
-   * `isImport`: the records are the operator's own, so the sales and listings of their collections are stored as covered by an import.
+   * `isImport`: the records are the operator's own. So their sales and listings of a collection count as complete up to now, as those of an import do.
    * `source`: the vendor that reports the records. `seenMax`: how many active listings the run may see.
    */
   constructor(

@@ -39,7 +39,7 @@ forEachEngine('grouped changes', (engine) => {
     const first = change('first');
     await setImmediate();
     groups.get('first')?.reject(new DeadlineExceeded());
-    // This change waits when the group before it fails, and fails with it.
+    // The first group fails while the second change waits for it. So the second change fails too.
     const second = change('second');
     await assert.rejects(first, DeadlineExceeded);
     await assert.rejects(second);
