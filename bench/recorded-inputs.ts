@@ -85,7 +85,7 @@ export function listRecordedImports(): RecordedImport[] {
 
 /**
  * A collection with the slug `recorded`, and a listing for each recorded sale of CryptoPunks, with the token, price, seller and time of the sale.
- * So the prices are as unequal, and the tokens as often listed, as on a real market. Null if the recording is absent.
+ * The prices therefore differ as much as on a real market, and some tokens have many listings. Null if the recording is absent.
  */
 export function recordedListings(): Record<string, unknown>[] | null {
   const content = findRecording(PUNK_SALES);

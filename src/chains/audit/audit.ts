@@ -33,7 +33,7 @@ const SEED_LENGTH_MAX = 100;
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** How long an audit waits before another attempt, and before it compares differing rows again. */
+/** How long an audit waits after an attempt that failed, and before it compares differing rows again. */
 const PAUSE_MS = 200;
 
 /** The operations of the audit, by name. Inputs and results are JSON. Invalid input throws OperatorError. */

@@ -21,7 +21,7 @@ export type CompareContext = {
   clock: Clock;
   /** How many more failures in a row are tolerated. At 0 the chain is not read any more. All comparisons of one chain share this count. */
   failures: { left: number };
-  /** How long to wait before another attempt, and before differing rows are compared again. In milliseconds. */
+  /** How long to wait after an attempt that failed, and before differing rows are compared again. In milliseconds. */
   pauseMs: number;
 };
 

@@ -25,8 +25,8 @@ export type ProductWriterOptions = Pick<
 };
 
 /**
- * Whether an update can share a transaction with other updates. An update of the slug may fail in a way that rolls its transaction back, and an
- * update of the stock has an entry in the adjustment log.
+ * Whether an update can share a transaction with other updates. An update of the slug cannot: it may fail in a way that rolls the transaction
+ * back. An update of the stock cannot either: it needs an entry in the adjustment log, and a group of updates writes no such entries.
  */
 export function isGroupable({ slug, inventory }: ProductInput): boolean {
   return slug === undefined && inventory === undefined;

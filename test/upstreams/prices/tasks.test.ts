@@ -166,7 +166,8 @@ forEachEngine('prices', (engine) => {
   test('while both price sources have a fault, the stored prices stay correct', async (t) => {
     const { coinbase, coingecko, updated, run, done } = await start(t);
     const correct = { APE: 0.61, ETH: 2723.905, POL: 0.2174, SOL: 84.95 };
-    // These faults cannot make a price response wrong, because it has no rows, pages or signatures.
+    // These faults cannot make a price response wrong: a slow response is still correct, and the other faults alter rows, pages or
+    // signatures, which a price response does not have.
     const harmless = new Set<ReplayFault>(['slow', 'huge-page', 'repeated-page', 'looping-cursor', 'null-signatures']);
     for (const fault of REPLAY_FAULTS.filter((one) => !harmless.has(one))) {
       coinbase.fail(fault, { skip: 1, times: 1, ms: 20 });
