@@ -76,8 +76,8 @@ export async function prepareTarget(target: Database, state: MoveState): Promise
     await tx.query(`delete from index_move.definition`);
     await removeForeignKeys(tx);
     await removeIndexes(tx);
-    // Citus has no triggers on distributed tables. There, such writes of a node are found when the rows of the target are compared with the
-    // source.
+    // Citus has no triggers on distributed tables. There, a row that a node has written is found when the rows of the target are compared
+    // with the source.
     if (citus === null) await createGuards(tx, await listMovedTables(tx));
   });
 }
