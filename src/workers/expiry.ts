@@ -13,7 +13,7 @@ import { sumParts } from '../tasks/independent-parts.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
-/** The time between two sweeps. Stored figures that reads do not compare with the clock may count an expired listing for this long. */
+/** The time between two sweeps. Ranking keys and other stored figures may count an expired listing for this long. */
 const PERIOD_MS = 5_000;
 /** Only a sweep that hangs takes so long. */
 const DEADLINE_MS = 10 * 60_000;

@@ -63,7 +63,7 @@ forEachEngine('orders without a key', (engine) => {
       ]);
     });
 
-    test('an address that submits too many orders without a key gets 429, but not for orders with a key', async () => {
+    test('an address that submits too many orders without a key gets 429 for them, and no 429 for an order with a key', async () => {
       const statuses: number[] = [];
       for (let sent = 0; sent <= KEYLESS_ORDERS_A_MINUTE_MAX; sent += 1)
         statuses.push((await intake.send('POST', '/orders', { body: {}, ...keyless })).status);

@@ -117,7 +117,8 @@ const OWN_STATE_TABLES = new Set(['migration', 'secret', 'sync_task', 'request_b
 export async function findTableWithRecords(db: Queryable, schema: Schema): Promise<string | null> {
   for (const table of await listTables(db, schema)) {
     if (OWN_STATE_TABLES.has(table.name)) continue;
-    // With a column and a limit, because a Citus cluster copies the result of the subquery to the coordinator.
+    // A Citus cluster copies the result of the subquery to the coordinator. It cannot copy rows without columns, so the subquery selects 1.
+    // With the limit, it copies one row and not the whole table.
     const [row] = await db.query(`select exists (select 1 from ${quotedTable(table)} limit 1) as found`);
     if (row && decodeFound(row).found) return `${schema}.${table.name}`;
   }

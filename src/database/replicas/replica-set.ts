@@ -36,8 +36,8 @@ export type ReplicaSetOptions = {
 /**
  * `leftOut`: why the replica is not read. `lagMs`: how far it is behind at most; null if unknown. `latencyMs`: the duration of the latest
  * check; null if the check failed. `isTimelineHidden`: the role is not a member of `pg_read_all_stats`, so the timeline of the replica cannot
- * be read. After a failover, a replica that still follows the old primary is then read. `reads`: the number of statements that were sent to the replica. `repeated`: the number of these statements
- * that failed on the replica.
+ * be read. Without the timeline, a replica that still follows the old primary after a failover is not recognised, and is read. `reads`: the
+ * number of statements that were sent to the replica. `repeated`: the number of these statements that failed on the replica.
  */
 export type ReplicaStatus = {
   name: string;
@@ -139,7 +139,7 @@ export class ReplicaSet {
       for (const replica of this.#replicas) replica.request(wanted);
       return null;
     }
-    // If the primary is lost, `covers` ignores `notBefore`. So the replica that has most of the log is read, because it is the most current.
+    // If the primary is lost, `covers` ignores `notBefore`. Then the most current replica is best: the one that has most of the log.
     const isBetter = this.#primary.isLost
       ? (one: Replica, other: Replica) => one.coveredUntil > other.coveredUntil
       : (one: Replica, other: Replica) => one.load < other.load;

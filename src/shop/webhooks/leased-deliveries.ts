@@ -6,7 +6,7 @@ import type { ClaimedDelivery } from '../queries/deliveries.ts';
 /** `endedAt`: when the latest send ended, in milliseconds of `performance.now()`. */
 type WebhookQueue = { waiting: ClaimedDelivery[]; sending: number; isFast: boolean; endedAt: number };
 
-/** A receiver without deliveries counts as fast for this long after its latest response. */
+/** A fast receiver without deliveries still counts as fast for this long after its latest response. */
 const FAST_KEPT_MS = 10_000;
 
 export class LeasedDeliveries {

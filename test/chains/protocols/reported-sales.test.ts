@@ -33,7 +33,10 @@ const sharesOf = ({ price, platformFee, royalty }: ReportedSale) => ({
   sellerRev: BigInt(price) - BigInt(platformFee) - BigInt(royalty),
 });
 
-/** The events of each sale. An order of the protocol 0x for native currency is a listing, because its maker cannot offer native currency. */
+/**
+ * The events of each sale. The sales of the protocol 0x are fills of listings (`direction: 0`): their currency is the native currency, which
+ * a bidder cannot offer there.
+ */
 const ENCODERS = {
   BuyPriceAccepted: (sale) => [
     logOf('foundation', 'buyPriceAccepted', {
