@@ -54,7 +54,7 @@ const RIGHT: Readonly<Record<string, readonly [source: string, records: object] 
 for (const [file, right] of Object.entries(RIGHT)) {
   const folder = file.split('/', 1)[0] ?? '';
   const vendor = folder === 'das' ? 'helius' : (folder as keyof typeof sources);
-  test(`only the function for its own operation makes records from ${file}`, async (t) => {
+  test(`records are made from ${file} only by the function that requests this response`, async (t) => {
     const replay = await startSameResponse(t);
     const text = readFixture(`${file}.json`);
     replay.give(vendor === 'helius' ? JSON.stringify({ ...JSON.parse(text), id: 'mercat' }) : text);

@@ -46,7 +46,10 @@ const decodeTrait = rowDecoder('trait', { id: integer, name: text, tokens: safeI
 
 const decodeSets = rowDecoder('collection_figures', { traitSets: column('trait_sets', safeInteger) });
 
-/** The filter for tokens that have a wanted value of each name. Null if there is a name for which no token has a wanted value. */
+/**
+ * `wanted`: the values that are accepted for each trait name. Returns the filter for tokens that have an accepted value for every name, or
+ * null if no token has an accepted value for one of the names.
+ */
 export async function findTraitFilter(
   db: Queryable,
   collectionId: string,
