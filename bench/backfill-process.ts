@@ -1,6 +1,6 @@
-// A separate process that backfills the followed collection of a simulated chain, and then projects the log, so that their memory and CPU
-// time are those of these two alone. Usage: backfill-process.ts ENGINE ADDRESS CHAIN_URL. The database is migrated, and `begin` has run. Prints
-// one line of JSON of the type BackfillFigures.
+// Backfills the followed collection of a simulated chain, and then projects the log. Does this in a process of its own, so that the measured
+// memory and CPU time include no other work. Usage: backfill-process.ts ENGINE ADDRESS CHAIN_URL. The database must be migrated, and `begin`
+// must have run. Prints one line of JSON of the type BackfillFigures.
 
 import { findFollow } from '../src/follows/queries/follows.ts';
 import { backfillOnce } from '../src/chains/backfill.ts';
