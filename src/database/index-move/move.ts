@@ -190,7 +190,10 @@ class Move {
     );
   }
 
-  /** Copies and compares the changes since the comparison, in rounds, until few are left. Each round reads a new snapshot of the source. */
+  /**
+   * Copies and compares the changes that were made since all rows were compared. Works in rounds until few changes are left. Each round reads a
+   * new snapshot of the source.
+   */
   async #catchUp(): Promise<void> {
     await repeatUntilFew(
       () => this.#countChanges(),
