@@ -1,4 +1,4 @@
-// Copies the rows whose keys the source has recorded since the move began. A row is copied as it is now, so a change may be copied again.
+// Copies the rows whose keys the source has recorded since the move began. A row is copied as it is now, so copying a change twice does no harm.
 
 import { setExactText } from '../backup/catalogue.ts';
 import type { Database, Queryable } from '../port.ts';
@@ -23,7 +23,7 @@ const decodeChange = rowDecoder('index_move.change', { seq: safeInteger, table: 
 /** Copies at most CHANGES_MAX changes, and removes their records. Returns their number. */
 export async function replayChanges({ source, target, tables, state }: ReplayContext): Promise<number> {
   const changes = await source.transaction(async (tx) => {
-    // In one snapshot, the rows that are read include the recorded changes that are read.
+    // The records and the rows are read from one snapshot, so that the rows have every change whose record is read.
     await tx.query(SNAPSHOT);
     await setExactText(tx);
     return replayFrom(tx, { target, tables, state }, { after: 0, limit: CHANGES_MAX[source.engine] });
