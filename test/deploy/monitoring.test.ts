@@ -1,4 +1,4 @@
-// Checks the alert rules and the dashboard in deploy/. They must name only metrics that exist, and each rule must fire on its failure. The
+// Checks the alert rules and the dashboard in deploy/. They must name only metrics that exist, and each rule must fire on the problem that it is for. The
 // tests of the rules need `promtool` (Debian's package `prometheus`), or PROMTOOL with its path.
 
 import assert from 'node:assert/strict';
@@ -54,6 +54,6 @@ test('the alert rules are valid', { skip }, () => {
   runPromtool('check', 'rules', pathOf('prometheus/alerts.yml'));
 });
 
-test('each alert fires on its failure, and none on a healthy service', { skip }, () => {
+test('each alert fires on the problem that it is for, and no alert fires on a healthy service', { skip }, () => {
   runPromtool('test', 'rules', pathOf('prometheus/alerts.test.yml'));
 });
