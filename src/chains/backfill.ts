@@ -22,7 +22,7 @@ const PART_EVENTS = 5_000;
 const STEP_SLICES_MAX = 4;
 /**
  * A step that has stored slices for this long reads no further slice, so that new blocks of the chain do not wait. The time begins when the
- * first slice has been read: the next slice is read while it is stored, however long the first read took.
+ * first slice has been read. If it began earlier, a step with a slow first read would read no second slice.
  */
 const STEP_MS = 2_000;
 

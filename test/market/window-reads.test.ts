@@ -20,7 +20,7 @@ import {
 /** `own`: whether the row is in the own order book. Prices are unique in each set of rows. */
 type Listed = { own: boolean; asset: number; price: number };
 
-/** The order book and the mirror, without the limits of a statement: an own order replaces all mirrored rows of its asset. */
+/** The expected window, computed from all rows at once. An own order replaces all mirrored rows of its asset. */
 function naiveWindow(rows: readonly Listed[]): string[] {
   const ownAssets = new Set(rows.filter(({ own }) => own).map(({ asset }) => asset));
   const visible = rows.filter(({ own, asset }) => own || !ownAssets.has(asset)).sort((a, b) => a.price - b.price);

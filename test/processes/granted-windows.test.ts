@@ -117,7 +117,7 @@ test('a window of 120 requests costs few messages, and other clients are counted
   assert.equal(await limiters[0]?.count('list', 'other'), null);
 });
 
-test('a client whose requests all reach one process costs two calls for 100 requests of 120', async () => {
+test('if all requests of a client reach one process, 100 requests under a limit of 120 cost two calls to the supervisor', async () => {
   const { limiters, messagesSent } = connect(8, 120, () => 0);
   for (let sent = 0; sent < 100; sent += 1) assert.equal(await limiters[0]?.count('list', 'client'), null);
   assert.equal(messagesSent(), 4);
