@@ -13,7 +13,7 @@ export type SampleCollection = {
   royaltyBps: number;
   /** Set for collections that this service launched. */
   launched?: true;
-  /** The age of the collection at the anchor, in full days. */
+  /** The age of the collection at `SAMPLE_ANCHOR`, the newest time of the sample. In full days. */
   ageDays: number;
   /** In native units. The prices of sales rise towards the floor. If any token is listed, the floor is the lowest active ask. */
   floor: string;

@@ -1,5 +1,5 @@
 // Generates the history of one sample collection: its tokens, their sales and their holders. The seller of each sale is the holder at that
-// time, so that owners, sales and listings agree. Nothing happens after the anchor.
+// time, so that owners, sales and listings agree.
 
 import type { Address, AssetId } from '../src/core/address.ts';
 import { parseNativeAmount } from '../src/core/amount.ts';
@@ -101,7 +101,7 @@ export function generateAssets(context: CollectionContext, wallets: readonly Add
   }));
 }
 
-/** Generates the sales up to the anchor, oldest first. Sets the holder of each token to its last buyer. */
+/** Generates the sales up to SAMPLE_ANCHOR, oldest first. Sets the holder of each token to its last buyer. */
 export function generateSales(
   context: CollectionContext,
   assets: readonly SampleAsset[],
@@ -174,7 +174,7 @@ function pickRegistryNames(rng: Random, count: number): string[] {
 const SWEEP_EVERY = 18;
 const SWEEP_SIZE = 3;
 
-/** Generates times in full seconds. They are denser towards the anchor, so that the last day and the last week have sales. */
+/** Generates times in full seconds. They are denser towards SAMPLE_ANCHOR, so that the last day and the last week have sales. */
 function generateTimes({ spec, createdAt }: CollectionContext, rng: Random): number[] {
   const spanMs = Math.min(YEAR_MS, SAMPLE_ANCHOR - createdAt - 2 * DAY_MS);
   const times: number[] = [];

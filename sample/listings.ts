@@ -108,7 +108,7 @@ function generateDraft(asset: SampleAsset, raw: bigint, rng: Random): Draft {
   return { asset, raw, seller: asset.holder, listedAt, expiresAt: pickExpiry(rng), status: 'active', tx: null };
 }
 
-/** Picks no expiry, or a time about ten years after the anchor, so that the floor stays the same for years. */
+/** Picks no expiry, or a time about ten years after SAMPLE_ANCHOR, so that the floor stays the same for years. */
 function pickExpiry(rng: Random): number | null {
   return rng.boolean(0.35) ? null : Date.UTC(2036, 0, 1) + rng.integer(0, 360) * DAY_MS;
 }

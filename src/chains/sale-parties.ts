@@ -34,8 +34,8 @@ function withUnnamedParty(sale: FillSale, transfers: readonly Transfer[]): FillS
 }
 
 /**
- * Follows the token from the seller back through earlier transfers, until the account that bought the token in the same transaction. The
- * account that made a listing is paid for the token, so that account is the seller.
+ * Returns the seller if the seller made the listing, because the maker of a listing is paid for the token. Otherwise follows the token from the
+ * seller back through earlier transfers, until the account that bought the token in the same transaction.
  */
 function findFirstHolder(sale: FillSale, transfers: readonly Transfer[], sales: readonly FillSale[]): Address | null {
   const { seller, fill } = sale;

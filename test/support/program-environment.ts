@@ -1,4 +1,4 @@
-// The environment of the programs that tests start. It has no other variables of this process, because some of them are settings of Mercat.
+// The environment of the programs that tests start. It has only two variables of this process, because others may be settings of Mercat.
 
 /** The variables that every program gets: where programs are, and where compiled code is kept, so that each process need not compile it again. */
 export function programEnvironment(): Record<string, string> {

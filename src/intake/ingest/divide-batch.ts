@@ -6,7 +6,10 @@ import type { Database } from '../../database/port.ts';
 import type { NumberedRecord } from '../records/parse.ts';
 import { collectionIdOf } from '../records/parse.ts';
 
-/** The most parts of a batch. PostgreSQL runs each statement on one core, and waits for one page of the disk at a time. */
+/**
+ * The most parts of a batch. Several parts are stored faster than one, because PostgreSQL runs each statement on one core, and waits for one page
+ * of the disk at a time.
+ */
 const PARTS_MAX = 4;
 /**
  * The least average number of records in the parts of a batch. With smaller parts an import would be slower, because planning the statements of a

@@ -24,7 +24,7 @@ export type Chunk = {
 export class Chunks {
   readonly #remembered = new Map<string, Chunk>();
 
-  /** `page` has the events after `position`. Returns a chunk of the first of them that pass the filter, as many as fit. */
+  /** `page` has the events after `position`. Returns a chunk of the events that pass the filter: as many as fit, the earliest first. */
   take(page: LogPage, position: number, filter: StreamFilter): Chunk {
     const key = `${position} ${page.end} ${filter.key}`;
     const known = this.#remembered.get(key);
@@ -35,7 +35,7 @@ export class Chunks {
     return chunk;
   }
 
-  /** Must be called when new events arrive, because the remembered chunks will hardly be needed again. */
+  /** Must be called when new events arrive: most connections then need a chunk with these events, which no remembered chunk has. */
   forget(): void {
     this.#remembered.clear();
   }
