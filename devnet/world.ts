@@ -171,8 +171,8 @@ async function createOthers(
   { collections, people }: Pick<World, 'collections' | 'people'>,
 ): Promise<World['others']> {
   const { poolFactory, ...others } = await installOtherProtocols(chain);
-  // The address of a contract depends on how many transactions its deployer sent before. Therefore a person creates the pools: the contracts
-  // of the deployer have the same addresses with and without pools.
+  // The address of a contract depends on how many transactions its creator has sent before. A person creates the pools, so that the contracts
+  // of the account `deployer` have the same addresses with and without pools.
   const from = people.at(-1)?.address;
   const pools = new Map<Address, Contract>();
   for (const { address, standard } of collections) {

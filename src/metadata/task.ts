@@ -46,8 +46,8 @@ const MISSING_MS = 60 * 60_000;
 const VIEWED_REFRESH_MS = 24 * 60 * 60_000;
 
 /**
- * If the settings turn the reading of metadata off, the task only applies the announcements of contracts that metadata has changed: it makes
- * the named tokens due and deletes the announcements. Otherwise the announcements would accumulate.
+ * A contract can announce that the metadata of tokens has changed. If the settings turn the reading of metadata off, the task only processes
+ * these announcements: it makes the named tokens due and deletes the announcements. Otherwise the announcements would accumulate.
  */
 export function createMetadataTask(context: MetadataContext, pace: MetadataPace = {}): Task {
   const { config, main, clock, random } = context;

@@ -1,6 +1,6 @@
-// Tests the npm package of the client on Deno and Bun against a service with the sample marketplace, and also the npm package `eventsource`.
-// `npm run test:runtimes` installs Deno, Bun and `eventsource` from npm into a temporary directory. It installs the packages of Deno and Bun
-// for this platform: these contain the program, so that no install script runs.
+// Tests the npm package of the client on Node, Deno and Bun, and reads the stream with the npm package `eventsource`. The service has the
+// sample marketplace. `npm run test:runtimes` installs Deno, Bun and `eventsource` from npm into a temporary directory. The packages of Deno
+// and Bun for one platform contain the executable file, so that they need no install script.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';

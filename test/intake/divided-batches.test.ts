@@ -201,7 +201,7 @@ forEachEngine('divided batches', (engine) => {
     assert.equal(seen.most, engine.name === 'postgresql' ? 4 : 1);
   });
 
-  test('several imports at once use half of the connections of the index together', async () => {
+  test('several imports at once together use half of the connections of the indexer database', async () => {
     const { context, seen } = observe();
     const results = await Promise.all([ingestAll(context), ingestAll(context), ingestAll(context)]);
     assert.deepEqual(

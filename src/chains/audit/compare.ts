@@ -116,7 +116,7 @@ async function compareBatch<R>(
 
 type Stored<R> = { cursor: ChainCursor; rows: ReadonlyMap<string, R>; now: number };
 
-/** Reads both databases as of one moment. Null before the chain's first block, and while the indexer lacks entries of the chain log. */
+/** Reads both databases as of one moment. Null while the chain has no cursor, and while the indexer lacks entries of the chain log. */
 function readStored<R>(
   context: CompareContext,
   comparison: Comparison<R>,

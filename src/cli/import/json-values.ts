@@ -20,9 +20,9 @@ export const VALUE_SIZE_MAX = 32 * 2 ** 20;
 
 /**
  * Splits a file into values. If a quote, comma or bracket is missing or misplaced, the file is skipped up to the next object that begins a line
- * with the same indentation as the first object. The skipped part is malformed, and this object is the next value. If no object has begun a line
- * before, throws OperatorError instead. Also throws if the text ends within a top-level array, or if a value is too long. `noun` names a value
- * in messages.
+ * with the same indentation as the first object. The skipped part is malformed, and this object is the next value. If no object before the
+ * mistake begins a line, throws OperatorError instead. Also throws if the text ends within a top-level array, or if a value is too long.
+ * `noun` names a value in messages.
  */
 export async function* splitValues(
   source: AsyncIterable<Uint8Array>,

@@ -1,4 +1,4 @@
-// Reads from the system catalogs which tables the index has, and which columns their primary keys have.
+// Reads from the system catalogs which tables the schema `indexer` has, and which columns their primary keys have.
 
 import type { TableShape } from '../backup/catalogue.ts';
 import { listTables, quoted, quotedTable } from '../backup/catalogue.ts';

@@ -23,7 +23,7 @@ import type { Importer } from '../ingest/products.ts';
 export type IntakeContext = {
   records: ImportContext;
   orders: Omit<OrderContext, 'main'> & { main: Database };
-  /** Provides exchange rates and the service's own marketplace code, for the orders in responses. */
+  /** Provides exchange rates, and the name of this service as a marketplace, for the orders in responses. */
   market: Market;
 };
 

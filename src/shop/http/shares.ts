@@ -96,8 +96,8 @@ export class StoreShares {
   }
 
   /**
-   * Counts a request of a shop while it waits for statements that it shares with other requests. `latest`, a time of `performance.now()`, is
-   * the end of its wait in all statements together.
+   * Counts a request of a shop while it waits for statements that it shares with other requests. After `latest`, a time of
+   * `performance.now()`, the request waits for none of these statements any more.
    */
   admit<T>(shopId: string, work: (latest: number) => Promise<T>): Promise<T> {
     const latest = performance.now() + SHARED_WAIT_MAX_MS;

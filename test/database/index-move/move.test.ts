@@ -1,5 +1,5 @@
-// A move of the index loses no row and doubles none, whatever is written meanwhile and wherever it is stopped. The source stays usable until
-// the target has every row, and accepts no change from then on.
+// Tests moves of the index, which is the schema `indexer`, to another database. A move loses no row and doubles none, whatever is written
+// meanwhile and wherever the move is stopped. The source stays usable until the target has every row, and accepts no change from then on.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -16,7 +16,7 @@ import { until } from '../../support/until.ts';
 import { assertSame, insertHardRows, insertSales, readEverything } from '../backup/backups.ts';
 import { assertSameIndex, forEachMove, runMove, writeRows } from './moves.ts';
 
-/** So many that a change of all sales is copied in several parts, and that a move runs long enough to be overtaken. */
+/** So many that a change of all sales is copied in several parts, and that a second command can begin while a move runs. */
 const SALES = 3_000;
 /** Enough where the number of rows does not matter. */
 const SALES_FEW = 300;
@@ -316,7 +316,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     async () => {
       const [source, target] = [await openSource(), await openTarget()];
       await fill(source);
-      // A node that was set to the target before the move.
+      // As if a node with the target as its indexer database had started before the move.
       await migrate(target, 'indexer');
       let refused: Promise<unknown> | null = null;
       // The move does not go on before the write has ended.
