@@ -39,7 +39,7 @@ describe('prices', () => {
     assert.equal(await valueOf('price', native(), '2 MATIC', 'polygon'), (2n * ETHER).toString());
   });
 
-  test('a native amount in another currency is not converted', async () => {
+  test('an amount in another currency than the native currency is not converted', async () => {
     for (const text of ['7000000 USDC', '$59', '59 SOL', 'USD 3', '3 €']) {
       assert.equal(await valueOf('price', native(), text), text);
     }

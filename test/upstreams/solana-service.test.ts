@@ -208,7 +208,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       assert.deepEqual([data[0].price.raw, data[0].mint, data[0].buyer], ['1750000000', mintOf(SOLD), BUYER]);
       assert.equal((await token(SOLD)).lastSale.price.raw, '1750000000');
       const { data: floor } = await service.ok('/v1/collections/paper-lanterns/floor');
-      // The buyer also pays the platform fee and the royalty on top of the own ask. The royalty comes from DAS.
+      // The ask floor is the ask of the own listing. The buyer of this listing also pays the platform fee, and the royalty that DAS reports.
       assert.equal(floor.askFloor.raw, '2000000000');
       const own = 2_000_000_000 * (1 + 0.02 + 0.042);
       assert.equal(floor.buyerFloor.raw, String(Math.min(own, 2_500_000_000)));
