@@ -1,4 +1,4 @@
-// A client with one connection, which sends requests as a proxy would: from any address.
+// A client with one connection. Like a proxy, it sends the address of its client in `X-Forwarded-For`. The test chooses this address.
 
 import http from 'node:http';
 import type { TestContext } from 'node:test';
