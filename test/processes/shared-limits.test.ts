@@ -119,7 +119,7 @@ async function whileShared(t: TestContext, redis: RedisServer, body: () => Promi
   }
 }
 
-/** The ids of the connections that count, in ascending order. */
+/** The ids of the connections over which the processes count requests, in ascending order. */
 async function readConnections(redis: RedisServer): Promise<number[]> {
   const lines = String(await redis.ask('CLIENT', 'LIST')).split('\n');
   const counting = lines.filter((line) => / cmd=(evalsha|eval|script\|load|hincrby)/.test(line));

@@ -36,9 +36,8 @@ export async function insertDeliveries(db: Queryable, now: number, limit: number
 }
 
 /**
- * Makes pending deliveries due now if the time of their latest attempt is later than `after`. For a delivery without an attempt, the time of
- * its creation is used. Such times exist after the clock was set back. Without this statement, the deliveries would wait until the clock
- * reaches these times again.
+ * Makes a pending delivery due now if its latest attempt, or its creation if there was no attempt, has a time later than `after`. A delivery
+ * has such a time after the clock was set back. Without this statement, the delivery would wait until the clock reaches this time again.
  */
 export async function updateScheduledAhead(
   db: Queryable,
