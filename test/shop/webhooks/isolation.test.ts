@@ -18,7 +18,7 @@ import { NOW, respondWith, makeShop, makeDispatcher, quiet, record, startReceive
 import { SecretKeys } from '../../../src/core/secret-keys.ts';
 
 const LIMIT_MS = 60_000;
-/** A nudge starts a round after a short delay, in milliseconds. This time is several times as long as that delay. */
+/** Several times as long as the delay after which a nudge starts a round. */
 const NUDGED_MS = 150;
 /** A response on this machine takes less time than this. */
 const FAST_MS = 1_000;
