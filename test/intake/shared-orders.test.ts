@@ -60,7 +60,7 @@ forEachEngine('orders with several listings', (engine) => {
     assert.deepEqual((await list('counter')).at(-1), 'b 2 unknown');
   });
 
-  test('are found by their order, and not by their collection', async (t) => {
+  test('have listings that are found by the hash of the order, and not by the collection', async (t) => {
     if (engine.hasCitus) return t.skip('the plan of a cluster has no steps of its nodes');
     await db.query(
       `insert into indexer.listing (key, id, source, chain, collection_id, asset, price_raw, seller, order_hash, status, listed_at)
