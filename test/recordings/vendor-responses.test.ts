@@ -241,7 +241,7 @@ test(
 );
 
 test(
-  'assets recorded by creator or by owner become tokens if they are in the requested collection',
+  'the assets in recorded lists of a creator and of an owner become tokens if they are in the requested collection',
   needsPayloads(),
   async (t) => {
     const replay = await startSameResponse(t);

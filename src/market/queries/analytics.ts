@@ -71,7 +71,10 @@ const decodeSums = rowDecoder('sale_hour', {
   sumTwoDays: column('sum_two_days', amount),
 });
 
-/** The volumes of the last 14 days and of the last two days, in base units, by collection id. The windows end at `now`. */
+/**
+ * The volumes of windows of double length, in base units, by collection id: `sevenDay` is the volume of the last 14 days, and
+ * `twentyFourHour` is the volume of the last two days. The windows end at `now`.
+ */
 export async function listDoubleWindows(
   db: Queryable,
   collectionIds: readonly string[],

@@ -41,7 +41,8 @@ const decodeListing = rowDecoder('listing', {
 
 /**
  * The listings in judged collections whose states the changes may affect: all listings of the changed orders, the active listings of the
- * changed tokens, the active listings with an operator by the changed owners, and all listings with a counter by the changed offerers.
+ * changed tokens, the active listings of the changed owners that have an operator, and all listings of the changed offerers that have a
+ * counter.
  */
 export async function listAffectedListings(db: Queryable, changes: EvidenceChanges): Promise<JudgedListing[]> {
   const { chain, orderHashes, tokens, owners, offerers } = changes;

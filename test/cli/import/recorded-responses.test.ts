@@ -79,7 +79,7 @@ forEachEngine('an import of recorded responses', (engine) => {
   });
   beforeEach(() => emptyTables(db));
 
-  /** Imports responses, and then the same responses in each other arrangement of files. The later imports must change nothing. */
+  /** Imports responses, and then imports the same responses again in every arrangement. The later imports must change nothing. */
   const importInEachArrangement = async (format: string, responses: readonly unknown[], args: string[]) => {
     const arrangements = [
       lines(responses),

@@ -1,5 +1,5 @@
 // Lets the replay server stand in for Magic Eden. It serves the listings, activities, tokens and asks that a test sets, in pages as the
-// vendor's document describes them. An operation that the service does not call gets its recorded response, if the recordings are present.
+// vendor's document describes them. Requests for other operations get recorded responses, if the recordings are present.
 
 import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
@@ -23,7 +23,7 @@ export type MagicEdenBook = {
   tokens: Map<string, Json>;
   /** Asks on EVM chains by contract. */
   asks: Map<string, Json[]>;
-  /** Called with the offset before each page of listings is served. A test can then change the listings between two pages. */
+  /** Called before a page of listings is served, with the offset of the page. A test can then change the listings between two pages. */
   onListings: (offset: number) => void;
 };
 
