@@ -73,7 +73,7 @@ export function listAt(book: MixedBook, name: MarketplaceName, count: number): v
   }
 }
 
-/** The marketplaces list own orders of the service: a third only OpenSea, a third only Magic Eden, a third both. */
+/** Lists own orders of the service at the marketplaces: a third at OpenSea only, a third at Magic Eden only, and a third at both. */
 export function listOwn(book: MixedBook, count: number): void {
   for (const [index, { listing }] of book.random.shuffle(book.own).slice(0, count).entries()) {
     if (index % 3 !== 0) put(book.marketplaces.opensea, toMarketplaceListing(book, listing));
