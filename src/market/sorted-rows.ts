@@ -33,7 +33,7 @@ export class SortedRows<R extends PricedRow> {
     return this.#hasFailed;
   }
 
-  /** Whether rows that were not read yet can belong to the window whose rows so far are `listings`, cheapest first. */
+  /** Whether a row that was not read yet can belong to the window. `listings`: the rows of the window so far, cheapest first. */
   isNeededFor(listings: readonly PricedRow[]): boolean {
     if (this.#isAtEnd) return false;
     const dearest = listings.at(WINDOW_SIZE_MAX - 1);
