@@ -14,7 +14,7 @@ test('a time is written as toISOString writes it, whatever times were written be
     assert.equal(toIsoText(time), new Date(time).toISOString());
 });
 
-test('times are written right when they are on more days than the cache keeps', () => {
+test('times are written correctly even if they are on more days than the cache of day texts can hold', () => {
   for (let day = 0; day < 10_000; day += 1) {
     const time = day * 86_400_000 + day;
     assert.equal(toIsoText(time), new Date(time).toISOString());
