@@ -60,7 +60,7 @@ export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
   onChanged: OnChanged;
   /** Copies collection records and this service's own orders to the indexer. Called after a commit. Must not reject. */
   copyCatalog: () => Promise<void>;
-  /** The lane of which each transaction of the indexer holds a place while it runs (divide-batch.ts). */
+  /** Each transaction of the indexer holds a place of this lane while it runs (divide-batch.ts). */
   partLane: ConnectionLane;
 };
 
@@ -92,7 +92,7 @@ export type IngestOptions = {
   source?: string;
   /** Whether a sale replaces the stored sale of the same identity if its facts differ. */
   replace?: boolean;
-  /** Whether a collection record, named by its address, is created for each collection without one. */
+  /** Whether each collection without a record gets one, with the address as the name. */
   createCollections?: boolean;
   importer?: Importer;
   /** Records the changes of an import for an undo. If absent, nothing is recorded. */
@@ -178,7 +178,7 @@ function toLongest(transactions: readonly BatchTransaction[]): BatchTransaction 
   };
 }
 
-/** Records of some collections that the indexer stores, and the rows that were made from these records. */
+/** The records of some collections, except records of the primary database, and the rows that were made from these records. */
 type PreparedPart = {
   records: readonly NumberedRecord[];
   listings: PreparedRows<NewListing>;
