@@ -132,7 +132,7 @@ forEachEngine('maintained figures', (engine) => {
   const SOLD = { price: '3000000000000000000', timestamp: at(-60_000) };
   const STALE = { kind: 'analytics', chain: 'ethereum', contractAddress: EVM, at: at(-31 * 60_000) };
   const rankings: readonly (readonly [string, readonly object[], readonly [volume: string, floor: string]])[] = [
-    ['nothing but a record', [], ['-Infinity', '-Infinity']],
+    ['no more than its collection record', [], ['-Infinity', '-Infinity']],
     ['a snapshot', [collection({ snapshot: { floorRaw: '7', volumeAllTime: 1.5 } })], ['1.5', '7']],
     ['imported sales', [collection({ snapshot: { volumeAllTime: 1.5 } }), sale(SOLD)], ['3', '-Infinity']],
     [
