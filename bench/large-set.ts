@@ -91,7 +91,7 @@ async function inOneTransaction(database: Database, work: (tx: Queryable) => Pro
   });
 }
 
-/** Drops the foreign keys that refer to the table, its keys and its indexes. Returns the statements that create them again. */
+/** Drops the keys and indexes of the table, and the foreign keys that refer to the table. Returns the statements that create them again. */
 async function dropIndexes(tx: Queryable, table: string): Promise<string[]> {
   const name = `indexer.${table}`;
   const constraints = await tx.query(

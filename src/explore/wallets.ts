@@ -29,8 +29,9 @@ export type WalletPage<Row> = { rows: Row[]; next: WalletQuery['after']; degrade
 const EMPTY_PAGE = { rows: [], next: null, degraded: false };
 
 /**
- * The tokens whose beneficial owner is the account. A token that the account holds for another account, which sells it, is left out. Therefore
- * a page can have fewer tokens than its limit. Throws `upstream_error` when the indexer cannot be read.
+ * The tokens whose beneficial owner is the account. If another account sells a token that this account holds, the seller can be the
+ * beneficial owner. The token is then left out, so a page can have fewer tokens than its limit. Throws `upstream_error` when the indexer
+ * cannot be read.
  */
 export async function listWalletTokens(market: Market, query: WalletPageQuery): Promise<WalletPage<Token>> {
   if (market.custodyWallets.has(query.account)) return EMPTY_PAGE;

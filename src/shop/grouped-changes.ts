@@ -54,7 +54,7 @@ export class GroupedChanges<Request extends { productId: string }> {
   }
 
   /**
-   * Makes a change. With `once`, a repeated request gets its stored response. Throws the error among the outcomes of `write`, and the
+   * Makes a change. With `once`, a repeated request gets its stored response. Throws the error that `write` returns for the change, and the
    * errors of `runOnce`. Throws `unavailable` and changes nothing if the change has not begun by `latest`, a time of `performance.now()`.
    */
   change(shopId: string, request: Request, options: ChangeOptions): Promise<OnceResponse> {
@@ -103,7 +103,7 @@ class ShopChanges<Request extends { productId: string }> {
     return waiting.promise;
   }
 
-  /** A group is made after the events that are ready now, so that the requests which arrive together share it. */
+  /** A group is made after the event loop has handled all events that are ready now, so that requests that arrive together share a group. */
   #schedule(): void {
     if (this.#isScheduled || this.#groups >= GROUPS_MAX || this.#waiting.size === 0) return;
     this.#isScheduled = true;

@@ -154,7 +154,7 @@ test('no call is sent before the time in Retry-After', async (t) => {
   assert.equal(upstream.status().refused, 1);
 });
 
-test('after a date in Retry-After, no call is sent before this date', async (t) => {
+test('if Retry-After has a date, no call is sent before this date', async (t) => {
   const { upstream, replay, now, pass } = await start(t);
   const date = new Date(now() + 5 * 60_000).toUTCString();
   replay.fail('too-many-requests', { times: 1, retryAfter: date });

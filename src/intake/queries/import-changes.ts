@@ -54,8 +54,8 @@ type ChangeId = { importId: string; seq: number };
 
 /**
  * Makes one writing statement also record the rows that it writes: the inserted rows, and the updated rows with their images from before
- * the update. The statement must write rows of the kind `kind`, and no other transaction must be able to change these rows at the same
- * time.
+ * the update. The statement must write rows of the kind `kind`. The caller must make sure that no other transaction changes these rows at the
+ * same time.
  */
 export function toWriteRecording(kind: TrackedKind, { importId, seq }: ChangeId): WriteRecording {
   return {
