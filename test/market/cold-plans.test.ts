@@ -52,7 +52,7 @@ function declareTests(engine: TestEngine): void {
     return `${path}${path.includes('?') ? '&' : '?'}cursor=${pagination.nextCursor}`;
   };
 
-  test('of a collection scan indexes, by its id, its slug and its address', async () => {
+  test('the reads of a collection by its id, its slug and its address are index scans', async () => {
     for (const path of Object.values(readsOfCollection(collection))) {
       await assertPlans(path);
       await assertPlans(path.replace(collection.id, collection.slug));
@@ -60,14 +60,14 @@ function declareTests(engine: TestEngine): void {
     }
   });
 
-  test('of later pages of sales scan indexes', async () => {
+  test('the reads of later pages of sales are index scans', async () => {
     let path = `/v1/collections/${collection.id}/sales?limit=100`;
     for (let pages = 0; pages < 3; pages += 1)
       await assertPlans((path = await nextPage(path.replace(/&cursor=.*/, ''))));
   });
 
   for (const [name, path] of Object.entries(LIST_READS)) {
-    test(`of the ${name} scan indexes, on all chains and on one, on the first page and on the next`, async () => {
+    test(`the reads of the ${name} are index scans, on all chains and on one, on the first page and on the next`, async () => {
       for (const list of [path, `${path}&chain=base`]) {
         await assertPlans(list);
         await assertPlans(await nextPage(list));
@@ -75,7 +75,7 @@ function declareTests(engine: TestEngine): void {
     });
   }
 
-  test('are recorded with all their statements', async () => {
+  test('all statements of a read are recorded', async () => {
     const tables = (statements: readonly RecordedStatement[]) =>
       new Set(
         statements.flatMap(({ sql }) =>
@@ -92,7 +92,7 @@ function declareTests(engine: TestEngine): void {
     assert.ok(tables(await record(`/v1/collections/${collection.id}`)).has('indexer.sale_hour'));
   });
 
-  test('are reported when a statement scans or sorts all rows of a table', async () => {
+  test('a statement that scans or sorts all rows of a table is reported', async () => {
     const scan = { sql: 'select count(*) from indexer.sale where asset = $1', params: ['1'] };
     const sort = {
       sql: 'select asset from indexer.token where collection_id = $1 order by image',
