@@ -15,7 +15,7 @@ export type WindowRequest = { key: string; limit: number; at: number };
  */
 export type WindowPart = { window: number; requests: number; resetAt: number; leftMs: number };
 
-/** The end of a window, computed by the clock of one process, differs by less than this from its end by the clock of another, unless a clock was set. */
+/** Two processes compute the end of a window by their own clocks. The two results differ by less than this, unless a clock was set. */
 const ROUNDING_MS = 1_000;
 
 /**
