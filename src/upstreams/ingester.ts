@@ -58,8 +58,8 @@ export class Ingester {
   #unsupported = 0;
 
   /**
-   * `isImport`: the records are the operator's own. So their sales and listings of a collection count as complete up to now, as those of an import do.
-   * `source`: the vendor that reports the records. `seenMax`: how many active listings the run may see.
+   * `isImport`: the records are the operator's own. So their sales and listings of a collection count as complete up to now, as those of an
+   * import do. `source`: the vendor that reports the records. `seenMax`: how many active listings the run may see.
    */
   constructor(
     context: ImportContext,

@@ -1,5 +1,5 @@
-// Checks the alert rules and the dashboard in deploy/. They must name only metrics that exist, and each rule must fire on the problem that it is for. The
-// tests of the rules need `promtool` (Debian's package `prometheus`), or PROMTOOL with its path.
+// Checks the alert rules and the dashboard in deploy/. They must name only metrics that exist, and each rule must fire on the problem that it
+// is for. The tests of the rules need `promtool` (Debian's package `prometheus`), or PROMTOOL with its path.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -15,5 +15,8 @@ export function fail(name: string, message: string, correction: string): DoctorF
   return { name, level: 'fail', message, mend: correction };
 }
 
-/** The check fails if a clock is wrong by this time or more. Such a clock makes expiry times wrong. Receivers of webhooks may reject deliveries, because each delivery is signed with its time. */
+/**
+ * The check fails if a clock is wrong by this time or more. Such a clock makes expiry times wrong. Receivers of webhooks may reject deliveries,
+ * because each delivery is signed with its time.
+ */
 export const CLOCK_FAIL_MS = 30_000;
