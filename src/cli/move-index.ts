@@ -102,7 +102,7 @@ function describeResult({ rows, tables, sealedMs, sealedChanges, seconds }: Move
     rows === 0
       ? `the index is in ${target}`
       : `the index is in ${target}: ${count(rows)} rows of ${Object.keys(tables).length} tables, compared with the old ones, in ${seconds} s; ` +
-        `changes were rejected for ${(sealedMs / 1_000).toFixed(1)} s before, while the last ${count(sealedChanges)} changes were copied and compared`;
+        `the last ${count(sealedChanges)} changes were copied and compared in ${(sealedMs / 1_000).toFixed(1)} s, and the old index has rejected changes since the start of this time`;
   return (
     `${compared}\n` +
     'Now set INDEXER_DATABASE_URL to it on every node and worker, and restart them one after the other. Until then they serve the old index, and reject changes.\n'

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Disputes } from '../../../src/chains/rpc/disputes.ts';
 
-test('`first` returns the dispute that began first, and a dispute with the same topic at another block counts as a new dispute', () => {
+test('`first` returns the dispute that began first, and a dispute about the same read at another block counts as a new dispute', () => {
   let now = 0;
   const disputes = new Disputes(() => now);
   assert.equal(disputes.add('a', { kind: 'call', block: 1 }), true);
