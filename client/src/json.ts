@@ -1,4 +1,5 @@
-// JSON as the service writes it. `raw`, the base units of a price, becomes a bigint, and bigints become decimal text.
+// Reads and writes JSON in the form of the service. Reading makes a bigint of each `raw`, the base units of a price. Writing makes decimal text of
+// each bigint.
 
 /** Throws a SyntaxError for text that is not JSON. `npm run generate` checks that the OpenAPI documents use the name `raw` only for base units. */
 export function parseJson(text: string): unknown {

@@ -85,7 +85,11 @@ describe('the market on the sample', options, () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/c/${COLLECTION}`);
     await page.keyboard.press('?');
-    assert.equal(await page.isVisible('dialog[open]'), false, 'the field of the search has no focus any more');
+    assert.equal(
+      await page.isVisible('dialog[open]'),
+      false,
+      'the key ? opened the help, so the search field has lost the focus',
+    );
     await context.close();
   });
 

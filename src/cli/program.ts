@@ -44,7 +44,7 @@ function createProgram(io: CommandIo): Command {
     .version(readVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
-    .description('NFT market data and a store from an index of your own.')
+    .description('NFT market data from an index of your own, and a store.')
     .addHelpText('after', '\nSettings are environment variables: docs/settings.md.')
     .configureHelp({ styleTitle: toHeading, showGlobalOptions: false })
     .configureOutput({

@@ -4,9 +4,9 @@
 import type { ListingRejection } from './seaport/listing.ts';
 
 /**
- * Two checks of a submitted order can reject it with `already_filled`, `already_cancelled` or `wrong_counter`. The first check calls the
- * chain, before the check for `duplicate`. The second check reads the chain log, after the check for `collection_not_followed`. `not_signed` rejects
- * only the cancel of an order.
+ * The codes are in the order in which a submitted order is checked. `already_filled`, `already_cancelled` and `wrong_counter` are checked twice:
+ * by calls to the chain before `duplicate`, and against the chain log at their place in this list. `not_signed` rejects only the cancel of an
+ * order.
  */
 export type OrderRejectionCode =
   | 'malformed_order'

@@ -188,7 +188,10 @@ export async function listSlugsLike(db: Queryable, shopId: string, slug: string)
   return new Set(rows.map((row) => row.slug));
 }
 
-/** Locks the assignment of numbers to a derived slug until the transaction ends. Waits while another transaction holds the lock. */
+/**
+ * If a slug that is derived from a name is taken, a number is appended to it. Only one transaction at a time may choose this number: the call waits
+ * for a lock, which the transaction holds until its end.
+ */
 export async function claimSlugNumbers(tx: Queryable, shopId: string, slug: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 2))`, [shopId, slug]);
 }

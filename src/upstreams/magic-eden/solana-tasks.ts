@@ -114,7 +114,7 @@ async function syncListings(context: UpstreamContext, run: CollectionRun): Promi
   const stored = await listKnownListings(context.indexer, { source: MAGIC_EDEN, collectionId, now });
   const pages = walkMagicEdenListings(upstream, collection, { now, counted: readCount(stats), signal });
   const end = await ingester.ingestPages(pages, signal, { change: (record) => withFirstTime(record, stored) });
-  // If the statistics were rejected, the symbol may be unknown. An empty list then counts as incomplete.
+  // If the statistics could not be parsed, they do not show whether Magic Eden knows the symbol. An empty list then counts as incomplete.
   const isKnown = stats.records.length > 0;
   const gap = end.gap ?? (isKnown || end.rows > 0 ? null : 'no listings, and the statistics were rejected');
   await concludeListings(run, { source: MAGIC_EDEN, gap, ...(isKnown && { walk }) });
