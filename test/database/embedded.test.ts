@@ -176,7 +176,9 @@ describe('the embedded database', { timeout: 300_000 }, () => {
       const dir = emptyDir();
       const opener = startOpener(dir);
       t.after(() => opener.child.kill('SIGKILL'));
-      await until(() => existsSync(`${dir}.lock`), LIMIT_MS, 'the first start did not begin');
+      // The process id is written after the lock is taken, and before the database is created.
+      const readPid = () => (existsSync(`${dir}.pid`) ? readFileSync(`${dir}.pid`, 'utf8') : '');
+      await until(() => readPid() === `${opener.child.pid}\n`, LIMIT_MS, 'the first start did not take the lock');
       await assert.rejects(openEmbedded({ dir }), {
         message: new RegExp(`another process \\(pid ${opener.child.pid}\\)`),
       });
