@@ -11,6 +11,7 @@ import { openReplicas } from '../../src/database/open.ts';
 import type { AssetId } from '../../src/core/address.ts';
 import type { Database, Queryable } from '../../src/database/port.ts';
 import { createDatabase } from '../../src/database/port.ts';
+import { lockFigures } from '../../src/market/queries/figures.ts';
 import { listDoubleWindows, listTradeFacts, listVolumeFacts } from '../../src/market/queries/analytics.ts';
 import { listCoverage } from '../../src/market/queries/coverage.ts';
 import { countMirroredAssets, listCheapestMirrored, listCheapestVisible } from '../../src/market/queries/listings.ts';
@@ -125,5 +126,17 @@ describe('the schema on a cluster', { skip: citusSkip() }, () => {
     });
     const rows = await database.query(`select later from indexer.collection_stats order by later`);
     assert.deepEqual(rows, [{ later: 'a' }, { later: 'b' }]);
+  });
+
+  // With several connections, Citus refuses later statements of the transaction. It opens them only if a node is slow.
+  test('a transaction that has locked figures uses one connection to each node until its end', async () => {
+    await using database = open(await theCluster().createDatabase());
+    await migrate(database, 'indexer');
+    const readMode = (db: Queryable) => db.query(`select current_setting('citus.multi_shard_modify_mode') as mode`);
+    const mode = await database.transaction(async (tx) => {
+      await lockFigures(tx, ['ethereum_a']);
+      return readMode(tx);
+    });
+    assert.deepEqual([mode, await readMode(database)], [[{ mode: 'sequential' }], [{ mode: 'parallel' }]]);
   });
 });
