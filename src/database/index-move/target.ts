@@ -3,6 +3,7 @@
 
 import { OperatorError, describeError } from '../../core/errors.ts';
 import { findTableWithRecords, quoted, setExactText } from '../backup/catalogue.ts';
+import { useOneConnection } from '../citus.ts';
 import { migrate } from '../migrate.ts';
 import type { Database, Queryable } from '../port.ts';
 import { boolean, nullable, rowDecoder, safeInteger, text } from '../rows.ts';
@@ -69,8 +70,7 @@ export async function prepareTarget(target: Database, state: MoveState): Promise
   await migrate(target, 'indexer', { contracts: true });
   await target.transaction(async (tx) => {
     await setExactText(tx);
-    // A transaction that has changed a distributed table on several connections cannot alter another one.
-    if (citus !== null) await tx.query(`set local citus.multi_shard_modify_mode to 'sequential'`);
+    if (citus !== null) await useOneConnection(tx);
     await insertMoveState(tx, state);
     await tx.query(`delete from index_move.progress`);
     await tx.query(`delete from index_move.definition`);
