@@ -1,6 +1,7 @@
 // Keeps the rate limit windows of all serving processes in the supervisor. A process receives a part of a window's requests, and counts
 // requests against this part by itself. When the supervisor has no requests of the window left, it takes back the requests that other
-// processes have not used. So all processes together let exactly `limit` requests pass.
+// processes have not used. So all processes together let exactly `limit` requests pass. Only the requests that a process had counted before
+// it ended abnormally are not known. Then its whole part can be used again: a failure of the service must not cause rejections of its clients.
 
 import { WINDOW_MS } from '../http/rate-limit.ts';
 import { WindowTable } from '../http/window-table.ts';
@@ -19,54 +20,55 @@ export type WindowPart = { window: number; requests: number; resetAt: number; le
 const ROUNDING_MS = 1_000;
 
 /**
- * The part of the remaining requests that a process gets while no other process has asked. The rest stays for the client if this process dies,
- * because the part of a dead process counts as used.
+ * The part of the remaining requests that a process gets while no other process has asked. The rest is kept for another process, which then
+ * gets its first part without a recall.
  */
 const SHARE_OF_ONLY_USER = 0.75;
 
 /**
- * `left`: the requests that were given to no process. `users`: the processes that have asked for a part. `holders`: those of them that may have
- * unused requests.
+ * `left`: the requests that were given to no process. `users`: the processes that have asked for a part. `granted`: the requests that each process
+ * has received since the last recall, some of which it may not have used.
  */
-type Window = {
+type Window<Process> = {
   id: number;
   left: number;
   endsAt: number;
   resetAt: number;
-  users: Set<number>;
-  holders: Set<number>;
+  users: Set<Process>;
+  granted: Map<Process, number>;
   recalling: Promise<void> | null;
 };
 
-export type GrantedWindowsOptions = {
+export type GrantedWindowsOptions<Process> = {
   /** A clock that is never set back. */
   monotonic: () => number;
   /** The number of serving processes. */
   processes: number;
   /** Takes the unused requests of a window back from the process. Returns their number. Rejects if the process has ended. */
-  recall: (process: number, window: { id: number; key: string }) => Promise<number>;
+  recall: (process: Process, window: { id: number; key: string }) => Promise<number>;
   /** How long a caller waits for a process that does not respond to a recall. */
   recallTimeoutMs: number;
 };
 
-export class GrantedWindows {
-  readonly #options: GrantedWindowsOptions;
-  readonly #windows: WindowTable<Window>;
+/** `Process` identifies a process. A process that was started again has a new identity, because it has no part of a window. */
+export class GrantedWindows<Process> {
+  readonly #options: GrantedWindowsOptions<Process>;
+  readonly #windows: WindowTable<Window<Process>>;
   #lastId = 0;
 
-  constructor(options: GrantedWindowsOptions) {
+  constructor(options: GrantedWindowsOptions<Process>) {
     this.#options = options;
     this.#windows = new WindowTable(options.monotonic());
   }
 
   /** Gives a part of the window to a process whose earlier part is used up. */
-  async take(process: number, { key, limit, at }: WindowRequest): Promise<WindowPart> {
+  async take(process: Process, { key, limit, at }: WindowRequest): Promise<WindowPart> {
     for (;;) {
       const now = this.#options.monotonic();
       const window = this.#windows.find(key, now) ?? this.#open({ key, limit, at }, now);
       const leftMs = window.endsAt - now;
       if (Math.abs(at + leftMs - window.resetAt) > ROUNDING_MS) window.resetAt = Math.round(at + leftMs);
-      if (window.left > 0 || (window.recalling === null && window.holders.size === 0)) {
+      if (window.left > 0 || (window.recalling === null && window.granted.size === 0)) {
         const requests = this.#grant(window, process);
         return { window: window.id, requests, resetAt: window.resetAt, leftMs };
       }
@@ -78,40 +80,40 @@ export class GrantedWindows {
    * The fewer requests are left, the smaller is the part, so that few requests have to be taken back. Most clients keep their connections, so one
    * process serves all their requests. Until another process asks, this process gets larger parts, and sends fewer messages.
    */
-  #grant(window: Window, process: number): number {
+  #grant(window: Window<Process>, process: Process): number {
     if (window.left === 0) return 0;
     window.users.add(process);
     const share = window.users.size === 1 ? SHARE_OF_ONLY_USER : 1 / this.#options.processes;
     const requests = Math.max(1, Math.floor(window.left * share));
     window.left -= requests;
-    window.holders.add(process);
+    window.granted.set(process, (window.granted.get(process) ?? 0) + requests);
     return requests;
   }
 
   /**
-   * A process that has ended counts as having used its whole part. So does a process that does not respond in time, but if it responds
-   * later, its unused requests can be used again.
+   * If a process has ended, its whole part can be used again. A process that does not respond in time counts as having used its whole part, but
+   * if it responds or ends later, its unused requests can be used again.
    */
-  async #recall(window: Window, key: string): Promise<void> {
-    const holders = [...window.holders];
-    window.holders.clear();
-    const recalled = holders.map(async (holder) => {
-      const requests = await this.#options.recall(holder, { id: window.id, key }).catch(() => 0);
-      window.left += requests;
+  async #recall(window: Window<Process>, key: string): Promise<void> {
+    const granted = [...window.granted];
+    window.granted.clear();
+    const recalled = granted.map(async ([process, requests]) => {
+      const unused = await this.#options.recall(process, { id: window.id, key }).catch(() => requests);
+      window.left += unused;
     });
     await isDoneWithin(Promise.all(recalled), this.#options.recallTimeoutMs);
     window.recalling = null;
   }
 
-  #open({ key, limit, at }: WindowRequest, now: number): Window {
+  #open({ key, limit, at }: WindowRequest, now: number): Window<Process> {
     this.#lastId += 1;
-    const window: Window = {
+    const window: Window<Process> = {
       id: this.#lastId,
       left: limit,
       endsAt: now + WINDOW_MS,
       resetAt: Math.round(at + WINDOW_MS),
       users: new Set(),
-      holders: new Set(),
+      granted: new Map(),
       recalling: null,
     };
     return this.#windows.add(key, window, now);

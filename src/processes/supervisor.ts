@@ -77,7 +77,7 @@ type Member = {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #members: readonly Member[];
-  readonly #windows: GrantedWindows;
+  readonly #windows: GrantedWindows<ProcessChannel>;
   readonly #places = new PlacesOfProcesses();
   /** Each process requests these reports for its status, so they are made at most once a second. */
   readonly #recentReports = readOncePerSecond(() => this.reportOnProcesses());
@@ -112,10 +112,7 @@ export class Supervisor {
     this.#windows = new GrantedWindows({
       monotonic: () => performance.now(),
       processes: options.processes,
-      recall: async (process, window) => {
-        const channel = this.#members[process - 1]?.channel;
-        return channel ? channel.call('giveBack', window) : 0;
-      },
+      recall: (channel, window) => channel.call('giveBack', window),
       recallTimeoutMs: RECALL_TIMEOUT_MS,
     });
     // If nobody waits for `failed` yet, the rejection must not end this process.
@@ -220,7 +217,7 @@ export class Supervisor {
         send: (message) => void child.send(message, undefined, undefined, () => undefined),
         onMessage: (receive) => void child.on('message', receive),
       },
-      this.#handlersFor(member, holdsPort),
+      this.#handlersFor(member, holdsPort, () => channel),
     );
     member.channel = channel;
     child.on('error', (error) => {
@@ -235,7 +232,7 @@ export class Supervisor {
     });
   }
 
-  #handlersFor(member: Member, holdsPort: boolean): CallHandlers<SupervisorCalls> {
+  #handlersFor(member: Member, holdsPort: boolean, channel: () => ProcessChannel): CallHandlers<SupervisorCalls> {
     const { number } = member;
     const { processes, tasks, overrides, compileCache } = this.#options;
     return {
@@ -252,7 +249,7 @@ export class Supervisor {
         member.failure = new OperatorError(message, { exitCode });
         return null;
       },
-      takeWindowPart: (request) => this.#windows.take(number, request),
+      takeWindowPart: (request) => this.#windows.take(channel(), request),
       enterStream: ({ client, limits }) => this.#places.enter(number, client, limits),
       leaveStream: (client) => {
         this.#places.leave(number, client);

@@ -23,7 +23,7 @@ function connect(processes: number, limit: number, delays: () => number) {
   const clocks = { clock: () => time.now, monotonic: () => time.now };
   let messages = 0;
   const toProcess: Channel<FromSupervisor, FromProcess>[] = [];
-  const windows = new GrantedWindows({
+  const windows = new GrantedWindows<number>({
     monotonic: clocks.monotonic,
     processes,
     recall: (process, window) => toProcess[process - 1]?.call('giveBack', window) ?? Promise.reject(new Error('ended')),
@@ -124,7 +124,7 @@ test('if all requests of a client reach one process, 100 requests under a limit 
 });
 
 test('when a second process asks, it gets a smaller part, and the first process gets smaller parts too', async () => {
-  const windows = new GrantedWindows({
+  const windows = new GrantedWindows<number>({
     monotonic: () => 1_000,
     processes: 2,
     recall: () => Promise.resolve(0),
@@ -135,19 +135,36 @@ test('when a second process asks, it gets a smaller part, and the first process 
   assert.deepEqual([await take(1), await take(1), await take(2), await take(1)], [90, 22, 4, 2]);
 });
 
-test('when a process ends, the requests that were granted to it count as used, and other processes can admit the rest', async () => {
+test('when a process ends, its whole part of a window can be used again, so that its clients are not rejected early', async () => {
   const { limiters, toProcess } = connect(2, 100, () => 0);
-  assert.equal(await limiters[0]?.count('list', 'client'), null);
+  for (let sent = 0; sent < 10; sent += 1) assert.equal(await limiters[0]?.count('list', 'client'), null);
   toProcess[0]?.close();
   const counted = [];
   for (let sent = 0; sent < 120; sent += 1) counted.push(await limiters[1]?.count('list', 'client'));
-  assert.equal(passedOf(counted), 25);
+  assert.equal(passedOf(counted), 100);
+});
+
+test('a process that is started again has no part of the windows of the process before it', async () => {
+  const recalled: string[] = [];
+  const windows = new GrantedWindows<string>({
+    monotonic: () => 1_000,
+    processes: 2,
+    recall: (process) => {
+      recalled.push(process);
+      return process === 'ended' ? Promise.reject(new Error('ended')) : Promise.resolve(0);
+    },
+    recallTimeoutMs: LIMIT_MS,
+  });
+  const take = async (process: string) =>
+    (await windows.take(process, { key: 'list client', limit: 4, at: 1_000 })).requests;
+  assert.deepEqual([await take('ended'), await take('restarted'), await take('restarted')], [3, 1, 1]);
+  assert.deepEqual(recalled, ['ended', 'restarted']);
 });
 
 test('a process that does not respond blocks no other process, and its granted requests count as used until it returns them', async () => {
   const givenBack = Promise.withResolvers<number>();
   const recall = (process: number) => (process === 1 ? givenBack.promise : Promise.resolve(0));
-  const windows = new GrantedWindows({ monotonic: () => 1_000, processes: 2, recall, recallTimeoutMs: 10 });
+  const windows = new GrantedWindows<number>({ monotonic: () => 1_000, processes: 2, recall, recallTimeoutMs: 10 });
   const take = (process: number) => windows.take(process, { key: 'list client', limit: 4, at: 1_000 });
   assert.equal((await take(1)).requests, 3);
   assert.equal((await take(2)).requests, 1);

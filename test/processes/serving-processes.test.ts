@@ -116,6 +116,9 @@ forEachEngine('several serving processes', (engine) => {
 
     test('a killed process is started again, and only requests that it had in progress are lost', async (t) => {
       const [, victim = 0] = listChildren(service.pid);
+      const clients = Array.from({ length: CONNECTIONS }, () => new OneConnection(t, service.url, '192.0.2.2'));
+      const sent = CONNECTIONS * 10;
+      for (let index = 0; index < sent; index += 1) await clientOf(clients, index).get('/v1/collections?limit=1');
       const load = new Load(t, service.url);
       await load.responses(200);
       process.kill(victim, 'SIGKILL');
@@ -130,6 +133,13 @@ forEachEngine('several serving processes', (engine) => {
         load.failures.join(', '),
       );
       assert.equal(listChildren(service.pid).length, 2);
+      const client = new OneConnection(t, service.url, '192.0.2.2');
+      for (let index = sent; index < LIST_MAX; index += 1)
+        assert.equal(
+          (await client.get('/v1/collections?limit=1')).status,
+          200,
+          'the limit of the client is reached early',
+        );
       const rejected = (await readMetrics(metricsUrl)).find(
         ([key]) => key === 'mercat_rejected_requests_total{limit="list"}',
       );
