@@ -27,14 +27,17 @@ export type Fault = {
   mayLoseWrites?: boolean;
   /**
    * Starts a platform, breaks it under load, mends it, and returns what was seen. A broken promise is thrown as an AssertionError. The
-   * caller then runs the checks of checks.ts.
+   * caller of `run` then runs the checks of checks.ts.
    */
   run(context: FaultContext): Promise<string[]>;
 };
 
 export type FaultContext = {
   engine: FaultEngine;
-  /** Starts databases, a service, a worker, a webhook receiver and the load. Must be called once. */
+  /**
+   * Starts databases, a service, a worker, a webhook receiver and the load. Must be called at most once. Without a call, the checks of
+   * checks.ts are not run.
+   */
   start(options?: PlatformOptions): Promise<Platform>;
   /** A command that uses the databases of the platform, or only those that `settings` name. The command is not started yet. */
   newCommand(platform: Platform | null, args: readonly string[], settings?: Record<string, string>): Program;

@@ -89,7 +89,7 @@ const OBSTACLES: Readonly<Record<Need, () => string | null>> = {
   haproxy: () => (canStartBalancer() ? null : 'haproxy is not on this machine'),
   faketime: () => (findFaketime() === null ? 'libfaketime is not on this machine' : null),
   git: () => (hasHistory() ? null : 'the history of the repository is not on this machine'),
-  root: () => (process.getuid?.() === 0 && hasMount() ? null : 'mounting a file system needs root'),
+  root: () => (process.getuid?.() === 0 && hasMount() ? null : 'mounting a file system needs root and mount(8)'),
 };
 
 /** Why the fault cannot be tried on this machine. Null if it can. */

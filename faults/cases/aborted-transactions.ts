@@ -37,8 +37,8 @@ export const fault: Fault = {
 };
 
 /**
- * Locks stored responses before products. A change of the service locks them in the opposite order. Returns 1 if PostgreSQL aborts the
- * transaction.
+ * Locks the stored responses, then the products. The service locks in the opposite order: it changes a product, and then stores the response.
+ * Returns 1 if PostgreSQL aborts the transaction.
  */
 async function lockAgainstOrder(client: pg.Client, productIds: readonly string[]): Promise<number> {
   try {

@@ -11,7 +11,7 @@ import { assertNoneFailed, PATIENT } from '../none-failed.ts';
 const CLIENTS_OF_A_KIND = 200;
 const BYTE_PERIOD_MS = 1_000;
 /**
- * The service must have ended the connections of all slow clients after this time. The time is longer than each limit that ends a connection:
+ * The service must end the connections of all slow clients within this time. The time is longer than each limit that ends a connection:
  * 8 s for the headers, 15 s for the complete request, and 30 s without a byte on the connection.
  */
 const ENDED_LIMIT_MS = 90_000;
@@ -25,7 +25,7 @@ const OPENINGS = [
 
 export const fault: Fault = {
   name: 'slow-clients',
-  promise: 'no request of others fails, and each slow client is disconnected',
+  promise: 'no request of another client fails, and each slow client is disconnected',
   engines: ['embedded', 'postgresql'],
   run: async ({ start, onEnd }) => {
     const platform = await start({ settings: PATIENT });

@@ -23,8 +23,8 @@ export class DollarRates {
   /** The number of the read that `#rates` come from. A read that began earlier does not replace them. */
   #applied = 0;
   /**
-   * When `#rates` was last replaced, by `performance.now()`. The rates may include every change that was committed before this time, so a
-   * later read must include these changes too.
+   * When `#rates` was last replaced, by `performance.now()`. A later read uses only a replica that has every change committed before this time,
+   * so older rates never replace newer rates.
    */
   #seenUntil = Number.NEGATIVE_INFINITY;
 

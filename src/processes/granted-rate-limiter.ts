@@ -37,7 +37,7 @@ export class GrantedRateLimiter<B extends string> implements RateLimiter<B> {
     return counted === undefined ? this.#countNextPart(key, limit) : counted;
   }
 
-  /** Gives the unused part of the window back to the supervisor. Returns the number of its requests. */
+  /** Gives the unused requests of the window back to the supervisor. Returns the number of these requests. */
   giveBack(key: string, window: number): number {
     const part = this.#parts.find(key, this.#clocks.monotonic());
     if (part?.window !== window) return 0;

@@ -41,7 +41,7 @@ async function start(t: Parameters<typeof startReplayServer>[0]) {
 }
 
 test(
-  'the recorded listing has its exact price, and the address of its account as its id',
+  'the recorded listing has its exact price, and its id is the address of the listing’s account',
   needsPayloads(LISTING),
   async (t) => {
     const { book, upstream } = await start(t);

@@ -26,7 +26,7 @@ export type ChartProps = {
   /** The values of x, then those of each series. Times are in seconds. */
   data: uPlot.AlignedData;
   series: readonly ChartSeries[];
-  /** The ranges of the scales. A scale without a range begins at 0 and ends at its greatest value. */
+  /** The ranges of the scales. A scale without a range begins at 0 and ends 8 % above its greatest value. */
   ranges?: Readonly<Record<string, uPlot.Range.MinMax>>;
   x: { isTime: boolean; name: string; format: (value: number) => string };
   formatY: (value: number) => string;

@@ -126,8 +126,8 @@ function Actions({ connected, token, chain }: ConnectedProps) {
       ];
       setOutcome({ state: 'failed', reason: failure.message, truths, hash: failure.hash });
     }
-    // Even a failed action may have changed the chain and the service. The service shows a new owner a moment after the order's new status,
-    // so the data is read twice.
+    // Even a failed action may have changed the data of the chain and of the service. The service shows a new owner a moment after the
+    // order's new status, so the data is read twice.
     await queries.invalidateQueries();
     await pause(SETTLED_AFTER_MS);
     await queries.invalidateQueries();

@@ -4,7 +4,7 @@ import type { Address, AssetId } from '../../core/address.ts';
 import type { Hex, TokenStandard } from '../../core/evm.ts';
 import type { ContractReads, SeaportOrderStatus } from '../rpc/contract-reads.ts';
 
-/** A contract returned no usable value, so the row cannot be compared. */
+/** A contract returned no usable value, or the standard of a token is not known. The audit then cannot compare the stored row. */
 export class UnknownFact extends Error {
   override readonly name = 'UnknownFact';
 }

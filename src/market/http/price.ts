@@ -30,8 +30,8 @@ export const PriceSchema = Type.Object(
 export type WirePrice = Static<typeof PriceSchema>;
 
 /**
- * The rates and the time for the prices of one response. `ownCode` is the value of `marketplace` in the service's own rows. An address in
- * `custodyWallets` is not published as a seller or buyer.
+ * The rates and the time for the prices of one response. `ownCode` is the value of `marketplace` for listings and sales of the
+ * service itself. An address in `custodyWallets` is not published as a seller or buyer.
  */
 export type PriceContext = { rates: Rates; now: number; ownCode: string; custodyWallets: ReadonlyMap<string, string> };
 

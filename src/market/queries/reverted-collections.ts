@@ -1,5 +1,5 @@
-// Prepares an undo of collection records: finds which of the collections are followed and which of their earlier slugs are taken, and
-// removes the slugs. Primary database.
+// Prepares an undo of collection records: finds which collections are followed, and whose earlier slugs are taken, and removes the
+// current slugs. Primary database.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';

@@ -7,7 +7,10 @@ import type { Coverage } from '../provenance/coverage.ts';
 import { insertCatalogChanges } from './catalog.ts';
 import { coverageList, coverageSql } from './coverage.ts';
 
-/** Amounts in base units, the volume of the analytics record in native units. `stats` and `analytics` are null without such a record. */
+/**
+ * Amounts are in base units, but `analytics.volumeAllTime` is in native units. `stats` is null if the collection has no stats record,
+ * `analytics` if the collection has no analytics record.
+ */
 export type SnapshotFacts = {
   collectionId: string;
   mirrorFloorRaw: bigint | null;

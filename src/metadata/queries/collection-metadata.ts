@@ -24,8 +24,8 @@ export async function listDueCollectionMetadata(
 }
 
 /**
- * The document and the royalty. If the document could not be read, `document` is null and its stored fields are kept. The stored royalty is
- * then kept too if `royaltyBps` is null.
+ * The document and the royalty. If the document could not be read, `document` is null: the stored fields of the document are kept, and if
+ * `royaltyBps` is null too, the stored royalty is kept.
  */
 export type CollectionRead = {
   collectionId: string;
