@@ -71,7 +71,10 @@ export function* manyCollections(count: number): Generator<Record<string, unknow
   }
 }
 
-/** Sales of the first `collections` collections of `manyCollections` in turn, numbered from `from`. Sales with different numbers are different. */
+/**
+ * Sales of the first `collections` collections that `manyCollections` makes, one sale of each collection in turn. The sales are numbered from
+ * `from`. Sales with different numbers are different.
+ */
 export function* salesOfMany(
   collections: number,
   { count, from }: { count: number; from: number },

@@ -1,7 +1,7 @@
-// Measures how much longer the read of an uncached listing window takes than the SQL statements of this read alone. The statements alone run
-// without deadlines, and their rows are neither mapped nor merged. A statement that needs the result of another one waits for it on both sides.
-// The CPU times of both sides, of this process and the database together, are compared too. Two collections are measured: a generated collection (2,000 mirrored
-// listings, 500 own orders), and a collection with the prices and tokens of recorded sales.
+// Measures how much longer the read of an uncached listing window takes than its SQL statements when they run by themselves: without deadlines,
+// and without mapping and merging their rows. On both sides, a statement that needs the result of another statement waits for this result. The
+// CPU times are compared too. The CPU time of a side is that of this process and the database together. Two collections are measured: a generated
+// collection (2,000 mirrored listings, 500 own orders), and a collection with the prices and tokens of recorded sales.
 
 import type { Database } from '../src/database/port.ts';
 import { readListingWindow } from '../src/market/listing-window.ts';

@@ -182,7 +182,7 @@ function judgeFacts(order: SignedOrder, facts: readonly CallResult[]): Verdict {
     order.standard === 'erc721' ? toOwner(holderResult) === order.seller : (wordOf(holderResult) ?? 0n) > 0n;
   if (!holds) return { fillable: false, reason: 'the seller does not hold the token' };
   if (order.operator === null || order.counter === null || status.length === 0)
-    return { fillable: null, reason: 'the operator or the counter of the order is not known' };
+    return { fillable: null, reason: 'the status, the operator or the counter of the order is not known' };
   const isApproved = wordOf(allResult) === 1n || addressOf(approvedResult) === order.operator;
   return isApproved
     ? { fillable: true, reason: 'status, counter, holder and approval allow the fill' }

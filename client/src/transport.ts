@@ -154,7 +154,10 @@ export class Transport {
   }
 }
 
-/** After a lost response, a 409 can mean that the first attempt still runs. The request is then repeated. If the last attempt gets a 409 too, it is thrown. */
+/**
+ * After a lost response, a 409 can mean that the first attempt still runs, so the request is repeated. If the last attempt gets a 409 too, the
+ * call fails with this 409.
+ */
 function isRetried(error: MercatError, { isRepeatable }: Request, isEffectUnknown: boolean): boolean {
   if (isLost(error)) return isRepeatable;
   const { status } = error;

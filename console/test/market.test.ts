@@ -134,7 +134,7 @@ describe('the market on an empty database', options, () => {
   });
 
   for (const look of LOOKS) {
-    test(`the market says what to do at ${look.width} px, ${look.scheme}`, async () => {
+    test(`at ${look.width} px, ${look.scheme}, the page of an empty market names the command for imports`, async () => {
       const opened = await openPage(browser, look);
       await visit(opened.page, `${service.url}/`);
       assert.match((await opened.page.textContent('main')) ?? '', /mercat import/);

@@ -94,7 +94,7 @@ async function mergeStored(main: Statements, origin: ChangeOrigin, now: number):
 }
 
 /**
- * Merges changes of an indexer in a database of its own. No transaction spans both databases. Therefore the primary stores which changes it
+ * Merges changes of an indexer that has a database of its own. No transaction spans both databases. Therefore the primary stores which changes it
  * has merged (`merged`) until they are deleted in the indexer. The indexer is read outside the transaction, so that the lock is not held
  * while the indexer hangs. If another process merges a batch between the read and the lock, nothing is written, and the caller tries again.
  */

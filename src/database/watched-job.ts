@@ -1,5 +1,5 @@
-// A long job of a command, such as a backup, that runs in the server's process or in the command's own. The job is stopped when its command
-// no longer reads its state, because the command was probably killed.
+// A long job of a command, such as a backup. The job runs in the process of the server or of the command. The job is stopped when the command
+// no longer reads the state of the job, because the command was probably killed.
 
 import { describeError, OperatorError } from '../core/errors.ts';
 import { isDoneWithin } from '../resilience/deadline.ts';
@@ -8,7 +8,7 @@ import { isDoneWithin } from '../resilience/deadline.ts';
 const READ_WAIT_MS = 200;
 /** A job whose state was not read for this long is stopped. */
 const UNREAD_MS_MAX = 30_000;
-/** How long `stop` waits for the end of the job before and after the job is cut. */
+/** How long `stop` waits for the end of the job before it calls `cut`, and from this call on. */
 const STOP_WAIT_MS = 500;
 const CUT_WAIT_MS = 1_500;
 
@@ -22,8 +22,8 @@ export type JobParts<Progress, Result> = {
   initial: Progress;
   run: (control: JobControl<Progress>) => Promise<Result>;
   /**
-   * Is called when the work still runs some time after a stop, and makes the work fail, for example by closing a database. Default: `stop`
-   * waits.
+   * Is called when the work still runs some time after a stop, and makes the work fail, for example by closing a database. Without `cut`,
+   * `stop` waits until the work ends.
    */
   cut?: () => Promise<void>;
   /** The state's `failure` after a stop. */

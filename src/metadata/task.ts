@@ -1,6 +1,6 @@
 // The task that reads the metadata of followed collections on EVM chains, and of their tokens. It reads URIs from the contracts, and
-// documents from the hosts that the URIs name. Collections take turns, so that a slow host delays only the collections that use it. Viewed
-// tokens are read first.
+// documents from the hosts that the URIs name. A token is due when its metadata is to be read. Collections take turns, so that a slow host
+// delays only the collections that use it. Viewed tokens are read first.
 
 import type { AssetId } from '../core/address.ts';
 import type { ContractUri } from '../chains/rpc/contract-reads.ts';
@@ -33,7 +33,7 @@ const ANNOUNCEMENTS_PERIOD_MS = 60_000;
 const DEADLINE_MS = 5 * 60_000;
 /** A run begins no further batch after this time. The next run then reads viewed tokens first again. */
 const SLICE_MS = 30_000;
-/** The most tokens of one batch. Their URIs are read by one batch of calls, and may have 1 MiB each. */
+/** The most tokens in one batch. The calls for their URIs are sent together, and each URI may have 1 MiB. */
 const BATCH_SIZE = 25;
 /** How many collections are read at once. */
 const LANES = 4;

@@ -12,7 +12,7 @@ export function setTaskMetrics(gauges: GaugeTable, tasks: readonly TaskStatus[])
     gauges.set('mercat_task_period_seconds', { task }, periodSeconds);
     gauges.set('mercat_task_failures', { task }, failures);
     if (lagSeconds !== null) gauges.set('mercat_task_lag_seconds', { task }, lagSeconds);
-    // Several tasks can use the same upstream. The gauge is 1 if the breaker of any of them is not closed.
+    // Several tasks can use the same upstream. The gauge is 1 if the upstream's breaker is not closed in at least one task.
     for (const { name, breaker } of upstreams)
       openUpstreams.set(name, openUpstreams.get(name) === true || breaker !== 'closed');
   }

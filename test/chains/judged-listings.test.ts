@@ -313,7 +313,7 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
     );
   });
 
-  test('without an endpoint of the chain, a new listing is judged by the stored log', async () => {
+  test('without an endpoint of the chain, a new listing is judged by the stored log; on a frozen chain, listings are not judged', async () => {
     const opened = await open();
     const real = await signed(0, 500n);
     const phantom = await signed(1, 1n, tokenIdOf(real));

@@ -1,5 +1,5 @@
-// One signed order can have listings at several marketplaces, and of several collections. When a marketplace reports that the order has ended, its
-// other listings end, but only in collections whose figures the transaction has locked.
+// One signed order can have listings at several marketplaces, and of several collections. When a marketplace reports that the order has ended, the
+// other listings of the order end, but only in collections whose figures the transaction has locked.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -48,7 +48,7 @@ forEachEngine('orders with several listings', (engine) => {
     assert.deepEqual(await list('counter'), ['a 1 0', 'a 2 0', 'b 1 0', 'b 2 0']);
   });
 
-  test('do not change in a collection of which a batch has no listing', async () => {
+  test('do not change in a collection if the batch has no listing of this collection', async () => {
     await insertAll();
     // Listings of one order have different assets in different collections.
     await db.query(`update indexer.listing set asset = '2' where right(collection_id, 1) = '2'`);
@@ -60,7 +60,7 @@ forEachEngine('orders with several listings', (engine) => {
     assert.deepEqual((await list('counter')).at(-1), 'b 2 unknown');
   });
 
-  test('have listings that are found by the hash of the order, and not by the collection', async (t) => {
+  test('have listings that the statements find by the hash of the order, without reading the other listings of the collection', async (t) => {
     if (engine.hasCitus) return t.skip('the plan of a cluster has no steps of its nodes');
     await db.query(
       `insert into indexer.listing (key, id, source, chain, collection_id, asset, price_raw, seller, order_hash, status, listed_at)

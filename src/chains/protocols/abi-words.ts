@@ -50,8 +50,8 @@ export function smallIntegerAt(data: Hex, index: number): number {
 }
 
 /**
- * The first word and the length of the array to which word `index` points. Offsets are in bytes from the start of the data. Throws
- * UndecodableData when the array does not fit into the data.
+ * Finds the array to which word `index` points. `start`: the index of the array's first word. `length`: the number of elements. Offsets in
+ * the data are in bytes from the start of the data. Throws UndecodableData when the array does not fit into the data.
  */
 export function arrayAt(data: Hex, index: number, wordsPerElement: number): { start: number; length: number } {
   const offset = smallIntegerAt(data, index);

@@ -77,7 +77,7 @@ export function createImport(environment: ImportEnvironment): DefineCommand {
       )
       .option(
         '--explain',
-        'read the first rows of a file, guess its kind and columns, and print the records that these rows would become; also write a column map, which you can edit: to the file of --map, or to the current directory',
+        'read the first rows of a file, guess its kind and columns, and print the records that these rows would become; also write a column map that you can edit, to the file of --map or to the current directory',
       )
       .option('--dry-run', 'check and count the records without storing them')
       .option(

@@ -70,7 +70,7 @@ async function checkSource(source: Queryable): Promise<void> {
   const applied = await listAppliedMigrations(source, 'indexer');
   const { pending, waiting } = await listPendingMigrations(source, 'indexer');
   if (applied === null || pending.length + waiting.length > 0) {
-    // The target gets the contracted schema, and the source must have the same schema.
+    // The target gets all migrations, also those of `mercat migrate --contract`, and the source must have the same schema.
     const contract = waiting.length > 0 ? ' --contract' : '';
     throw new OperatorError(`the schema of the index is not up to date: run mercat migrate${contract} first`);
   }
@@ -130,7 +130,7 @@ async function begin(sides: MoveSides): Promise<BegunMove> {
   };
   await source.transaction(async (tx) => {
     await insertMoveState(tx, state);
-    // The copy of all rows includes the changes that are recorded here already.
+    // These changes were recorded for an earlier move. The copy of all rows begins later, so it includes them.
     await tx.query(`delete from index_move.change`);
   });
   await createTriggers(source, tables);

@@ -33,7 +33,7 @@ export async function listMovedTables(db: Queryable): Promise<MovedTable[]> {
     });
 }
 
-/** `"a", "b"`: the names of columns, each after `prefix`. */
+/** The quoted names of columns, each after `prefix`: `"a", "b"`. */
 export function namesOf(columns: TableShape['columns'], prefix = ''): string {
   return columns.map(({ name }) => `${prefix}${quoted(name)}`).join(', ');
 }

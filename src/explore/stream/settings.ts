@@ -16,7 +16,7 @@ export const STREAM_SETTINGS: SettingTable<StreamSettings> = {
     default: '5000',
     form: 'an integer from 0 to 1000000',
     meaning:
-      'The most connections to `/explore/v1/stream` that a service serves at the same time, over all its processes (`WORKERS`). Each needs a file descriptor, and up to 64 KiB while its client does not read.',
+      'The most connections to `/explore/v1/stream` that a service serves at the same time, over all its processes (`WORKERS`). Each needs a file descriptor, and up to 64 KiB of memory while its client does not read.',
     parse: (text) => parseInteger(text, 0, 1_000_000),
   },
   streamConnectionsPerClient: {

@@ -66,7 +66,7 @@ test('a summary names at most 5,000 created collections, and has the number of t
   assert.match(describeNotes(one)[0] ?? '', /^created 5,003 collection records with .* and 4,983 more$/);
 });
 
-test('one skipped line gives a warning in the singular, and no skipped line gives no warning', () => {
+test('one skipped line gives a warning in the singular, and without skipped lines there is no warning', () => {
   assert.match(describeNotes(summary({ skippedLines: 1 }))[0] ?? '', /extend over 1 further line of the file/);
   assert.deepEqual(describeNotes(summary()), []);
 });

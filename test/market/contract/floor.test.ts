@@ -272,7 +272,7 @@ forEachMarket('floor', { settings }, (market) => {
     });
   });
 
-  test('is stored as the last buyer floor again after another process has deleted it, even if the clock was set back', async (t) => {
+  test('is stored again as the last buyer floor after another process has deleted the stored floor, even if the clock was set back', async (t) => {
     const subject = newCollection();
     await market.load([subject.collection()]);
     let now = market.now();

@@ -13,8 +13,8 @@ export type CitusCluster = {
   /** Two workers at first. Each call of `addWorker` adds one. */
   workers: PostgresServer[];
   /**
-   * Makes a database on all nodes, with the extension, and returns its URL on the coordinator. `migrated`: with all migrations of both
-   * schemas. Must not be called after `addWorker`, because the added worker lacks the template databases.
+   * Makes a database on all nodes, with the extension, and returns its URL on the coordinator. With the template `migrated`, the database has
+   * all migrations of both schemas. Must not be called after `addWorker`, because the added worker lacks the template databases.
    */
   createDatabase(template?: Template): Promise<string>;
   /** Makes a database without the extension on the coordinator. Returns its URL. */

@@ -1,5 +1,5 @@
 // A program that writes to an embedded database until it is killed. After the database has acknowledged a write, the program appends a line
-// to the acknowledgement file. Each write that this file lists must survive. Usage: embedded-writer.ts DATABASE_DIR ACK_FILE
+// to the acknowledgement file. Each write in the acknowledgement file must survive the kill. Usage: embedded-writer.ts DATABASE_DIR ACK_FILE
 
 import { openSync, writeSync } from 'node:fs';
 import type { Pool } from 'pg';
