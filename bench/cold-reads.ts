@@ -15,7 +15,7 @@ import { ResponseCache } from '../src/http/response-cache.ts';
 import { registerMarketplace } from '../src/market/http/routes.ts';
 import { SORTS } from '../src/market/ranking.ts';
 
-/** `after`: the numbers of the statements whose results the service had before it sent this one. */
+/** `after`: the indexes of the statements whose results the service had before it sent this statement. */
 export type RecordedStatement = { sql: string; params: readonly unknown[]; isPrepared: boolean; after: number[] };
 
 /** Makes the response again, without any cached response or listing window. */
@@ -63,7 +63,7 @@ export class ColdReads {
     return new ColdReads({ app, context, recorder, responses });
   }
 
-  /** Prepares the read of a path of `/v1`. Throws if its response is not a 200, or is degraded. */
+  /** Prepares the read of a path of `/v1`. Throws if the response is not a 200. The returned read throws if its response is degraded. */
   async prepare(path: string): Promise<ColdRead> {
     this.#context.changes.noteEverything();
     const { statusCode, body } = await this.#app.inject(path);

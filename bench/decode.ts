@@ -19,7 +19,8 @@ const FILLS = 10;
 const BATCHES = 2;
 const APPROVALS = 15;
 /**
- * The number of relevant EVM logs in a second on a very busy chain. This number is assumed, not measured. The result is compared with it.
+ * The number of relevant EVM logs in a second on a very busy chain. It is assumed, not measured. The measured rate is printed as a multiple
+ * of this number.
  */
 const ASSUMED_A_SECOND = 200;
 

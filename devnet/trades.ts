@@ -161,8 +161,8 @@ export const sweep: Planner = (context) => {
 };
 
 /**
- * Fills an ask and a matching bid with one call of `matchOrders`. The buyer sends the transaction. If the ask is in the wrapped currency, a third
- * account sends it. The events name the sender as the recipient.
+ * Fills an ask and a matching bid with one call of `matchOrders`. The buyer sends the transaction for an ask in native currency. A third
+ * account sends the transaction for an ask in the wrapped currency. The events name the sender as the recipient.
  */
 export const matchOrders: Planner = async (context) => {
   const listing = pickListing(context, isSingle);

@@ -1,5 +1,5 @@
-// Reads and writes JSON in the form of the service. Reading makes a bigint of each `raw`, the base units of a price. Writing makes decimal text of
-// each bigint.
+// Reads and writes the JSON of the service. Reading converts each `raw`, the base units of a price, to a bigint. Writing converts each bigint
+// to decimal text.
 
 /** Throws a SyntaxError for text that is not JSON. `npm run generate` checks that the OpenAPI documents use the name `raw` only for base units. */
 export function parseJson(text: string): unknown {

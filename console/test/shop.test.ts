@@ -153,7 +153,7 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
     await opened.context.close();
   });
 
-  test('when the field of a form was also changed elsewhere, the user chooses a value, and all other changes are kept', async () => {
+  test('when another client has changed a field that the user edits, the user chooses a value, and all other changes are kept', async () => {
     const { key, client } = await newShop();
     const { data } = await client.createProduct({ name: 'Mug', price: '10' });
     const opened = await openPage(browser, DESKTOP);

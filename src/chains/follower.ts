@@ -107,7 +107,7 @@ async function findAccepted(reader: ChainReader, head: BlockHeader): Promise<Blo
 
 /**
  * Whether the block of the cursor is no longer part of the chain. A head below the cursor does not prove this: the endpoint may merely be
- * behind. The head of an endpoint that is behind has the hash that is stored for its number.
+ * behind. The head of such an endpoint has the hash that is stored for the number of this head.
  */
 async function isOrphaned({ main, reader }: FollowContext, cursor: ChainCursor, head: BlockHeader): Promise<boolean> {
   if (head.number > cursor.number) {
@@ -224,8 +224,8 @@ async function readFilter({ main, reader, protocols }: FollowContext): Promise<E
 type ReadBlocks = { blocks: readonly BlockHeader[]; events: readonly ChainEvent[]; filter: EventFilter };
 
 /**
- * Writes the blocks and events. If the cursor or the set of followed contracts has changed since they were read, nothing is written, and
- * the next step reads again.
+ * Writes the blocks and events. If the cursor or the set of followed contracts has changed since the blocks were read, nothing is written,
+ * and the next step reads again.
  */
 async function commit(
   context: FollowContext,

@@ -11,7 +11,7 @@ export type TurnLimits = {
   runningMax: number;
   /** The number of pieces of work with one key that may wait. Further work is rejected immediately. */
   waitingMax: number;
-  /** Waiting work is rejected if no other work with its key has ended for this long. */
+  /** Waiting work is rejected if no other work with its key has begun or ended for this long. */
   stallMs: number;
   /** Waiting work is rejected after this time, or at the time `latest` that the caller names, whichever comes first. */
   waitMaxMs: number;

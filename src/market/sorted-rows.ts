@@ -56,7 +56,7 @@ export class SortedRows<R extends PricedRow> {
     return result.value;
   }
 
-  /** Keeps those of the rows whose assets have no row yet. */
+  /** Adds each row to `rows`, unless `rows` already has a row of the same asset. */
   keep(rows: readonly R[]): void {
     for (const row of rows) {
       if (this.assets.has(row.asset)) continue;

@@ -12,7 +12,7 @@ const DEADLINE_MS = 10 * 60_000;
 const BATCH_TIMEOUT_MS = 10_000;
 const BATCHES_MAX = 10_000;
 
-/** The maximum number of old changes that one run deletes. The next run deletes further old changes. */
+/** The maximum number of old entries that one run deletes. The next run deletes further old entries. */
 const DELETED_MAX = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
 

@@ -61,7 +61,7 @@ forEachEngine('blocks kept for reorganisations', (engine) => {
     const { settle } = followWorld({ main: db, indexer: db }, world);
     await settle();
     await call('evm_revert', snapshot);
-    // The new blocks get another miner than the earlier test has set, so that their hashes differ.
+    // The reverted blocks have the miner that the earlier test set. The new blocks get another miner, so that their hashes differ.
     await call('anvil_setCoinbase', first);
     for (let blocks = 0; blocks < 3; blocks += 1) await mine(world.chain);
     await settle();

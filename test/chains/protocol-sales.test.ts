@@ -133,7 +133,7 @@ forEachEngine('sales of settlement protocols', (engine) => {
     assert.deepEqual((await rows()).sums, [140, 2], 'a reorganisation removed a reported sale');
   });
 
-  test('a sale for a dollar token is stored and counted in the status, but not in the volume and the number of sales', async () => {
+  test('a sale paid in a dollar token is stored and counted in the status, but not in the volume and the number of sales', async () => {
     const dollars = `0x${'d0'.repeat(20)}` as Address;
     await apply(soldAt(1, { currency: dollars }), soldAt(2, {}));
     assert.deepEqual((await rows()).sums, [100, 1]);

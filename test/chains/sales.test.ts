@@ -89,7 +89,7 @@ test('a bundle of several tokens of one contract is one sale that has no token i
   assert.deepEqual(salesOf([sale]), [{ contract: NFT, asset: null, price: 100n, seller: SELLER, buyer: BUYER }]);
 });
 
-test('a fill with tokens of several contracts is several sales, one for each contract, and none has an amount', () => {
+test('a fill with tokens of several contracts is several sales, one for each contract, and none has a price in base units', () => {
   const sales = salesOf([fill(SELLER, BUYER, [nft(1n), nft(2n, OTHER_NFT)], [to(native(100n), SELLER)])]);
   assert.deepEqual(
     sales.map(({ contract, asset, price }) => [contract, asset, typeof price]),

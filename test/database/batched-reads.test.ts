@@ -49,7 +49,7 @@ describe('batched reads', () => {
     assert.equal(await after, 'a second');
   });
 
-  test('a read that waits for its statement beyond its deadline is rejected, but the other reads of this statement are not', async (t) => {
+  test('a read is rejected if its deadline passes while it waits for a statement, and the other waiting reads are still sent', async (t) => {
     let now = 1_000;
     t.mock.method(performance, 'now', () => now);
     const { reads, sent, end } = createReads();

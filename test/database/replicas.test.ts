@@ -364,7 +364,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     await assert.rejects(
       open([other], LAG_MAX_MS),
       new OperatorError(
-        'main-replica-1 of DATABASE_REPLICA_URLS is not a replica of the primary: its system identifier is another one',
+        'main-replica-1 of DATABASE_REPLICA_URLS is not a replica of the primary: it has another system identifier',
       ),
     );
   });

@@ -53,7 +53,7 @@ forEachEngine('a move of the index', (engine) => {
     }
   }
 
-  test('that has begun or is complete is in the status of its source, without the host of the other database', async () => {
+  test('the status of the source says that a move has begun or is complete, without the host of the other database', async () => {
     const begun = await readWith({ role: 'source', phase: 'copying' });
     assert.equal(begun?.move, 'begun');
     assert.ok(!JSON.stringify(begun).includes('other.example'));
@@ -61,7 +61,7 @@ forEachEngine('a move of the index', (engine) => {
     assert.equal((await readWith({ role: 'target', phase: 'complete' }))?.move, undefined);
   });
 
-  test('that is not complete is reported by mercat status, and by mercat doctor with the name of the other database', async () => {
+  test('mercat status reports a move that is not complete, and mercat doctor also names the other database', async () => {
     await readWith({ role: 'source', phase: 'copying' });
     assert.match((await runStatus(settings)).stdout, /^a move of the index to another database has begun/m);
     assert.match((await runDoctor(settings)).stdout, /a move of the index to other\.example:5432\/index has begun/);
@@ -99,7 +99,7 @@ describe('the workers of a cluster', { skip: citusSkip() }, () => {
   const second = () => cluster.workers[1] as PostgresServer;
   const portOf = ({ url }: PostgresServer) => new URL(url).port;
 
-  test('are in the status, each with whether the coordinator can use it', async () => {
+  test('the status says of each worker whether the coordinator can use it', async () => {
     const readWorkers = async () => {
       const { main, indexer } = await readStatus(databases);
       assert.equal(main?.cluster, undefined);
@@ -123,7 +123,7 @@ describe('the workers of a cluster', { skip: citusSkip() }, () => {
     assert.deepEqual(await readWorkers(), [true, true]);
   });
 
-  test('are shown by mercat status, and mercat doctor names the worker that does not respond', async () => {
+  test('mercat status shows the workers, and mercat doctor names a worker that does not respond', async () => {
     const both = /^the indexer database is the coordinator of a Citus cluster: worker 2 responds, worker 3 responds$/m;
     assert.match((await runStatus(settings)).stdout, both);
     assert.match((await runDoctor(settings)).stdout, /version 13\S*, the tables are distributed over/);

@@ -47,8 +47,8 @@ function startLoad(service: TwoDatabaseService, paths: readonly string[]): Load 
 
 withTwoServers('databases stop and start under load', (servers) => {
   /**
-   * Starts a service whose reported figures never become too old. Each request of the load advances the clock, and a fast machine would
-   * otherwise make them too old before the end of the test.
+   * Starts a service whose reported figures never become too old. Each request of the load advances the clock. On a fast machine, the load
+   * would otherwise make the figures too old before the end of the test.
    */
   const startForLoad = async (t: TestContext) => {
     const service = await startOnTwoDatabases(t, servers);
@@ -149,7 +149,7 @@ withTwoServers('databases stop and start under load', (servers) => {
     const many = range(40).map(() => newCollection({ snapshot: { floorRaw: '1' } }));
     await service.load(many.flatMap((one) => [one.collection(), one.listing('1', 5), one.stats({ owners: 3 })]));
     const release = await lockTable(t, service.settings['INDEXER_DATABASE_URL'], 'indexer.collection_stats');
-    // There are more detail requests than connections. Each makes two reads that hang.
+    // There are more detail requests than connections. Each detail request makes two reads that hang.
     const details = Promise.all(many.map((one) => service.get(one.path)));
     const listings = await Promise.all(many.map((one) => service.fresh(`${one.path}/listings`)));
     for (const { status, body } of listings) {

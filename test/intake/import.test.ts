@@ -171,7 +171,7 @@ forEachEngine('import', (engine) => {
     assert.deepEqual([summary.read, summary.inserted, summary.refused, refused], [2, 1, 1, [2]]);
   });
 
-  test('all lines of a rejected row except the first count as skipped, and the lines of a stored row do not', async () => {
+  test('all lines of a rejected row except its first line count as skipped, and no line of a stored row counts as skipped', async () => {
     const columns = ['tokenId', 'name'].map((column) => [column, { column }] as const);
     const given = Object.entries({ kind: 'token', chain: 'ethereum', contractAddress: EVM });
     const map = Object.fromEntries([...columns, ...given.map(([field, value]) => [field, { value }] as const)]);

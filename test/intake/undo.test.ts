@@ -42,7 +42,7 @@ const ID = `ethereum_${EVM}`;
 class Killed extends Error {}
 
 /**
- * Returns a database that simulates the end of its process after the first `limit` transactions. From then on, all transactions and statements
+ * Returns a database that simulates the end of the process after the first `limit` transactions. From then on, all transactions and statements
  * fail.
  */
 function killedAfter(db: Database, limit: number): Database {
@@ -106,7 +106,7 @@ forEachEngine('the undo of an import', (engine) => {
   });
 
   for (const replace of [false, true]) {
-    test(`an undo removes the marketplace and the listing that an import added to a sale of the chain, ${replace ? 'with' : 'without'} \`replace\``, async () => {
+    test(`an undo removes the marketplace and the listing that an import added to a sale read from the chain, ${replace ? 'with' : 'without'} \`replace\``, async () => {
       await load([sale({ tx: '0x9', logIndex: 1 })]);
       await db.query(`update indexer.sale set source = 'unknown', block_number = 5`);
       const before = await dumpUndoable(db);
@@ -257,7 +257,7 @@ forEachEngine('the undo of an import', (engine) => {
     );
   });
 
-  test('an undo restores the listings of the same order at other marketplaces', async () => {
+  test('if an import ended the listings of one order at several marketplaces, the undo restores all of these listings', async () => {
     const order1 = { orderHash: '0xaa' };
     await load([listing(order1), listing({ ...order1, source: 'blur', id: 'B1' })]);
     const one = await dumpUndoable(db);
@@ -267,7 +267,7 @@ forEachEngine('the undo of an import', (engine) => {
     assert.deepEqual(await dumpUndoable(db), one);
   });
 
-  test('an undo of a signed order lists the mirrored listing of the order again', async () => {
+  test('an undo of the import of a signed order makes the mirrored listing of the order active again', async () => {
     const signed = ask();
     await load([listing({ seller: signed.offerer, orderHash: hashOrder(signed) })]);
     const one = await dumpUndoable(db);
@@ -292,7 +292,7 @@ forEachEngine('the undo of an import', (engine) => {
     });
   });
 
-  test('an undo takes back a listing that its chain has judged since the import', async () => {
+  test('an undo takes back a listing that was judged since the import', async () => {
     await db.query(
       `insert into indexer.judged_collection (collection_id, chain, followed_at, state, joined_seq)
        values ($1, 'ethereum', now(), 'joined', 0)`,

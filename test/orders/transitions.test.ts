@@ -56,7 +56,7 @@ const CASES: Record<string, Case> = {
     after: [noBalance, { balance: 4n, partial: false }],
   },
   'active: the approval to transfer the token is withdrawn': { before: {}, after: [{ approved: false }] },
-  'dormant: the offerer holds enough again, and the approved operator may transfer it': {
+  'dormant: the offerer holds enough units again, and the approved operator may transfer them': {
     before: { balance: 0n, approved: false },
     after: [{ balance: 1n, approved: true }, {}],
   },

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import type { TestStore } from '../support/service/shop.ts';
 import { assertInvalidProduct, assertNothingStored } from '../support/service/shop.ts';
 
-/** Declares the tests: every unreadable body is a 400 with the message 'Invalid product payload', and nothing is stored. */
+/** Declares the tests: a request with an unreadable body gets a 400 with the message 'Invalid product payload', and nothing is stored. */
 export function describeProductBodies(store: TestStore): void {
   test('a description that looks like deeply nested JSON, or begins with U+FEFF, is stored unchanged', async () => {
     const shop = await store.shop();
@@ -48,7 +48,7 @@ export function describeProductBodies(store: TestStore): void {
       'a field named __proto__': '{"__proto__":{"name":"a","price":1}}',
     };
     for (const [name, body] of Object.entries(bodies)) {
-      test(`(${name}) is rejected by create and update with a 400`, async () => {
+      test(`create and update reject a body with a 400: ${name}`, async () => {
         const shop = await store.shop();
         const product = await shop.product();
         for (const [method, path] of [
@@ -67,7 +67,7 @@ export function describeProductBodies(store: TestStore): void {
       });
     }
 
-    test('whose content type is not JSON is rejected, even if its text is JSON', async () => {
+    test('a body whose content type is not JSON is rejected, even if its text is JSON', async () => {
       const shop = await store.shop();
       const body = '{"name":"a","price":1}';
       for (const type of [
@@ -86,7 +86,7 @@ export function describeProductBodies(store: TestStore): void {
       }
     });
 
-    test('of more than 1 MiB is rejected', async () => {
+    test('a body of more than 1 MiB is rejected', async () => {
       const shop = await store.shop();
       const response = await shop.send('POST', '/products', {
         body: { name: 'a', price: 1, description: 'x'.repeat(1_100_000) },
@@ -95,7 +95,7 @@ export function describeProductBodies(store: TestStore): void {
       await assertNothingStored(shop);
     });
 
-    test('with thousands of unknown fields gets a response that lists only the first errors', async () => {
+    test('the response to a body with thousands of unknown fields lists only the first errors', async () => {
       const shop = await store.shop();
       const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`f${index}`, 1]));
       const response = await shop.send('POST', '/products', { body });

@@ -71,7 +71,7 @@ function sumByKey(changes: readonly HoldingChange[]): HoldingChange[] {
 
 /**
  * `owner`: the holder; null unless exactly one account holds the token. `minted`: the chain log has events of the token. `burned`: the
- * token was minted, and no account holds it. `block`: the block of the token's last event in the chain log; null if it has none.
+ * token was minted, and no account holds it. `block`: the block of the token's last event in the chain log; null without such an event.
  */
 export type Ownership = { owner: string | null; burned: boolean; minted: boolean; block: number | null };
 

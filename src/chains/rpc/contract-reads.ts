@@ -138,8 +138,8 @@ export class ContractReads {
   }
 
   /**
-   * The standard that the contract reports through ERC-165. Null if the contract reports both standards, neither or every interface, or
-   * does not implement ERC-165.
+   * The standard that the contract reports through ERC-165. Null if the contract reports both standards or none, claims to support every
+   * interface, or does not implement ERC-165.
    */
   async tokenStandard(contract: Address): Promise<TokenStandard | null> {
     const supportsAll = await this.#supports(contract, NO_INTERFACE);
@@ -219,8 +219,8 @@ export class ContractReads {
   }
 
   /**
-   * Calls a contract at the newest block, once with each call data in `each`, in one batch. A contract that makes calls fail does not make
-   * the endpoint count as failed.
+   * Calls a contract at the newest block, once with each call data in `each`, in one batch. If calls fail because of the contract, the
+   * endpoint does not count as failed.
    */
   #callEach(to: Address, each: readonly Hex[]): Promise<CallResult[]> {
     const fetch = async (endpoint: Endpoint, tag: string): Promise<CallResult[]> => {
@@ -253,8 +253,8 @@ export class ContractReads {
 
   /**
    * Reads state at a block, and has the result compared with the results of other endpoints. `topic` is the same for every attempt to read
-   * the same state. If `isEvidence` is false, an endpoint with a different result does not count as failed, and if the first result is
-   * outvoted, the result that two endpoints returned is used without another attempt.
+   * the same state. If `isEvidence` is false, an endpoint with a different result does not count as failed. An outvoted first result is
+   * then replaced, without another attempt, by the result that two endpoints returned.
    */
   async #readAgreed<T>(
     at: AtBlock,

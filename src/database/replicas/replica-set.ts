@@ -62,7 +62,7 @@ const KEPT_LAGS = 2;
  * reason may be read again later.
  */
 const MISTAKES: Partial<Record<LeftOut, string>> = {
-  'of another system': 'is not a replica of the primary: its system identifier is another one',
+  'of another system': 'is not a replica of the primary: it has another system identifier',
   'of another database': 'is a replica of the primary, but its URL names another database',
   'of a Citus cluster': 'leads to a node of a Citus cluster, which cannot have replicas here: remove the setting',
 };

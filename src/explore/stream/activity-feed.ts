@@ -124,8 +124,9 @@ export class ActivityFeed {
   }
 
   /**
-   * The rest of the page after the position. Returned without a promise if it is in memory. Null at the end of the log. Throws or rejects with
-   * `gone` if events after the position are no longer kept, and with `unavailable` if the log cannot be read.
+   * The events after the position. Returns all of them, without a promise, if they are among the newest events in memory. Otherwise reads
+   * the events up to the end of their page. Null at the end of the log. Rejects with `gone` if events after the position are no longer kept,
+   * and with `unavailable` if the log cannot be read.
    */
   read(position: number): LogPage | null | Promise<LogPage> {
     if (this.#state === null) return this.readPage(position);

@@ -27,8 +27,8 @@ import type { TrackChanges } from '../undo/change-log.ts';
 const PAUSE_AFTER_MS = 10;
 
 /**
- * Verifies the signatures of the orders. `verified` has the records with a valid signature, with their signed terms, and the records
- * without a signature. Signatures of contracts (ERC-1271) are rejected, because each would need a chain query.
+ * Verifies the signatures of the orders. `verified` has all records except the rejected orders, and adds the signed terms to each active
+ * signed order. Signatures of contracts (ERC-1271) are rejected, because each would need a chain query.
  */
 export async function verifyOrders(records: readonly NumberedRecord[]): Promise<{
   verified: NumberedRecord[];
@@ -69,7 +69,7 @@ function verifyOrder(row: OrderRow, unverified: UnverifiedOrder): { row: OrderRo
     };
   }
   const seaport = { parameters, signature: normalizeSignature(signature, protocol.version) };
-  // An ended order keeps the status of its record. Without signed terms, the status is not derived from the chain log.
+  // An ended order keeps the status of its record: without signed terms, its status is not derived from the chain log.
   const signed = row.status === 'active' ? toSignedTerms(unverified, protocol, operator) : null;
   return { row: { ...row, seaport, signed, unverified: null } };
 }

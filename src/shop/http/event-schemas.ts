@@ -168,7 +168,7 @@ export const EVENT_WEBHOOKS: Record<string, object> = Object.fromEntries(
   ]),
 );
 
-/** The header parameters of a delivery. The examples are the valid signature of the example body with EXAMPLE_SECRET. */
+/** The header parameters of a delivery. The signature in the examples is valid for the example body and EXAMPLE_SECRET. */
 function toHeaders(body: { timestamp: string }): object[] {
   const examples = signWebhook({
     id: toExampleEventId(body.timestamp),

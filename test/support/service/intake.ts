@@ -185,14 +185,14 @@ const TABLES = [
 
 export type TableName = (typeof TABLES)[number];
 
-/** Empties the tables in TABLES, which imports write to, and the activity log. */
+/** Empties the tables in TABLES and LOG_TABLES, and `indexer.collection_rarity`. */
 export async function emptyTables(db: Database): Promise<void> {
   await db.query(`truncate ${[...LOG_TABLES, ...TABLES].join(', ')}, indexer.collection_rarity`);
 }
 
 const SYNC_TABLES = ['main.follow', 'main.sync_task', 'main.recent_view', 'indexer.listing_snapshot'];
 
-/** Empties the tables in TABLES, and the tables in which tasks keep their own state. */
+/** Empties the same tables as `emptyTables`, and the tables in which tasks keep their own state. */
 export async function emptySyncTables(db: Database): Promise<void> {
   await emptyTables(db);
   for (const table of SYNC_TABLES) await db.query(`delete from ${table}`);

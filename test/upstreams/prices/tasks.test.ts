@@ -94,7 +94,7 @@ forEachEngine('prices', (engine) => {
     assert.equal((await rates())['MON'], 0.031);
   });
 
-  test('if the two sources of a currency differ by more than 5 %, its stored price is not changed', async (t) => {
+  test('if the two prices of a currency differ by more than 5 %, the stored price of the currency is not changed', async (t) => {
     const { tables, done } = await start(t);
     await done();
     tables.coingecko['ETH'] = '2900';
