@@ -1,7 +1,7 @@
 // Measures how many events a second the follower reads and commits, for live blocks and for a backfill of a million EVM logs. Also measures
-// the memory of the backfill and of the projection of its log, in a process of their own. Two comparisons follow. The first compares the duration of a backfill with two endpoints, whose responses are
-// compared, with that of a backfill with one endpoint. The second compares the duration of a backfill of all settlement protocols with that
-// of a backfill of Seaport alone. Each endpoint is a separate process. The measured durations include the time that the endpoints take.
+// the memory of the backfill and of the projection of its log, in a process of their own. Then measures how much longer a backfill
+// takes with a second endpoint, whose responses are compared with those of the first endpoint, and with all settlement protocols instead of
+// Seaport alone. Each endpoint is a separate process. The measured durations include the time that the endpoints take.
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -109,7 +109,7 @@ async function benchBackfill(target: Target): Promise<void> {
   }
 }
 
-/** Compares a backfill with two endpoints of equal speed with a backfill with one endpoint. */
+/** Measures the duration of a backfill with two endpoints of equal speed, as a multiple of the duration with one endpoint. */
 async function benchComparison(database: Database, latencyMs: number): Promise<void> {
   const backfillMs = (endpoints: number) =>
     withContext(database, { ...BACKFILL_SHORT, latencyMs, endpoints }, async (context) => {

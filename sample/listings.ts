@@ -77,8 +77,8 @@ function canBeListed(asset: SampleAsset): boolean {
 }
 
 /**
- * Whether the sample records the owner of the token. In a collection that is not complete, it records the owners only of tokens that can
- * have a listing.
+ * Whether the sample records the owner of the token. In a collection that is not complete, the sample records the owners only of tokens
+ * that can have a listing.
  */
 export function hasKnownOwner({ spec }: CollectionContext, asset: SampleAsset): boolean {
   return spec.complete === true || canBeListed(asset);

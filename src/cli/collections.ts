@@ -69,7 +69,7 @@ Example:
     .argument('<id>', 'the id of the collection, as mercat collections list prints it')
     .option(
       '--purge',
-      'delete everything that is stored about the collection, followed or not: this cannot be taken back',
+      'delete everything that is stored about the collection, even if it is not followed: this cannot be taken back',
     )
     .option('--yes', 'with --purge: do not ask for a confirmation')
     .option('--json', JSON_OPTION)

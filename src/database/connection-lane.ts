@@ -6,8 +6,8 @@ import { raceDeadline } from '../resilience/deadline.ts';
 /** The share of a pool's connections that one lane can use. If two lanes hang, a fifth of the connections is still free. */
 const LANE_SHARE = 0.4;
 /**
- * The embedded engine has one connection. Up to this many statements of a lane wait for it together, and connection-order.ts decides
- * which of them is next.
+ * The embedded engine has one connection. At most this many statements of a lane wait for the connection at once, and
+ * connection-order.ts decides which of them is next.
  */
 const LANE_CONNECTIONS_EMBEDDED = 4;
 
@@ -37,13 +37,13 @@ export class ConnectionLane {
     try {
       await raceDeadline(placeFree, deadline);
     } catch (error) {
-      // If this caller got the place just before its deadline, the next caller gets it.
+      // This caller may have received a place just before the deadline. `leave` then gives the place to the next caller.
       if (!this.#waiting.delete(takePlace)) this.leave();
       throw error;
     }
   }
 
-  /** Gives the place to the longest waiting caller, or frees it. */
+  /** Gives the place to the longest waiting caller. Frees the place if no caller waits. */
   leave(): void {
     const [next] = this.#waiting;
     if (!next) {

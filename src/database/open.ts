@@ -50,7 +50,7 @@ export type Databases = {
 /** `processes`: the number of serving processes, this process included. They share the connections of the pools. Default: 1. */
 export type OpenOptions = { processes?: number };
 
-/** Opens the databases. Throws if the primary cannot be used. The indexer is not checked, so that the service starts while it is down. */
+/** Opens the databases. Throws if the primary cannot be used. The indexer is not checked, so that the service starts while the indexer is down. */
 export async function openDatabases(config: DatabaseSettings, log: Log, options: OpenOptions = {}): Promise<Databases> {
   const main =
     config.databaseUrl === null

@@ -276,7 +276,7 @@ class TokenListReader {
     return rows;
   }
 
-  /** Null if the list is not filtered by traits. */
+  /** Null if the list is not filtered by traits. `none` if no token can pass the filter. */
   async #findTraitFilter(): Promise<TraitFilter | 'none' | null> {
     const { traits } = this.#query;
     if (traits.size === 0) return null;

@@ -14,7 +14,7 @@ export class SerialisedJson {
   }
 }
 
-/** The JSON text of a response body. Throws a TypeError if a `SerialisedJson` is deeper in the body than its members. */
+/** The JSON text of a response body. Throws a TypeError if a `SerialisedJson` is in the body, but is not a member of the body itself. */
 export function toJsonText(body: unknown): string {
   const members: [string, unknown][] = typeof body === 'object' && body !== null ? Object.entries(body) : [];
   if (!members.some(([, value]) => value instanceof SerialisedJson)) return JSON.stringify(body);

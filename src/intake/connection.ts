@@ -11,7 +11,7 @@ export type ConnectionImportOptions = Omit<ImportOptions, 'onEvent'>;
 export type ImportListener = (event: ImportEvent) => void | Promise<void>;
 
 export type IntakeConnection = {
-  /** Rejects with an ImportFailure when the import fails. The `summary` of the ImportFailure counts what was stored before. */
+  /** Rejects with an ImportFailure when the import fails. The `summary` of the ImportFailure counts what was stored before the failure. */
   import(
     source: AsyncIterable<Uint8Array>,
     options: ConnectionImportOptions,

@@ -217,12 +217,12 @@ async function insertChecked(
 }
 
 /**
- * How many milliseconds from `now` on are tried as the order's creation time. The id contains that time, so a second order of one token in
- * the same millisecond gets the next free millisecond.
+ * The most creation times that are tried for an order: `now` and the milliseconds after it. The id contains the creation time, so a second
+ * order of one token in the same millisecond gets the next free millisecond.
  */
 const ID_ATTEMPTS_MAX = 1_000;
 
-/** Creation times are tried from `now` on until the id is free. Throws OrderRejected if the order is already stored. */
+/** Tries creation times from `now` on until the id is free. Throws OrderRejected if the order is already stored. */
 async function insertUnderNewId(tx: Queryable, order: NewSignedOrder, now: number): Promise<SignedOrder> {
   const { chain, contractAddress, asset } = order;
   for (let createdAt = now; createdAt < now + ID_ATTEMPTS_MAX; createdAt += 1) {

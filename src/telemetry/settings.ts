@@ -1,4 +1,5 @@
-// The settings of OpenTelemetry. Names, forms and defaults are those of its specification.
+// The settings of OpenTelemetry. Names, forms and defaults are those of the OpenTelemetry specification, except that nothing is sent unless an
+// endpoint is set.
 
 import type { SettingTable } from '../core/setting.ts';
 import { parseHttpUrl, parseInteger } from '../core/setting.ts';

@@ -34,7 +34,7 @@ export async function beginSaleRead(
   const { collectionId } = follow;
   const covered = await findCoverage(indexer, { collectionId, subject: 'sales', source });
   // A stored sale that was read from a chain does not shorten the first read. The marketplace may have earlier sales that the chain's log
-  // lacks, and it knows which listings were filled.
+  // lacks, and the marketplace reports which listings were filled.
   const newest = await findNewestSaleTime(indexer, { source, collectionId, isReported: covered === null });
   const startedAt = clock();
   // A stored time in the future comes from a process with a wrong clock. So `since` is never later than the start of the read.

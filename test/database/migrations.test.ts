@@ -157,7 +157,7 @@ function findBreaking(sql: string): string[] {
     .map((one) => one.trim());
 }
 
-test('a migration after the first release has no statement that breaks the previous version, unless its comment names the excluded versions', () => {
+test('a migration after the first release has no statement that breaks the previous version, unless a comment names the versions that can no longer use the schema', () => {
   for (const schema of SCHEMAS) {
     const folder = new URL(`../../src/database/migrations/${schema}/`, import.meta.url);
     for (const name of readdirSync(folder).filter((one) => one > LAST_BEFORE_RELEASE[schema])) {
@@ -232,7 +232,7 @@ forEachEngine('a database that a newer version has migrated', (engine) => {
 });
 
 forEachEngine('the tables of listings, tokens and sales', (engine) => {
-  test('are vacuumed and analyzed after changes of 2 % of their rows, not of 20 %', async () => {
+  test('are vacuumed after changes of 2 % of their rows, not of 20 %', async () => {
     const db = await engine.open();
     for (const table of ['listing', 'listed_asset', 'token', 'holder', 'sale', 'sale_hour', 'market_hour']) {
       const rows = await db.query<{ name: string; value: string }>(

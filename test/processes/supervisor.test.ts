@@ -57,7 +57,7 @@ test('when processes end again and again, the service ends, and the message has 
   );
 });
 
-test('a first process that cannot start ends the command with its message and exit code', async () => {
+test('if the first process cannot start, the command ends with the message and exit code of this process', async () => {
   await assert.rejects(Supervisor.start(optionsOf([], 'fails')), (error) => {
     assert.ok(error instanceof OperatorError);
     assert.deepEqual([error.message, error.exitCode], ['the port is taken', 2]);
@@ -75,7 +75,7 @@ test('a process that hangs is killed and started again', async () => {
   assert.match(logged.join(''), /"signal":"SIGKILL"/);
 });
 
-test('no serving process outlives the supervisor, even one that hangs', () => {
+test('no serving process outlives the supervisor, not even a process that hangs', () => {
   // `spawnSync` waits until the output is closed, and so until every process that has inherited the output has ended.
   const run = spawnSync(process.execPath, [ENDING_SUPERVISOR], { encoding: 'utf8', timeout: LIMIT_MS });
   const child = Number(run.stdout);

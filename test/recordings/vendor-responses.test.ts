@@ -51,7 +51,7 @@ const USUAL: Readonly<Record<Vendor, Readonly<Record<string, readonly [object: s
     token: ['1 rejected (mintAddress: is missing)', NO_OBJECT],
     asks: ['malformed', 'malformed'],
   },
-  // The recorded id is not the id of the request, so an object is malformed. A test below replaces the id.
+  // The recorded id is not the id of the request, so the outcome for an object is `malformed`. A test below replaces the id.
   helius: { collection: ['malformed', ''], tokens: ['malformed', ''], asset: ['malformed', ''] },
   opensea: {
     contract: ['malformed', ''],
@@ -121,7 +121,7 @@ const parse = (text: string): unknown => {
 test('the table of recorded responses names exactly the files in their folder', needsPayloads(), () => {
   assert.deepEqual(listPayloads(), Object.keys(RECORDED).sort());
   for (const file of Object.keys(EXPECTED))
-    assert.ok(RECORDED[file], `${file} is in the table of outcomes, but is not a file`);
+    assert.ok(RECORDED[file], `${file} is in the table of outcomes, but not in the table of recorded responses`);
   for (const [file, { asked, contract }] of answers) {
     if (asked) assert.ok(contract, `${file} is requested by the service, but no test checks it`);
     if (contract) assert.ok(existsSync(new URL(`../../${contract}`, import.meta.url)), `${contract} does not exist`);

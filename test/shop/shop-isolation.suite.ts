@@ -10,7 +10,7 @@ export function describeShopIsolation(store: TestStore): void {
   describe("another shop's product", () => {
     const MISSING_ID = `prod_${'0'.repeat(32)}`;
 
-    test('is answered like a product that does not exist', async () => {
+    test('requests get the same responses as requests for a product that does not exist', async () => {
       const [shop, stranger] = [await store.shop(), await store.shop()];
       const product = await shop.product({ inventory: 20 });
       const request = async (id: string) => {
@@ -46,7 +46,7 @@ export function describeShopIsolation(store: TestStore): void {
       assert.deepEqual(await stranger.events(), []);
     });
 
-    test('is answered with the headers of a missing product, in the same order, even after its own shop has read it', async () => {
+    test('a read gets the same headers, in the same order, as a read of a product that does not exist, even after the shop of the product has read it', async () => {
       const [shop, stranger] = [await store.shop(), await store.shop()];
       const { id } = await shop.product();
       await shop.ok('GET', `/products/${id}`);

@@ -153,7 +153,7 @@ forEachEngine('an outage of all sources', (engine) => {
         const [count, usual] = [sum(back, server), sum(ordinary, server)];
         assert.ok(
           count <= usual,
-          `${server}: ${count} requests in the minute after the recovery, but ${usual} in a minute without an outage in which every task is due`,
+          `${server}: ${count} requests in the minute after the recovery, but only ${usual} in an ordinary minute in which every task is due`,
         );
       }
     }

@@ -91,7 +91,7 @@ forEachEngine('mirrored listings', (engine) => {
     assert.equal((await statuses())['L3'], 'cancelled');
   });
 
-  test('a run that sees more different listings than its limit fails', async () => {
+  test('a run that sees more distinct listings than its limit fails', async () => {
     const run = new Ingester(toContext(db), { seenMax: 2 });
     await run.ingest([row(0), row(1), row(0)]);
     await run.ingest([row(1)]);
@@ -164,12 +164,12 @@ forEachEngine('mirrored listings', (engine) => {
       assert.equal(
         (await snapshot([])).accepted,
         isThird,
-        'an accepted snapshot of the listings below a price reset the count of short snapshots without a price',
+        'an accepted snapshot of the listings below a price reset the count of short snapshots of all listings',
       );
     }
   });
 
-  test('the buyer total decides whether a listing is below the price of a partial snapshot', async () => {
+  test('the buyer total of a listing decides whether a snapshot of the listings below a price can retire the listing', async () => {
     await ingester().ingest([row(0, { priceRaw: '900', buyerTotalRaw: '1000' }), row(1, { priceRaw: '900' })]);
     assert.equal((await snapshot([row(2, { priceRaw: '950' })], { below: 950n })).retired, 1);
     assert.deepEqual(await statuses(), { L0: 'active', L1: 'cancelled', L2: 'active' });

@@ -138,7 +138,8 @@ export function describeTotal(fulfilment: Fulfilment, chain: TradingChain): stri
 }
 
 /**
- * The call that fills an order. It pays the price of the whole order. If the order was already partly filled, Seaport returns the surplus.
+ * The call that fills an order. The call pays the price of the complete order. If the order was already partly filled, Seaport returns the
+ * surplus.
  */
 export function toFillCall(fulfilment: Fulfilment): Call {
   const { counter: _, ...components } = toStruct(fulfilment.parameters);

@@ -11,7 +11,7 @@ export type SoldToken = { contract: Address; tokenId: bigint; quantity: bigint }
 
 export type MarketSale = {
   protocol: Address;
-  /** Null when the protocol does not identify its orders by a hash of their own. */
+  /** Null when the event does not contain the hash of the order. */
   orderHash: Hex | null;
   /** Whether the seller accepted a bid. Otherwise the buyer accepted a listing. */
   isBid: boolean;

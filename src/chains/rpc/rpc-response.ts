@@ -24,7 +24,7 @@ export type ReadOptions = {
 
 /**
  * The kinds of errors that concern one call only: its gas, its stack, its execution time or the size of its result. Each endpoint has its
- * own texts for these errors, so most of them have the kind of unrecognised errors, `rpc-error`.
+ * own texts for these errors. So most of these errors are not recognised, and have the kind `rpc-error`.
  */
 const OF_CALL: ReadonlySet<RpcFailureKind> = new Set(['rpc-error', 'range-too-large']);
 
@@ -86,7 +86,7 @@ function toIndex(id: unknown, firstId: number, isError: boolean): number {
 
 /**
  * Converts the single error that an endpoint sent for a complete batch. A rate limit or a server error keeps its kind. Any other error
- * becomes `batch-rejected`, because the batch itself may be its reason.
+ * becomes `batch-rejected`, because the endpoint may reject only the batch and not its calls.
  */
 function toBatchFailure(failure: RpcFailure): RpcFailure {
   const keepsKind = failure.kind === 'rate-limited' || failure.kind === 'server-error';

@@ -259,7 +259,9 @@ function completePrice(
 function noteTime({ column, as = [] }: ColumnSource, columns: readonly SampledColumn[], notes: string[]): void {
   const [first, second] = findTimes(samplesOf(columns, column));
   if (first?.startsWith('date:') && second !== undefined) {
-    notes.push(`timestamp: day and month cannot be told apart; read as ${as[0]}, it could be ${second}`);
+    notes.push(
+      `timestamp: day and month cannot be told apart; the column is read as ${as[0]}, but ${second} is possible too`,
+    );
   }
   if (first === 'spreadsheet-time') {
     notes.push(

@@ -30,8 +30,8 @@ function placesOf(indexer: Pick<Database, 'pool'>): number {
 }
 
 /**
- * Returns at least one part, unless there are no records. The records of each part keep their order. There are at most as many parts as
- * transactions that `createPartLane` lets run at the same time. The embedded engine has one connection, so there a batch is one part.
+ * Returns at least one part, unless there are no records. The records of each part keep their order. On PostgreSQL there are at most as
+ * many parts as the lane of `createPartLane` has places. On the embedded engine, which has one connection, a batch is one part.
  */
 export function divideByCollection(
   records: readonly NumberedRecord[],
@@ -48,7 +48,7 @@ export function divideByCollection(
   }
   const parts = Array.from({ length: count }, () => ({ rows: 0, records: new Array<NumberedRecord>() }));
   const partOf = new Map<string | null, (typeof parts)[number]>();
-  // The largest collection first, each into the part with the fewest records so far.
+  // Assigns the collections in descending order of size, each to the part with the fewest records so far.
   for (const [id, rows] of [...rowsOf].sort(([, one], [, other]) => other - one)) {
     const smallest = parts.reduce((least, part) => (part.rows < least.rows ? part : least));
     smallest.rows += rows;

@@ -161,7 +161,7 @@ export async function listChainCovered(db: Queryable, chain: string): Promise<st
 }
 
 /**
- * Stores that a chain covers the sales and tokens of collections. If the holders of a collection are read from the
+ * Records that a chain covers the sales and tokens of collections. If the holders of a collection are read from the
  * chain (market/queries/chain-holders.ts), the chain also covers the owners.
  */
 export async function insertChainCovered(

@@ -41,8 +41,8 @@ const decodeListing = rowDecoder('listing', {
 
 /**
  * The listings in judged collections whose states the changes may affect: all listings of the changed orders, the active listings of the
- * changed tokens, the active listings of the changed owners that have an operator, and all listings of the changed offerers that have a
- * counter.
+ * changed tokens, the active listings of the changed owners if the listing has an operator, and all listings of the changed offerers if the
+ * listing has a counter.
  */
 export async function listAffectedListings(db: Queryable, changes: EvidenceChanges): Promise<JudgedListing[]> {
   const { chain, orderHashes, tokens, owners, offerers } = changes;

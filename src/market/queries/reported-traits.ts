@@ -7,7 +7,7 @@ import type { CollectionAsset } from './figures.ts';
 import { noteChangedTraits } from './rarity.ts';
 import { refreshTraits } from './traits.ts';
 
-/** The SQL condition that the imported traits of `token` are used, because its metadata was not read from elsewhere. */
+/** An SQL condition: no metadata of `token` was read from its contract or from a DAS endpoint, so its imported traits are used. */
 const IS_REPORTED = `not exists (select from indexer.token_metadata as metadata where metadata.collection_id = token.collection_id
   and metadata.asset = token.asset and metadata.source <> 'import' and metadata.fetched_at is not null)`;
 

@@ -75,7 +75,7 @@ export async function readCoingeckoPrices(
         const coin = toRow(byId[id], id);
         const { usd } = coin;
         if (usd === undefined || usd === null) return;
-        // A price without a time is accepted, because prices of Coinbase have no time either. A malformed time rejects the price.
+        // A price without a time is accepted, because prices of Coinbase have no time either. A price with a malformed time is rejected.
         const seconds = optionalInteger(coin, UPDATED);
         if (seconds !== null && now - Date.parse(toTime(seconds, UPDATED)) > AGE_MAX_MS) rejectRow(id, 'is too old');
         quotes.set(symbol, { source: upstream.name, usd: toUsd(usd instanceof JsonNumber ? usd.text : null, id) });

@@ -77,7 +77,7 @@ describe('mercat import --explain', () => {
     assert.match(stdout, /cells are separated by semicolons/);
     assert.match(
       stdout,
-      /day and month cannot be told apart; read as date:MM\/DD\/YYYY, it could be date:DD\/MM\/YYYY/,
+      /day and month cannot be told apart; the column is read as date:MM\/DD\/YYYY, but date:DD\/MM\/YYYY is possible too/,
     );
     assert.match(stdout, /if the price is for one unit, add "times": "quantity"/);
     const base = await explain('b.csv', 'token_id,price,date\n1,6.27e+16,1650000000\n');

@@ -136,7 +136,7 @@ async function migrateMain(db: Database): Promise<void> {
   if (!found?.found) await migrate(db, 'main');
 }
 
-/** The pause between two rounds of writes. The move needs it, because it shares the process and the embedded connection with the writes. */
+/** The pause between two rounds of writes. Without a pause, the writes would take the process and the embedded connection from the move. */
 const WRITE_PERIOD_MS = 50;
 
 /**

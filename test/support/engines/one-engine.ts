@@ -1,4 +1,4 @@
-// Databases for a test that runs on one engine only, because it takes long. This is the embedded database, or with TEST_CITUS=1 PostgreSQL
+// Databases for a test that takes long, and therefore runs on one engine only: on the embedded database, or with TEST_CITUS=1 on PostgreSQL
 // with the indexer database on a Citus cluster.
 
 import { rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ import path from 'node:path';
 export type OneEngine = {
   /** Settings of a service on new databases that have all migrations. */
   settings: Record<string, string> & { DATA_DIR: string };
-  /** Removes the databases. The service must be closed before. */
+  /** Removes the databases. Close the service first. */
   close(): Promise<void>;
 };
 

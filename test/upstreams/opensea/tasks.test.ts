@@ -313,7 +313,7 @@ forEachEngine('OpenSea', (engine) => {
     }
   });
 
-  test('later runs request only new sales', async (t) => {
+  test('later runs request only sales since 15 minutes before the newest stored sale', async (t) => {
     const market = makeMarket(40);
     const { done, replay } = await start(t, market);
     await follow({ slug: APES.slug });
