@@ -52,7 +52,7 @@ async function measureRow(row: Row, peers: readonly MeasuredPeer[]): Promise<voi
   }
 }
 
-/** A round that completes less than one request of each connection is repeated with three times the duration, up to ROUND_S_MAX. */
+/** A round that completes fewer requests than it has connections is repeated with three times the duration, up to ROUND_S_MAX. */
 async function send(load: Load, seconds: number): Promise<Measured> {
   const result = await autocannon({ connections: CONNECTIONS, duration: seconds, ...load });
   if (result.requests.total < CONNECTIONS && seconds < ROUND_S_MAX) return send(load, 3 * seconds);

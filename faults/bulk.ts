@@ -11,7 +11,7 @@ const TOKENS_PER_IMPORT = 1_000;
 /** The first token id. It is above the ids of all tokens that the load writes. */
 const FIRST_ID = 10_000_000;
 
-/** Imports the tokens while the load runs. The ledger does not contain these tokens. */
+/** Imports the tokens while the load runs. The ledger of the load does not contain these tokens. */
 export async function importBulk(platform: Platform): Promise<void> {
   const client = platform.newClient();
   for (let number = 0; number < IMPORTS; number += 1) {
@@ -19,6 +19,6 @@ export async function importBulk(platform: Platform): Promise<void> {
     const tokens = times(TOKENS_PER_IMPORT, (index) => toToken(String(firstId + index), `Bulk ${firstId + index}`));
     const sent = { method: 'POST', path: '/intake/v1/records', body: toNdjson(tokens) };
     const isImported = async () => (await client.send(sent)).text.includes('"event":"done"');
-    await until(isImported, COMMAND_LIMIT_MS, 'the bulk cannot be imported');
+    await until(isImported, COMMAND_LIMIT_MS, 'the tokens cannot be imported');
   }
 }

@@ -9,7 +9,7 @@ import type { FaultContext } from './fault.ts';
 /** Mounts a file system of this size until the fault has ended, and returns its folder, which every user may enter. */
 export function mountSmallDisk({ onEnd }: FaultContext, size: string): string {
   const root = temporaryDirectory();
-  // PostgreSQL does not run as root. Its user must be able to enter the parent of its folder.
+  // PostgreSQL does not run as root, so its user must be able to enter the folder above the file system.
   chmodSync(root, 0o755);
   const disk = path.join(root, 'disk');
   const mounted = mountMemory(size, disk);

@@ -53,7 +53,7 @@ async function killRestores({ newCommand }: FaultContext, platform: Platform): P
     const launchedAt = performance.now();
     const killAt = launchedAt + moment * restoreMs;
     while (restore.isRunning && performance.now() < killAt) await sleep(POLL_MS);
-    // This restore ended before the kill, so it took less time than `restoreMs`. The moments of the later kills depend on its shorter time.
+    // This restore ended before the kill, so it took less time than `restoreMs`. The moments of the later kills are shares of this shorter time.
     if (!restore.isRunning) restoreMs = performance.now() - launchedAt;
     else killed += 1;
     await restore.end('SIGKILL');

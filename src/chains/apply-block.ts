@@ -168,7 +168,7 @@ function toHoldingChanges(chain: string, events: readonly LoggedEvent[], sign: 1
   });
 }
 
-/** The last approval that these events set. A transfer revokes the approval of its token. */
+/** The last approvals that these events set for each operator and each token. A transfer revokes the approval of its token. */
 function lastApprovals(
   chain: string,
   events: readonly LoggedEvent[],

@@ -45,7 +45,7 @@ async function cover(
   const isNew = stored.revision !== revision;
   if (!isNew && stored.to !== null && Math.abs(to - stored.to) < STEP_MS) return new Set();
   const isOld = (time: number | null) => time === null || clock() - time >= MAX_AGE_MS.total;
-  // After an outage the figures of the chain are young enough to be served again, so the ranking keys change.
+  // After an outage, the figures of the chain are no longer too old. They are served again, so the ranking keys change.
   const isYoungAgain = isOld(stored.to) && !isOld(to);
   if (!isNew && !isYoungAgain) {
     await updateChainCoverage(indexer, chain.id, { to, revision });

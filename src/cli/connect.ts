@@ -20,7 +20,7 @@ export type ConnectOptions = {
 };
 
 /**
- * A process that has the embedded database open may not listen yet, such as a server that is starting. A command waits this long for that
+ * A process can have the embedded database open and not listen, for example a server that is starting. A command waits this long for that
  * process to listen, or to close the database.
  */
 const STARTING_SERVER_TIMEOUT_MS = 20_000;

@@ -118,7 +118,7 @@ function countRows({ rows }: UndoPart): number {
 function describe({ id, rows, kept, next }: UndoPart, { dryRun }: { dryRun: boolean }): string {
   const lines = Object.entries(rows).map(([kind, counts]) => `${kind}: ${describeCounts(counts, dryRun)}`);
   if (lines.length === 0) lines.push(`${id} has no rows that can be taken back`);
-  for (const one of kept) lines.push(`left: ${one.kind} ${printable(one.row)} ${one.reason}`);
+  for (const one of kept) lines.push(`kept: ${one.kind} ${printable(one.row)} ${one.reason}`);
   if (next !== null) lines.push(`stopped; mercat imports undo ${id} continues`);
   return lines.map((line) => `${dryRun ? 'dry run: ' : ''}${line}\n`).join('');
 }
@@ -129,7 +129,7 @@ function describeCounts({ removed, restored, missing, kept }: UndoCounts, dryRun
     [removed, `${would}deleted`],
     [restored, `${would}restored`],
     [missing, 'gone already'],
-    [kept, `left, because they cannot be taken back`],
+    [kept, 'kept, because they cannot be taken back'],
   ] as const;
   return parts.flatMap(([rows, what]) => (rows > 0 ? [`${rows.toLocaleString('en')} ${what}`] : [])).join(', ');
 }

@@ -83,8 +83,8 @@ class UsageError extends Error {
 }
 
 /**
- * Makes the command and its subcommands throw a UsageError. Also makes them reject an option that stands where the value of another option is
- * expected.
+ * Makes the command and its subcommands throw a UsageError where Commander would end the process. Also makes them reject an option that stands
+ * where the value of another option is expected.
  */
 function prepare(command: CommandUnknownOpts): void {
   command.exitOverride((error) => {

@@ -43,7 +43,10 @@ export class BatchedReads<Value> {
     return waiting.promise;
   }
 
-  /** Sends the statement after all events that are ready now were processed, so that requests that arrive together share one statement. */
+  /**
+   * Sends the statement after the event loop has processed the events that are ready now, so that requests that arrive together share one
+   * statement.
+   */
   #schedule(): void {
     if (this.#isScheduled || this.#running >= RUNNING_MAX) return;
     this.#isScheduled = true;

@@ -1,6 +1,6 @@
 // A source of the marketplace interface: one kind of read of one database. Each source has its own deadline, circuit breaker and lane, so
-// that a failing source leaves the other sources unaffected. Reads that may use replicas have a breaker of their own, because they also work
-// while the server that the replicas copy is lost.
+// that a failing source leaves the other sources unaffected. Reads that may use replicas have a breaker of their own, because replicas can serve
+// these reads while the server that they replicate is down.
 
 import { ServiceError } from '../core/errors.ts';
 import { ConnectionLane, laneSizeOf } from '../database/connection-lane.ts';

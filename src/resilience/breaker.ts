@@ -82,8 +82,8 @@ export class CircuitBreaker {
 
   /**
    * Records a failed call. The breaker opens after `failuresMax` failures in a row, or after a failed trial. `opens`: this failure alone
-   * opens the breaker. `leastMs`: the breaker then stays open for at least this long, for example because of `Retry-After`. Returns true
-   * when this failure opened a closed breaker.
+   * opens the breaker. `leastMs`: if this failure opens the breaker, the breaker stays open for at least this long, for example because of
+   * `Retry-After`. Returns true when this failure opened a closed breaker.
    */
   failed({ opens = false, leastMs = 0 }: { opens?: boolean; leastMs?: number } = {}): boolean {
     const { failuresMax = FAILURES_MAX } = this.#options;

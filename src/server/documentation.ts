@@ -21,7 +21,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PAGES = ['SECURITY.md', 'CHANGELOG.md', 'docs/*.md', 'docs/decisions/*.md'];
 const ROUTES = ['/llms.txt', '/SECURITY.md', '/CHANGELOG.md', '/docs/:page', '/docs/decisions/:page'];
 
-/** `file`: the name of the OpenAPI document in the repository, to which pages link. */
+/** `file`: the name of the OpenAPI document in the repository. Pages link to this document. */
 const INTERFACES = [
   {
     file: 'marketplace',

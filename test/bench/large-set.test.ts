@@ -90,7 +90,7 @@ forEachEngine('the large set', (engine) => {
 });
 
 describe('the rows of the large set', () => {
-  test('are the same with the same seed, and others with another seed', () => {
+  test('are the same with the same seed, and different with another seed', () => {
     const sqlOf = (seed: number) => rowsSql({ ...SIZE, now: new Date(NOW).toISOString(), seed });
     assert.deepEqual(sqlOf(1), sqlOf(1));
     assert.notEqual(sqlOf(1).sale, sqlOf(2).sale);

@@ -1,5 +1,6 @@
 // A real `mercat serve` that follows local chains. Tests use it as an external program does: the public interface without a key,
-// and the intake with an API key. Only the operator's calls use the local socket. They add collections and read the progress.
+// and the intake with an API key. Only the operator's calls use the local socket. These calls create the key, add collections and read the
+// progress.
 
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -51,7 +51,7 @@ test('a reason quotes the value that is wrong', () => {
   for (const [record, value] of wrong) assert.ok(reasonOf(record).includes(value), reasonOf(record));
 });
 
-test('the reason for a time that is not in ISO 8601 says how a column map declares its pattern', () => {
+test('the reason for a time that is not in ISO 8601 says how a column map declares the pattern of the time', () => {
   assert.match(
     reasonOf(sale({ timestamp: '01/14/22' })),
     /not "01\/14\/22"; in a column map, .* "as": "date:MM\/DD\/YY"/,

@@ -1,5 +1,5 @@
 // The first endpoint of a service begins to return wrong data: it leaves out logs, serves a fork, or serves another chain. At every
-// block the service still lists exactly what the chain can fill. Its status counts failures of this endpoint.
+// block the service still lists exactly what the chain can fill. The status of the service counts failures of this endpoint.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

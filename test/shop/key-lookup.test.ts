@@ -78,7 +78,7 @@ forEachEngine('the look-up of an API key', (engine) => {
     );
   });
 
-  test('is not repeated for a second after it has found no key, however long it took', async () => {
+  test('that finds no key is not repeated within one second after its end, however long it took', async () => {
     const { sent, main } = recordStatements(db);
     let now = NOW;
     const slow: Database = {

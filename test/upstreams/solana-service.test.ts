@@ -181,7 +181,7 @@ forEachEngine('Solana from its sources to the interface', (engine) => {
       }
     });
 
-    test('the owner of a token in escrow is its seller while the token is listed, and the label of the escrow wallet while it is not listed', async () => {
+    test('the owner of a token in escrow is the seller while the token is listed; while it is not listed, only the label of the escrow wallet is served', async () => {
       for (const index of [LISTED, UNLISTED]) assert.equal(group[index]?.['ownership'].owner, ESCROW);
       const listed = await token(LISTED);
       assert.deepEqual(listed.owner, { address: SELLER, kind: 'wallet', label: null });

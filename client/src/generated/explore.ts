@@ -383,7 +383,7 @@ export type ListMarketCollectionsResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -397,7 +397,7 @@ export type GetMarketCollectionResult = {
   data: MarketCollection;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -425,7 +425,7 @@ export type ListTokensResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -437,7 +437,7 @@ export type ReadTokensResult = {
   data: (Token | null)[];
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -459,7 +459,7 @@ export type ListWalletTokensResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -481,7 +481,7 @@ export type ListWalletListingsResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -495,7 +495,7 @@ export type GetOrderResult = {
   data: Order;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -509,7 +509,7 @@ export type GetProvenanceResult = {
   data: Provenance;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -530,7 +530,7 @@ export type GetHistoryResult = {
   data: HistoryPoint[];
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -544,7 +544,7 @@ export type GetHoldersResult = {
   data: Holders;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -564,7 +564,7 @@ export type ListTraitsResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -590,7 +590,7 @@ export type ListActivityResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -618,7 +618,7 @@ export type ListWalletActivityResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -638,7 +638,7 @@ export type SearchMarketResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };

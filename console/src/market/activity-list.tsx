@@ -24,7 +24,7 @@ const SKELETONS = 8;
 export function ActivityList({ filter }: { filter: ActivityFilter }) {
   const query = useInfiniteQuery(activityQuery(filter));
   const offset = query.data?.pages[0]?.meta.offset;
-  // The stream cannot be filtered by wallet, so the list of a wallet does not use the stream. It is read again from time to time.
+  // The stream cannot be filtered by wallet, so the list of a wallet does not use the stream. The list is read again from time to time.
   const isLive = 'collection' in filter;
   const newer = useNewerEvents(
     { collection: isLive ? filter.collection : null, kinds: ALL_KINDS },

@@ -1,4 +1,4 @@
-// The page of one wallet: its tokens and its listings, on all chains.
+// The page of one wallet: its tokens, listings and activity, on all chains.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';

@@ -18,8 +18,8 @@ export const CHANGES_SEALED_MAX = 50_000;
 const ROUNDS_WITHOUT_PROGRESS_MAX = 3;
 
 /**
- * `count` returns the number of changes that are left. `round` copies the recorded changes. `left`: their number before the round. Throws an
- * OperatorError if the changes come faster than the rounds can copy them.
+ * `count` returns the number of changes that are left. `round` copies the recorded changes. `left`: the number of changes before the round.
+ * Throws an OperatorError if the changes come faster than the rounds can copy them.
  */
 export async function repeatUntilFew(
   count: () => Promise<number>,

@@ -4,7 +4,7 @@
 import type { QueryConfig } from 'pg';
 import { rowDecoder, text } from '../rows.ts';
 
-/** SQL for the start time of the server. It identifies a server. An address does not, because one server can have several addresses. */
+/** SQL for the start time of the server. This time identifies a server. An address does not, because one server can have several addresses. */
 export const SERVER = `extract(epoch from pg_postmaster_start_time())::text`;
 
 const decodeServer = rowDecoder('server', { server: text });

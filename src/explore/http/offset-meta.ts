@@ -45,7 +45,7 @@ const members = {
     {
       offset: typeOrNull<string>(
         'string',
-        'The offset in the stream that the response reflects; null while the log of activity cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards.',
+        'The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards.',
         { examples: [toOffset(42)] },
       ),
     },

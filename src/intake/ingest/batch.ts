@@ -84,8 +84,9 @@ export type IngestOptions = {
   /** Rolls back each transaction after its last statement. */
   dryRun: boolean;
   /**
-   * True for an import and for the operator's own feed. Their sales and listings of a collection are taken as complete up to `now`, and
-   * this coverage is stored. False for records of a marketplace: the task that reads the marketplace stores the coverage.
+   * True for an import and for the operator's own feed. The sales and listings that they have of a collection are taken as complete up to
+   * `now`, or up to the start of the import if `changes` is given. This coverage is stored. False for records of a marketplace: the task that
+   * reads the marketplace stores the coverage.
    */
   isImport: boolean;
   /** The marketplace that reported the records. Absent for an import and for the operator's own feed. */
@@ -297,7 +298,7 @@ async function withPlace<T>(lane: ConnectionLane, work: () => Promise<T>): Promi
 
 type Omitted = Pick<IngestedPart, 'rejections' | 'ownOrderLines'>;
 
-/** Finds the records that are not written because of rows of the primary database. */
+/** Finds the records that rows of the primary database exclude: they are not written. */
 function findOmitted(records: readonly NumberedRecord[], { contractAddresses, orderIds }: KnownInPrimary): Omitted {
   return {
     rejections: records.flatMap((entry) => (isPrimary(entry.record) ? [] : rejectOtherCase(entry, contractAddresses))),
@@ -420,7 +421,7 @@ async function writeListings(
 
 /**
  * Returns one row of coverage for each collection with imported sales, and one for each collection with imported listings. An import with a
- * change log covers the time up to its start. It stores the coverage of a collection once.
+ * change log covers the time up to the start of the import, and stores the coverage of each collection once.
  */
 function toImportedCoverage(
   records: readonly NumberedRecord[],

@@ -1,8 +1,9 @@
 // Chooses a figure of a collection among several candidates: the one of the strongest kind that is complete and not too old. Pure.
 
 /**
- * Where a figure comes from, strongest first. `chain`: counted from the history of the collection on its chain, which was read completely
- * and is followed. `scan`: counted from a vendor's list that was read to its end, and whose changes have been read without a gap since.
+ * Where a figure comes from, strongest first. `chain`: counted from the history of the collection on its chain. This history was read
+ * completely, and the collection is followed. `scan`: counted from a vendor's list. The list was read to its end, and all changes since then were
+ * read without a gap.
  * `reported`: a vendor states the figure itself. `imported`: counted from records of the operator and orders of this service. `snapshot`:
  * stored with the collection record.
  */

@@ -1,5 +1,6 @@
-// Takes sales and tokens back: deletes rows that an import inserted, restores the columns of rows that it changed, and corrects the sums
-// and figures. Indexer database. The transaction must have locked the figures of the collections.
+// Takes sales and tokens back: deletes rows that an import inserted, restores the columns of rows that the import changed, and corrects
+// the sums and figures. Also hides restored listings until they are judged. Indexer database. The transaction must have locked the figures of
+// the collections.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, rowDecoder, text } from '../../database/rows.ts';

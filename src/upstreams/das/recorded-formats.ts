@@ -22,7 +22,10 @@ export const DAS_FORMATS: readonly RecordedFormat[] = [
   },
 ];
 
-/** The assets of a JSON-RPC response or of its result: a page, a list or one asset. Null when the value itself is one asset. */
+/**
+ * The assets of a JSON-RPC response, whose result is a page, a list or one asset. A page or a list may also stand alone. Null for a value that is
+ * itself an asset.
+ */
 function toAssets(response: unknown): RecordedRows | null {
   if (Array.isArray(response)) return response;
   if (!isRow(response)) return null;

@@ -34,8 +34,8 @@ const sharesOf = ({ price, platformFee, royalty }: ReportedSale) => ({
 });
 
 /**
- * The events of each sale. The sales of the protocol 0x are fills of listings (`direction: 0`): their currency is the native currency, which
- * a bidder cannot offer there.
+ * The events of each sale. The sales of the protocol 0x are fills of listings (`direction: 0`): they are paid in the native currency, and bids
+ * of 0x cannot offer this currency.
  */
 const ENCODERS = {
   BuyPriceAccepted: (sale) => [

@@ -255,7 +255,7 @@ suite('a chain is read through faulty endpoints', () => {
     await assert.rejects(closing.blocks.head(), { name: 'RpcFailure', kind: 'closed' });
   });
 
-  test('status, errors and logs contain only the host of the URL of an endpoint', async (t) => {
+  test('of the URL of an endpoint, the status, errors and logs contain only the host', async (t) => {
     const endpoint = await faulty(t, { faults: ['error'], faultShare: 1 });
     const secret = endpoint.url.replace('//', '//user:hush-hush-1@') + '/v2/hush-hush-2?key=hush-hush-3';
     const lines: string[] = [];

@@ -1,5 +1,5 @@
-// Computes the expected state of a local chain. Tests compare the service's responses with it. It is computed from the chain's newest
-// state, the chain's logs and the accepted orders, and never with the service's own rules for statuses or sales.
+// Computes the expected state of a local chain. Tests compare the service's responses with this state. The state is
+// computed from the chain's newest state, the chain's logs and the accepted orders, and never with the service's own rules for statuses or sales.
 
 import type { Address, Hex, Log } from 'viem';
 import { decodeFunctionResult, encodeFunctionData, parseEventLogs, zeroAddress } from 'viem';
@@ -297,7 +297,7 @@ function otherContracts({ others }: World): Contract[] {
   return others ? [others.looksRare, others.blur, ...others.pools.values()] : [];
 }
 
-/** The sales of the protocols other than Seaport. Each of them sells one ERC-721 token for native currency. */
+/** The sales of the protocols other than Seaport. Each of these sales is of one ERC-721 token, for native currency. */
 function toOtherSales(events: readonly Event[]): ExpectedSale[] {
   return events.flatMap(({ eventName, args, address, transactionHash: tx, logIndex, blockNumber }) => {
     const sold = toOtherSale(eventName, args);

@@ -34,7 +34,7 @@ export type MetadataHost = {
   modes: Map<string, HostMode>;
   /** The paths of all requests. */
   requests: string[];
-  /** The most bytes that were sent in one connection. */
+  /** The most bytes that were sent in one of the connections that have closed. */
   sentMax(): number;
   set(mode: HostMode): void;
 };
