@@ -89,7 +89,7 @@ export async function signListings(signing: SigningContext, drafts: readonly Dra
   return signed.map((order, index) => ({ ...order, tokens: drafts[index]?.tokens ?? [] }));
 }
 
-/** The tokens that people can list now, because the operator of the person's orders may transfer them. */
+/** The tokens that people can list now: tokens that the operator of the person's orders may transfer. */
 export function listableTokens(signing: SigningContext): { token: TokenUnits; person: Person }[] {
   return heldTokens(signing).filter(({ token, person }) =>
     mayMove(signing.state, token, person.address, operatorOf(person.conduitKey)),

@@ -9,7 +9,7 @@ export const FINDING_KINDS = ['phantom', 'hidden', 'wrong', 'unknown', 'owner'] 
 
 /**
  * - `phantom`: a served listing that cannot be filled.
- * - `hidden`: an asset with a fillable order that is not served.
+ * - `hidden`: an asset that is not served, although it has a fillable order.
  * - `wrong`: a served listing with the wrong order, price or position.
  * - `unknown`: a served listing that matches no known order.
  * - `owner`: a token that is served with the wrong owner.
@@ -100,8 +100,8 @@ function cheapest(orders: readonly SignedOrder[]): SignedOrder | null {
 }
 
 /**
- * Whether the service may serve either of the two orders of an asset. It may if they are the same order. It may also if both orders have
- * the same price, and both are own orders or both are mirrored orders.
+ * Whether the service may serve either of the two orders of an asset: both are the same order, or both have the same price and are in the
+ * same book (own orders or mirrored orders).
  */
 function isEqual(a: SignedOrder, b: SignedOrder): boolean {
   return a.key === b.key || (a.book === b.book && a.price === b.price);

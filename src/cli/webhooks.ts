@@ -72,7 +72,9 @@ async function retryDeliveries(ids: string[], { dead, shop, json }: Options & { 
 function describeRetried({ due, skipped, hasMore }: Retried): string {
   const lines = [
     `${due.length} ${due.length === 1 ? 'delivery is' : 'deliveries are'} due now`,
-    ...(hasMore ? ['there are more dead deliveries: repeat the command when these have been sent'] : []),
+    ...(hasMore
+      ? ['there may be more dead deliveries: repeat the command when the deliveries that are due now have been sent']
+      : []),
     ...skipped.map((id) => `${id} is skipped: there is no such delivery, or its webhook is disabled`),
   ];
   return `${lines.join('\n')}\n`;

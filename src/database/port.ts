@@ -247,9 +247,9 @@ export function isAborted(error: unknown): boolean {
 const ATTEMPTS_MAX = 4;
 
 /**
- * Repeats a transaction that the database aborted because of another transaction, or for whose error `isRepeated` returns true, up to
- * ATTEMPTS_MAX attempts. `run` must change nothing but the database. There is no pause, because the next attempt waits for the locks of the
- * other transaction.
+ * Runs a transaction. Repeats the transaction while `isRepeated` returns true for its error, up to ATTEMPTS_MAX attempts. By default, only
+ * a transaction that the database aborted because of another transaction is repeated. `run` must change nothing but the database. There is
+ * no pause, because the next attempt waits for the locks of the other transaction.
  */
 export async function repeatAborted<T>(
   run: () => Promise<T>,
@@ -280,7 +280,7 @@ type PoolInUse = {
 /** A connection that is checked out of the pool for one piece of work. */
 type LentClient = {
   send: Send;
-  /** Makes the pool close the connection after the work. Its next response could belong to an earlier statement. */
+  /** Makes the pool close the connection after the work, because the next response on it could belong to an earlier statement. */
   discard(): void;
 };
 

@@ -59,7 +59,7 @@ function parseHttpUri(uri: string, gateways: Gateways): ParsedUri {
     return toIpfs(content, gateways);
   }
   url.hash = '';
-  // The lengths are checked after the encoding, because it makes names and paths with characters outside of ASCII several times longer.
+  // The lengths are checked after the encoding, because the encoding makes names and paths with characters outside of ASCII several times longer.
   if (url.host.length > HOST_LENGTH_MAX || url.href.length > URL_LENGTH_MAX) return UNSUPPORTED;
   return { kind: 'remote', host: url.host, urls: [url.href], isGateway: false };
 }

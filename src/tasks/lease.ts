@@ -82,6 +82,6 @@ export class LeaseKeeper {
   }
 
   #lose(): void {
-    this.#lost.abort(new Error('another process has taken over the task'));
+    this.#lost.abort(new Error('the lease of the task is lost: another process may run the task'));
   }
 }

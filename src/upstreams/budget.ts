@@ -31,8 +31,8 @@ const BULK_LEAVES_SHARE = 0.5;
 /**
  * The most bulk requests that wait at one time. It is 1, because callers send bulk requests one after another. A waiting request may be taken
  * from the bucket in one hour and sent in the next hour, so the budget of each hour must have room for one such request. A small
- * bucket that keeps no part for urgent requests needs no such room: a bulk request waits there only while the bucket is empty, and later
- * requests wait until it was sent.
+ * bucket that keeps no part for urgent requests needs no such room: a bulk request then waits only while the bucket is empty, and later
+ * requests wait until the bulk request was sent.
  */
 const BULK_WAITING_MAX = 1;
 /** Requests that are added in an hour to the smallest bucket: fewer than one, so that two requests are more than an hour apart. */

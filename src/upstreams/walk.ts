@@ -16,7 +16,7 @@ export type WalkGap =
   | 'repeated page'
   | 'looping cursor'
   | 'gap between pages'
-  | 'fewer than counted'
+  | 'fewer listings than counted'
   | 'out of order'
   | 'too many rejected';
 

@@ -1,4 +1,4 @@
-// Tests that a service starts while its indexer fails, and uses the indexer when it works again.
+// Tests that a service starts while its indexer fails, and uses the indexer when the indexer works again.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';

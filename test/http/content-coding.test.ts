@@ -1,4 +1,4 @@
-// The encoded bodies of responses: they have the same content, and large ones are encoded with less effort.
+// The encoding of response bodies: decoding gives the original body, and large bodies are encoded with less effort.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -77,7 +77,7 @@ forEachEngine('listings with one id in two collections', (engine) => {
     ['one part', REPEATED],
     ['several parts', [...REPEATED.slice(0, 3), ...MANY, ...REPEATED.slice(3)]],
   ] as const) {
-    test(`a batch in ${size} stores the first of them before the contracting migration, and all of them after it`, async (t) => {
+    test(`a batch in ${size} stores only the first listing of each id before the contracting migration, and all listings after it`, async (t) => {
       if (engine.hasCitus) return t.skip('on a cluster, the contracting migrations have always run');
       await using databases = await openUpgraded(engine);
       const first = await ingestAtOnce(databases, records);

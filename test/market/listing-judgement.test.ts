@@ -48,7 +48,7 @@ const fill = { at: 5, tx: '0xf', quantity: 1n };
 const cancel = { at: 6, tx: '0xc' };
 const ACTIVE = ['active', null, null, null];
 
-test('an active listing stays listed while nothing shows that its seller lacks the token or the approval', () => {
+test('an active listing stays listed unless its seller is known to lack the token or the approval', () => {
   assert.deepEqual(derive({}), ACTIVE);
   assert.deepEqual(derive({ approved: null }), ACTIVE);
   assert.deepEqual(derive({ balance: null, approved: null }), ACTIVE);
@@ -81,7 +81,7 @@ test('when the event that ended a listing is gone, the listing is judged again',
   assert.deepEqual(derive({ balance: 0n }, { ...ended, isRetired: true }), ['cancelled', null, null, null]);
 });
 
-test('a listing that only its marketplace ended stays ended and is not hidden', () => {
+test('a listing that its marketplace reported as ended stays ended without an event of the chain, and is not hidden', () => {
   for (const status of ['filled', 'cancelled', 'expired'] as const) {
     const reported = { status, undeliverable: null, tx: '0x9' };
     assert.deepEqual(derive({ balance: 0n }, reported), [status, null, null, '0x9']);

@@ -44,7 +44,7 @@ test('the merge equals a naive implementation of the rules', () => {
     fc.property(book(0, 40), book(0, 60), fc.subarray(['1', '2', '3', '4', '5']), (own, mirrored, furtherOwn) => {
       const ownAssets = new Set([...own.map((one) => one.asset), ...furtherOwn]);
       const merged = mergeListings(own, mirrored, ownAssets);
-      // The rows are compared as a set, because rows with one price and id but different assets have no defined order.
+      // The rows are compared as a set, because rows with the same price and id but different assets have no defined order.
       assert.deepEqual(texts(merged).toSorted(), texts(naiveWindow(own, mirrored, ownAssets)).toSorted());
       for (const [index, row] of merged.entries())
         assert.ok(
@@ -59,7 +59,7 @@ test('the merge does not depend on the order of its input', () => {
   fc.assert(
     fc.property(book(0, 30), book(0, 30), (own, mirrored) => {
       const ownAssets = new Set(own.map((one) => one.asset));
-      // The order of rows with one price and id but different assets is not defined.
+      // The order of rows with the same price and id but different assets is not defined.
       const ids = [...own, ...mirrored].map((one) => one.orderId);
       fc.pre(new Set(ids).size === ids.length);
       assert.deepEqual(
@@ -87,7 +87,7 @@ test('listings are compared by price as an integer, then by order id in code uni
   assert.equal(compareListings(row(5n, 'a'), row(5n, 'a')), 0);
 });
 
-test('of several listings of one asset, only the first in the list is kept', () => {
+test('only the first of several listings of an asset is kept', () => {
   fc.assert(
     fc.property(book(0, 50), fc.nat(50), (rows, assetsMax) => {
       const kept = keepFirstPerAsset(rows, assetsMax);

@@ -63,7 +63,7 @@ forEachEngine('orders without a key', (engine) => {
       ]);
     });
 
-    test('an address that submits too many orders without a key gets 429 for them, and no 429 for an order with a key', async () => {
+    test('too many orders without a key from one address get 429, and an order with a key from this address does not', async () => {
       const statuses: number[] = [];
       for (let sent = 0; sent <= KEYLESS_ORDERS_A_MINUTE_MAX; sent += 1)
         statuses.push((await intake.send('POST', '/orders', { body: {}, ...keyless })).status);
@@ -73,7 +73,7 @@ forEachEngine('orders without a key', (engine) => {
   });
 });
 
-test('TRADING_CHAINS is refused unless it names EVM chains, each with the hash of its first block', () => {
+test('TRADING_CHAINS is rejected unless it names EVM chains, each with the hash of its first block', () => {
   for (const wrong of ['ethereum', `solana=${FIRST_BLOCK}`, `ether=${FIRST_BLOCK}`, 'ethereum=0x12', ',']) {
     assert.throws(() => readConfig({ TRADING_CHAINS: wrong }), /TRADING_CHAINS/, wrong);
   }

@@ -146,7 +146,7 @@ forEachEngine('several serving processes', (engine) => {
       assert.ok((rejected?.[1] ?? 0) >= LIST_MAX + CONNECTIONS, 'the counters of the ended process are lost');
     });
 
-    test('when the service stops under load, no request fails if clients send requests only while /readyz is ok', async (t) => {
+    test('when the service stops under load, clients that stop sending as soon as /readyz fails have no failed request', async (t) => {
       const load = new Load(t, service.url);
       await load.responses(200);
       const stopped = service.stop();

@@ -160,7 +160,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     await listings();
     now += 5 * MINUTE_MS;
     book.listings.set(LANTERNS_SYMBOL, rows(60));
-    assert.match(String((await listings()).problems), /fewer than counted/);
+    assert.match(String((await listings()).problems), /fewer listings than counted/);
     setListings(rows(3));
     assert.match(String((await listings()).problems), /not accepted yet/);
     assert.deepEqual(await statuses(), { active: 80 });

@@ -248,8 +248,8 @@ function hasLine(values: readonly (number | null)[]): boolean {
 }
 
 /**
- * Displays the stored buyer floor. If none is stored, the row requests the current buyer floor of this collection after it was visible for a
- * moment. So a reader who scrolls fast sends few requests.
+ * Displays the stored buyer floor. If none is stored, the row requests the current buyer floor of this collection after the row was visible
+ * for a moment. So a reader who scrolls fast sends few requests.
  */
 function BuyerFloor({ collection: { id, stats } }: { collection: MarketCollection }) {
   const { buyerFloor, floor } = stats;

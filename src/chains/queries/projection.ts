@@ -1,5 +1,6 @@
-// Stores up to which sequence number each chain's log has been written into the indexer. Indexer database. Every transaction that writes
-// data from the log moves the position. If two processes have read the same position, only one of them can write.
+// Stores a position for each chain: the sequence number up to which the chain's log has been written into the indexer. Indexer database.
+// Every transaction that writes data from the log moves the position. If two processes have read the same position, only one of them can
+// write.
 
 import type { Queryable } from '../../database/port.ts';
 import { rowDecoder, safeInteger } from '../../database/rows.ts';

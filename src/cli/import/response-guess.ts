@@ -27,7 +27,7 @@ const RESPONSES: readonly { format: string; members: readonly string[]; options:
 export function recogniseJson(object: Readonly<Record<string, unknown>>): ReadyFile | null {
   const kind = RECORD_KINDS.find((known) => known === object['kind']);
   if (kind) return { what: `records of the kind ${kind} in the format of docs/records.md`, options: '' };
-  // A row of a marketplace may also have a member `nft`. Its other members distinguish it from a response for one token.
+  // A row of a marketplace may also have a member `nft`. Unlike a response for one token, such a row has other members too.
   const response = RESPONSES.find(
     ({ members }) =>
       members.every((member) => Object.hasOwn(object, member)) &&

@@ -112,7 +112,7 @@ export function readExplainRequest(
   };
 }
 
-/** For recorded responses `format` is `ndjson`, because the command sends the records in the responses to the intake as NDJSON. */
+/** For recorded responses, `format` is `ndjson`: the command makes records from the responses, and the intake reads these records as NDJSON. */
 function readFormat(text: string): { format: ImportFormat; recordedFormat: RecordedFormat | undefined } {
   const recordedFormat = RECORDED_FORMATS.find(({ name }) => name === text);
   const format = recordedFormat ? 'ndjson' : IMPORT_FORMATS.find((known) => known === text);

@@ -1,6 +1,6 @@
 // Magic Eden's API v2 for Solana: converts the statistics, listings, sales and tokens of a collection to records. Rows have the price in
-// SOL as a decimal number; newer rows also have the exact amount in lamports. The decimal number is read from its text, and rejected unless
-// it is a whole number of lamports.
+// SOL as a decimal number; newer rows also have the exact amount in lamports. The decimal number is read from its text. A price that is not
+// a whole number of lamports is rejected.
 
 import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
 import type { ParsedPage, VendorRow, SourceRecord } from '../response-rows.ts';
@@ -136,7 +136,7 @@ export async function* walkMagicEdenListings(
   if (end.gap !== null) return end;
   if (!overlaps) return { ...end, gap: 'gap between pages' };
   const isEnough = counted === null || seen.size >= counted * COUNTED_SHARE_MIN;
-  return isEnough ? end : { ...end, gap: 'fewer than counted' };
+  return isEnough ? end : { ...end, gap: 'fewer listings than counted' };
 }
 
 /**

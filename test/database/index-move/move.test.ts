@@ -70,7 +70,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
 
   const stages = engine === 'embedded' ? (['copying', 'sealed'] as const) : STAGES;
   for (const stage of stages) {
-    test(`a move that is stopped while ${stage} leaves the source usable, and continues or is abandoned`, async () => {
+    test(`a move that is stopped while ${stage} leaves the source usable, and can be continued or abandoned`, async () => {
       const [source, target] = [await openSource(), await openTarget()];
       await fill(source);
       const stopping = new AbortController();
@@ -208,7 +208,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     assert.equal((await findMoveState(target))?.phase, 'copying');
   });
 
-  test('a target with rows is refused, an index of a newer version is not moved, and neither database is changed', async () => {
+  test('a target with rows is rejected, an index of a newer version is not moved, and neither database is changed', async () => {
     const [source, occupied, other] = [await openSource(), await openTarget(), await openTarget()];
     await fill(source);
     await migrate(occupied, 'indexer');
@@ -218,12 +218,12 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     await applyMigration(source, 'indexer', { name: '9999-newer.sql', sql: 'select', digest: 'x' });
     await assert.rejects(runMove({ source, target: other }), /only a newer version can move this index/);
     await source.query(`delete from indexer.migration where name = '9999-newer.sql'`);
-    assertSame(await readEverything({ main: source, indexer: source }), before, 'after refused moves');
+    assertSame(await readEverything({ main: source, indexer: source }), before, 'after rejected moves');
     assert.equal(await findMoveState(source), null);
   });
 
   test(
-    'the database that has the index is refused as the target, even if the index has no rows and the target is named by another URL',
+    'the database that has the index is rejected as the target, even if the index has no rows and the target is named by another URL',
     { skip: hasCitus || engine === 'embedded' ? 'the target is never the database of the source' : false },
     async () => {
       const source = await openSource();
@@ -237,7 +237,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     },
   );
 
-  test('of two commands that begin at once one is refused, and the other one moves every row and index', async () => {
+  test('if two commands begin at the same time, one is rejected, and the other moves every row and index', async () => {
     const [source, target, fresh] = [await openSource(), await openTarget(), await openTarget()];
     await fill(source, SALES);
     const results = await Promise.allSettled([runMove({ source, target }), runMove({ source, target })]);
@@ -338,7 +338,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     },
   );
 
-  test('a source that was sealed with too many changes is opened again until these changes are copied', async () => {
+  test('if too many changes are not copied yet when the source is sealed, the source is opened again until these changes are copied', async () => {
     const [source, target] = [await openSource(), await openTarget()];
     await fill(source, SALES);
     let changed: Promise<unknown> | null = null;
@@ -386,7 +386,7 @@ forEachMove('moves of the index', ({ openSource, createTarget, open, engine, has
     await assertSameIndex(target, source, 'after the move');
   });
 
-  test('after the source was closed, the message of a failure says that it is closed, and the next command completes the move', async () => {
+  test('if a move fails after the source was closed, the message says that the source is closed, and the next command completes the move', async () => {
     const [source, target] = [await openSource(), await openTarget()];
     await fill(source);
     let isClosed = false;
@@ -415,7 +415,7 @@ function damage(target: Database, sql: string): Promise<unknown> {
   });
 }
 
-/** Calls `onClosed` after the transaction that closes the source, before its result is returned. */
+/** Calls `onClosed` after the transaction that closes the source, before the caller gets the result of this transaction. */
 function afterClosing(source: Database, onClosed: () => void): Database {
   let isOpen = true;
   return {

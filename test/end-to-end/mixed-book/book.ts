@@ -25,7 +25,7 @@ import type { TestService } from '../../support/service/service.ts';
 import { startTestService } from '../../support/service/service.ts';
 
 const LIMIT_MS = 60_000;
-/** The longest wait until a new block has taken effect and no cached response is from before it. */
+/** The longest wait until a new block has taken effect and every cached response is newer than the block. */
 const SETTLE_MS = 5_000;
 const SLUG = 'paper-moths';
 /** The platform fee, which is the default of the service, and the creator fee that OpenSea reports for the test collection. */
@@ -57,7 +57,7 @@ export type MixedBook = {
   /** Runs the tasks of both marketplaces. The fetches must be accepted as complete. */
   syncAll(): Promise<void>;
   catchUp(): Promise<void>;
-  /** Compares the responses with the expected responses. Returns how often the book had each of the cases of `BookCounts`. */
+  /** Compares the responses with the expected responses. Returns how often each case of `BookCounts` occurs in the book. */
   compare(): Promise<BookCounts>;
   /** Compares the listings window under every name of the collection and with several page sizes. */
   compareAllWays(): Promise<void>;

@@ -21,9 +21,9 @@ export function renderSettings(): string {
   });
   return `# Settings
 
-Settings are environment variables, and all are optional. The program checks them when it starts. It stops with one line that names every
-mistake: a bad value, a name of nine or more characters that is one typing mistake away from a setting, an \`RPC_URL_\` name without an EVM
-chain, or a name that begins with \`MERCAT_\`. This page is generated from \`src/config.ts\`.
+Settings are environment variables, and all are optional. The program checks them when it starts. If it finds mistakes, it stops with one
+line that names every mistake: a bad value, a name of nine or more characters that is one typing mistake away from a setting, an
+\`RPC_URL_\` name without an EVM chain, or a name that begins with \`MERCAT_\`. This page is generated from \`src/config.ts\`.
 
 | name | default | form | meaning |
 |---|---|---|---|

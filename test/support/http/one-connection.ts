@@ -1,4 +1,4 @@
-// A client with one connection. Like a proxy, it sends the address of its client in `X-Forwarded-For`. The test chooses this address.
+// An HTTP client with one connection. Like a proxy, it sends a client address in `X-Forwarded-For`. The test chooses this address.
 
 import http from 'node:http';
 import type { TestContext } from 'node:test';

@@ -284,7 +284,7 @@ test('a walk that finds fewer listings than the stats count is incomplete', asyn
     Array.from({ length: 40 }, (_, index) => listingRow(index)),
   );
   assert.equal((await walk(upstream, 44)).end?.gap, null);
-  assert.equal((await walk(upstream, 45)).end?.gap, 'fewer than counted');
+  assert.equal((await walk(upstream, 45)).end?.gap, 'fewer listings than counted');
 });
 
 test('the walk ends when a server repeats a page or sends more rows than requested', async (t) => {

@@ -1,5 +1,5 @@
 // The dialog that changes the stock of one product: by a number (`adjustment`), or to a number (`set`). A `set` must not overwrite a change
-// that the user has not seen. So the request has the stock that the dialog showed, and the service rejects it if the stock has changed.
+// that the user has not seen. So the request has the stock that the dialog showed, and the service rejects the request if the stock has changed.
 
 import { useState } from 'preact/hooks';
 import type { InventoryItem } from '../../../../client/src/store.ts';
