@@ -91,7 +91,7 @@ async function compareSides(name: string, healthy: Side, affected: Side): Promis
   say(`  CPU time of the service, divided by the CPU time of the service with healthy sources: ${cpu.toFixed(2)}`);
 }
 
-/** The durations of requests in milliseconds: first of those to the service with healthy upstreams, then of those to the other service. */
+/** The durations of requests in milliseconds. First: requests to the service with healthy upstreams. Second: requests to the other service. */
 type Samples = [number[], number[]];
 type Round = { hot: Samples; cold: Samples };
 

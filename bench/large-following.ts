@@ -1,9 +1,9 @@
 // Measures the rate at which a chain is followed into the large set, compared with the rate into 1 % of it (bench/large.ts has the settings
 // of the set). The followed collections are those of the first listings that the database returns, so most of them are large. Before the first round, the
 // log has a mint of each of their tokens, and their listings count as judged. The blocks have sales through Seaport and other transfers of
-// random tokens of these collections, from their current owners to owners of other tokens. A sale fills a listing of its token if the token
-// has one with an order. At the end the collections are no longer followed, and the log and the holdings are empty again. The sales, the owners
-// and the filled listings remain in the set, as after an import.
+// random tokens of these collections, from their current owners to owners of other tokens. If the sold token has an active listing with an order
+// hash, the sale fills this listing. At the end the collections are no longer followed, and the log and the holdings are empty again. The sales, the
+// owners and the filled listings remain in the set, as after an import.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -31,10 +31,10 @@ import { PROTOCOL, startStoredChain } from './synthetic.ts';
 import { judge, recordUnmeasured } from './verdict.ts';
 
 const ROUNDS = 5;
-/** The blocks of a round. Each has this many sales, each with its fill and its transfer, and this many other transfers. */
+/** The number of blocks in a round, and of sales and other transfers in a block. A sale consists of a fill and a transfer. */
 const SHAPE = { blocks: 300, sales: 5, transfers: 10 };
 const EVENTS_A_ROUND = SHAPE.blocks * (2 * SHAPE.sales + SHAPE.transfers);
-/** The least rate on all, as a share of the rate on 1 %. */
+/** The lowest accepted rate on the complete set, as a share of the rate on 1 % of the set. */
 const RATE_AIM = 1 / 1.3;
 /** The number of listings that are read. The collections of these listings are followed. */
 const LISTINGS_DRAWN = 300;
@@ -172,7 +172,7 @@ async function listFollowed(database: Database): Promise<Followed[]> {
   }));
 }
 
-/** Stores what is stored after a follower has read all blocks before FIRST_BLOCK and the indexer has received the whole log. */
+/** Stores the rows that exist after a follower has read all blocks before FIRST_BLOCK and the indexer has received the complete log. */
 async function begin(database: Database, followed: readonly Followed[]): Promise<void> {
   const ids = followed.map(({ collectionId }) => collectionId);
   const now = Date.now();
@@ -237,10 +237,10 @@ async function leave(database: Database, project: () => Promise<boolean>): Promi
   await database.query(`delete from indexer.chain_cursor where chain = $1`, [CHAIN]);
 }
 
-/** `orderHash`: of an active listing of the token; null if it has none with an order. */
+/** `orderHash`: the order hash of an active listing of the token. Null if no active listing of the token has an order hash. */
 type OwnedToken = { contract: Account; tokenId: bigint; owner: Account; orderHash: `0x${string}` | null };
 
-/** Random tokens of the followed collections, as many as the rounds need, or all. */
+/** Random tokens of the followed collections, as many as the rounds need, or all tokens if there are fewer. */
 async function listOwnedTokens(
   database: Database,
   followed: readonly Followed[],

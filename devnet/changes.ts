@@ -1,4 +1,4 @@
-// Plans the actions of simulated people that are not trades: cancels, transfers, approvals, mints, burns and listings. A planner returns
+// Plans what simulated people do besides trades: cancels, transfers, approvals, mints, burns and listings. A planner returns
 // the calls to send and their effect on the recorded state (`Plan` in trades.ts).
 
 import { zeroAddress } from 'viem';
@@ -165,7 +165,7 @@ export const mint: Planner = ({ world, state, random }) => {
   };
 };
 
-/** Signs new listings of one person, several of them with one bulk signature. Sends nothing to the chain. */
+/** Signs new listings of one person. Several listings get one bulk signature. Sends nothing to the chain. */
 export const list: Planner = (context) => planListings(context, 1 + context.random.below(LISTED_AT_ONCE_MAX));
 
 /** Signs a listing that ends soon. Sends nothing to the chain. */

@@ -1,6 +1,6 @@
 // Simulates people who trade on a local chain. Each step is drawn from a seed: a block of trades and other changes, posted listings, or a
 // reorganisation. A reorganisation restores the recorded state from before the orphaned blocks. A failed transaction is a bug of the
-// simulation and ends it.
+// simulation, and ends the simulation.
 
 import type { Address, Hex } from 'viem';
 import { toEventSelector } from 'viem';
@@ -99,7 +99,7 @@ const BUSY_SHARE = 0.2;
 const BUSY_ACTIONS_MAX = 4;
 const SKIP_SHARE = 0.02;
 const SKIP_S_MAX = 300;
-/** Actions are planned for a time this long after now, because their block may be mined some seconds later. */
+/** Actions are planned for the current time plus this margin, because their block may be mined some seconds later. */
 const MINING_MARGIN_S = 5;
 const STEPS_KEPT = 20_000;
 const PRUNE_PERIOD = 200;
@@ -233,7 +233,7 @@ export class Simulation {
 
   /**
    * Plans `count` actions and mines them in one block. Their listings are signed but not posted. Each action is planned on the state after
-   * the action before it.
+   * the previous action.
    */
   async #act(count: number): Promise<Step> {
     const plans: Plan[] = [];

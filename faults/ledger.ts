@@ -16,7 +16,7 @@ export type LedgerProduct = {
 export type ExpectedEvent = { type: string; id: string; name: string | null };
 
 export class Ledger {
-  /** The stock at the creation of each product whose stock the load adjusts, by product id. */
+  /** The initial stock of each product whose stock the load adjusts, by product id. */
   readonly initialStock = new Map<string, number>();
   readonly movements = new Map<string, StockMovement[]>();
   readonly products = new Map<string, LedgerProduct>();

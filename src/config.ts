@@ -1,6 +1,5 @@
 // The table of settings. A context may declare its own settings in a `settings.ts`, and this file joins them. Only this file reads settings
-// from the environment. All mistakes are reported in one error. Values of secret
-// settings are never printed. Every setting has a default.
+// from the environment. All mistakes are reported in one error. Values of secret settings are never printed. Every setting has a default.
 
 import { isIP } from 'node:net';
 import path from 'node:path';
@@ -83,7 +82,7 @@ type ServiceSettings = {
   metricsAddress: MetricsAddress | null;
   /** Requests are served for this long after SIGTERM. */
   shutdownGraceMs: number;
-  /** The number of processes that serve requests. `auto`: one for each core, and one with the embedded database. */
+  /** The number of processes that serve requests. `auto`: one for each core. With the embedded database, `auto` is one process. */
   servingProcesses: number | 'auto';
 };
 
@@ -141,7 +140,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '',
     form: 'postgres:// URLs, comma-separated, at most 8',
     meaning:
-      'Streaming replicas of the primary database. Each URL must lead to one server, not to several in turn. The reads of `/v1` and `/explore/v1` use them. All other statements use the primary. Empty: no replicas.',
+      'Streaming replicas of the primary database. Each URL must lead to one server, not to several in turn. The reads of `/v1` and `/explore/v1` use the replicas. All other statements use the primary. Empty: no replicas.',
     secret: true,
     parse: parseDatabaseUrls,
   },
@@ -244,7 +243,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '',
     form: 'chain=hash of its first block, comma-separated',
     meaning:
-      'Local and test chains on which the web console offers to list, buy and cancel with a wallet. Signed orders for these chains are also accepted without an API key. The hash keeps wallets from signing for another chain with the same id. `mercat devnet` sets it. Empty: no trading.',
+      'Local and test chains on which the web console offers to list, buy and cancel with a wallet. Signed orders for these chains are also accepted without an API key. The hash keeps wallets from signing for another chain with the same id. `mercat devnet` sets this setting. Empty: no trading.',
     parse: parseTradingChains,
   },
   sourceTimeoutMs: {

@@ -39,8 +39,8 @@ export type Token = TokenLocation & {
 export type TokensRead = { tokens: Token[]; observation: Result<unknown>; complete: boolean };
 
 /**
- * Reads tokens. `source` reads the indexer. If the indexer cannot be read, only the listings of the own order book and their sellers are
- * known. If the order book cannot be read, the listings are those of the mirror.
+ * Reads tokens. `source` reads the indexer. If the indexer cannot be read, only the listings in the own order book, and the sellers of
+ * these listings, are known. If the order book cannot be read, the listings are those of the mirror.
  */
 export async function readTokens(
   market: Market,
@@ -102,7 +102,8 @@ export type FoundTokens = { tokens: (Token | null)[]; degraded: boolean };
 /**
  * Finds tokens that a client has named. A token does not exist when the indexer can be read and has no record, listing or sale of the
  * token. On Solana, a token also does not exist when the collection record has the mint of the collection in another letter case, because
- * it is then the record of another mint. If the indexer cannot be read, only the listing of the own order book and its seller are known.
+ * mints that differ only in letter case are different mints. If the indexer cannot be read, only the listing in the own order book, and the
+ * seller of this listing, are known.
  */
 export async function findTokens(
   market: Market,
@@ -136,8 +137,8 @@ export async function readToken(market: Market, location: TokenLocation): Promis
 
 /**
  * The beneficial owner: the holder that was read from the chain, otherwise the seller of a listed token, otherwise the reported holder. A
- * custody wallet holds tokens for others: if it is the holder on the chain, the seller is the owner. The address of a custody wallet is not
- * published.
+ * custody wallet holds tokens for other accounts: if the holder on the chain is a custody wallet, the seller is the owner. The address of a
+ * custody wallet is not published.
  */
 function toOwner(market: Market, listing: Listing | null, observed: ObservedToken | null): TokenOwner {
   const holder = observed?.owner ?? null;

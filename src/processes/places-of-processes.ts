@@ -26,7 +26,7 @@ export class PlacesOfProcesses {
     else clients.set(client, count - 1);
   }
 
-  /** Frees the places of a process that has ended. */
+  /** Subtracts the connections of a process that has ended. */
   leaveAll(process: number): void {
     for (const [client, count] of this.#taken.get(process) ?? [])
       for (let left = count; left > 0; left -= 1) this.#places?.leave(client);

@@ -85,7 +85,7 @@ describe('a command', () => {
     }
   });
 
-  test('a command rejects with an error that is not an OperatorError', async () => {
+  test('the program rejects with the error of a command if the error is not an OperatorError', async () => {
     const running = runCommand((command) => void command.action(() => assert.fail('a bug')), ['try']);
     await assert.rejects(running, /a bug/);
   });

@@ -163,7 +163,7 @@ forEachEngine('upserts', (engine) => {
       });
     });
 
-    test('order terms that a later record of the same batch lacks are kept from the earlier record', async () => {
+    test('if a later record of a batch lacks order terms, the terms of the earlier record are kept', async () => {
       const terms = { operator: OTHER, protocolAddress: OTHER, counter: '3', quantity: '2', partial: true };
       const first = listing({ timestamp: may(5), orderHash: '0xaa', ...terms });
       const same = listing({ timestamp: may(6), orderHash: '0xaa', priceRaw: '7' });
@@ -242,7 +242,7 @@ forEachEngine('upserts', (engine) => {
       assert.deepEqual(await ingest(db, ...right), [0, 0, 4]);
     });
 
-    test('a stored sale is not in conflict with a report that names neither parties nor listing', async () => {
+    test('a record without parties and listing does not conflict with the stored sale', async () => {
       await ingest(db, sale({ tx: '0x1', seller: SELLER, listingId: 'L1' }));
       const { summary } = await runImport(toContext(db), toNdjson([sale({ tx: '0x1', source: 'magic-eden' })]));
       assert.deepEqual([summary.unchanged, summary.conflict], [1, 0]);

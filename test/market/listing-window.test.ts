@@ -79,7 +79,7 @@ test('the window is cut at the 250 cheapest assets after the merge', () => {
   assert.deepEqual(texts(window), texts(others.slice(0, 250)));
 });
 
-test('listings are compared by price as an integer, then by order id in code units', () => {
+test('listings are compared by price as an integer, then by the code units of the order id', () => {
   const row = (raw: bigint, orderId: string) => ({ asset: '1', raw, orderId });
   assert.ok(compareListings(row(9n, 'z'), row(10n, 'a')) < 0);
   assert.ok(compareListings(row(2n ** 256n - 1n, 'a'), row(2n ** 256n - 2n, 'a')) > 0);

@@ -1,4 +1,4 @@
-// Updates of products that share a transaction have the results, the rows and the events of updates that are made one by one.
+// Updates that share a transaction have the same results, rows and events as the same updates made one by one.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -126,7 +126,7 @@ forEachEngine('a group of updates', (engine) => {
     });
   }
 
-  test('has the results, the rows and the events of the same updates made one by one', async () => {
+  test('has the same results, rows and events as the same updates made one by one', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(wantedUpdate, { minLength: 1, maxLength: 12 }), async (updates) => {
         assert.deepEqual(await makeAll(updates, together), await makeAll(updates, oneByOne));
@@ -135,7 +135,7 @@ forEachEngine('a group of updates', (engine) => {
     );
   });
 
-  test('is one transaction, and one update that fails harms no other', async () => {
+  test('is one transaction, and an update that fails does not affect the other updates', async () => {
     const { shopId, writer, transactions } = await createWriter();
     const [one, other] = [await createProduct(shopId), await createProduct(shopId)];
     const tooMany = Array.from({ length: 25 }, (_, number) => `c${number}`);
@@ -170,7 +170,7 @@ forEachEngine('a group of updates', (engine) => {
     assert.equal(transactions.count, 3);
   });
 
-  test('waits for no product that another transaction has locked', { timeout: LIMIT_MS }, async (t) => {
+  test('does not wait for a product that another transaction has locked', { timeout: LIMIT_MS }, async (t) => {
     if (engine.name !== 'postgresql') return t.skip('the embedded engine runs one transaction at a time');
     const { shopId, writer } = await createWriter();
     const [locked, free] = [await createProduct(shopId), await createProduct(shopId)];
@@ -235,7 +235,7 @@ function newProduct(id: string): Product {
 }
 
 forEachStore('updates that arrive together', (store) => {
-  test('get their own responses, which their idempotency keys repeat', async () => {
+  test('each get their own response, and get it again with the same idempotency key', async () => {
     const shop = await store.shop();
     const products = await Promise.all(Array.from({ length: 10 }, () => shop.product()));
     const update = ({ id }: { id: string }, key: string) =>

@@ -1,5 +1,4 @@
-// Tests with random input the functions that make and check slugs, API keys, product fields and ids, and the JSON parser that keeps number
-// literals.
+// Property tests: slugs, API keys, product fields, ids, and the JSON parser that keeps number literals.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

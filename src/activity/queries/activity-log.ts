@@ -72,9 +72,9 @@ const decodeMoved = rowDecoder('activity', {
 });
 
 /**
- * Moves the oldest changes of a schema in the primary database, at most `limit`, to the log after the position `after`, by the rule of
- * `insertActivity`. Stops before a change of the kind `reorg`. `moved`: how many changes were moved; `added`: how many rows were appended.
- * `isReorg`: the next change is of the kind `reorg`. The head must be locked. `now` in milliseconds.
+ * Moves the oldest changes of a schema in the primary database, at most `limit`, to the log after the position `after`. A fact that is in the
+ * log and was not taken back is not appended again. Stops before a change of the kind `reorg`. `moved`: how many changes were moved; `added`:
+ * how many rows were appended. `isReorg`: the next change is of the kind `reorg`. The head must be locked. `now` in milliseconds.
  * All changes that the statement sees between the oldest and the newest change of the batch belong to the batch. Therefore the statement deletes this range of
  * `seq`, which PostgreSQL finds through the index. With a join, PostgreSQL would read the complete table, which has many deleted rows during an import.
  */
@@ -132,8 +132,8 @@ export async function insertActivity(
 }
 
 /**
- * Marks the rows that a change of the kind `reorg` takes back, and appends that change. Returns 0 and appends nothing if it takes no row
- * back, otherwise 1. The head must be locked.
+ * Marks the rows that a change of the kind `reorg` takes back, appends that change and returns 1. If the change takes no row back, appends
+ * nothing and returns 0. The head must be locked.
  */
 export async function insertReorgActivity(
   tx: Queryable,

@@ -25,8 +25,8 @@ export type ComparisonStatus = {
   /** Calls to contracts, and reads of transactions, that were accepted without a comparison since the process started. */
   uncomparedCalls: number;
   /**
-   * The oldest dispute about a new block. If there is none, the oldest dispute about another read. Nothing that is disputed is stored. Null
-   * while the endpoints agree.
+   * The oldest dispute about a new block. If there is none, the oldest dispute about another read. Disputed data is not stored. Null while the
+   * endpoints agree.
    */
   disputed: Dispute | null;
 };
@@ -69,11 +69,11 @@ export type EndpointComparisonOptions = { pool: EndpointPool; compared: Compared
 const WAIT_MS = 60_000;
 export class EndpointComparison {
   readonly #options: EndpointComparisonOptions;
-  /** The head of each endpoint that lacked a block when it was last compared, and since when it has had this head. */
+  /** For each endpoint that lacked a block at its last comparison: the head of the endpoint, and since when this is its head. */
   readonly #behind = new Map<Endpoint, { head: number | null; since: number }>();
   /** Since when each endpoint has returned no range of past blocks. */
   readonly #failingSince = new Map<Endpoint, number>();
-  /** The endpoints whose newest block another endpoint has replaced: the hash of this block, and since when it is known to be replaced. */
+  /** For each endpoint whose newest block another endpoint has replaced: the hash of this block, and since when the replacement is known. */
   readonly #standing = new Map<Endpoint, { hash: Hex; since: number }>();
   readonly #disputes: Disputes;
   #uncompared = 0;
@@ -115,9 +115,9 @@ export class EndpointComparison {
   }
 
   /**
-   * Whether the response `first` may be stored. An endpoint that two other endpoints contradict counts as failed. If no other endpoint can
-   * be called, or all others fail or stand still for WAIT_MS, the response is accepted without a comparison, and counted. A response is
-   * also accepted and counted if reads of this kind are not compared.
+   * Whether the response `first` may be stored. An endpoint that two other endpoints contradict counts as failed. If no other endpoint
+   * responds, and WAIT_MS has passed for each endpoint that is waited for, the response is accepted without a comparison, and counted. A
+   * response is also accepted and counted if reads of this kind are not compared.
    */
   async judge<R extends { endpoint: Endpoint }>(read: ComparedRead<R>, first: R): Promise<Verdict> {
     if (!this.compares(read.kind)) return this.acceptUncompared(read);
@@ -155,7 +155,7 @@ export class EndpointComparison {
    * Endpoint A, whose head is `head`, served another block with the number of the stored block `block`. Returns whether an endpoint B
    * contradicts A: B has `block`, and B has a next block whose parent is `block`, or a head at least as high as `head`. If so, all endpoints
    * with another block count as failed, because they serve a fork. Also returns true, for at most WAIT_MS, if `block` is the newest block of
-   * B: it is not known yet which of the two is right. Always false with a single endpoint. Does not depend on which reads are compared.
+   * B: it is not known yet which of the two endpoints is right. Always false with a single endpoint. Does not depend on which reads are compared.
    */
   async isStillContinued(block: Pick<BlockHeader, 'number' | 'hash'>, head: number): Promise<boolean> {
     const { pool } = this.#options;

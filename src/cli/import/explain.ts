@@ -99,7 +99,7 @@ function printReady(
 }
 
 const NO_OBJECTS =
-  "has no JSON objects. If the file is a list of plain values, make objects of them: jq -c '.[] | {mint: .}' FILE > FILE.ndjson. If a field has the list of objects, take them out: jq -c '.data[]' FILE > FILE.ndjson";
+  "has no JSON objects. If the file is a list of plain values, make an object of each value: jq -c '.[] | {mint: .}' FILE > FILE.ndjson. If a field has the list of objects, extract the objects: jq -c '.data[]' FILE > FILE.ndjson";
 
 function toExplanation(
   file: string,

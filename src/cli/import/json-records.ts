@@ -78,8 +78,8 @@ async function* joinValues(
 const OPEN_BRACKET = 0x5b;
 
 /**
- * Replaces line breaks between the parts of a value by spaces. JSON forbids a line break inside a string. There the line break is replaced
- * by FORBIDDEN, so that the value stays invalid.
+ * Replaces line breaks between the parts of a value by spaces. JSON forbids a line break inside a string. A line break inside a string is
+ * replaced by FORBIDDEN, so that the value stays invalid.
  */
 function toOneLine(value: Uint8Array): Uint8Array {
   if (!value.includes(LF) && !value.includes(CR)) return value;

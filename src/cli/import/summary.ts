@@ -52,15 +52,15 @@ export function describeDryRun({ read }: ImportSummary): string {
 
 const WARNINGS: Readonly<Record<WarningCode, (records: string) => [what: string, hint: string]>> = {
   unreadablePrice: (records) => [
-    `the price of ${records} is not an integer of base units, so they are stored but never served`,
+    `the price of ${records} is not an integer of base units: stored but never served`,
     'in a column map, give the price "as": "native-amount", or "base-amount" for base units such as 6.27e+16',
   ],
   otherCurrency: (records) => [
-    `the price of ${records} is in another currency, so they are stored but never served`,
+    `the price of ${records} is in another currency: stored but never served`,
     'only amounts in the currency of the chain, wrapped or not, have a price in base units',
   ],
   zeroPrice: (records) => [
-    `the price of ${records} is 0: sales at 0 do not count in volume and sales, listings and orders at 0 are not listed`,
+    `the price of ${records} is 0: a sale at 0 is not counted in the volume and the number of sales; a listing or order at 0 is not listed`,
     'check the column or field of the price',
   ],
   tinyPrice: (records) => [
@@ -115,7 +115,7 @@ function describeUnknownCollections(unknown: readonly [id: string, records: numb
   if (unknown.length === 0) return [];
   const records = unknown.reduce((sum, [, ofOne]) => sum + ofOne, 0);
   const named = nameSome(unknown.map(([id]) => id));
-  const hint = 'they are not served until a record of the kind collection is imported; --create-collections creates it';
+  const hint = 'not served until the collection record is imported, or created with --create-collections';
   return [`warning: ${toRecords(records)} ${records === 1 ? 'has' : 'have'} no collection record: ${named}; ${hint}`];
 }
 

@@ -1,6 +1,6 @@
 // Writes, checks and reads the file of a backup. The file has a zstd frame with the content, and then a skippable zstd frame with the
-// SHA-256 of all bytes before the hash. A file gets its final name when it is complete. Without `force`, an existing file of this name is
-// an error. Exception: on a file system without hard links, a file that gets this name during the backup is replaced.
+// SHA-256 of all bytes before the hash. The file gets its final name when it is complete. Without `force`, an existing file of this name is
+// an error. Exception: on a file system without hard links, the backup replaces a file that another program has given this name meanwhile.
 
 import type { Hash } from 'node:crypto';
 import { createHash, randomBytes } from 'node:crypto';

@@ -200,9 +200,9 @@ type Ways = typeof WALK & {
   share: number;
   /** How many rows a search is expected to find. */
   matches: number;
-  /** Null if it has visited `visitsMax` rows before the list was complete. */
+  /** Returns null if the walk has visited `visitsMax` rows before the list was complete. */
   walk: (visitsMax: number) => Promise<Row[] | null>;
-  /** Null if it finds more than `max` rows. Null `max`: no limit. */
+  /** Returns null if the search finds more than `max` tokens. If `max` is null, there is no limit. */
   search: (max: number | null) => Promise<Row[] | null>;
 };
 
@@ -381,7 +381,7 @@ const afterPrice = (parameters: Parameters, row: string, { after }: PriceListQue
   `(${row}.price_raw, ${row}.asset) >
      (${parameters.use((after?.raw ?? 0n).toString(), 'numeric')}, ${parameters.use(after?.asset ?? '', 'text')})`;
 
-/** Visits the listed tokens that have the rarest group. Stops when the limit is reached. */
+/** Visits at most `visitsMax` listed tokens that have the rarest group, cheapest first. */
 function walkListed(db: Queryable, collectionId: string, query: PriceListQuery, visitsMax: number): Promise<Row[]> {
   const parameters = new Parameters();
   const { rarest, others } = query.filter;

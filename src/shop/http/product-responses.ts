@@ -19,7 +19,7 @@ export type PreparedResponse = {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-// The JSON of products is built in product-view.ts. With these declarations, the compiler checks that it matches the schemas.
+// The JSON of products is built in product-view.ts. With these declarations, the compiler checks that this JSON matches the schemas.
 export const toWireProduct: (product: Product) => WireProduct = toProductView;
 const toWireSummary: (product: ProductSummary) => WireProductSummary = toProductSummaryView;
 

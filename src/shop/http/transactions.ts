@@ -56,7 +56,7 @@ export function sendOnce(reply: FastifyReply, { response, isReplayed }: OnceResp
     .send(response.body);
 }
 
-/** Identifies a request that has an Idempotency-Key. Its response must be stored in the transaction of its change. */
+/** Identifies a request by its Idempotency-Key. The response must be stored in the transaction that makes the change. Null without a key. */
 export function onceRequestOf(request: FastifyRequest): OnceRequest | null {
   const key = readIdempotencyKey(request);
   return key === null ? null : { id: { keyId: callerOf(request).keyId, key }, digest: digestOf(request) };

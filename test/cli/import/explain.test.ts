@@ -139,7 +139,10 @@ describe('mercat import --explain', () => {
     );
     assert.match((await explain('d.json', '{"jsonrpc":"2.0","result":{}}')).stdout, /--format das-assets/);
     const mints = await explain('m.json', '["3kxh9JnBdktEyJDopKFnwzg3yaFQT1kbR8BoyvvPuAAy"]');
-    assert.match(mints.stderr, /has no JSON objects. If the file is a list of plain values, make objects of them: jq/);
+    assert.match(
+      mints.stderr,
+      /has no JSON objects. If the file is a list of plain values, make an object of each value: jq/,
+    );
     const strange = await explain('x.csv', 'colour,size\nred,3\n');
     assert.match(strange.stderr, /no kind of record fits the columns of .*: "colour", "size"/);
     const again = await run(['--explain', path.join(dir, 's.csv'), '--map', file('taken.json', '{}')]);

@@ -95,7 +95,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(rawsOf(data), ['100', '101', '102', '103', '104']);
     });
 
-    test('sorts rows of the same price by order id, in code units', async () => {
+    test('sorts rows of the same price by order id, compared by code units', async () => {
       const subject = newCollection();
       const ids = ['b', 'a', 'B', 'a1', '10', '9', 'é', 'z', '_'];
       await market.load([
@@ -128,7 +128,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(
         rawsOf((await market.ok(`${subject.path}/listings`)).data),
         ['3'],
-        'a listing is still served at its expiry time',
+        'a listing must not be served at its expiry time',
       );
     });
 

@@ -77,7 +77,7 @@ function describeOnCitus(name: string, suite: (engine: TestEngine) => void): voi
     });
     suite(
       citusEngine(() => {
-        if (!cluster) throw new Error('the cluster has not started: use it only in tests and hooks');
+        if (!cluster) throw new Error('the cluster has not started: use the engine only in tests and hooks');
         return cluster;
       }),
     );

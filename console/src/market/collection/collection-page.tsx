@@ -23,7 +23,7 @@ import { ActivityList } from '../activity-list.tsx';
 import { FigureStrip } from './figure-strip.tsx';
 import { ListingsTab } from './listings-tab.tsx';
 
-/** The code of each of these four tabs is loaded when the tab is first shown, because its chart needs much code. */
+/** The code of each of these four tabs is loaded when the tab is first shown, so that the page needs less code at first. */
 const HistoryTab = lazyPart(async () => (await import('./history-tab.tsx')).HistoryTab);
 const SalesTab = lazyPart(async () => (await import('./sales-tab.tsx')).SalesTab);
 const DepthTab = lazyPart(async () => (await import('./depth-tab.tsx')).DepthTab);
