@@ -226,7 +226,7 @@ const CLIENT_RULES: Readonly<Record<string, { rule: Rule; broken: readonly Sourc
   },
 };
 
-/** A header of one to five lines says what the file is responsible for. */
+/** Returns the files that do not begin with a comment. A line with `#!` may stand before the comment. */
 function findWithoutHeader(files: readonly SourceFile[]): string[] {
   return files.filter(({ text }) => !/^(?:#!.*\n)?\/\/ /.test(text)).map(({ name }) => name);
 }

@@ -2,7 +2,7 @@
 
 import { MercatError } from './mercat-error.ts';
 
-/** `id` is the id of the event. If the event has no id, it is the last id that the stream had, or null. */
+/** If the event has no id of its own, `id` is the last id that the stream sent before the event, or null. */
 export type ServerSentEvent = { id: string | null; event: string; data: string };
 
 /** The largest number of characters of an event. All events that the service sends are shorter. */
@@ -11,7 +11,7 @@ const LINE_END = /\r\n|\n|\r/;
 
 /** The fields of a stream that apply to the connection and not to one event. */
 export type StreamState = {
-  /** The id of the last complete block with an id, even if this block has no data. */
+  /** The id of the last complete block with an id, even if this block has no data. A block is the lines up to an empty line. */
   lastEventId: string | null;
   /** How long the service asks clients to wait before they connect again. */
   retryMs: number | null;

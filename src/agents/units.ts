@@ -11,7 +11,7 @@ const IMAGES = new Set(['image', 'banner']);
 /**
  * A copy of `value` without inline images. Each price also has `rawUnit`, the unit of `raw`, such as `10^-18 ETH`. Each all-time volume
  * also has `volumeCurrency`. The chain of an amount is the chain of the nearest enclosing object that names a chain. An object names a
- * chain if it has a member `chain` or `collectionId`, or if the object in its member `listing` has one.
+ * chain in its member `chain` or `collectionId`, or in one of these members of its `listing`.
  */
 export function withUnits(value: Json, chains: Chains, enclosing: Chain | null = null): Json {
   if (Array.isArray(value)) return value.map((one) => withUnits(one, chains, enclosing));
@@ -39,8 +39,8 @@ function chainOf({ chain, collectionId, listing }: JsonObject, chains: Chains): 
 }
 
 /**
- * If the chain of an amount is not known, as for the floor of a trait, its unit is known only if all chains with this currency have the
- * same decimals.
+ * If the chain of an amount is not known, as for the floor of a trait, the unit is known only if all chains with this currency have the
+ * same number of decimals.
  */
 function toRawUnit(currency: string, chain: Chain | null, chains: Chains): string {
   const known = chain ? [chain] : [...chains.values()];

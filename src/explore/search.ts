@@ -16,7 +16,7 @@ import { similarityOf, toParts, toSearchText } from './trigrams.ts';
 
 /** At most this many collections, and this many tokens, are read for a query and get a score. */
 const CANDIDATES_MAX = 200;
-/** If the query ends with a number, the number is searched as a token id in this many collections: those that best match the text before it. */
+/** If the query ends with a number, the number is searched as a token id in this many collections: those that best match the text before the number. */
 const NUMBERED_MAX = 10;
 /** Collections and tokens with a lower score are left out of the results. */
 const SCORE_MIN = 0.4;

@@ -8,8 +8,8 @@ import { WindowTable } from './window-table.ts';
 type Window = { count: number; endsAt: number; resetAt: number };
 
 /**
- * The end of a window is calculated again for each rejected request. The published end changes only if it differs from the calculated end by
- * more than this, which happens when the wall clock was set.
+ * The end of a window is calculated again for each rejected request. If the published end differs from the calculated end by more than this
+ * time, the wall clock was set, and the calculated end is published.
  */
 const ROUNDING_MS = 1_000;
 

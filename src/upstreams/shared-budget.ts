@@ -15,8 +15,8 @@ export class SharedBudget implements Budget {
   readonly #rule: BudgetRule;
   readonly #clock: Clock;
   /**
-   * The shared bucket as it was after the last request of this process. Later requests of other processes are not in it. Only `left` reads it,
-   * because `left` may be imprecise.
+   * The shared bucket as it was after the last request of this process. It does not include later requests of other processes. Only `left`,
+   * which may be imprecise, reads this copy.
    */
   #lastSeen: Bucket;
 

@@ -49,8 +49,8 @@ export function createExpiryTask(context: WorkerContext): Task {
 }
 
 /**
- * Works in batches, so that no statement takes long. Returns the number of rows that were marked or deleted. If one sweep fails, for example
- * because the indexer database fails, the other sweeps still run, and the error is thrown after them.
+ * Works in batches, so that no statement takes long. Returns the number of rows that were marked or deleted. If the sweep of one
+ * kind of rows fails, for example because the indexer database fails, the sweeps of the other kinds still run, and then the error is thrown.
  */
 export function sweepExpired(
   { main, indexer, chains, clock }: Pick<WorkerContext, 'main' | 'indexer' | 'chains' | 'clock'>,

@@ -118,7 +118,7 @@ describe('an index on Citus under faults', { skip: citusSkip() }, () => {
     assert.equal(await countSales(), before + writer.rounds() * COLLECTIONS);
   });
 
-  /** Checks that the records of each import are stored once, also if an import failed and was repeated. */
+  /** Checks that the records of each import are stored once, even if the import failed and was repeated. */
   async function assertRows(rounds: number): Promise<void> {
     for (const subject of subjects) {
       assert.equal((await service.walk(`${subject.path}/sales?limit=100`)).length, ASSETS + rounds, subject.path);
@@ -241,7 +241,7 @@ function isDegraded(path: string, { status, body }: { status: number; body: any 
   return body.data.stale === true;
 }
 
-/** SIGKILL of the first process of the server. The others end when they notice it. */
+/** Kills the first process of the server with SIGKILL. The other processes of the server then end by themselves. */
 async function killServer(server: PostgresServer): Promise<void> {
   process.kill(server.pid() ?? 0, 'SIGKILL');
   await until(() => !server.isRunning(), WAIT_MS, 'the server does not end');

@@ -1,4 +1,4 @@
-// Tests that the SQL statements of the lists read few rows, whatever the size of the market, the filters and the wallet.
+// Tests that the SQL statements of the lists read few rows of a large market, with every filter and for every wallet.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -92,7 +92,7 @@ function declareTests(engine: TestEngine): void {
     ],
   };
   for (const [name, wanted] of Object.entries(filters)) {
-    test(`by traits with ${name} read few rows of each table`, async () => {
+    test(`lists by traits with ${name} read few rows of each table`, async () => {
       const filter = await findTraitFilter(db, id, new Map(wanted));
       assert.ok(filter);
       const query = { filter, limit: LIMIT, now: NOW };
@@ -111,7 +111,7 @@ function declareTests(engine: TestEngine): void {
     });
   }
 
-  test('by id with common traits read only an index, and stop when the page is full', async () => {
+  test('lists by id with common traits read only an index, and stop when the page is full', async () => {
     const wanted = new Map([
       ['Hat', ['Hat 0']],
       ['Eyes', ['Eyes 0']],
@@ -148,10 +148,10 @@ function declareTests(engine: TestEngine): void {
     }
   };
 
-  test('by rank with common traits read only indexes, and stop when the page is full', () =>
+  test('lists by rank with common traits read only indexes, and stop when the page is full', () =>
     assertWalkByRank(['trait_set']));
 
-  test('by two common traits that no token combines read a limited part of the index, and then the tokens with the rarer trait', async () => {
+  test('if no token has both of two common traits, their list reads a limited part of the index, and then the tokens with the rarer trait', async () => {
     const wanted = new Map([
       ['Mouth', ['Mouth 0']],
       ['Fur', ['Fur 0']],
@@ -185,7 +185,7 @@ function declareTests(engine: TestEngine): void {
 
   for (const listed of [null, true, false]) {
     for (const after of [null, '5000']) {
-      test(`by id and by rank read few rows, listed: ${listed}, after ${after}`, async () => {
+      test(`lists by id and by rank read few rows, listed: ${listed}, after ${after}`, async () => {
         const filter = { listed, assets: null, now: NOW, limit: LIMIT };
         await assertPlans(db, (reading) => listAssetsById(reading, id, { ...filter, after, unranked: false }));
         await assertPlans(db, (reading) => listAssetsById(reading, id, { ...filter, after, unranked: true }));
@@ -195,7 +195,7 @@ function declareTests(engine: TestEngine): void {
     }
   }
 
-  test('by price read few rows of the order book and of the mirror', async () => {
+  test('lists by price read few rows of the order book and of the mirror', async () => {
     const filter = { assets: null, now: NOW, limit: LIMIT };
     const mirrored = await listMirroredAssetsByPrice(db, id, { ...filter, limit: 300, after: null });
     const own = await listOwnAssetsByPrice(db, id, { ...filter, limit: 300, after: null });
@@ -206,7 +206,7 @@ function declareTests(engine: TestEngine): void {
     assert.ok(mirrored.length > 250 && own.length > 250);
   });
 
-  test('of an owner read at most the tokens that the owner has', async () => {
+  test('lists of an owner read at most two rows for each token of the owner', async () => {
     const assets = await listAssetsOfAccount(db, id, { account: BUSY_WALLET, now: NOW, limit: 10_001 });
     const rowsMax = 2 * assets.length;
     const filter = { listed: null, assets, now: NOW, limit: LIMIT };
@@ -234,7 +234,7 @@ function declareTests(engine: TestEngine): void {
 
   for (const chains of [['ethereum', 'base', 'solana'], ['base']]) {
     for (const after of [null, '7']) {
-      test(`of a wallet with thousands of tokens read few rows, on ${chains.join(', ')}, after ${after}`, async () => {
+      test(`lists of a wallet with thousands of tokens read few rows, on ${chains.join(', ')}, after ${after}`, async () => {
         const position = after === null ? null : { collectionId: id, asset: after };
         const wallet = { account: BUSY_WALLET, chains, after: position, limit: LIMIT, now: NOW };
         await assertPlans(db, (reading) => listHeldAssets(reading, wallet));
@@ -315,7 +315,7 @@ function declareTests(engine: TestEngine): void {
     );
   });
 
-  test('by computed rank with common traits read only indexes, and stop when the page is full', async () => {
+  test('lists by computed rank with common traits read only indexes, and stop when the page is full', async () => {
     await db.query(
       `insert into indexer.rarity_rank (collection_id, asset, generation, rank)
        select collection_id, asset, 1, rarity_rank from indexer.token where collection_id = $1 and rarity_rank is not null`,

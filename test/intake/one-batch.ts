@@ -1,5 +1,5 @@
-// A program that stores the records of its standard input in one batch of an import, and prints a line after each part of the batch that was
-// stored. It uses the PostgreSQL database that DATABASE_URL names.
+// A program that stores the records of its standard input in one batch of an import. It prints a line each time it has stored a part of the
+// batch. It uses the PostgreSQL database that DATABASE_URL names.
 
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';

@@ -220,7 +220,7 @@ forEachStore('products', (store) => {
       assert.deepEqual(events[1]?.data.changed.toSorted(), changed.toSorted());
     });
 
-    test('writes nothing and records no event when it changes nothing', async () => {
+    test('with the stored values writes nothing and records no event', async () => {
       const shop = await store.shop();
       const product = await shop.product({ collections: ['a'], inventory: 4 });
       const path = `/products/${product.id}`;

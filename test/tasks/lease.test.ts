@@ -11,7 +11,7 @@ import { forEachEngine } from '../support/engines/each-engine.ts';
 /** Only a run that does not notice the loss of its lease takes so long. */
 const DEADLINE_MS = 30_000;
 
-/** Returns a database like `main`, whose statements with the deadline of a lease renewal wait until `hanging` is fulfilled. */
+/** Wraps `main`. A statement with the deadline of a lease renewal waits until `hanging` is fulfilled. */
 function hangingRenewals(main: Database, renewalMs: number, hanging: Promise<void>): Database {
   return {
     ...main,

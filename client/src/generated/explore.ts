@@ -362,7 +362,7 @@ export type Trait = {
     /** The price of the cheapest listing of these tokens; null if none of them is listed, or if the traits of a listed token are not known. */
     floor: Price | null;
   }[];
-  /** True when the trait has more values than `values`. */
+  /** True when the trait has values that are not in `values`. */
   hasMoreValues: boolean;
 };
 
@@ -644,7 +644,7 @@ export type SearchMarketResult = {
 };
 
 export type ListActivityAfterParameters = {
-  /** An offset, such as `next` of the page before. `0`: the oldest kept event begins the page. */
+  /** An offset, such as `next` of the previous page. `0`: the page begins with the oldest kept event. */
   offset: string;
 };
 
@@ -664,9 +664,9 @@ export type ExploreMethods = {
   listTokens(parameters: ListTokensParameters, options?: CallOptions): Pages<ListTokensResult>;
   /** Read several tokens. Reads up to 100 tokens of any collections. `data` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned. */
   readTokens(parameters: ReadTokensParameters, options?: CallOptions): Promise<ReadTokensResult>;
-  /** List the tokens of a wallet. The tokens whose beneficial owner is the wallet, on all chains or on one, by collection and token. A page may be short or empty although there is a next page. */
+  /** List the tokens of a wallet. The tokens whose beneficial owner is the wallet, on all chains or on one, sorted by collection and token. A page may be short or empty although there is a next page. */
   listWalletTokens(parameters: ListWalletTokensParameters, options?: CallOptions): Pages<ListWalletTokensResult>;
-  /** List the listings of a wallet. The active listings whose seller is the wallet, on all chains or on one, by collection and token: one row for each token. */
+  /** List the listings of a wallet. The active listings whose seller is the wallet, on all chains or on one: one row for each token, sorted by collection and token. */
   listWalletListings(parameters: ListWalletListingsParameters, options?: CallOptions): Pages<ListWalletListingsResult>;
   /** Read an order. An order of this service or a listing of another marketplace, by its id or its order hash: its status, why it has this status, and, for an active order of this service, what a buyer needs to fill it. */
   getOrder(parameters: GetOrderParameters, options?: CallOptions): Promise<GetOrderResult>;
@@ -684,7 +684,7 @@ export type ExploreMethods = {
   listWalletActivity(parameters: ListWalletActivityParameters, options?: CallOptions): Pages<ListWalletActivityResult>;
   /** Search collections and tokens. Collections and tokens by name, slug, contract address or mint, the best results first. The name of a collection may be misspelt. A name with a number, such as `harbour lights 249`, also finds the token of this id. There is one page. */
   searchMarket(parameters: SearchMarketParameters, options?: CallOptions): Pages<SearchMarketResult>;
-  /** Read the past of the stream. The events after an offset, up to 500, in the order of the stream. A page with a `next` does not change, so caches may keep it. Only the events of a collection that is removed later are missing from it afterwards. The last page has no `next`: follow the stream from the `offset` of its last event, or from the offset of the page if it is empty. */
+  /** Read the past of the stream. The events after an offset, up to 500, in the order of the stream. A page with a `next` changes only when a collection is removed: then the page loses the events of this collection. Caches may therefore keep such a page. The page of the offset `0` also changes when its oldest events are no longer kept. The last page has no `next`: follow the stream from the `offset` of its last event, or from the offset of the page if the page is empty. */
   listActivityAfter(parameters: ListActivityAfterParameters, options?: CallOptions): Promise<ListActivityAfterResult>;
 };
 

@@ -15,7 +15,7 @@ export function SignIn() {
 
   const submit = async () => {
     const trimmed = key.trim();
-    // The key is sent in a header, where other characters are not allowed.
+    // The key is sent in a header, where only visible ASCII characters are allowed.
     if (!/^[!-~]+$/.test(trimmed)) {
       setError(texts.shop.signIn.wrong);
       return;

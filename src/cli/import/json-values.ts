@@ -20,9 +20,9 @@ export const VALUE_SIZE_MAX = 32 * 2 ** 20;
 
 /**
  * Splits a file into values. If a quote, comma or bracket is missing or misplaced, the file is skipped up to the next object that begins a line
- * with the same indentation as the first object. The skipped part is malformed, and this object is the next value. If no object before the
- * mistake begins a line, throws OperatorError instead. Also throws if the text ends within a top-level array, or if a value is too long.
- * `noun` names a value in messages.
+ * with the same indentation as the first object. The skipped part is malformed, and this object is the next value. Throws OperatorError if the
+ * indentation is not known, because no object before the mistake begins a line. Also throws if the text ends within a top-level array, or if a
+ * value is too long. `noun` names a value in messages.
  */
 export async function* splitValues(
   source: AsyncIterable<Uint8Array>,
@@ -68,7 +68,7 @@ class JsonValueSplitter {
   #top = 0;
   /** The line on which the most recent top-level array began. */
   #arrayLine = 0;
-  /** Whether an object that begins a line with the indentation of the first object ends an open value. */
+  /** Whether an open value ends where an object begins a line with the indentation of the first object. */
   #strict = false;
 
   constructor(noun: string) {

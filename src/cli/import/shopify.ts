@@ -10,8 +10,8 @@ import { toSlug } from '../../shop/products/slug.ts';
 export const SHOPIFY_FORMAT = 'shopify-products';
 
 /**
- * Counts what was read: rows (including rejected rows), products, variants, and rows that have only an image. `unused`: the columns with
- * values for which a product has no field.
+ * Counts what was read: rows (including rejected rows), products, variants, and rows that have only an image. `unused`: the columns that are
+ * not empty, and for which a product has no field.
  */
 export type ShopifyTally = { rows: number; products: number; variants: number; images: number; unused: Set<string> };
 

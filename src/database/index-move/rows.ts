@@ -1,4 +1,4 @@
-// Reads rows from one database and writes them to the other. A batch has one text for each column: an array of the column's values in PostgreSQL's
+// Reads rows from the source database and writes them to the target database. A batch has one text for each column: an array of the column's values in PostgreSQL's
 // text form. The source makes the text and the target reads it, so this process neither parses nor formats a value.
 
 import { quoted } from '../backup/catalogue.ts';
@@ -118,7 +118,7 @@ async function digestOf(
 ): Promise<Digest> {
   const texts = table.columns.map(({ name }) => `${quoted(name)}::text`).join(', ');
   const sums = `count(*)::int as rows, coalesce(sum(hashtextextended(array[${texts}]::text, 0)::numeric), 0)::text as sum`;
-  // If the largest key is not requested, the rows need not be kept. Then each node of a cluster sums the hashes of its own rows.
+  // Only the largest key needs the materialized rows. Without them, each node of a cluster sums the hashes of its own rows.
   const [row] = hasLast
     ? await db.query(
         `with batch as materialized (${sql})

@@ -13,7 +13,7 @@ export type MoveState = {
    * whole index.
    */
   phase: 'copying' | 'moved' | 'complete';
-  /** The process that moves the index. A process that finds another one here has been replaced and must stop. */
+  /** The process that moves the index. If this field names another process, the reading process has been replaced and must stop. */
   runner: string;
   /** The name of the other database, without credentials. */
   other: string;
@@ -62,7 +62,7 @@ const PROGRESS_TABLES = `
   create table if not exists index_move.definition (
     name text collate "C" primary key, kind text collate "C" not null, sql text not null)`;
 
-/** Stores the state in place of an earlier one. */
+/** Stores the state, in place of an earlier state. */
 export async function insertMoveState(tx: Queryable, state: MoveState): Promise<void> {
   await tx.query(STATE_TABLE);
   await tx.query(state.role === 'source' ? CHANGE_TABLE : PROGRESS_TABLES);
@@ -85,8 +85,8 @@ export async function updateRunner(tx: Queryable, { id, runner }: Runner): Promi
 export const RUNNER_SETTING = 'mercat.index_move';
 
 /**
- * Throws MoveReplaced if `runner` is not the process that moves the index. If it is, no other process can replace it until the transaction
- * ends, and the transaction may change the incomplete index of a target.
+ * Throws MoveReplaced if `runner` is not the process that moves the index. Otherwise no other process can replace `runner` until the
+ * transaction ends, and the transaction may change the incomplete index of a target.
  */
 export async function lockRunner(tx: Queryable, { id, runner }: Runner): Promise<void> {
   const state = await findMoveState(tx);
@@ -102,7 +102,7 @@ export async function updateComplete(tx: Queryable, { id }: Pick<MoveState, 'id'
 
 /**
  * Throws an OperatorError if a program must not use the index of this database: the index has moved, or it is not here completely yet.
- * `isMigrating`: the program would change the schema, which a running move does not copy.
+ * `isMigrating`: the program would change the schema. A running move does not copy such a change.
  */
 export async function checkIndexMove(db: Queryable, { isMigrating }: { isMigrating: boolean }): Promise<void> {
   const state = await findMoveState(db);

@@ -51,7 +51,7 @@ export class ReplicatedReads {
       return rows;
     } catch (error) {
       late?.noteMissedDeadline({ isCompletedByPrimary: false });
-      // The first reads after the loss of the primary fail on the primary. When the loss is confirmed, a replica serves them.
+      // The first reads after the loss of the primary fail on the primary. When the loss is confirmed, such a read is repeated on a replica.
       if (!isOutOfReach(error) || performance.now() >= deadline) throw error;
       if (!(await replicas.confirmPrimaryLoss())) throw error;
       const remaining = this.#choose(target);

@@ -38,7 +38,7 @@ export const TraitSchema = Type.Object(
       ),
       { description: `At most ${VALUES_MAX} values, the most frequent first.` },
     ),
-    hasMoreValues: Type.Boolean({ description: 'True when the trait has more values than `values`.' }),
+    hasMoreValues: Type.Boolean({ description: 'True when the trait has values that are not in `values`.' }),
   },
   {
     $id: 'Trait',

@@ -38,7 +38,7 @@ export function registerWalletRoutes(app: FastifyInstance, context: ExploreConte
       operationId: 'listWalletTokens',
       summary: 'List the tokens of a wallet',
       description:
-        'The tokens whose beneficial owner is the wallet, on all chains or on one, by collection and token. A page may be short or empty ' +
+        'The tokens whose beneficial owner is the wallet, on all chains or on one, sorted by collection and token. A page may be short or empty ' +
         'although there is a next page.',
       tags: ['Wallets'],
       params: walletParams,
@@ -61,7 +61,7 @@ export function registerWalletRoutes(app: FastifyInstance, context: ExploreConte
       operationId: 'listWalletListings',
       summary: 'List the listings of a wallet',
       description:
-        'The active listings whose seller is the wallet, on all chains or on one, by collection and token: one row for each token.',
+        'The active listings whose seller is the wallet, on all chains or on one: one row for each token, sorted by collection and token.',
       tags: ['Wallets'],
       params: walletParams,
       querystring: walletQuery,

@@ -1,5 +1,5 @@
-// Reads the activity log, newest first. Also finds which of the given sales are in the log, so that the caller can add the others to a list. A
-// list of one token takes one index scan. Any other list takes one index scan for each kind, or two for each kind if it is of an account.
+// Reads the activity log, newest first. Also finds which of the given sales are in the log, so that the caller can add the missing sales to a
+// list. A list of one token takes one index scan. Any other list takes one index scan for each kind, and a list of an account takes two.
 
 import type { AssetId } from '../../core/address.ts';
 import type { ActivityKind } from '../../activity/market-change.ts';

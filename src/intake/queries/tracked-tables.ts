@@ -1,6 +1,6 @@
 // The tables whose rows an import can change, and the columns by which an undo recognises that a row has not changed since the import.
 
-/** The kinds of changed rows: the kinds of records, and the coverage that an import stores of its collections. */
+/** The kinds of changed rows: the kinds of records, and `coverage`, which states up to when the imported sales or listings of a collection are complete. */
 export const TRACKED_KINDS = [
   'collection',
   'order',

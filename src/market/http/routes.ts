@@ -22,8 +22,8 @@ const DOCUMENT = {
   description:
     'Public, read-only market data for NFT collections on seven chains. No API key is needed, and browsers may call it from ' +
     'any origin. Amounts are integers of base units in text. Null means unknown, never zero. When a source of data cannot be ' +
-    'read, its fields are null or have an earlier value, and its rows are missing. If a response needs the source, ' +
-    'the status is 502 or 503.',
+    'read, its fields are null or have an earlier value, and its rows are missing. A response that cannot be made without the source ' +
+    'has the status 502 or 503.',
   tags: [
     { name: 'Collections', description: 'Collections and their floors.' },
     { name: 'Listings and sales', description: 'What is for sale, and what was sold.' },

@@ -107,13 +107,13 @@ const RECORD_CHANGES = `recorded_changes as (
      )`;
 
 /**
- * Inserts or updates reported listings. A stored row is open to updates while it is active or retired. A retired row has the status
- * `cancelled` and `retired_at`: it was missing from a complete list of its marketplace, or the own book has its order. A row that a block
- * of its chain has ended does not change. A report with another status than `active` sets that status, whatever its `listedAt`. A report
- * with status `active` is accepted only if its `listedAt` is not before the stored `listedAt`. An accepted report makes a retired row
+ * Inserts or updates reported listings. A report can change a stored row that is active or retired, unless a block of its chain has ended
+ * the row. A retired row has the status `cancelled` and a time in `retired_at`: the row was missing from a complete list of its marketplace,
+ * or the own order book has the same order. A report with another status than `active` sets that status, whatever its `listedAt`. A report
+ * with status `active` is accepted only if its `listedAt` is not before the stored `listedAt`. An accepted active report makes a retired row
  * active. Every update sets `retired_at` to null. The TERMS are replaced unless the `listedAt` of the report is before the stored
- * `listedAt`. If the collection is judged by its chain, an active row is hidden as `pending` until it has been judged. This concerns rows
- * that are new, were retired, or get other JUDGED_TERMS.
+ * `listedAt`. In a judged collection, an active row that is new, was retired, or gets other JUDGED_TERMS is hidden as `pending` until the row
+ * has been judged.
  */
 export async function upsertListings(
   tx: Queryable,
@@ -314,8 +314,8 @@ export async function updateListingsOfOwnOrders(
 const decodeOrderHash = rowDecoder('listing', { orderHash: column('order_hash', text) });
 
 /**
- * Of the orders of the given listings, finds the orders that have stored listings of one asset at several marketplaces. Returns their
- * hashes, sorted. For all other orders, a change of one listing affects no other listing.
+ * Finds those orders of the given listings that have stored listings of one asset at several marketplaces. Returns the hashes of these
+ * orders, sorted. If an order is not among them, a change of its listing affects no other listing.
  */
 export async function listSharedOrderHashes(
   tx: Queryable,
@@ -382,8 +382,8 @@ export async function updateTermsOfSharedOrders(
 /**
  * If one marketplace has reported an order as filled or cancelled, the active and retired listings of this order at the other marketplaces
  * get the same status. Only the given orders in the given collections are considered. A retired listing does not end other listings: an order may be valid although
- * one marketplace no longer lists it. If a block of its chain has ended a listing, this listing does not change, and does not end other
- * listings, because the chain decides about each of them. Returns the assets whose listings changed.
+ * one marketplace no longer lists it. A listing that a block has ended does not change, and does not end other listings, because the chain
+ * decides about each listing of the order. Returns the assets whose listings changed.
  */
 export async function updateListingsOfEndedOrders(
   tx: Queryable,

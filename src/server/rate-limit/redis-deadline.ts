@@ -1,12 +1,12 @@
-// Gives the Redis commands that are sent at about the same time one deadline, because a timer costs more than a command.
+// Redis commands that are sent at about the same time share one deadline, because a timer costs more than a command.
 
 /** The time limit is counted in this many steps. */
 const STEPS = 5;
 
 /**
  * Commands that are sent within a fifth of the time limit share one deadline. The time limit is divided into steps, and each step has its
- * own timer. When a timer fires, the process reads the replies that have arrived before it counts the step. A pause of the process or of
- * the machine therefore counts as one step, and replies that arrived during the pause are not late.
+ * own timer. When a timer fires, the process first reads the replies that have arrived, and then counts the step. A pause of the process or
+ * of the machine therefore counts as one step, and replies that arrived during the pause are not late.
  */
 export class RedisDeadline<T> {
   readonly #stepMs: number;

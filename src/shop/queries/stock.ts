@@ -58,9 +58,9 @@ export type StockGroupOptions = {
  * `steps` applies the changes of each product one after the other. Each change begins with the stock that results from the previous change.
  * The log entries are numbered in the order of the changes, while the products are locked.
  *
- * `is_locked` finds a product that exists but is missing from `target`. It is computed only with `skip`, because a statement that waits could
- * find a deleted product: a product that is deleted during the wait is missing from `target`, but the subquery of `is_locked` reads the rows as
- * they were before the wait.
+ * `is_locked`: the product exists but is missing from `target`. Only the statement with `skip` computes `is_locked`. In a statement that waits,
+ * the value could be wrong: a product that is deleted during the wait is missing from `target`, but the subquery reads the rows as they were
+ * before the wait.
  */
 const toChangeSql = (locked: StockGroupOptions['locked']) => `
   with recursive target as (
@@ -200,9 +200,9 @@ export async function findStock(db: Queryable, shopId: string, productId: string
 }
 
 /**
- * Reads the next `limit` products of the shop after the product `before`, newest first. Returns the tracked products among them, or with
- * `atMost` only those with at most this stock. The untracked products count towards the limit, so that every page costs the same. `last`:
- * the id of the last product that was read; null if there are no further products.
+ * Reads the `limit` newest products of the shop that are older than the product `before`, newest first. Returns the tracked products among
+ * them; with `atMost`, only those whose stock is at most this number. Untracked products count towards the limit, so that every page costs
+ * the same. `last`: the id of the last product that was read; null if there are no older products.
  */
 export async function listStockPage(
   db: Queryable | Statements,

@@ -28,7 +28,7 @@ export type Book = {
   fees: { platformBps: bigint; royaltyBps: bigint };
 };
 
-/** A listing of a token. Any one of `rows` may be served. They are equal in price and order id, so no rule prefers one of them. */
+/** A listing of a token. Any one of `rows` may be served. The rows are equal in price and order id, so no rule prefers one of them. */
 export type ExpectedListing = {
   tokenId: string;
   raw: bigint;

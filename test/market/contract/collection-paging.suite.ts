@@ -1,4 +1,4 @@
-// Tests of the pages of GET /v1/collections. They are part of the suite of this path, which starts the service.
+// Tests of the pages of GET /v1/collections. collections.test.ts starts the service and runs these tests.
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';

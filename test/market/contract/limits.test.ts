@@ -191,7 +191,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
   describe('caching', () => {
     const POLICY = /^public, max-age=0, s-maxage=\d+, stale-while-revalidate=\d+$/;
 
-    test('is allowed to shared caches for every response with the status 200, while browsers must revalidate the response', async () => {
+    test('by shared caches is allowed for every response with the status 200, and browsers must revalidate each response', async () => {
       for (const path of all) {
         const { headers } = await market.get(path);
         assert.match(headers.get('cache-control') ?? '', POLICY, path);

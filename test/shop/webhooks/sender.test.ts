@@ -89,7 +89,7 @@ test('a long response is read up to the limit only', async () => {
   const { status, error } = await post();
   assert.deepEqual({ status, error }, { status: 200, error: null });
   await until(() => isClosed, 2_000, 'the connection was not closed');
-  // More bytes than the limit can be written, because the kernel buffers bytes on both sides of the connection.
+  // The receiver can write more bytes than the limit, because the kernel buffers bytes on both sides of the connection.
   assert.ok(sent < WEBHOOK_RESPONSE_BYTES_MAX + 16 * 1024 * 1024, `${sent} bytes`);
 });
 

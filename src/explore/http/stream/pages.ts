@@ -21,14 +21,16 @@ export function registerStreamPagesRoute(app: FastifyInstance, context: ExploreC
       operationId: 'listActivityAfter',
       summary: 'Read the past of the stream',
       description:
-        `The events after an offset, up to ${PAGE_SIZE}, in the order of the stream. A page with a \`next\` does not change, so caches may keep it. ` +
-        'Only the events of a collection that is removed later are missing from it afterwards. ' +
-        'The last page has no `next`: follow the stream from the `offset` of its last event, or from the offset of the page if it is empty.',
+        `The events after an offset, up to ${PAGE_SIZE}, in the order of the stream. A page with a \`next\` changes only when a collection is removed: ` +
+        'then the page loses the events of this collection. Caches may therefore keep such a page. ' +
+        'The page of the offset `0` also changes when its oldest events are no longer kept. ' +
+        'The last page has no `next`: follow the stream from the `offset` of its last event, or from the offset of the page if the page is empty.',
       tags: ['Activity'],
       params: Type.Object({
         offset: Type.String({
           minLength: 1,
-          description: 'An offset, such as `next` of the page before. `0`: the oldest kept event begins the page.',
+          description:
+            'An offset, such as `next` of the previous page. `0`: the page begins with the oldest kept event.',
           examples: [OLDEST_OFFSET],
         }),
       }),
