@@ -10,6 +10,7 @@ import pg from 'pg';
 import { insertMarketChanges } from '../../../src/activity/queries/market-changes.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { createDatabase } from '../../../src/database/port.ts';
+import { RETRY_MS } from '../../../src/explore/http/stream/event-stream.ts';
 import { listed } from '../../support/activity-log.ts';
 import { cleanUp } from '../../support/engines/cleanup.ts';
 import {
@@ -18,6 +19,7 @@ import {
   migratedTemplate,
   startPostgres,
 } from '../../support/engines/postgres-server.ts';
+import { lockTable } from '../../support/engines/postgres-locks.ts';
 import { freePort } from '../../support/free-port.ts';
 import { EventStream } from '../../support/http/event-stream.ts';
 import { startServiceProcess } from '../../support/service/service-process.ts';
@@ -48,6 +50,29 @@ function startEventSource(t: TestContext, url: string): string[] {
 
 after(cleanUp);
 
+test('while a process cannot read the log, a client gets an empty stream, and an EventSource connects again by itself', async (t) => {
+  if (!canRunPostgres() && process.env['REQUIRE_POSTGRES'] !== '1') return t.skip('PostgreSQL is not on this machine');
+  const server = await startPostgres();
+  t.after(() => server.discard());
+  const url = await createTestDatabase(server.url, await migratedTemplate(server.url));
+  const release = await lockTable(t, url, 'main.activity_head');
+  const node = await startServiceProcess({ DATABASE_URL: url, DATA_DIR: temporaryDirectory() });
+  t.after(() => node.kill());
+  const address = `${node.url}/explore/v1/stream?from=0`;
+  const empty = await EventStream.open(address);
+  assert.equal(await empty.ended, true, 'the response was cut off');
+  assert.deepEqual([empty.events, empty.retryMs], [[], RETRY_MS]);
+  const received = startEventSource(t, address);
+  await release();
+  const pool = new pg.Pool({ connectionString: url });
+  pool.on('error', () => undefined);
+  const main = createDatabase(pool, { engine: 'postgresql', name: 'main' });
+  t.after(() => main.close());
+  await main.transaction((tx) => insertMarketChanges(tx, 'main', [listed(1)]));
+  await until(() => received.length > 0, LIMIT_MS, 'the event did not arrive');
+  assert.deepEqual(received, ['1']);
+});
+
 test('clients receive every event once when their node is stopped, restarted or killed, and when they change to another node', async (t) => {
   if (!canRunPostgres() && process.env['REQUIRE_POSTGRES'] !== '1') return t.skip('PostgreSQL is not on this machine');
   const server = await startPostgres();
@@ -76,7 +101,9 @@ test('clients receive every event once when their node is stopped, restarted or 
   const [other, first] = [await startNode(await freePort()), await startNode(port)];
   const received = startEventSource(t, `${first.url}/explore/v1/stream?from=0`);
   const expectReceived = async (...orders: string[]) => {
-    await until(() => received.length >= orders.length, LIMIT_MS, `${orders.length} events did not arrive`);
+    await until(() => received.length >= orders.length, LIMIT_MS, `${orders.length} events did not arrive`).catch(
+      (error: unknown) => assert.deepEqual(received, orders, String(error)),
+    );
     assert.deepEqual(received, orders);
   };
 

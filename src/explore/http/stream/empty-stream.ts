@@ -1,5 +1,5 @@
-// Responds to requests for the stream while the service starts. The response is a stream that ends without an event. The client then connects
-// again.
+// Responds to requests for the stream while the service starts, or cannot read the log. The response is a stream that ends without an event.
+// The client then connects again: an EventSource does so only after the status 200.
 
 import type { ServerResponse } from 'node:http';
 import { pathOf, withoutTrailingSlash } from '../../../http/request-target.ts';

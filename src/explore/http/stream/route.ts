@@ -15,6 +15,7 @@ import { toStreamFilter } from '../../stream/stream-entry.ts';
 import { OLDEST_OFFSET, parseOffset, toOffset } from '../../stream/offset.ts';
 import { EXAMPLE_ACTIVITY } from '../activity.ts';
 import type { ExploreContext } from '../context.ts';
+import { sendEmptyStream } from './empty-stream.ts';
 import { STREAM_HEADERS, STREAM_PATH } from './event-stream.ts';
 import { RETRY_AFTER_S } from './subscriptions.ts';
 
@@ -90,6 +91,11 @@ export function registerStreamRoute(app: FastifyInstance, context: ExploreContex
       try {
         const start = await findStart(stream.feed, position);
         reply.hijack();
+        if (start === null) {
+          place.leave();
+          sendEmptyStream(reply.raw);
+          return;
+        }
         reply.raw.writeHead(200, STREAM_HEADERS);
         if (request.method === 'HEAD' || reply.raw.destroyed) {
           place.leave();
@@ -125,11 +131,17 @@ function parseStart(lastEventId: string | undefined, from: string | undefined): 
   throw new ServiceError('bad_request', `${name} is not an offset of the stream`);
 }
 
-async function findStart(feed: ActivityFeed, start: Start): Promise<number> {
-  if (start === 'now') return feed.newest;
-  if (start === 'oldest') return feed.start;
-  await feed.requireKept(start);
-  return start;
+/** Null while the log cannot be read. Throws `gone` if the log does not have the events after the start. */
+async function findStart(feed: ActivityFeed, start: Start): Promise<number | null> {
+  try {
+    if (start === 'now') return feed.newest;
+    if (start === 'oldest') return feed.start;
+    await feed.requireKept(start);
+    return start;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'unavailable') return null;
+    throw error;
+  }
 }
 
 function parseCollections(chains: Chains, text: string): string[] {
