@@ -31,7 +31,8 @@ export class BatchedReads<Value> {
 
   /**
    * The value of a key, or null if there is none. If the statement fails, all its reads are rejected with the same error. Rejects with
-   * `unavailable` if the statement has not begun before `latest`, a time of `performance.now()`.
+   * `unavailable` if the statement has not begun before `latest`, a time of `performance.now()`, or before the `latest` of another caller that waits
+   * for the same key.
    */
   read(key: string, latest = Number.POSITIVE_INFINITY): Promise<Value | null> {
     let waiting = this.#waiting.get(key);
