@@ -15,7 +15,7 @@ import { Endpoint } from './endpoint.ts';
 import { EventReads } from './event-reads.ts';
 import { PoolReads } from './pool-reads.ts';
 import type { Transaction } from './transactions.ts';
-import { readTransactions } from './transactions.ts';
+import { TransactionReads } from './transactions.ts';
 
 export type ChainReaderOptions = {
   chain: Chain;
@@ -49,6 +49,7 @@ export class ChainReader {
   readonly pools: PoolReads;
   readonly comparison: EndpointComparison;
   readonly #pool: EndpointPool;
+  readonly #transactions: TransactionReads;
   readonly #closing = new AbortController();
 
   constructor(options: ChainReaderOptions) {
@@ -64,6 +65,7 @@ export class ChainReader {
     this.#pool = new EndpointPool({ chain, endpoints, log, random, patienceMs, signal });
     this.blocks = new BlockReads(this.#pool, clock);
     this.comparison = new EndpointComparison({ pool: this.#pool, compared, clock, log });
+    this.#transactions = new TransactionReads(this.#pool, this.comparison);
     this.events = new EventReads(this.#pool, this.comparison, log);
     this.contracts = new ContractReads(this.#pool, this.comparison, () => this.blocks.sharedHead());
     this.pools = new PoolReads(this.#pool, this.comparison, this.contracts, log);
@@ -71,7 +73,7 @@ export class ChainReader {
 
   /** Reads transactions by their hashes. Transactions that no endpoint has are left out. */
   transactions(txs: readonly Hex[]): Promise<Map<Hex, Transaction>> {
-    return readTransactions(this.#pool, this.comparison, txs);
+    return this.#transactions.read(txs);
   }
 
   endpoints(): EndpointStatus[] {

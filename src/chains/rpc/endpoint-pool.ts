@@ -51,14 +51,15 @@ export class EndpointPool {
   /**
    * Calls `work` with one endpoint after the other until a call returns. `work` throws RpcFailure when the endpoint failed. Any other
    * error, a reverted call, and a closed reader end the read at once. When no round succeeds, throws ChainUnavailable. If every endpoint
-   * that could be called in the last round failed conclusively, throws a conclusive RpcFailure instead.
+   * that could be called in the last round failed conclusively, throws a conclusive RpcFailure instead. Rounds in which a rate limit rejected a
+   * call are not counted: a read that waits for its share of the limit ends only after `patienceMs`.
    */
   async read<T>(work: (endpoint: Endpoint) => Promise<T>): Promise<T> {
     const { chain, log, patienceMs, signal } = this.#options;
     const failures = new Map<number, RpcFailure>();
     const startedAt = performance.now();
     let conclusive: RpcFailure | null = null;
-    for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    for (let rounds = 0; ;) {
       const failuresOfRound: RpcFailure[] = [];
       for (const endpoint of this.inOrder()) {
         if (!endpoint.enter()) continue;
@@ -74,8 +75,9 @@ export class EndpointPool {
       }
       conclusive = findConclusive(failuresOfRound);
       if (conclusive && failuresOfRound.length === this.endpoints.length) throw conclusive;
-      const waitMs = this.#waitMs(round);
-      if (waitMs === null || round === ROUNDS_MAX - 1) break;
+      if (!failuresOfRound.some(({ kind }) => kind === 'rate-limited')) rounds += 1;
+      const waitMs = this.#waitMs(Math.max(1, rounds));
+      if (waitMs === null || rounds === ROUNDS_MAX) break;
       log.debug('waiting for an endpoint', { chain: chain.id, waitMs });
       await wait(waitMs, signal);
     }
@@ -126,9 +128,9 @@ export class EndpointPool {
   }
 
   /** Null when the wait would be longer than WAIT_MS_MAX. */
-  #waitMs(round: number): number | null {
+  #waitMs(rounds: number): number | null {
     const openForMs = Math.min(...this.endpoints.map(({ health }) => health.openForMs()));
-    const waitMs = Math.max(openForMs, backoffMs(round + 1, BACKOFF, this.#options.random));
+    const waitMs = Math.max(openForMs, backoffMs(rounds, BACKOFF, this.#options.random));
     return waitMs > WAIT_MS_MAX ? null : waitMs;
   }
 }

@@ -55,8 +55,11 @@ const RESPONSE_BYTES_MAX = 64 * 2 ** 20;
 const BATCH_SIZE_START = 50;
 /** After this many accepted batches the batch size is doubled, because an earlier batch may have been rejected for another reason than its size. */
 const ACCEPTED_TO_DOUBLE = 200;
-/** How many single requests are sent at once to an endpoint that accepts no batches. */
-const SINGLES_AT_ONCE = 4;
+/**
+ * The most batches of one `send` that wait for their responses at once. Batches that wait for one another would make a read of many requests
+ * slow on a distant endpoint.
+ */
+const BATCHES_AT_ONCE_MAX = 4;
 
 /** Failures that the size of a batch may have caused. A smaller batch is tried after them. */
 const MAY_BE_THE_BATCH: ReadonlySet<RpcFailureKind> = new Set([
@@ -65,6 +68,14 @@ const MAY_BE_THE_BATCH: ReadonlySet<RpcFailureKind> = new Set([
   'too-large',
   'unsupported',
 ]);
+
+export type SendOptions<R extends RpcRequest> = ReadOptions & {
+  /**
+   * Receives each accepted batch and its results, in the order of its requests, so that a caller can keep them if `send` fails later. A
+   * request may be received twice.
+   */
+  onAccepted?: (requests: readonly R[], results: readonly unknown[]) => void;
+};
 
 export class Endpoint {
   readonly position: number;
@@ -79,6 +90,10 @@ export class Endpoint {
   #verification: Promise<void> | null = null;
   #batchSize = BATCH_SIZE_START;
   #batchesAccepted = 0;
+  /** Grows by one with each accepted round of batches. One again after a rate limit. */
+  #batchesAtOnce = 1;
+  /** Whether the endpoint has accepted a batch since it last rejected one for its rate limit. */
+  #hasAcceptedSinceLimit = true;
   #nextId = 1;
 
   constructor(options: EndpointOptions) {
@@ -108,24 +123,27 @@ export class Endpoint {
   }
 
   /** The results are in the order of the requests. Throws RpcFailure if a request fails. */
-  async send(requests: readonly RpcRequest[], options: ReadOptions = {}): Promise<unknown[]> {
+  async send<R extends RpcRequest>(
+    requests: readonly R[],
+    { onAccepted, ...options }: SendOptions<R> = {},
+  ): Promise<unknown[]> {
     const sizeBefore = this.#batchSize;
     const results: unknown[] = [];
     while (results.length < requests.length) {
-      const size = Math.min(this.#batchSize, requests.length - results.length);
-      try {
-        results.push(...(await this.#sendNext(requests.slice(results.length), options)));
-      } catch (error) {
-        const isBatch = size > 1 && error instanceof RpcFailure && MAY_BE_THE_BATCH.has(error.kind);
-        if (!isBatch) {
-          // A request that also fails when it is sent alone is no evidence about the size of batches.
-          this.#batchSize = Math.max(this.#batchSize, sizeBefore);
-          throw error;
-        }
-        this.#batchSize = Math.min(this.#batchSize, size >> 1);
-        this.#batchesAccepted = 0;
-        this.#log('debug', 'an endpoint rejected a batch', { requests: size });
+      const batches = this.#nextBatches(requests.slice(results.length));
+      const ended = await Promise.allSettled(batches.map((batch) => this.#sendBatch(batch, options)));
+      const rejected = ended.findIndex(({ status }) => status === 'rejected');
+      for (const [index, batch] of batches.entries()) {
+        const one = ended[index];
+        if (one?.status !== 'fulfilled') continue;
+        onAccepted?.(batch, one.value);
+        if (rejected === -1 || index < rejected) results.push(...one.value);
+        this.#noteAccepted();
       }
+      const failure = ended[rejected];
+      if (failure?.status === 'rejected')
+        this.#noteRejected(failure.reason, batches[rejected]?.length ?? 0, sizeBefore);
+      else this.#batchesAtOnce = Math.min(BATCHES_AT_ONCE_MAX, this.#batchesAtOnce + 1);
     }
     return results;
   }
@@ -141,6 +159,7 @@ export class Endpoint {
       return;
     }
     this.#log('debug', 'an endpoint failed', { error });
+    if (error.kind === 'rate-limited') this.#noteRateLimit();
     if (this.health.failed(error)) this.#log('warn', 'the breaker of an endpoint opened after failures', { error });
   }
 
@@ -161,17 +180,42 @@ export class Endpoint {
     };
   }
 
-  /** Sends one batch, or several single requests if the endpoint accepts no batches. */
-  async #sendNext(requests: readonly RpcRequest[], options: ReadOptions): Promise<unknown[]> {
-    const results =
-      this.#batchSize === 1
-        ? (await Promise.all(requests.slice(0, SINGLES_AT_ONCE).map((one) => this.#sendBatch([one], options)))).flat()
-        : await this.#sendBatch(requests.slice(0, this.#batchSize), options);
+  #nextBatches<R extends RpcRequest>(requests: readonly R[]): (readonly R[])[] {
+    const size = this.#batchSize;
+    const count = Math.min(this.#batchesAtOnce, Math.ceil(requests.length / size));
+    return Array.from({ length: count }, (_, index) => requests.slice(index * size, (index + 1) * size));
+  }
+
+  #noteAccepted(): void {
+    this.#hasAcceptedSinceLimit = true;
     this.#batchesAccepted += 1;
     if (this.#batchesAccepted % ACCEPTED_TO_DOUBLE === 0) {
       this.#batchSize = Math.min(BATCH_SIZE_START, this.#batchSize * 2);
     }
-    return results;
+  }
+
+  /** Chooses a smaller size after a rejected batch of `size` requests. Throws the error if a smaller batch would not help. */
+  #noteRejected(error: unknown, size: number, sizeBefore: number): void {
+    if (!(error instanceof RpcFailure && size > 1 && MAY_BE_THE_BATCH.has(error.kind))) {
+      // A request that also fails when it is sent alone is no evidence about the size of batches.
+      this.#batchSize = Math.max(this.#batchSize, sizeBefore);
+      throw error;
+    }
+    this.#batchSize = Math.min(this.#batchSize, size >> 1);
+    this.#batchesAccepted = 0;
+    this.#log('debug', 'an endpoint rejected a batch', { requests: size });
+  }
+
+  /**
+   * Many endpoints count each request of a batch, so one batch may exceed the limit of a second. If the endpoint has accepted nothing since
+   * the last rate limit, the next batch is smaller. Otherwise the endpoint works, only more slowly, so the wait does not grow.
+   */
+  #noteRateLimit(): void {
+    this.#batchesAtOnce = 1;
+    if (this.#hasAcceptedSinceLimit) this.health.succeeded();
+    else this.#batchSize = Math.max(1, this.#batchSize >> 1);
+    this.#hasAcceptedSinceLimit = false;
+    this.#batchesAccepted = 0;
   }
 
   async #sendBatch(requests: readonly RpcRequest[], options: ReadOptions): Promise<unknown[]> {
@@ -208,7 +252,8 @@ export class Endpoint {
 
   async #verifyChainId(): Promise<void> {
     const { chain } = this.#options;
-    const [result] = await this.send([{ method: 'eth_chainId', params: [] }]);
+    // This request is not counted as an accepted batch: it is sent before each trial, and is accepted even if no larger batch is.
+    const [result] = await this.#sendBatch([{ method: 'eth_chainId', params: [] }], {});
     const chainId = readQuantity(result, 'the chain id');
     // A configured chain may have no chain id. Then any endpoint is accepted.
     if (chain.chainId === null || chainId === chain.chainId) {

@@ -1,5 +1,6 @@
 // Reads the senders and the call data of transactions, and compares them between two endpoints.
 
+import { LRUCache } from 'lru-cache';
 import type { Address } from '../../core/address.ts';
 import { parseAddress } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
@@ -12,71 +13,119 @@ import { readBytes, readHash, readObject } from './rpc-values.ts';
 /** `sender` is the account that signed the transaction, or null when the endpoint did not send it. */
 export type Transaction = { sender: Address | null; callData: Hex };
 
+/** The transactions of one compared read. An endpoint receives them in batches (Endpoint.send). */
 const TRANSACTIONS_AT_ONCE = 200;
+/**
+ * How many transactions of each endpoint are kept after a failed read. A slice of a backfill has about this many at most
+ * (range-size.ts).
+ */
+const KEPT_MAX = 15_000;
 
 type Transactions = { endpoint: Endpoint; found: ReadonlyMap<Hex, Transaction> };
 
-/**
- * Returns the transactions by hash. Transactions that no endpoint has are left out. Throws RpcFailure of kind `contradicted` when the
- * endpoints return different transactions.
- */
-export async function readTransactions(
-  pool: EndpointPool,
-  comparison: EndpointComparison,
-  txs: readonly Hex[],
-): Promise<Map<Hex, Transaction>> {
-  const distinct = [...new Set(txs)];
-  const all = new Map<Hex, Transaction>();
-  for (let from = 0; from < distinct.length; from += TRANSACTIONS_AT_ONCE) {
-    const part = distinct.slice(from, from + TRANSACTIONS_AT_ONCE);
-    const found = (await readCompared(pool, comparison, part)) ?? (await readFromSeveral(pool, comparison, part));
-    for (const [tx, transaction] of found) all.set(tx, transaction);
+export class TransactionReads {
+  readonly #pool: EndpointPool;
+  readonly #comparison: EndpointComparison;
+  /**
+   * What each endpoint has sent for reads that are not complete. A read that is repeated after a failure continues with these transactions:
+   * otherwise a rate-limited endpoint might never complete a long read.
+   */
+  readonly #kept = new Map<Endpoint, LRUCache<Hex, Transaction>>();
+
+  constructor(pool: EndpointPool, comparison: EndpointComparison) {
+    this.#pool = pool;
+    this.#comparison = comparison;
   }
-  return all;
+
+  /**
+   * Returns the transactions by hash. Transactions that no endpoint has are left out. Throws RpcFailure of kind `contradicted` when the
+   * endpoints return different transactions.
+   */
+  async read(txs: readonly Hex[]): Promise<Map<Hex, Transaction>> {
+    const distinct = [...new Set(txs)];
+    const all = new Map<Hex, Transaction>();
+    for (let from = 0; from < distinct.length; from += TRANSACTIONS_AT_ONCE) {
+      const part = distinct.slice(from, from + TRANSACTIONS_AT_ONCE);
+      const found = (await this.#readCompared(part)) ?? (await this.#readFromSeveral(part));
+      for (const [tx, transaction] of found) all.set(tx, transaction);
+    }
+    this.#discard(distinct);
+    return all;
+  }
+
+  /** Null when no endpoint has all of the transactions. */
+  async #readCompared(txs: readonly Hex[]): Promise<ReadonlyMap<Hex, Transaction> | null> {
+    const fetchAll = async (endpoint: Endpoint): Promise<Transactions> => {
+      const found = await this.#fetch(endpoint, txs);
+      // The kind `not-found` would make the comparison wait for an endpoint that does not keep old transactions.
+      if (found.size < txs.length) throw new RpcFailure('no-state', 'a transaction');
+      return { endpoint, found };
+    };
+    const fetch = this.#comparison.fetchAhead('call', fetchAll);
+    const first = await nullIfMissing(this.#pool.read(fetchAll));
+    if (!first) return null;
+    const [topic = ''] = txs;
+    const toComparable = ({ found }: Transactions) => JSON.stringify(txs.map((tx) => found.get(tx)));
+    const verdict = await this.#comparison.judge(
+      { kind: 'call', topic, block: 0, blocks: 0, toComparable, fetch },
+      first,
+    );
+    if (verdict === 'accepted') return first.found;
+    // The next read must see it if the endpoints have come to agree.
+    this.#discard(txs);
+    throw new RpcFailure('contradicted', 'transactions');
+  }
+
+  /**
+   * Transactions that one endpoint does not have are requested from the next endpoint. The transactions are not compared. They count as one
+   * uncompared read.
+   */
+  async #readFromSeveral(txs: readonly Hex[]): Promise<Map<Hex, Transaction>> {
+    const found = new Map<Hex, Transaction>();
+    const fetchMissing = async (endpoint: Endpoint) => {
+      const missing = txs.filter((tx) => !found.has(tx));
+      for (const [tx, transaction] of await this.#fetch(endpoint, missing)) found.set(tx, transaction);
+      if (found.size < txs.length) throw new RpcFailure('not-found', 'a transaction');
+    };
+    await nullIfMissing(this.#pool.read(fetchMissing));
+    const [topic = ''] = txs;
+    if (found.size > 0) this.#comparison.acceptUncompared({ kind: 'call', topic, blocks: 0 });
+    return found;
+  }
+
+  /** Requests the transactions that the endpoint has not sent before. Transactions that it does not have are left out. */
+  async #fetch(endpoint: Endpoint, txs: readonly Hex[]): Promise<Map<Hex, Transaction>> {
+    const kept = this.#keptOf(endpoint);
+    const missing = txs.filter((tx) => !kept.has(tx));
+    await endpoint.send(missing.map(toRequest), {
+      onAccepted: (requests, results) => {
+        for (const [index, { params }] of requests.entries()) {
+          const [tx] = params;
+          const transaction = readTransaction(results[index], tx);
+          if (transaction) kept.set(tx, transaction);
+        }
+      },
+    });
+    const found = new Map<Hex, Transaction>();
+    for (const tx of txs) {
+      const transaction = kept.get(tx);
+      if (transaction) found.set(tx, transaction);
+    }
+    return found;
+  }
+
+  #keptOf(endpoint: Endpoint): LRUCache<Hex, Transaction> {
+    const kept = this.#kept.get(endpoint) ?? new LRUCache<Hex, Transaction>({ max: KEPT_MAX });
+    this.#kept.set(endpoint, kept);
+    return kept;
+  }
+
+  #discard(txs: readonly Hex[]): void {
+    for (const kept of this.#kept.values()) for (const tx of txs) kept.delete(tx);
+  }
 }
 
-/** Null when no endpoint has all of the transactions. */
-async function readCompared(
-  pool: EndpointPool,
-  comparison: EndpointComparison,
-  txs: readonly Hex[],
-): Promise<ReadonlyMap<Hex, Transaction> | null> {
-  const fetchAll = async (endpoint: Endpoint): Promise<Transactions> => {
-    const found = await fetchTransactions(endpoint, txs);
-    // The kind `not-found` would make the comparison wait for an endpoint that does not keep old transactions.
-    if (found.size < txs.length) throw new RpcFailure('no-state', 'a transaction');
-    return { endpoint, found };
-  };
-  const fetch = comparison.fetchAhead('call', fetchAll);
-  const first = await nullIfMissing(pool.read(fetchAll));
-  if (!first) return null;
-  const [topic = ''] = txs;
-  const toComparable = ({ found }: Transactions) => JSON.stringify(txs.map((tx) => found.get(tx)));
-  const verdict = await comparison.judge({ kind: 'call', topic, block: 0, blocks: 0, toComparable, fetch }, first);
-  if (verdict === 'accepted') return first.found;
-  throw new RpcFailure('contradicted', 'transactions');
-}
-
-/**
- * Transactions that one endpoint does not have are requested from the next endpoint. The transactions are not compared. They count as one
- * uncompared read.
- */
-async function readFromSeveral(
-  pool: EndpointPool,
-  comparison: EndpointComparison,
-  txs: readonly Hex[],
-): Promise<Map<Hex, Transaction>> {
-  const found = new Map<Hex, Transaction>();
-  const fetchMissing = async (endpoint: Endpoint) => {
-    const missing = txs.filter((tx) => !found.has(tx));
-    for (const [tx, transaction] of await fetchTransactions(endpoint, missing)) found.set(tx, transaction);
-    if (found.size < txs.length) throw new RpcFailure('not-found', 'a transaction');
-  };
-  await nullIfMissing(pool.read(fetchMissing));
-  const [topic = ''] = txs;
-  if (found.size > 0) comparison.acceptUncompared({ kind: 'call', topic, blocks: 0 });
-  return found;
-}
+const toRequest = (tx: Hex) => ({ method: 'eth_getTransactionByHash', params: [tx] as const });
 
 async function nullIfMissing<T>(read: Promise<T>): Promise<T | null> {
   try {
@@ -85,16 +134,6 @@ async function nullIfMissing<T>(read: Promise<T>): Promise<T | null> {
     if (error instanceof RpcFailure && (error.kind === 'not-found' || error.kind === 'no-state')) return null;
     throw error;
   }
-}
-
-async function fetchTransactions(endpoint: Endpoint, txs: readonly Hex[]): Promise<Map<Hex, Transaction>> {
-  const results = await endpoint.send(txs.map((tx) => ({ method: 'eth_getTransactionByHash', params: [tx] })));
-  const found = new Map<Hex, Transaction>();
-  for (const [index, tx] of txs.entries()) {
-    const transaction = readTransaction(results[index], tx);
-    if (transaction) found.set(tx, transaction);
-  }
-  return found;
 }
 
 function readTransaction(result: unknown, tx: Hex): Transaction | null {
