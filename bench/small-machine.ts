@@ -1,7 +1,7 @@
 // Measures the service and its database on a small machine with one core and 512 MiB. The database has 500 collections, a million tokens and
 // 2 million sales. The service (which runs the workers too) and PostgreSQL are pinned to one core, and the load generator to the other cores.
-// Their memory is not limited: it is measured, with the settings of docs/deploying.md ("A small machine"). Before the cold reads, all files of
-// the database are dropped from the cache of the system, because a small machine has little room for them.
+// The memory of the service and PostgreSQL is measured, and not limited. Both have the settings of docs/deploying.md ("A small machine"). Before
+// the cold reads, all files of the database are dropped from the cache of the system, because a small machine has little room for them.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

@@ -51,7 +51,7 @@ export class Readers {
   #get(path: string, index: number): Promise<{ status: number | 'no response'; headers: Headers; text: string }> {
     return new Promise((resolve) => {
       const fail = ({ message }: Error) => resolve({ status: 'no response', headers: new Headers(), text: message });
-      // Each request has a different client address, so that no limit for addresses applies.
+      // Each request has a different client address, so that no rate limit of a client applies.
       const headers = { 'x-forwarded-for': `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}` };
       http
         .get(`${this.#url}${path}`, { agent: this.#agent, headers }, (response) => {

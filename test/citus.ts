@@ -1,5 +1,5 @@
 // `npm run test:citus [FILE…]`: runs the suites with the indexer database on a Citus cluster, several files at a time, each with a cluster of
-// its own. The exit code is 0 if no test failed, 1 if one failed, and 2 if no cluster can be started.
+// its own. The exit code is 0 if tests passed and none failed, 2 if Citus is not installed, and otherwise 1.
 
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -7,7 +7,6 @@ import { CITUS_MISSING, canRunCitus } from './support/engines/citus-node.ts';
 import { NOT_ON_CITUS, listCitusSuites } from './support/engines/citus-suites.ts';
 import { globalSetup, globalTeardown } from './support/global-setup.ts';
 
-/** As many as `npm test` runs at a time. */
 const FILES_AT_A_TIME = 3;
 
 type Skips = Map<string, number>;

@@ -118,7 +118,7 @@ export class Follower {
       const { chains } = (await this.operate('status', {})) as {
         chains: { chain: string; block: number | null }[] | null;
       };
-      // Null if the status could not be read in time.
+      // `chains` is null if the section could not be read in time.
       return (chains?.find(({ chain }) => chain === this.#chain)?.block ?? -1) >= block;
     });
   }

@@ -19,7 +19,7 @@ export type ExchangeOptions = {
   signal?: AbortSignal;
 };
 
-/** `peer`: the name of the upstream. `operation`: the HTTP method by default. It must contain no ids, because traces are grouped by it. */
+/** `peer`: the name of the upstream. `operation`: by default the HTTP method. Must contain no ids, because traces are grouped by operation. */
 export type ExchangeTrace = { peer: string; operation?: string };
 
 export type Exchange = { status: number; headers: Headers; body: Buffer };

@@ -11,7 +11,7 @@ import { isStuck, tooMany } from '../database/turns.ts';
 import type { OnceRequest, OnceResponse, RepeatableResponse } from './idempotency.ts';
 import { claimRequests, keepResponses } from './idempotency.ts';
 
-/** What happens to the changes of a product that another transaction has locked: they wait for it, or they are not made. */
+/** What happens to the changes of a product that another transaction has locked: they wait for the lock, or they are not made. */
 export type WhenLocked = 'wait' | 'skip';
 
 export type GroupedChangesOptions<Request extends { productId: string }> = {
@@ -31,11 +31,11 @@ export type GroupedChangesOptions<Request extends { productId: string }> = {
   ) => Promise<Outcome[]>;
   /** Whether `write` sends several statements, which then run in one transaction. */
   needsTransaction: boolean;
-  /** The most changes in a group. It bounds the memory and the parameters of a group, so large changes need a small number. */
+  /** The most changes in a group. Limits the memory and the SQL parameters of a group: the larger the changes, the smaller the limit must be. */
   sizeMax: number;
 };
 
-/** The result of one change, its error, or `locked` if it was not made. */
+/** The result of one change, the error of the change, or `locked` if the change was not made. */
 export type Outcome = OnceResponse | ServiceError | 'locked';
 
 /** The most groups of a shop at a time. One group is executed while the commit of another one is written to disk. */

@@ -78,7 +78,7 @@ describe('the schema on a cluster', { skip: citusSkip() }, () => {
     await assert.rejects(
       openReplicas(settings, createLog('silent'), { primaries: { main: database, indexer: database } }),
       new OperatorError(
-        'indexer-replica-1 of INDEXER_DATABASE_REPLICA_URLS leads to a node of a Citus cluster, which cannot have replicas here: remove the setting',
+        'indexer-replica-1 of INDEXER_DATABASE_REPLICA_URLS leads to a node of a Citus cluster, whose replicas Mercat does not read: remove the setting',
       ),
     );
   });
@@ -128,7 +128,7 @@ describe('the schema on a cluster', { skip: citusSkip() }, () => {
     assert.deepEqual(rows, [{ later: 'a' }, { later: 'b' }]);
   });
 
-  // With several connections, Citus refuses later statements of the transaction. It opens them only if a node is slow.
+  // When the first connection to a node is slow, Citus may open further connections. It then refuses later statements of the transaction.
   test('a transaction that has locked figures uses one connection to each node until its end', async () => {
     await using database = open(await theCluster().createDatabase());
     await migrate(database, 'indexer');

@@ -106,7 +106,7 @@ test('work is rejected when its queue stalls, not while the queue moves', async 
   assert.deepEqual(await Promise.all(works.slice(0, 2)), ['a', 'b']);
 });
 
-test('work that has not begun by the time `latest` that its caller gives is rejected', async () => {
+test('work that has not begun by `latest`, the time that the caller gives, is rejected', async () => {
   const outer = new Turns({ ...LIMITS, runningMax: 1 });
   const inner = new Turns({ ...LIMITS, runningMax: 1 });
   const running = Promise.withResolvers<void>();

@@ -48,7 +48,7 @@ forEachEngine('imports in the intake interface', (engine) => {
         assert.equal((await stream('', '', intake.keys.orders)).status, 403);
       });
 
-      test('a rejected import gets its response before the body is sent, and nothing of the body is stored', async () => {
+      test('a rejected import gets its response before the end of its body, and nothing of the body is stored', async () => {
         const tokenId = '77';
         /** Sends one record of a body that does not end. */
         const begin = async (query: string, key: string | null): Promise<number> => {

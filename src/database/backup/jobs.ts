@@ -17,7 +17,7 @@ export type BackupJobsOptions = {
   databases: { main: Database; indexer: Database };
   /** The version of the program. */
   service: string;
-  /** After this many milliseconds without a read of its state, a backup is stopped. On the embedded engine, all other statements wait for a backup. */
+  /** A backup is stopped after this many milliseconds without a read of its state. On the embedded engine, all other statements wait for a backup. */
   unreadMsMax?: number;
 };
 

@@ -64,7 +64,7 @@ const KEPT_LAGS = 2;
 const MISTAKES: Partial<Record<LeftOut, string>> = {
   'of another system': 'is not a replica of the primary: it has another system identifier',
   'of another database': 'is a replica of the primary, but its URL names another database',
-  'of a Citus cluster': 'leads to a node of a Citus cluster, which cannot have replicas here: remove the setting',
+  'of a Citus cluster': 'leads to a node of a Citus cluster, whose replicas Mercat does not read: remove the setting',
 };
 
 export const TIMELINE_HIDDEN =

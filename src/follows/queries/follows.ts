@@ -64,8 +64,8 @@ export async function findFollow(db: Queryable, collectionId: string): Promise<F
 }
 
 /**
- * Follows a collection. If it is already followed, the given names replace the stored names. The given standard replaces the stored
- * standard if it is not null. `fromBlock` is stored only if none is stored. Names at other vendors and the progress of the backfill are
+ * Follows a collection. If it is already followed, the given names replace the stored names. A given standard that is not null
+ * replaces the stored standard. `fromBlock` is stored only if none is stored. Names at other vendors and the progress of the backfill are
  * kept.
  */
 export async function upsertFollow(tx: Queryable, follow: Omit<Follow, 'readToBlock' | 'joined'>): Promise<void> {

@@ -24,8 +24,8 @@ export type FloorFacts = {
 
 /**
  * In base units: the price of the cheapest listing in the own order book and the mirror. If only one of the two can be read, its cheapest
- * listing decides. If both are known to be empty, the figure has the value null. If no listing is found, but they are not known to be empty,
- * the figure is the floor that a vendor reported, or the one of the stored snapshot. Returns null when the floor is not known.
+ * listing decides. If both are known to be empty, the figure has the value null. If no listing is found, but one of the two may have listings,
+ * the figure is the floor that a vendor reported, or the floor of the stored snapshot. Returns null when the floor is not known.
  */
 export function toAskFloorFigure(facts: FloorFacts, now: number): Figure<bigint | null> | null {
   const { own, mirror, analytics = null, stats = null, snapshotFloorRaw } = facts;
@@ -50,10 +50,10 @@ export function toAskFloorFigure(facts: FloorFacts, now: number): Figure<bigint 
 
 const BOOKS = { kind: 'scan', source: 'listings', maxAgeMs: null } as const;
 
-/** Candidates with the value null, for an empty mirror. There are none unless the marketplaces were read to their ends. */
+/** Candidates with the value null, for an empty mirror. Empty if the listings of a marketplace were not read to their end. */
 function toEmpty(coverage: readonly Coverage[]): Candidate<null>[] {
   const rows = isScanned(coverage, 'listings') ? coverage.filter((row) => row.kind === 'scan') : coverage;
   const need = { subject: 'listings' as const, since: null, maxAgeMs: MAX_AGE_MS.floor, importedMaxAgeMs: null };
-  // `toCounted` makes no candidate of the value null. So it gets 0, which is then replaced by null.
+  // `toCounted` makes no candidates for the value null. So the value is 0 at first, and is then replaced by null.
   return toCounted(rows, 0, { ...need, eachSource: true }).map((one) => ({ ...one, value: null }));
 }

@@ -167,7 +167,7 @@ export class DeliveryDispatcher {
     return claimed.length;
   }
 
-  /** If the clock was set back, makes those deliveries due now that were scheduled while the clock was ahead. */
+  /** If the clock was set back, the deliveries that were scheduled while the clock was ahead become due now. */
   async #noteClock(now: number): Promise<void> {
     if (now < this.#lastAt - CLOCK_TOLERANCE_MS) {
       const statements = this.#options.main.within(WEBHOOK_STATEMENT_TIMEOUT_MS);

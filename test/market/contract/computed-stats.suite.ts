@@ -22,7 +22,7 @@ export function describeComputedStats(market: TestMarket): void {
   const statsOf = async (subject: TestCollection) => (await market.ok(subject.path)).data.stats;
 
   describe('stats without a stats or analytics record', () => {
-    test('count tokens and distinct owners when the collection record says that the tokens are complete', async () => {
+    test('supply and owners are counted when the collection record says that the tokens are complete', async () => {
       const subject = newCollection();
       const tokens = range(9).map((n) => subject.token(`${n}`, n < 7 ? { owner: OWNERS[n % 3] } : {}));
       await market.load([subject.collection({ tokensComplete: true }), ...tokens]);
@@ -33,21 +33,21 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual([unknown.supply, unknown.owners], [null, null]);
     });
 
-    test('take supply and owners from the snapshot while the tokens are not known to be complete', async () => {
+    test('supply and owners are those of the snapshot while the tokens are not known to be complete', async () => {
       const subject = newCollection({ snapshot: { supply: 10_000, owners: 5_000 } });
       await market.load([subject.collection(), subject.token('1', { owner: OWNERS[0] })]);
       const { supply, owners } = await statsOf(subject);
       assert.deepEqual([supply, owners], [10_000, 5_000]);
     });
 
-    test('of a Solana collection have no listed count while no source has its listings', async () => {
+    test('a Solana collection has no listed count while no source has its listings', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([subject.collection(), { kind: 'collection', slug: 'nowhere', name: 'Nowhere' }]);
       assert.equal((await statsOf(subject)).listedCount, null);
       assert.equal((await market.ok('/v1/collections/nowhere')).data.stats.listedCount, null);
     });
 
-    test('have null for the sales of the last day and week when the last import of sales is two hours old', async () => {
+    test('the sales of the last day and week are null when the last import of sales is two hours old', async () => {
       const subject = newCollection();
       const sale = subject.sale('1', 10n ** 18n, { timestamp: market.ago(0) });
       await market.load([subject.collection(), sale]);
@@ -60,7 +60,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual((await statsOf(subject)).sales, { allTime: 1, sevenDay: 1, twentyFourHour: 1 });
     });
 
-    test('count an asset once if it has active, unexpired listings above zero in the order book or the mirror', async () => {
+    test('an asset with active, unexpired listings above zero in the order book or the mirror is counted once', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -82,7 +82,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.equal((await market.ok(`${subject.path}/listings`)).data.length, 3);
     });
 
-    test('count the listed assets of a Solana collection', async () => {
+    test('the listed assets of a Solana collection are counted', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
@@ -93,13 +93,13 @@ export function describeComputedStats(market: TestMarket): void {
       assert.equal((await statsOf(subject)).listedCount, 2);
     });
 
-    test('have a listed count of zero when every listing has ended', async () => {
+    test('the listed count is zero when every listing has ended', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.order('1', 5, { status: 'filled' })]);
       assert.equal((await statsOf(subject)).listedCount, 0);
     });
 
-    test('include a sale that is exactly a day or a week old', async () => {
+    test('the last day and week include a sale that is exactly a day or a week old', async () => {
       const subject = newCollection();
       const eth = (tenths: number) => (BigInt(tenths) * 10n ** 17n).toString();
       const sold = (n: number, msAgo: number) => subject.sale(`${n}`, eth(2 ** n), { timestamp: market.ago(msAgo) });
@@ -121,7 +121,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual(sales, { allTime: 8, sevenDay: 6, twentyFourHour: 3 });
     });
 
-    test('leave a sale out of the last day as soon as the sale is a millisecond older than a day', async () => {
+    test('the last day excludes a sale as soon as the sale is a millisecond older than a day', async () => {
       const subject = newCollection();
       // Sales in the hour in which the last day begins, and in the full hours before and after this hour.
       const ages = [-90, -61, -60, -59, -31, -30, -29, -1, 0, 1, 29, 30, 31, 59, 60, 61, 90].map(
@@ -146,7 +146,7 @@ export function describeComputedStats(market: TestMarket): void {
       }
     });
 
-    test('leave out sales whose price is zero or cannot be interpreted', async () => {
+    test('sales whose price is zero or cannot be interpreted are not counted', async () => {
       const subject = newCollection();
       const prices = ['0', '6.27e+16', '1.5', '-3', (UINT256_MAX + 1n).toString(), '2000000000000000000'];
       await market.load([
@@ -158,7 +158,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual(sales, { allTime: 1, sevenDay: 1, twentyFourHour: 1 });
     });
 
-    test('are the same whether sales are imported together, one by one, or twice', async () => {
+    test('the stats are the same whether sales are imported together, one by one, or twice', async () => {
       const [atOnce, oneByOne] = [newCollection(), newCollection()];
       const sales = (subject: TestCollection) =>
         range(12).map((n) => subject.sale(`${n}`, 10n ** 18n, { timestamp: market.ago(n * 5 * HOUR_MS) }));
@@ -171,7 +171,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual(other, one);
     });
 
-    test('sum volumes exactly, even above 2^256', async () => {
+    test('volumes are summed exactly, even above 2^256', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -183,7 +183,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.equal((await statsOf(subject)).volume.allTime, Number(exact));
     });
 
-    test('are zero for a day or week without sales when an older sale is known', async () => {
+    test('sales and volume of a day or week without sales are zero when an older sale is known', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.sale('1', 10n ** 18n, { timestamp: market.ago(30 * DAY_MS) })]);
       const { volume, sales } = await statsOf(subject);

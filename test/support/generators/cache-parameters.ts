@@ -17,8 +17,8 @@ export function renderCacheParameters(document: string): [file: string, text: st
   ];
 }
 
-const INTRODUCTION = `# Generated from openapi/marketplace.json by npm run generate. The query of a request of /v1, reduced to the parameters that an operation
-# has, in alphabetical order. A query that repeats one of them is not changed: Mercat rejects it.`;
+const INTRODUCTION = `# Generated from openapi/marketplace.json by npm run generate. Reduces the query of a /v1 request to the parameters that an operation has,
+# in alphabetical order. A query that repeats such a parameter is not changed: Mercat rejects this query.`;
 
 function renderNginx(names: readonly string[]): string {
   const maps = names.map(

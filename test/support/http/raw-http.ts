@@ -13,7 +13,7 @@ export type Exchange = {
 };
 
 export type ExchangeOptions = {
-  /** Closes the connection after this many responses. By default waits for the server to close it. */
+  /** Closes the connection after this many responses. By default, `exchange` waits until the server closes the connection. */
   answers?: number;
   /** The methods of the requests, in their order. They are needed because a response to HEAD has no body. */
   methods?: string[];
