@@ -23,7 +23,7 @@ import { judge, recordUnmeasured } from './verdict.ts';
 const ROUNDS = 7;
 const ROUND_MS = 2_000;
 const CONNECTIONS = 32;
-/** The number of requests without a response that a connection has at any time. */
+/** Each connection always has this many requests in flight. */
 const PIPELINED = 8;
 /**
  * A connection sends this many requests with the address of one client, fewer than the rate limit of a client. Then it sends requests with

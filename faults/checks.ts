@@ -228,7 +228,7 @@ class Checks {
 
   #expectOnly(unexpected: readonly Unexpected[], when: string): void {
     const { mayGet = [], mayLoseWrites } = this.#fault;
-    // If a fault may lose writes, a request for what a lost write created may get a 404.
+    // If a fault may lose writes, a request for a resource that a lost write created may get a 404.
     const isBroken = ({ answer: { status } }: Unexpected) =>
       !mayGet.includes(status) && !(mayLoseWrites && status === 404);
     for (const { sent, answer } of unexpected.filter(isBroken).slice(0, LISTED_MAX)) {

@@ -36,7 +36,7 @@ export const fault: Fault = {
   },
 };
 
-/** Requests that do not need the locked row. The adjustment of 0 changes no stock. */
+/** Requests that need no lock on the locked row. The adjustment of 0 changes no stock. */
 async function sendOthers(client: Client, { locked, free }: { locked: string; free: string }): Promise<void> {
   const body = { product_id: free, adjustment: 0 };
   await client.send({ method: 'POST', path: '/api/v1/inventory', body, idempotencyKey: randomUUID() });

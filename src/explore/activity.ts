@@ -1,5 +1,5 @@
 // Reads the activity of collections, tokens and wallets, newest first. The rows come from the activity log. The rows of a
-// collection or a token also come from the stored sales, because the log may lack past sales.
+// collection or a token also come from the stored sales, because the log does not have past sales (docs/decisions/activity-log.md).
 
 import type { ActivityRow } from '../activity/queries/activity-rows.ts';
 import type { Queryable } from '../database/port.ts';
@@ -10,7 +10,7 @@ import { listSales } from '../market/queries/sales.ts';
 import type { ActivityFilter, LogPosition } from './queries/activity.ts';
 import { listActivity, listLoggedSales } from './queries/activity.ts';
 
-/** `position` is null for a past sale. */
+/** `position` is null for a sale that is not in the log. */
 export type Activity = Omit<ActivityRow, 'position' | 'fact' | 'origin'> & { position: number | null; isOwn: boolean };
 
 /** The last row of the activity log, and the last stored sale, that this page or an earlier page has shown or skipped. Null if there is none. */
@@ -20,7 +20,7 @@ export type ActivityPage = { rows: Activity[]; next: ActivityPosition | null };
 
 export const NEWEST: ActivityPosition = { log: null, sale: null };
 
-/** Throws `unavailable` when the log cannot be read, and `upstream_error` when the past sales cannot be read. */
+/** Throws `unavailable` when the log cannot be read, and `upstream_error` when the stored sales cannot be read. */
 export async function readActivity(
   market: Market,
   filter: ActivityFilter,
@@ -46,7 +46,7 @@ export async function readActivity(
   return toPage({ log, sales, logged }, { after, limit });
 }
 
-/** Merges two lists that are sorted in the same way. A past sale that is also in the log is skipped. */
+/** Merges two lists that are sorted in the same way. A stored sale that is also in the log is skipped. */
 function toPage(
   { log, sales, logged }: { log: readonly ActivityRow[]; sales: readonly Sale[]; logged: ReadonlySet<string> },
   { after, limit }: { after: ActivityPosition; limit: number },

@@ -34,8 +34,8 @@ export type JudgedListing = EvidenceKey &
   };
 
 /**
- * An event of the chain that ended the order also ends the listing, whatever its marketplace reports. If a reorganisation removes the
- * event, the listing is active again, or `cancelled` if it is retired. An active listing is hidden for the reasons for which an own order
+ * An event of the chain that ended the order of a listing also ends the listing, whatever the marketplace reports. If a reorganisation
+ * removes the event, the listing is active again, or `cancelled` if it is retired. An active listing is hidden for the reasons for which an own order
  * is dormant.
  */
 export function deriveListingState(listing: JudgedListing, evidence: OrderEvidence, now: number): ListingState {

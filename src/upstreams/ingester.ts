@@ -40,8 +40,8 @@ export type SeenListings = { source: string; collectionId: string; below?: bigin
 export type ReversedEnd = WalkEnd & { oldest: number | null };
 
 /**
- * The ingester of one run. It must be created before the first request, because its creation counts as the time at which every list of the
- * run was begun.
+ * The ingester of one run. It must be created before the first request of the run, because the time of its creation counts as the start of
+ * every list.
  */
 export class Ingester {
   readonly #context: ImportContext;
@@ -58,8 +58,8 @@ export class Ingester {
   #unsupported = 0;
 
   /**
-   * `isImport`: the records are the operator's own. So their sales and listings of a collection count as complete up to now, as those of an
-   * import do. `source`: the vendor that reports the records. `seenMax`: how many active listings the run may see.
+   * `isImport`: the records are the operator's own. As after an import, the sales and listings of each collection in the records then count
+   * as complete up to now. `source`: the vendor that reports the records. `seenMax`: how many active listings the run may see.
    */
   constructor(
     context: ImportContext,

@@ -23,7 +23,7 @@ const START_LIMIT_MS = 120_000;
 
 after(cleanUp);
 
-test('the first start prints that it creates the embedded database before it does so', async (t) => {
+test('the first start prints a message before it creates the embedded database', async (t) => {
   const dir = path.join(temporaryDirectory(), 'data');
   const child = serve(t, { HOME: dir, DATA_DIR: dir });
   const [line] = await once(createInterface(child.stdout), 'line');

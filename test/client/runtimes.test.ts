@@ -78,7 +78,7 @@ const print = (step, value) => console.log(JSON.stringify({ step, value }));
 ${BREAKING_FETCH}
 const { meta } = await (await fetch(baseUrl + '/explore/v1/collections/' + collectionId + '/tokens')).json();
 const query = new URLSearchParams({ from: meta.offset, collections: collectionId, kinds: 'list' });
-// The timer with which the package waits for its next connection does not keep the process running.
+// Keeps the process running while the package waits for its next connection, because the timer of the package does not.
 setInterval(() => undefined, 1_000);
 const source = new EventSource(baseUrl + '/explore/v1/stream?' + query, { fetch: breaking });
 const followed = [];

@@ -138,7 +138,7 @@ forEachEngine('a budget of requests', (engine) => {
     assert.equal(await trySend(newcomer, { patienceMs: 0 }), 'sent');
   });
 
-  test('a request beyond the shared budget waits until the budget allows it', async (t) => {
+  test('a request beyond the shared budget waits for the budget, or fails if the wait is longer than the caller accepts', async (t) => {
     const { join, sent } = await start(t, 20);
     const [one, other] = [join(), join()];
     for (const upstream of [one, other]) await trySend(upstream);

@@ -294,7 +294,7 @@ test('no more requests than the hourly budget are sent in any hour', async () =>
   assert.ok(sent.length > 5 * 300, `only ${sent.length} requests were sent in all`);
 });
 
-test('a request beyond the budget of a process waits until the budget allows it', async (t) => {
+test('a request beyond the budget of a process waits for the budget, or fails if the wait is longer than the caller accepts', async (t) => {
   const { upstream, replay, pass } = await start(t, { hourlyBudget: 20 });
   assert.deepEqual(upstream.status().budget, { perHour: 20, left: 2 });
   await things(upstream);

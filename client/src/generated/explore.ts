@@ -678,7 +678,7 @@ export type ExploreMethods = {
   getHolders(parameters: GetHoldersParameters, options?: CallOptions): Promise<GetHoldersResult>;
   /** List the traits of a collection. Lists the traits in alphabetical order of their names. Each trait has its values and their figures. */
   listTraits(parameters: ListTraitsParameters, options?: CallOptions): Pages<ListTraitsResult>;
-  /** List what has changed in the market. Listings, sales, transfers and floors, newest first. With `collection`, the list also has the past sales of the collection, which the change stream does not have. A change that was taken back has `voidedBy`. */
+  /** List what has changed in the market. Listings, sales, transfers and floors, newest first. With `collection`, the list also has past sales, which the change stream does not have: sales that the backfill of the collection read, and sales that were reported more than an hour after they happened. A change that was taken back has `voidedBy`. */
   listActivity(parameters?: ListActivityParameters, options?: CallOptions): Pages<ListActivityResult>;
   /** List the activity of a wallet. The changes in which the wallet is the seller, sender, buyer or receiver, on all chains or on one, newest first. */
   listWalletActivity(parameters: ListWalletActivityParameters, options?: CallOptions): Pages<ListWalletActivityResult>;

@@ -72,7 +72,7 @@ export async function listTables(db: Queryable, schema: Schema): Promise<TableSh
 }
 
 /**
- * Reads the present state of the sequences. A database snapshot does not freeze this state, so it must be read after the snapshot began.
+ * Reads the present state of the sequences. A database snapshot does not freeze this state, so the state must be read after the snapshot began.
  * Then the sequences have already issued every number that is in the snapshot.
  */
 export async function listSequences(db: Queryable, schema: Schema): Promise<SequenceState[]> {

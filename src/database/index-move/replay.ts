@@ -71,8 +71,9 @@ async function replayFrom(
       const keys = changes.keys.get(table.name);
       if (!keys) continue;
       const batch = await readRows(tx, table, keys);
-      // `insertRows` leaves out a row whose unique value the target still stores in another row. The source changed that other row first and this
-      // row after it. Both changes are in later parts, which copy the two rows again.
+      // The rows are as in the snapshot, so they can have changes whose records are in later parts. `insertRows` leaves out a row whose unique
+      // value the target still stores in another row. In the source, the other row gave up the value before this row took it. Both changes are
+      // in later parts, which copy the two rows again.
       if (batch.rows > 0) await insertRows(targetTx, table, batch);
     }
   });

@@ -59,8 +59,9 @@ export function registerActivityRoutes(app: FastifyInstance, context: ExploreCon
       operationId: 'listActivity',
       summary: 'List what has changed in the market',
       description:
-        'Listings, sales, transfers and floors, newest first. With `collection`, the list also has the past sales of the collection, which ' +
-        'the change stream does not have. A change that was taken back has `voidedBy`.',
+        'Listings, sales, transfers and floors, newest first. With `collection`, the list also has past sales, which the change stream does ' +
+        'not have: sales that the backfill of the collection read, and sales that were reported more than an hour after they happened. ' +
+        'A change that was taken back has `voidedBy`.',
       tags: ['Activity'],
       querystring: Type.Object({
         ...listQuery,

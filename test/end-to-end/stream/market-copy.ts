@@ -188,7 +188,7 @@ export async function readRows(
       if (single.has(collectionId)) rows.wallets.push(`${address} ${collectionId} ${tokenId}`);
     for await (const row of reads.listWalletListings({ address, limit: LIMIT })) rows.sellers.push(itemRow(row));
   }
-  // The list is sorted by time and not by offset, so the complete list is read. A past sale, which is not in the log, has no offset.
+  // The list is sorted by time and not by offset, so the complete list is read. A sale that is not in the log has no offset.
   for await (const event of reads.listActivity({ limit: LIMIT }))
     if (event.offset !== null && event.offset > offset) rows.activity.push(activityRow(event));
   return {

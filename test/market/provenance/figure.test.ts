@@ -213,7 +213,7 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ coverage, record: report(0, UNKNOWN) }).volume, [700, 70, 7]);
   });
 
-  test('that were imported are served over all time even if they are too old for the other windows', () => {
+  test('that were imported are served over all time even if they are too old for the windows', () => {
     const imported = (age: number) => trades({ coverage: [covered('imported', 'sales', { age })] }).sales;
     assert.deepEqual(imported(2 * HOUR_MS - 1), [300, 30, 3]);
     assert.deepEqual(imported(300 * DAY_MS), [300, null, null]);

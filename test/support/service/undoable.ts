@@ -112,7 +112,7 @@ function isBlank(table: string, row: Record<string, unknown>): boolean {
 }
 
 /**
- * Columns that are not compared: columns with a new value in each write, the last point of the history, and ranking keys of collections without
+ * Columns that are not compared: columns with a new value in each write, the last point of the market history, and ranking keys of collections without
  * a record. Nothing reads these keys.
  */
 function noiseOf(table: string, row: Record<string, unknown>): string[] {

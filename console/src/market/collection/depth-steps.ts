@@ -5,7 +5,7 @@ import type { Amount } from '../../format/amount.ts';
 
 export type DepthStep = { upTo: Amount; tokens: number; sum: Amount };
 
-/** Each step includes one of these numbers of tokens. One more step includes all listings. */
+/** Each step except the last includes one of these numbers of tokens. The last step includes all tokens. */
 const SIZES = [1, 5, 10, 25, 50, 100, 200];
 
 /** `prices` are the asks, lowest first. */
