@@ -124,7 +124,9 @@ function describe(schema: ParameterSchema): string {
   if (schema.enum) return `one of ${schema.enum.join(', ')}`;
   if (schema.type === 'boolean') return 'true or false';
   if (schema.type === 'integer') return `an integer from ${schema.minimum} to ${schema.maximum}`;
-  return 'well-formed text';
+  return schema.maxLength === undefined
+    ? 'well-formed text'
+    : `well-formed text of at most ${schema.maxLength} characters`;
 }
 
 /** Decodes percent-encoded text, with `+` as a space. Null if the result is not UTF-8. */

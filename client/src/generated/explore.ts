@@ -94,7 +94,7 @@ export type Holders = {
 
 /** A change of the market. All fields are always present. */
 export type ListedActivity = {
-  /** Position in the log; null for a past sale, which is not in the log. All offsets have the same length, so comparing them as text gives the order of the changes. */
+  /** Position in the log; null for a sale that is not in the log: a past sale, or a sale whose log row is deleted because of its age. All offsets have the same length, so comparing them as text gives the order of the changes. */
   offset: string | null;
   /** What has changed. */
   kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg';

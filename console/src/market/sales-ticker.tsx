@@ -108,7 +108,7 @@ function toSales(newer: readonly Activity[], listed: readonly ListedActivity[]):
     .filter(
       (event): event is Sale =>
         event.kind === 'sale' &&
-        // Only a past sale has no offset, and only the list of a collection has past sales.
+        // A sale without an offset is not in the log. Only the list of a collection has such sales.
         event.offset !== null &&
         event.collectionId !== null &&
         !voided.has(event.offset) &&
