@@ -94,7 +94,7 @@ export function buildBid(
   };
 }
 
-/** The counterpart of an ask for `matchOrders`: it offers the ask's total payment, and demands the ask's tokens. */
+/** The order that `matchOrders` can match with an ask: the order offers the ask's total payment, and demands the ask's tokens. */
 export function buildMirror(
   ask: OrderComponents,
   buyer: { offerer: Address; salt: bigint; counter: bigint },

@@ -40,7 +40,7 @@ export type JudgeContext = {
   chain: Chain;
   chains: Chains;
   clock: Clock;
-  /** True for a frozen chain: its listings are not judged. */
+  /** True for a chain in FROZEN_CHAINS: the listings of the chain are not judged. */
   isFrozen?: boolean;
 };
 

@@ -49,7 +49,7 @@ export type ProjectionContext = {
   serviceName: string;
   clock: Clock;
   log?: Log;
-  /** True for a frozen chain: its listings are not judged. */
+  /** True for a chain in FROZEN_CHAINS: the listings of the chain are not judged. */
   isFrozen?: boolean;
 };
 

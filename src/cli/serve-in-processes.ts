@@ -63,7 +63,7 @@ function toParent(directory: string | undefined): string | null {
   return directory === undefined ? null : path.dirname(directory);
 }
 
-/** Serves the metrics of all processes if the settings name an address for them. Returns a function that stops it. */
+/** Starts the metrics server for all processes if the settings name an address. Returns a function that stops this server. */
 async function serveMetrics(config: Config, supervisor: Supervisor, log: Log): Promise<() => Promise<void>> {
   if (config.metricsAddress === null) return () => Promise.resolve();
   const { MergedMetrics } = await import('../processes/merged-metrics.ts');

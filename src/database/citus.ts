@@ -41,7 +41,7 @@ export async function createInTransaction(tx: Queryable, schema: string): Promis
 /** Matches the text in which a semicolon does not end a statement: comments, strings and bodies of functions. */
 const OPAQUE = /--.*|'(?:[^']|'')*'|(\$\w*\$)[\s\S]*?\1/g;
 
-/** Splits a migration into its statements. Citus sends the whole text of a query to the nodes, and they accept only one statement in it. */
+/** Splits a migration into its statements. Citus sends the complete text of a query to the nodes, and a node accepts only one statement in a text. */
 export function splitStatements(sql: string): string[] {
   const ends = [...sql.replaceAll(OPAQUE, (text) => ' '.repeat(text.length)).matchAll(/;/g)].map(({ index }) => index);
   const parts = [...ends, sql.length].map((end, place) => sql.slice(place === 0 ? 0 : (ends[place - 1] ?? 0) + 1, end));
@@ -113,7 +113,7 @@ const decodeReachable = rowDecoder('connection', { reachable: boolean });
 /** `id`: `nodeid` of `pg_dist_node`. */
 export type ClusterNode = { id: number; host: string; port: number };
 
-/** The nodes of the cluster except the coordinator, by their ids. Empty if the database is no node of a cluster. */
+/** The nodes of the cluster except the coordinator, in the order of their ids. Empty if the database is no node of a cluster. */
 export async function listWorkers(db: Queryable): Promise<ClusterNode[]> {
   if (!(await hasCitus(db))) return [];
   const rows = await db.query(

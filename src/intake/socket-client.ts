@@ -96,7 +96,7 @@ class SocketImport {
     }
   }
 
-  /** Ends the body with the trailer that stops the import, and waits for the report of the server. */
+  /** Ends the body with the trailer that stops the import. Closes the request if the server does not report within `STOP_PATIENCE_MS`. */
   #stop(reason: unknown): void {
     this.#patience ??= setTimeout(() => this.#request.destroy(), STOP_PATIENCE_MS);
     if (this.#request.writableEnded || this.#request.destroyed) return;

@@ -29,8 +29,8 @@ type RankedCollection = { state: RarityState; changed: number };
 
 const TOKENS_AT_ONCE = 1_000;
 /**
- * A collection is ranked only if the metadata of at most one token in this many was never read. Tokens whose metadata was never read get no
- * rank.
+ * A collection is ranked only if at most one token of this many has metadata that was never read. A token whose metadata was never read
+ * gets no rank.
  */
 const TOKENS_PER_UNREAD = 100;
 /** An incomplete collection is examined again after this time. */
@@ -39,8 +39,8 @@ const INCOMPLETE_MS = 60_000;
 const RANKED_MS = 10 * 60_000;
 
 /**
- * Ranks the tokens of a collection if all of them are known with their traits, and if no source reports their ranks. The stored ranks stay
- * as they are while the collection is incomplete.
+ * Ranks the tokens of a collection if all tokens are stored, the metadata of almost all tokens was read (`TOKENS_PER_UNREAD`), and no source
+ * reports ranks. The stored ranks stay as they are while the collection is incomplete.
  */
 export async function rankTokens(
   context: RankingContext,
@@ -70,7 +70,7 @@ export async function rankTokens(
   return { state, changed: ranks.length };
 }
 
-/** `list`: the supply if it was counted in a complete list of the tokens, otherwise null. `tokens`: how many tokens are stored. */
+/** `list`: the supply if it was counted from stored tokens, and all tokens are stored. Otherwise null. `tokens`: how many tokens are stored. */
 async function findTokenList(
   { main, indexer, clock }: RankingContext,
   id: string,

@@ -39,7 +39,7 @@ export type Added = {
   collectionId: string;
   name: string;
   standard: TokenStandard | null;
-  /** Null if the chain is not read, because it has no endpoint or is frozen. The collection is then read from marketplaces only. */
+  /** Null if the chain is not read, because it has no endpoint or is in FROZEN_CHAINS. The collection is then read from marketplaces only. */
   estimate: Estimate | null;
   /** Null if the chain is not read, or if the settings turn metadata off. */
   metadata: MetadataEstimate | null;

@@ -91,7 +91,10 @@ const FORMATS: Record<string, { text: string; events: ServerSentEvent[]; retryMs
     text: `data: 1\r:${NUL}\n:\r\ndata: 2\n:${'x'.repeat(2_048)}\rdata: 3\n:data: no\r:\r\ndata: 4\n\n`,
     events: [message('1\n2\n3\n4')],
   },
-  'data before the end of the stream': { text: 'data: 1\n\ndata: 2\n', events: [message('1')] },
+  'an event that the end of the stream cuts off, which is dropped': {
+    text: 'data: 1\n\ndata: 2\n',
+    events: [message('1')],
+  },
   'empty data': { text: 'data:\n\ndata\ndata\n\ndata: 1\n\n', events: [message(''), message('\n'), message('1')] },
   'only an event name': { text: 'event: a\n\ndata: 1\n\n', events: [message('1')] },
   'an event name': {
@@ -183,7 +186,7 @@ test('a connection that has become silent is replaced', async (context) => {
   assert.equal(requests[1]?.headers['last-event-id'], offsetOf(1));
 });
 
-test('an offset that is too old is an error that asks for a new snapshot', async (context) => {
+test('an offset that is too old is an error, and the message says to take a new snapshot', async (context) => {
   const { url, requests } = await start(context, fails(410, 'gone', { 'x-request-id': 'r7' }));
   await assert.rejects(followUntil(url, 1, { from: offsetOf(1) }), (error) => {
     assert.ok(error instanceof MercatError);

@@ -167,7 +167,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
       forget: () => void (now += 2_000),
       leftOut,
       counts: () => set.status().map((status) => status.reads),
-      untilUsed: () => until(() => leftOut().every((reason) => reason === null), LIMIT_MS, 'no replica is read'),
+      untilUsed: () => until(() => leftOut().every((reason) => reason === null), LIMIT_MS, 'a replica is not read'),
     };
   }
 
@@ -444,7 +444,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     assert.equal(set.status()[0]?.repeated, 0);
   });
 
-  test('while the primary is lost, the offset of a response is null if its replica lacks changes before the offset of the feed', async () => {
+  test('while the primary is lost, a response from a replica that lacks changes before the offset of the feed has the offset null', async () => {
     const [behind] = replicas;
     assert.ok(behind);
     const proxy = await openProxy(primary.url);

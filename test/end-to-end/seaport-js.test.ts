@@ -303,7 +303,7 @@ testOnEachChain(
   },
 );
 
-test('a token that one example of the client lists can be bought with another example', async () => {
+test('a token that the example post-listing.ts lists can be bought with the example buy-listing.ts', async () => {
   const { world, nft, seller: minter } = stages[0] ?? assert.fail();
   // The first person has approved Seaport.
   const [seller = assert.fail(), buyer = assert.fail()] = world.people;

@@ -4,7 +4,7 @@ import type { Operations } from '../calls.ts';
 import type { Pages } from '../pages.ts';
 import type { CallOptions } from '../transport.ts';
 
-/** A service can serve one more chain than the documents list. */
+/** A service can also serve one chain that the documents do not list. */
 export type Chain = 'solana' | 'ethereum' | 'polygon' | 'base' | 'ink' | 'apechain' | 'abstract' | (string & {});
 
 /** One collection. */

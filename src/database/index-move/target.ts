@@ -76,8 +76,8 @@ export async function prepareTarget(target: Database, state: MoveState): Promise
     await tx.query(`delete from index_move.definition`);
     await removeForeignKeys(tx);
     await removeIndexes(tx);
-    // Citus has no triggers on distributed tables. There, a row that a node has written is found when the rows of the target are compared
-    // with the source.
+    // Citus has no triggers on distributed tables. A row that a node writes to a Citus target is found when the rows of the target are
+    // compared with the source.
     if (citus === null) await createGuards(tx, await listMovedTables(tx));
   });
 }
@@ -170,8 +170,8 @@ async function insertDefinition(tx: Queryable, { name, kind, sql }: Definition):
 }
 
 /**
- * Makes PostgreSQL end a statement whose client is gone. Otherwise the index that a killed command was building would be completed, and the next
- * command would wait for this. Some operating systems do not support the setting.
+ * Makes PostgreSQL end a statement whose client is gone. Otherwise PostgreSQL would go on building the index of a killed command, and the
+ * next command would wait for the index. Some operating systems do not support the setting.
  */
 const NOTICE_LOST_CONNECTION = `do $$ begin
     perform set_config('client_connection_check_interval', '2s', true);

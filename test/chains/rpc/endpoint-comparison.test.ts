@@ -136,7 +136,7 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
     assert.equal(await reader.events.accepts(await reader.blocks.head()), false);
   });
 
-  test('a block that one endpoint has replaced stays accepted for a minute while it is the newest block of another endpoint', async (t) => {
+  test('a block that one endpoint has replaced stays accepted for a minute while the replaced block is the newest block of another endpoint', async (t) => {
     const lying = await liar(t, 'other-hashes');
     const honest = await startFaultyEndpoint(scene.local.url, { lag: 1 });
     t.after(() => honest.close());

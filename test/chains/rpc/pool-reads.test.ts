@@ -50,7 +50,7 @@ suite('swaps of pools', () => {
   const endpointThat = (t: TestContext, change: (response: CallResponse) => CallResponse) =>
     startAlteredCalls(t, world.chain.url, new Map([[LOGS_OF_ALL, change]]));
 
-  test('a swap is read with its pool, whose collection and currency are in the code of the contract', async (t) => {
+  test('a swap is read with its pool, and the code of the pool contract gives the collection and the currency', async (t) => {
     const { pools } = readerOf(t, world.chain.url);
     const [swap, ...others] = await pools.swaps(range, FACTORIES);
     assert.deepEqual(others, []);

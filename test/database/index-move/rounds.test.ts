@@ -22,7 +22,7 @@ test('rounds are repeated while each leaves clearly fewer changes, until few are
   await countRounds(900_000, 90_000, 9_000, 1_000);
 });
 
-test('rounds end when they make no progress and the source can be sealed with what is left', async () => {
+test('rounds end after a round with little progress if few enough changes are left to seal the source', async () => {
   await countRounds(40_000, 39_000);
 });
 
@@ -30,7 +30,7 @@ test('the move goes on after a round in which the changes have increased, if the
   await countRounds(100, 60_000, 59_000, 30_000, 9_000, 900);
 });
 
-test('the move ends when three rounds in a row leave too many changes', async () => {
+test('the move fails after three rounds in a row with little progress and too many changes left to seal the source', async () => {
   await assert.rejects(countRounds(100, 60_000, 61_000, 62_000, 63_000), {
     name: 'OperatorError',
     message: /^the index changes faster than its changes can be copied/,

@@ -56,7 +56,7 @@ forEachMarket('sales', {}, (market) => {
     assert.deepEqual(pagination, { nextCursor: null, hasMore: false });
   });
 
-  test("a sale through this service on Solana has the service's code as `marketplace` and its prefix in `orderId`", async () => {
+  test("a sale through this service on Solana has the service's code as `marketplace` and the service's prefix in `orderId`", async () => {
     const subject = newCollection({ chain: 'solana' });
     const mint = mintOf('sold');
     const tx = toSolanaSignature('a sale');

@@ -163,7 +163,7 @@ class Renderer {
       rendered.push([name, `${toComment(schema.description, 0)}export type ${name} = ${this.#toType(schema, 0)};\n`]);
     }
     rendered.sort(([a], [b]) => (a < b ? -1 : 1));
-    const chain = `/** A service can serve one more chain than the documents list. */\nexport type Chain = ${toUnion(JSON.parse(this.#chains) as string[])} | (string & {});\n`;
+    const chain = `/** A service can also serve one chain that the documents do not list. */\nexport type Chain = ${toUnion(JSON.parse(this.#chains) as string[])} | (string & {});\n`;
     return [...(this.#base ? [] : [chain]), ...rendered.map(([, text]) => text)];
   }
 
