@@ -16,7 +16,7 @@ import { judge } from './verdict.ts';
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 1_000_000);
 /** The time between the starts of two requests of one reader. After a request that takes longer, the next request starts at once. */
 const INTERVAL_MS = 200;
-/** The aims: the median time of a read, and the duration of the import with reads, divided by its duration without reads. */
+/** The aims: the median time of a read, and the duration of an import with reads as a multiple of its duration without reads. */
 const MEDIAN_AIM_MS = 150;
 const RATIO_AIM = 1.5;
 const LIMIT_MAX = 100;

@@ -394,7 +394,7 @@ export const texts = {
     signIn: {
       title: 'Sign in with an API key',
       key: 'API key',
-      hint: 'The key stays in this tab until it is closed, and is sent to this service only.',
+      hint: 'The key stays in this tab until the tab is closed, and is sent to this service only.',
       button: 'Sign in',
       checking: 'Checking the key',
       wrong: 'The service does not accept this key. It is mistyped, expired or revoked.',
@@ -587,7 +587,7 @@ export const texts = {
     goodHint: 'No database, chain, task or source has a problem.',
     problems: 'What needs attention',
     toDo: 'What to do:',
-    operatorHint: 'Some reasons contain host names. Only the operator can read them: npx --no mercat status',
+    operatorHint: 'Some reasons contain host names. Only the operator can read these reasons: npx --no mercat status',
     databases: 'Databases',
     database: 'Database',
     databaseNames: { main: 'Primary', indexer: 'Index' } as Readonly<Record<string, string>>,
@@ -689,7 +689,7 @@ export const texts = {
       }),
       disputed: (chain: string, subject: string) => ({
         title: `The endpoints of ${chain} disagree about ${subject}.`,
-        meaning: 'Nothing that depends on it is stored until they agree.',
+        meaning: 'Nothing that depends on the disputed data is stored until the endpoints agree.',
         action: 'Remove the endpoint that is wrong from the settings, or add a third one, so that two decide.',
       }),
       disputes: {

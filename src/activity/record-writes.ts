@@ -15,7 +15,8 @@ export type RecordedWrite = {
 };
 
 /**
- * Calls `write`, and records how the rows differ before and after it. The transaction must hold the locks that writers of these rows take.
+ * Reads the rows, calls `write`, reads the rows again, and records the differences. The transaction must hold the locks that writers of these
+ * rows take.
  */
 export async function recordMarketChanges<T>(
   tx: Queryable,

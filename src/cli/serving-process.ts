@@ -1,5 +1,4 @@
-// The program of one of several serving processes. The supervisor starts it (processes/supervisor.ts), and passes on the signals that the
-// command has received.
+// The program of one of several serving processes. The supervisor (processes/supervisor.ts) starts and stops the process.
 
 import { enableCompileCache } from 'node:module';
 import { readConfig } from '../config.ts';

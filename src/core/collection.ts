@@ -18,7 +18,7 @@ export type Collection = {
   tokenStandard: string | null;
   royaltyBps: number | null;
   launched: boolean;
-  /** True when the imported tokens are all tokens of the collection, with their owners. */
+  /** True when all tokens of the collection are imported, with their owners. */
   tokensComplete: boolean;
   /** Milliseconds since the epoch. */
   createdAt: number;

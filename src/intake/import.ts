@@ -53,9 +53,9 @@ export type ImportOptions = {
   map?: ColumnMap;
   /** Stores every batch and then rolls it back. */
   dryRun?: boolean;
-  /** Whether a sale replaces the stored sale of the same identity if its facts differ. */
+  /** Whether a sale replaces a stored sale of the same identity that has other facts. */
   replace?: boolean;
-  /** Whether a collection record, named by its address, is created for each collection without one. */
+  /** Whether each collection without a collection record gets one, with the address as the name. */
   createCollections?: boolean;
   /** Who imports. Default: the operator. */
   importer?: Importer;

@@ -185,7 +185,7 @@ export class MetadataClient {
   }
 }
 
-/** Only failures that concern the complete host count towards its breaker. */
+/** Only failures that concern the host, not only one URL, count towards the breaker. */
 function toFailure({ reason }: GuardedFailure, breaker: CircuitBreaker): DocumentFailure {
   if (reason === 'unreachable' || reason === 'timeout') breaker.failed();
   else breaker.abandoned();

@@ -1,7 +1,7 @@
 // Keeps the rate limit windows of all serving processes in the supervisor. A process receives a part of a window's requests, and counts
 // requests against this part by itself. When the supervisor has no requests of the window left, it takes back the requests that other
 // processes have not used. So all processes together let exactly `limit` requests pass. Only the requests that a process had counted before
-// it ended abnormally are not known. Then its whole part can be used again: a failure of the service must not cause rejections of its clients.
+// it ended abnormally are not known. Then the complete part of this process can be used again: a failure of the service must not cause rejections of clients.
 
 import { WINDOW_MS } from '../http/rate-limit.ts';
 import { WindowTable } from '../http/window-table.ts';
@@ -20,13 +20,13 @@ export type WindowPart = { window: number; requests: number; resetAt: number; le
 const ROUNDING_MS = 1_000;
 
 /**
- * The part of the remaining requests that a process gets while no other process has asked. The rest is kept for another process, which then
+ * The part of the remaining requests that a process gets while no other process has requested a part. The rest is kept for another process, which then
  * gets its first part without a recall.
  */
 const SHARE_OF_ONLY_USER = 0.75;
 
 /**
- * `left`: the requests that were given to no process. `users`: the processes that have asked for a part. `granted`: the requests that each process
+ * `left`: the requests that were given to no process. `users`: the processes that have requested a part. `granted`: the requests that each process
  * has received since the last recall, some of which it may not have used.
  */
 type Window<Process> = {
@@ -78,7 +78,7 @@ export class GrantedWindows<Process> {
 
   /**
    * The fewer requests are left, the smaller is the part, so that few requests have to be taken back. Most clients keep their connections, so one
-   * process serves all their requests. Until another process asks, this process gets larger parts, and sends fewer messages.
+   * process serves all their requests. Until another process requests a part, this process gets larger parts, and sends fewer messages.
    */
   #grant(window: Window<Process>, process: Process): number {
     if (window.left === 0) return 0;
@@ -91,7 +91,7 @@ export class GrantedWindows<Process> {
   }
 
   /**
-   * If a process has ended, its whole part can be used again. A process that does not respond in time counts as having used its whole part, but
+   * If a process has ended, its complete part can be used again. A process that does not respond in time counts as having used its complete part, but
    * if it responds or ends later, its unused requests can be used again.
    */
   async #recall(window: Window<Process>, key: string): Promise<void> {

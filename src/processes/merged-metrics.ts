@@ -24,7 +24,7 @@ export class MergedMetrics {
   readonly #runtime = new RuntimeMetrics();
   /** The latest counters of each process, by the number of the process. */
   readonly #latest = new Map<number, { restarts: number; counters: MetricRecord[] }>();
-  /** The sums of the counters that processes had before they were restarted. They are added, so that no total decreases. */
+  /** The sums of the counters that processes had before they were restarted. Each total includes them, so that no total decreases. */
   #ended: MetricRecord[] = [];
   /** The read that is in progress. If two reads ran at the same time, older counters could replace newer counters. */
   #running: Promise<string> | null = null;

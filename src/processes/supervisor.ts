@@ -50,8 +50,8 @@ const ENDS_PERIOD_MS = 60_000;
 const REPORT_TIMEOUT_MS = 500;
 const METRICS_TIMEOUT_MS = 5_000;
 /**
- * A process waits at most this long for another process that must give back its part of a rate limit. On a busy machine the response of a
- * process may take some hundred milliseconds.
+ * A process that requests a part of a rate limit waits at most this long until the other processes have given back their unused requests. On a
+ * busy machine the response of a process may take some hundred milliseconds.
  */
 const RECALL_TIMEOUT_MS = 1_000;
 /** A process that has not ended this long after its grace period is killed, before the command itself reaches its deadline (cli/exit-deadline.ts). */
@@ -188,7 +188,7 @@ export class Supervisor {
     await this.#startAll(others, { holdsPort: false });
   }
 
-  /** Resolves when all these processes serve. A process that ends earlier is started again, unless it cannot start for a known reason. */
+  /** Resolves when all these processes serve. A process that ends before that is started again. Rejects when the service cannot go on (`failed`). */
   async #startAll(members: readonly Member[], { holdsPort }: { holdsPort: boolean }): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onChange = () => {

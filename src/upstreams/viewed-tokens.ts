@@ -49,8 +49,8 @@ export function createViewedTokensTask(context: UpstreamContext, options: Viewed
         const run = { upstream, follow, ingester, problems, isFull, signal };
         const failure = await tryRefresh(() => options.refresh(context, run, assets));
         signal.throwIfAborted();
-        // The time of the refresh is stored even if the refresh failed, unless every request to the upstream would fail now. If it were not
-        // stored, tokens whose refresh always fails would come first in every run, and all other tokens would never be refreshed.
+        // The time of the refresh is stored even if the refresh failed, unless every request to the upstream would fail now. Without the
+        // stored time, tokens whose refresh always fails would come first in every run, and all other tokens would never be refreshed.
         if (failure === null || !isUpstreamWide(failure.reason)) await saveRefresh(context, { follow, assets });
         if (failure === null) {
           done += 1;

@@ -73,7 +73,7 @@ forEachEngine('a backfill', (engine) => {
     }
   };
 
-  test('reports each part of a slice when it is stored, and continues after the last stored part if its process was killed', async () => {
+  test('reports each part of a slice when the part is stored, and continues after the last stored part if the process was killed', async () => {
     const { db, chain, context, contextOf, readTo, counts } = await start();
     mintIn(chain, 5);
     await followOnce(context);

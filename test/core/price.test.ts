@@ -16,7 +16,7 @@ const chainOf = (id: string): Chain => {
 };
 const rates = (symbol: string, usd: number, at = NOW) => new Map([[symbol, { symbol, usd, at }]]);
 
-test('a price has the fields raw, decimal, currency and usd, and its currency is the one of its chain', () => {
+test('a price has the fields raw, decimal, currency and usd, and is in the currency of its chain', () => {
   assert.deepEqual(toPrice(1_500_000_000n, chainOf('solana'), rates('SOL', 2), NOW), {
     raw: '1500000000',
     decimal: 1.5,

@@ -315,7 +315,7 @@ forEachEngine('metadata from contracts', (engine) => {
   const failedCall = (message: string) => (): CallResponse => ({ error: { code: -32_000, message } });
 
   for (const message of ['return data out of bounds', 'execution aborted (timeout = 5s)', 'response too large']) {
-    test(`a token whose call fails with “${message}” does not keep the other tokens from being read`, async (t) => {
+    test(`when the call for one token fails with “${message}”, the other tokens are still read`, async (t) => {
       const contract = await deployCollection('', 30);
       const endpoint = await startAlteredCalls(t, world.chain.url, new Map([[tokenUriOf(7), failedCall(message)]]));
       const { run, endpointStates } = await start(t, [contract], { RPC_URL_ETHEREUM: endpoint });
@@ -327,7 +327,7 @@ forEachEngine('metadata from contracts', (engine) => {
     });
   }
 
-  test('a token about whose URI two endpoints disagree does not keep the other tokens from being read', async (t) => {
+  test('when two endpoints disagree about the URI of one token, the other tokens are still read', async (t) => {
     const contract = await deployCollection('', 30);
     const alter = (response: CallResponse) => ({ result: String(response.result).replace(/[1-9a-e](?=0*$)/, 'f') });
     const other = await startAlteredCalls(t, world.chain.url, new Map([[tokenUriOf(7), alter]]));
@@ -402,7 +402,7 @@ forEachEngine('metadata from contracts', (engine) => {
     }
   });
 
-  test('requests to a host that is down stop, and a failure is recorded for each token of its collection', async (t) => {
+  test('a host that is down gets fewer requests than its collection has tokens, and a failure is recorded for each token', async (t) => {
     const host = await startMetadataHost(t);
     host.set('dead');
     const [dead, well] = [await deployCollection(`${host.url}/`, 60), await deployCollection('', 30)];

@@ -123,7 +123,7 @@ test('if all requests of a client reach one process, 100 requests under a limit 
   assert.equal(messagesSent(), 4);
 });
 
-test('when a second process asks, it gets a smaller part, and the first process gets smaller parts too', async () => {
+test('after a second process has requested a part, both processes get smaller parts', async () => {
   const windows = new GrantedWindows<number>({
     monotonic: () => 1_000,
     processes: 2,
@@ -135,7 +135,7 @@ test('when a second process asks, it gets a smaller part, and the first process 
   assert.deepEqual([await take(1), await take(1), await take(2), await take(1)], [90, 22, 4, 2]);
 });
 
-test('when a process ends, its whole part of a window can be used again, so that its clients are not rejected early', async () => {
+test('when a process ends, the other process can use its complete part of a window, so that no client is rejected early', async () => {
   const { limiters, toProcess } = connect(2, 100, () => 0);
   for (let sent = 0; sent < 10; sent += 1) assert.equal(await limiters[0]?.count('list', 'client'), null);
   toProcess[0]?.close();
@@ -144,7 +144,7 @@ test('when a process ends, its whole part of a window can be used again, so that
   assert.equal(passedOf(counted), 100);
 });
 
-test('a process that is started again has no part of the windows of the process before it', async () => {
+test('a process that is started again has no part of the windows of the ended process', async () => {
   const recalled: string[] = [];
   const windows = new GrantedWindows<string>({
     monotonic: () => 1_000,

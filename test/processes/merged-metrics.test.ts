@@ -15,7 +15,7 @@ async function metricsOf(process: number, requests: number): Promise<MetricsOfPr
   return { process, restarts: 0, metrics: { own: await registry.getMetricsAsJSON(), shared: [] } };
 }
 
-test('concurrent requests for the metrics ask each process only once, and a process that has not responded is reported as down', async (t) => {
+test('concurrent requests for the metrics read each process only once, and a process that has not responded is reported as down', async (t) => {
   const reads: PromiseWithResolvers<MetricsOfProcess[]>[] = [];
   const metrics = new MergedMetrics({
     readMetrics: () => {

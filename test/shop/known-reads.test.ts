@@ -86,7 +86,7 @@ forEachStore('reads before the router', (store) => {
     assert.equal((await shop.send('GET', `/products/${id}`, { secret })).status, 401);
   });
 
-  test('refuse parameters that the router refuses', async () => {
+  test('reject the parameters that the router rejects', async () => {
     const shop = await store.shop();
     for (const query of ['limit=0', 'limit=1&limit=2', 'cursor=x', 'unknown=1']) {
       for (let turn = 0; turn < 2; turn += 1) {

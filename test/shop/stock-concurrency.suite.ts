@@ -31,7 +31,7 @@ export function describeStockConcurrency(store: TestStore): void {
       assert.deepEqual(new Set(log.map((entry) => entry.id)), new Set(results.map((result) => result.adjustmentId)));
     });
 
-    test('20 adjustments by -1 to a stock of 5 never bring it below 0', async () => {
+    test('20 adjustments by -1 to a stock of 5 never bring the stock below 0', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const results = await inParallel(Array.from({ length: 20 }), 20, () => changeStock(shop, id, { adjustment: -1 }));

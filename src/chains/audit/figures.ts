@@ -10,7 +10,7 @@ import type { ChainAudit, Difference } from './report.ts';
 import { FIGURE_DIFFERENCES_MAX } from './report.ts';
 
 /**
- * How often the figures are counted. A difference is reported only if every count finds it. A stored figure may be wrong for up to 5
+ * The figures are counted at most this many times. A difference is reported only if every count finds it. A stored figure may be wrong for up to 5
  * seconds, until the sweep of expired rows corrects it. If a copy to the indexer has failed, the figure is wrong until the task `catalog`
  * repeats the copy.
  */

@@ -56,7 +56,7 @@ const PROXY =
 
 /**
  * Returns the pool that has this code. Returns null unless the parameters in the code name one of `factories`, and the proxy delegates to a
- * template of that factory. The factory is not asked whether it created the pool: whoever created it, such a proxy runs only the code of the template.
+ * template of that factory. Whether the factory created the proxy is not checked, because every such proxy runs only the code of the template.
  */
 export function parsePool(code: Hex, factories: readonly FactoryTemplates[]): Pool | null {
   const { size = '', template: delegate = '', facts = '' } = PROXY.exec(code)?.groups ?? {};

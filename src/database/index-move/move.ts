@@ -100,8 +100,8 @@ class Move {
   }
 
   /**
-   * Throws, unless the source is closed. In that case only the response to the commit that closed it was lost, and the move can be
-   * completed.
+   * Returns if the source is closed: only the response to the closing commit was lost, and the move can be completed. Throws if the source is
+   * not closed.
    */
   async #handleFailure(failure: unknown): Promise<void> {
     const { id, runner } = this.#begun.state;

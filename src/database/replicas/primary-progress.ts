@@ -76,7 +76,7 @@ export class PrimaryProgress {
     return !this.#isSilent || performance.now() - respondedAt > SILENCE_OF_LOSS_MS;
   }
 
-  /** How long ago the last note was made. */
+  /** How long ago a note last succeeded. */
   get silentMs(): number {
     return performance.now() - this.#notedAt;
   }
@@ -96,7 +96,7 @@ export class PrimaryProgress {
     if ((this.#notes.at(-1)?.at ?? 0) <= time && !this.isLost) this.#rounds.wake();
   }
 
-  /** Resolves after a note that was attempted after this call. */
+  /** Attempts a note. Resolves when the attempt has ended. An attempt that was already in progress does not count. */
   async next(): Promise<void> {
     await this.#rounds.next();
   }

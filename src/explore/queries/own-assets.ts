@@ -43,7 +43,7 @@ export async function listOwnAssetsByPrice(
 
 const decodeAsset = rowDecoder('book_order', { asset: column('token_id', assetId) });
 
-/** At most `limit` assets of a collection that an account sells. */
+/** At most `limit` assets that an account sells in a collection. */
 export async function listOwnAssetsOfAccount(
   db: Queryable,
   collectionId: string,

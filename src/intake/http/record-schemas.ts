@@ -95,7 +95,7 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
       royaltyBps: integer('Royalty in basis points.', { maximum: 10_000 }),
       launched: { description: 'Whether the service launched the collection. Such collections come first in lists.' },
       createdAt: time('When the collection was created.'),
-      tokensComplete: { description: 'True if the imported tokens are all tokens of the collection.' },
+      tokensComplete: { description: 'True if all tokens of the collection are imported.' },
       'snapshot.floorRaw': amount('Floor'),
       'snapshot.volumeAllTime': number('All-time volume in native units.'),
       'snapshot.supply': integer('Number of tokens.'),

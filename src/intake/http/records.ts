@@ -77,7 +77,7 @@ const DOCUMENTED = {
         enum: ['true', 'false'],
         default: 'false',
         description:
-          'If `true`, a collection record, named by its address, is created for each collection of a record that has none.',
+          'If `true`, each collection that a record names and that has no collection record gets one, with the address as the name.',
       }),
     ),
     file: Type.Optional(

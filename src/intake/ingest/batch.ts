@@ -91,9 +91,9 @@ export type IngestOptions = {
   isImport: boolean;
   /** The marketplace that reported the records. Absent for an import and for the operator's own feed. */
   source?: string;
-  /** Whether a sale replaces the stored sale of the same identity if its facts differ. */
+  /** Whether a sale replaces a stored sale of the same identity that has other facts. */
   replace?: boolean;
-  /** Whether each collection without a record gets one, with the address as the name. */
+  /** Whether each collection without a collection record gets one, with the address as the name. */
   createCollections?: boolean;
   importer?: Importer;
   /** Records the changes of an import for an undo. If absent, nothing is recorded. */

@@ -26,7 +26,7 @@ export function listLocations(records: readonly NumberedRecord[]): RecordLocatio
   return [...located.values()];
 }
 
-/** Creates a collection record, named by its address, for each collection that has none. Returns the ids of the created ones. */
+/** Creates a collection record for each collection that has none, with the address as the name. Returns the ids of the created records. */
 export async function createCollections(
   tx: Queryable,
   located: readonly RecordLocation[],

@@ -31,7 +31,7 @@ function withAge(sales: readonly NewSale[], now: number): NewSale[] {
 
 /**
  * Writes the sales of `records`. If `isImport` is true, conflicts are reported; otherwise they are counted as unchanged. `prepared` has the same
- * sales as `records`. If `prepared` is null, a record replaces the stored sale of the same identity if its facts differ, unless the stored sale
+ * sales as `records`. If `prepared` is null, a record replaces a stored sale of the same identity that has other facts, unless the stored sale
  * was read from a chain. If several records are of the same sale, the last one is used. `changes` records the written rows. The transaction must
  * hold the locks of the figures.
  */

@@ -10,8 +10,8 @@ import type { RedisWindows } from './redis-windows.ts';
 export type SharedCounting = {
   windows: Pick<RedisWindows, 'count'>;
   /**
-   * The key with which client addresses are hashed. All nodes use the same key. Whoever does not have the key cannot tell
-   * from the name of a window which client it belongs to.
+   * The key with which client addresses are hashed. All nodes use the same key. Without the key, the name of
+   * a window does not reveal the client of the window.
    */
   secret: Buffer;
 };

@@ -68,7 +68,7 @@ export class LeasedDeliveries {
     return [...this.#queues.values()].flatMap(({ waiting }) => waiting.splice(0));
   }
 
-  /** Whether more deliveries should be leased now, so that some still wait when the new leases arrive. */
+  /** Whether more deliveries should be leased now. New leases should arrive while earlier deliveries still wait. */
   isLow(webhookId: string): boolean {
     const queue = this.#queues.get(webhookId);
     const waiting = queue?.waiting.length ?? 0;

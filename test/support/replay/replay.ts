@@ -47,7 +47,7 @@ export type Route = {
   answer: (request: ReplayRequest) => unknown;
   /**
    * Present if the route serves a list in pages. `parameter` is the query parameter with the cursor or the offset of the page. `nextField`
-   * is the field of a response that has the cursor of the next page. It is absent if responses have no such field.
+   * is the field of a response that has the cursor of the next page. `nextField` is absent if responses have no such field.
    */
   paging?: { parameter: string; nextField?: string };
 };
