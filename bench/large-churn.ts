@@ -375,7 +375,7 @@ function reportDay(before: Observation, after: Observation): void {
   });
 }
 
-/** Prints the dead rows of each table after the day, and how many dead rows start a vacuum of it. */
+/** Prints the dead rows of each table after the day, and how many dead rows start a vacuum of the table. */
 async function reportUpkeep(database: Database): Promise<void> {
   const rows = await database.query(
     `select pg_class.relname as name, n_live_tup as live, n_dead_tup as dead, n_tup_upd as updated, n_tup_hot_upd as hot, autovacuum_count as vacuums,

@@ -1,4 +1,4 @@
-// `mercat move-index`: copies the index to another PostgreSQL or Citus database while the service runs, and closes the old one. If a server
+// `mercat move-index`: copies the index to another PostgreSQL or Citus database while the service runs, and closes the old index. If a server
 // has the embedded database open, the server moves the index.
 
 import { OperatorError } from '../core/errors.ts';
@@ -36,8 +36,8 @@ Examples:
   mercat move-index --to postgres://mercat@10.0.0.7/index
   mercat move-index --abandon --to postgres://mercat@10.0.0.7/index
 
-A password in --to is visible in the list of processes. If --to has no password, the process that moves the index reads its file
-~/.pgpass. If a server has the embedded database open, this process is the server, else it is the command.`,
+A password in --to is visible in the list of processes. If --to has no password, the password is read from
+~/.pgpass: by the server if a server has the embedded database open, otherwise by the command.`,
     )
     .action((options) => runMoveIndex(options, io));
 };
@@ -105,7 +105,8 @@ function describeResult({ rows, tables, sealedMs, sealedChanges, seconds }: Move
         `the last ${count(sealedChanges)} changes were copied and compared in ${(sealedMs / 1_000).toFixed(1)} s, and the old index has rejected changes since the start of this time`;
   return (
     `${compared}\n` +
-    'Now set INDEXER_DATABASE_URL to it on every node and worker, and restart them one after the other. Until then they serve the old index, and reject changes.\n'
+    'Now set INDEXER_DATABASE_URL to the new database on every node and worker, and restart the nodes and workers one after the other. ' +
+    'Until its restart, each of them serves the old index and rejects changes.\n'
   );
 }
 

@@ -56,7 +56,7 @@ export async function migrateWithin(
   const known = readMigrations(schema);
   await tx.query(`set local statement_timeout = 0`);
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('mercat migrations ' || $1, 0))`, [schema]);
-  // A Citus cluster sends the statement to all nodes, also if the schema exists. A start must not need a worker that is down.
+  // A Citus cluster sends `create schema` to all its nodes, even if the schema exists. The service must also start while a node is down.
   if (!(await hasSchema(tx, schema))) await tx.query(`create schema if not exists ${schema}`);
   await createMigrationTable(tx, schema);
   const pending = await checkApplied(tx, schema, known);

@@ -61,7 +61,7 @@ forEachEngine('figures of followed collections', (engine) => {
     db = await engine.open();
   });
 
-  test('every figure equals a count after the events of a chain and other writes were stored at the same time', async (t) => {
+  test('when the events of a chain and other writes are stored at the same time, every figure equals a count', async (t) => {
     const random = new Random('writers', engine.name);
     let now = NOW;
     const context = toContext(db, { clock: () => now });

@@ -1,5 +1,5 @@
 // One of the two endpoints of a chain lies about past blocks or about the state of contracts. Nothing that only this endpoint reports is stored,
-// and no order is accepted because of it. When the endpoints agree again, the data is complete.
+// and no order is accepted because of its responses. When the endpoints agree again, the data is complete.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -107,7 +107,7 @@ forEachEngine('a lying endpoint beside a truthful one', (engine) => {
     assert.deepEqual(await storedOf(db), await honestDump());
   });
 
-  test('no stored block is reverted while the truthful endpoint has no block after the newest stored one', async (t) => {
+  test('no stored block is reverted while the truthful endpoint has no block after the newest stored block', async (t) => {
     const late = await startFaultyEndpoint(world.chain.url, { lag: 0 });
     const lying = await startLyingEndpoint(world.chain.url);
     const db = await engine.open();
@@ -157,7 +157,7 @@ forEachEngine('a lying endpoint beside a truthful one', (engine) => {
   };
   const ordersOf = async (db: Database) => (await db.query('select id from main.book_order')).length;
 
-  test('an order is not accepted while an endpoint lies about its status or its counter', async (t) => {
+  test('an order is not accepted while an endpoint lies about the status of the order or the counter of the offerer', async (t) => {
     const scene = await open(t);
     const { db, lying, settle } = scene;
     await follow(db, world);

@@ -92,7 +92,7 @@ export async function assertComplete(service: TwoDatabaseService): Promise<void>
   await assertCompleteMarketPage(service);
 }
 
-/** Fails unless the last point of the history and the rows of a market table have the present floor. */
+/** Fails unless the present floor is in the last point of the history, in the collection and in the list of collections. */
 async function assertCompleteMarketPage(service: TwoDatabaseService): Promise<void> {
   const history = exploredPath(ethereum, '/history');
   // The first floor is recorded when the collection record has been copied to the indexer, shortly after the import.

@@ -38,7 +38,7 @@ after(async () => {
   for (const clean of cleanups.toReversed()) await clean();
 });
 
-test('after faults and kills the service serves the orders, owners, floors and sales of the final chain state', async (t) => {
+test('after faults and kills, the service serves the orders, owners, floors and sales of the final chain state', async (t) => {
   const devnet = await startDevnet({ networks: NETWORKS, seed: SEED });
   cleanups.push(devnet.stop);
   const engine = await createOneEngine();

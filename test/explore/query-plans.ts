@@ -10,11 +10,12 @@ import { explainStatement } from '../support/engines/query-plans.ts';
  */
 const ROWS_MAX = 1_100;
 
-/** PostgreSQL reads a table with at most this many rows sequentially, because the table has one page. */
+/** PostgreSQL scans a table of one page sequentially. A table with at most this many rows has one page. */
 const SMALL_TABLE_ROWS = 2;
 
 /**
- * Explains every statement that `read` runs. Fails on a sequential scan of more than a page, and on a sort or a read of more than `rowsMax` rows.
+ * Explains every statement that `read` runs. Fails on a sequential scan of more than SMALL_TABLE_ROWS rows, and on a sort or a read of more
+ * than `rowsMax` rows.
  * Also fails if a table in `indexOnly` is read in another way than by an index-only scan.
  */
 export async function assertPlans(

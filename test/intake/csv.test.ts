@@ -153,7 +153,7 @@ describe('a column map', () => {
     });
   }
 
-  test('a column map is rejected if the file lacks one of its columns or has it twice', async () => {
+  test('a column map is rejected if a column that the map names is missing from the file or is in the file twice', async () => {
     const map = { kind: { value: 'sale' }, price: 'p' };
     await assert.rejects(
       read('q,r\n1,2\n', map),
@@ -199,7 +199,7 @@ describe('rows', () => {
     assert.equal(found[8]?.[1], 'g');
   });
 
-  test('the reason for a malformed row of several lines names all its lines', async () => {
+  test('the reason for the rejection of a row of several lines names all lines of the row', async () => {
     const rows = await read('name,id\n"a\nb\nc",1,2\nd,3\n', map);
     assert.deepEqual(lines(rows)[0], [2, 'lines 2 to 4: has 3 cells, but the header has 2 ("a\\nb\\nc,1,2")']);
     assert.deepEqual(lines(rows)[1], [5, 'd']);

@@ -182,7 +182,7 @@ forEachEngine('the socket', (engine) => {
     assert.ok(stored >= 500 && stored < 1_500, `${stored} rows were stored`);
   });
 
-  test('if the records cannot be read to their end, the import fails with this error, and the records before the error are stored', async () => {
+  test('if reading the records fails, the import fails with the same error, and the records before the error are stored', async () => {
     async function* broken() {
       yield Buffer.from(toNdjson(tokens(10)));
       throw new Error('the disk is gone');

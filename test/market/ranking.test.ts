@@ -250,7 +250,7 @@ forEachEngine('the ranking of collections', (engine) => {
     }
   });
 
-  test('for every sort, a list of all values below infinity has all collections of all chains', async () => {
+  test('for every sort, a list whose upper bound is infinity has all collections of all chains', async () => {
     await load(makeCollections(new Random('bounds')).records);
     const chains = await listRankedChains(db);
     assert.deepEqual(chains, ['', ...CHAINS.keys()].sort());
@@ -263,7 +263,7 @@ forEachEngine('the ranking of collections', (engine) => {
   });
 });
 
-/** `recorded` is the same database. `statements` receives the text and the parameters of each statement that reads. */
+/** `recorded` runs its statements in `db`. `statements` receives the text and the parameters of each statement that reads. */
 function record(db: Database): { recorded: Database; statements: { sql: string; params: readonly unknown[] }[] } {
   const statements: { sql: string; params: readonly unknown[] }[] = [];
   const keep: Queryable['query'] = (sql, params = []) => {

@@ -205,7 +205,7 @@ describe('a streamed response', () => {
     for (;;) yield 'x'.repeat(100_000);
   }
 
-  test('the response is rejected at the end of its wait if the shop still has the maximum number of streams', async () => {
+  test('a request is rejected at the end of its wait if the shop still has the maximum number of streams', async () => {
     const shares = new StoreShares({ pool } as unknown as Database, {
       log: createLog('silent'),
       requestsMax: () => REQUESTS_MAX,

@@ -118,7 +118,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.deepEqual(cheaper, { price_raw: '900000000', listed_at: new Date(now) });
   });
 
-  test('a listing that is listed again after its expiry has the new listing time', async (t) => {
+  test('when a token is listed again after its listing has expired, the listing has the new time', async (t) => {
     const { setListings, listings } = await startMagicEden(t);
     const expiry = (time: number) => ({ expiry: time / 1_000 });
     setListings([listingRow(0, expiry(NOW + 10 * MINUTE_MS))]);
@@ -207,11 +207,7 @@ forEachEngine('the tasks that mirror Solana', (engine) => {
     assert.equal(await count(), 1_300);
     replay.reset();
     assert.equal((await sales()).changed, 0);
-    assert.equal(
-      replay.count(),
-      2,
-      'sales were read further back than a quarter of an hour before the newest stored sale',
-    );
+    assert.equal(replay.count(), 2, 'the read went back more than a quarter of an hour before the newest stored sale');
   });
 
   test('a sale has the id of the stored listing of the same token by the same seller', async (t) => {

@@ -240,7 +240,7 @@ export type Order = {
     /** The transaction; null if it is not known, or if the event was off-chain. */
     tx: string | null;
   }[];
-  /** What a buyer needs to fill the order; null unless it is an active order of this service with a signature. If `buyerPrice` states platform fee and royalty, these are not part of the signed order. */
+  /** What a buyer needs to fill the order; null for an order that is not active, has no signature or is not of this service. If `buyerPrice` states `platformFee` and `royalty`, the signed order does not include these two amounts. */
   fulfilment: {
     /** The Seaport contract that the order is signed for. */
     protocolAddress: string;

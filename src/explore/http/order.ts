@@ -113,8 +113,8 @@ export const OrderSchema = Type.Object(
     fulfilment: Type.Unsafe<Static<typeof FulfilmentSchema> | null>({
       anyOf: [FulfilmentSchema, { type: 'null' }],
       description:
-        'What a buyer needs to fill the order; null unless it is an active order of this service with a signature. If `buyerPrice` ' +
-        'states platform fee and royalty, these are not part of the signed order.',
+        'What a buyer needs to fill the order; null for an order that is not active, has no signature or is not of this service. If ' +
+        '`buyerPrice` states `platformFee` and `royalty`, the signed order does not include these two amounts.',
     }),
   },
   {

@@ -106,7 +106,7 @@ async function ingestProduct(
     const change = { ...target, source: 'import', reason: 'Import' } as const;
     const updated = await updateProductWithEvent(tx, change, before, update);
     if (updated.outcome === 'invalid') return { rejected: describeDetails(updated.details, update) };
-    // Neither outcome can occur, because the update keeps the slug and a locked product cannot be deleted.
+    // `slug-taken` and `missing` cannot occur: the update keeps the slug, and a locked product cannot be deleted.
     if (updated.outcome === 'slug-taken' || updated.outcome === 'missing')
       throw new Error(`product ${before.id} is not locked`);
     stored.set(key, updated.product);

@@ -155,8 +155,9 @@ const SHORT_EVM_ADDRESS = /^0x[0-9a-f]{1,39}$/i;
 const EVM_ADDRESS_LENGTH = 42;
 
 /**
- * Reads the seller or buyer of a past sale. Some marketplaces drop the leading zeros of EVM addresses. A short address is stored in lower
- * case and does not reject the record, so that the sale is not lost. It is not padded, because the missing digits are not certain.
+ * Reads the seller or buyer of a past sale. Some marketplaces drop the leading zeros of EVM addresses. A record with a short address is not
+ * rejected, so that the sale is not lost. The short address is stored in lower case. It is not padded, because the missing digits are not
+ * certain.
  */
 function readParty(chain: Chain, fields: Fields, name: string): string | null {
   const text = readText(fields, name);

@@ -35,8 +35,8 @@ export async function resolveBuyerFloor(market: Market, collection: Collection):
 }
 
 /**
- * The cheapest mirrored rows of both kinds. An asset that the own order book lists is left out, because its own order counts even if it is
- * more expensive. The indexer's copy of the own book may be out of date, so the own book itself is read as well.
+ * The cheapest mirrored rows of both kinds. An asset in the own order book is left out, because its own order replaces even cheaper
+ * mirrored listings. The indexer's copy of the own book may be out of date, so the own book itself is read as well.
  */
 async function readMirroredFills(market: Market, collectionId: string, now: number): Promise<Result<CheapFill[]>> {
   const read = market.buyerFloor.withinOneDeadline();

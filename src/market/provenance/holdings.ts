@@ -17,7 +17,7 @@ export type HoldingFacts = {
   coverage: readonly Coverage[];
 };
 
-/** Null for a number that could not be read. An asset that both the own order book and the mirror list counts as `own`. */
+/** Null for a number that could not be read. An asset in both the own order book and the mirror is counted in `own` only. */
 export type ListedAssets = { own: number | null; mirrored: number | null };
 
 export type HoldingContext = {

@@ -7,7 +7,7 @@ export const UNRECORDED_MAX = 100;
 
 const decodeId = rowDecoder('collection_figures', { id: column('collection_id', text) });
 
-/** Collections with listings, sales, tokens or reported figures, but without a collection record. At most UNRECORDED_MAX. */
+/** Collections with listed own orders, listings, sales, tokens or reported figures, but without a collection record. At most UNRECORDED_MAX. */
 export async function listUnrecordedCollections(db: Queryable): Promise<string[]> {
   const hasRow = ['listing', 'sale', 'token', 'collection_stats', 'collection_analytics']
     .map((table) => `exists (select from indexer.${table} as t where t.collection_id = figures.collection_id)`)

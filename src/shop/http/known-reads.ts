@@ -28,7 +28,7 @@ export type KnownRead = {
   read: (shopId: string, latest: number) => Promise<PreparedResponse>;
 };
 
-/** The router does these things for each request, so the stage does them for the requests that it serves. */
+/** What the router does for each request. The stage does the same for the requests that it serves. */
 export type StageOptions = {
   /** Notes the pattern of the route of a request. Null: requests are not observed. */
   noteRoute: ((request: IncomingMessage, route: string) => void) | null;
@@ -55,8 +55,8 @@ export class KnownReads {
   }
 
   /**
-   * Responds to a request that the router has received and `authorize` has admitted. `shopId` is the shop of its caller. Remembers the target
-   * if it can be read.
+   * Responds to a request that the router has received and `authorize` has admitted. `shopId` is the shop of the caller. Remembers the target
+   * if the read succeeds.
    */
   async respond(
     { request, reply, shopId }: { request: FastifyRequest; reply: FastifyReply; shopId: string },

@@ -53,7 +53,8 @@ export class ProductWriter {
   }
 
   /**
-   * Makes a groupable update. With `once`, a repeated request gets its stored response. Throws like `changeProduct`, and the errors of `runOnce`.
+   * Makes a groupable update. With `once`, a repeated request gets its stored response. Throws the errors of `changeProduct` and
+   * of `runOnce`.
    * Throws `unavailable` and changes nothing if the update has not begun by `latest`, a time of `performance.now()`.
    */
   async change(shopId: string, request: ProductUpdateRequest, options: ChangeOptions): Promise<OnceResponse> {

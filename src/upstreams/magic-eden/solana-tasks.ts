@@ -30,7 +30,7 @@ const LISTINGS_PERIOD_MS = 2 * 60_000;
 const SALES_PERIOD_MS = 2 * 60_000;
 const DEADLINE_MS = 10 * 60_000;
 const TIMEOUT_MS = 15_000;
-/** Requests an hour. Without a key, Magic Eden allows all clients at one IP address 7,200 requests an hour together. This is half of them. */
+/** Requests an hour: half of the 7,200 that Magic Eden allows each IP address without a key. */
 const HOURLY_BUDGET = 3_600;
 /** A token that readers still view is refreshed again after this time. */
 const VIEWED_TOKEN_MS = 15 * 60_000;
@@ -154,7 +154,7 @@ async function syncSales(context: UpstreamContext, run: CollectionRun): Promise<
   const walk = walkMagicEdenSales(upstream, collection, { now: read.startedAt, since: read.since ?? 0, signal });
   const pages = withListingIds(context, collectionId, walk);
   const end = await ingester.ingestReversed(pages, signal, ({ gap }) => gap !== TOO_MANY_REJECTED);
-  // The first run reads as far back as the limits of a walk allow. Older sales that are missing then are not reported as a problem.
+  // The first run reads as far back as the limits of a walk allow. The missing older sales are not reported as a problem.
   const isFirst = read.since === null && end.gap !== TOO_MANY_REJECTED;
   if (end.gap !== null && !isFirst) run.problems.push(`${collectionId}: sales are incomplete: ${end.gap}`);
   // Magic Eden does not document how far back its list of activities reaches.

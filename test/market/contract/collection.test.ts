@@ -157,7 +157,7 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual([newer.owners, newer.volume.allTime], [5, 9]);
     });
 
-    test('are served until their maximum age: two hours for the windows, a day for all other stats', async () => {
+    test('are served until their maximum age: two hours for the last 24 hours and seven days, a day for all other stats', async () => {
       const subject = newCollection();
       const windows = { allTime: 9, sevenDay: 9, twentyFourHour: 9 };
       const at = market.ago(2 * HOUR_MS);

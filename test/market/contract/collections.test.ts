@@ -195,7 +195,8 @@ forEachMarket('collections', { settings }, (market) => {
         ape?.listing('1', native(1_500)) ?? {},
         mon?.order('1', native(1_000_000)) ?? {},
       ]);
-      // By index, the floors in dollars are 3,000, 2,000, 2,500, 1,000 and 1,500. The sixth has no rate. The seventh has no floor.
+      // By index, the floors in dollars are 3,000, 2,000, 2,500, 1,000 and 1,500. The sixth collection is on a chain without a rate. The
+      // seventh collection has no floor.
       const rows = await walkUnchecked('/v1/collections?limit=100&sort=floor');
       assert.deepEqual(indexesOf(subjects, rows), [0, 2, 1, 4, 3, 5, 6]);
       await market.load([rate('SOL', 1)]);

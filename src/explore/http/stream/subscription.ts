@@ -38,7 +38,7 @@ export class Subscription {
   /** Whether the log may have events after `#position`. */
   #isDue = false;
   #isEnded = false;
-  /** When the bytes were written that the client has not read yet, by `performance.now()`. Null if it has read all. */
+  /** The time of the last write, by `performance.now()`. Null when the client has read all bytes. */
   #unreadSince: number | null = null;
 
   constructor(options: SubscriptionOptions) {

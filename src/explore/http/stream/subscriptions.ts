@@ -1,4 +1,4 @@
-// Manages all connections of a process to the stream: takes places for the connections, sends events to them, and ends them at a shutdown.
+// Manages all connections of a process to the stream: counts them against the limits, sends events to them, and ends them at a shutdown.
 
 import type { ServerResponse } from 'node:http';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
@@ -38,7 +38,7 @@ const DRAIN_STEPS = 10;
 /** Lags are measured in periods of this length. `lagMs` of the counts is the largest lag of the present period and the preceding one. */
 const LAG_PERIOD_MS = 60_000;
 
-/** A place for a connection. The holder must call `leave` when the connection has ended. */
+/** One connection that the limits allow and count. The holder must call `leave` when the connection has ended. */
 export type Place = { leave(): void };
 
 export type SubscriptionsOptions = {
