@@ -13,7 +13,7 @@ const NO_BLOOM = `0x${'0'.repeat(512)}`;
 export type NodeChain = {
   /** The number of the newest block. */
   head: () => number;
-  /** The logs of a block as JSON texts (`toLogText`), those of the contracts `addresses` at least. */
+  /** The logs of a block as JSON texts (`toLogText`): at least the logs of the contracts in `addresses`. */
   logsOf: (block: number, addresses: ReadonlySet<string>) => readonly string[];
   /** The transactions of a complete block. */
   transactionsOf?: (block: number) => readonly unknown[];

@@ -114,7 +114,7 @@ export function unitsLeft(state: ChainState, listing: Listing): bigint {
   return (token?.units ?? 0n) - (state.filled.get(listing.hash) ?? 0n);
 }
 
-/** Whether a listing is neither completely filled, nor cancelled, nor expired at `now` (seconds). */
+/** Whether a listing has unsold units, and is not cancelled or expired at `now` (seconds). A counter increment also cancels a listing. */
 export function isOpen(state: ChainState, listing: Listing, now: number): boolean {
   const { components, hash } = listing;
   return (

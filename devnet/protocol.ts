@@ -64,9 +64,9 @@ export async function installProtocol(chain: LocalChain): Promise<Protocol> {
 }
 
 /**
- * Installs the packaged controller, and replaces the code hash of the packaged conduits in it by that of the real conduits. The two hashes
- * differ, because the packages were compiled with other settings than the real contracts. The controller derives the address of a conduit
- * from the code hash.
+ * Installs the packaged controller. In the controller's code, replaces the code hash of the packaged conduits with the code hash of the real
+ * conduits. The two hashes differ, because the packages were compiled with other settings than the real contracts. The controller derives
+ * the address of a conduit from the code hash.
  */
 async function installConduitController(chain: LocalChain) {
   const artifact = readConduitController();

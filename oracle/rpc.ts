@@ -3,7 +3,7 @@
 
 export type Hex = `0x${string}`;
 
-/** `reverted`: the data with which the contract ended the call, such as the selector of an error. */
+/** `reverted`: the data with which the contract ended the call, such as the selector of an error, or the endpoint's message if there is no data. */
 export type CallResult = { result: Hex } | { reverted: string };
 
 export type EthCall = {

@@ -18,8 +18,8 @@ export type TwoServices = {
 };
 
 /**
- * The faults of the endpoint. The service detects each of them immediately. It detects the well-formed but false responses (RPC_LIES)
- * because its second endpoint contradicts them. Other faults, such as a stall, would only slow the run.
+ * The faults of the first service's first endpoint. The service detects each of them immediately. It detects the well-formed but false
+ * responses (RPC_LIES) because its second endpoint contradicts them. Other faults, such as a stall, would only slow the run.
  */
 const FAULTS: readonly RpcFault[] = [
   'error',

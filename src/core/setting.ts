@@ -72,7 +72,7 @@ export function parseHttpUrl(text: string, { bare = true }: { bare?: boolean } =
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** A host, and optionally a user, password, port and database number. Null for empty text. */
+/** Accepts a redis or rediss URL with a host, and optionally a user, password, port and database number. Null for empty text. */
 export function parseRedisUrl(text: string): string | null | undefined {
   if (text === '') return null;
   if (!URL.canParse(text)) return undefined;

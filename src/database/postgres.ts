@@ -13,7 +13,9 @@ import { rowDecoder, safeInteger } from './rows.ts';
  */
 export type PoolPurpose = 'general' | 'store' | 'check';
 
-/** The serving processes of a service share this number of connections for each database URL and purpose. */
+/**
+ * The serving processes of a service share this number of connections for each database URL and purpose. A pool for checks has one connection.
+ */
 const CONNECTIONS_MAX = 10;
 /**
  * The smallest size of the pool of one serving process. In a smaller pool, two reads that hang would leave no connection for other reads.

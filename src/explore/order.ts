@@ -29,7 +29,7 @@ export type OrderEvent = { kind: string; at: number; block: number | null; tx: s
 
 export type Order = {
   listing: Listing;
-  /** Null if the royalty is needed and the collection record cannot be read, or if the stated total is less than the ask. */
+  /** Null if the stated total is less than the ask, or if no total is stated and the collection record with the royalty cannot be read. */
   buyerPrice: BuyerPrice | null;
   location: TokenLocation;
   status: ListingStatus;

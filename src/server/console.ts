@@ -29,7 +29,7 @@ const PAGE_PATHS = [
   '/service',
   '/service/:section',
 ];
-/** Whether the console has a page at the path, or at a path below one of its pages. */
+/** Whether the path is `/`, or begins with the first segment of another path of the console, such as `/c`. */
 export function isPagePath(path: string): boolean {
   return PAGE_PATHS.some((page) => page === path || (page !== '/' && isBelow(path, `/${page.split('/')[1]}`)));
 }

@@ -1,5 +1,5 @@
-// Creates Node's HTTP server with limits for clients: on time, on header bytes and on idle connections. Input that is not HTTP or is too
-// slow gets an error response in the usual envelope, after the responses to earlier requests.
+// Creates Node's HTTP server. The server limits the time, the header bytes and the idle connections of clients. Input that is not HTTP or is
+// too slow gets an error response in the usual envelope, after the responses to earlier requests.
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ import { toErrorResponse } from '../http/error-response.ts';
 import { createResponseClass } from './draining.ts';
 
 export type ClientLimits = {
-  /** The longest time from the first byte of a request to the end of its headers. A new connection may be silent for as long. */
+  /** The longest time from the first byte of a request to the end of its headers. A new connection may be silent for the same time. */
   headersTimeoutMs: number;
   /** The longest time from the first byte of a request to the end of its body. */
   requestTimeoutMs: number;

@@ -1,4 +1,4 @@
-// Counts the tokens of a walk over the list of all tokens of a collection, and stores what the walk has covered.
+// A walk over the list of all tokens of a collection. Counts the tokens that the walk reads, and stores what the walk has covered.
 
 import { countKnownTokens } from '../market/queries/tokens.ts';
 import type { CoverageSubject } from '../market/provenance/coverage.ts';

@@ -122,7 +122,7 @@ forEachEngine('audit', (engine) => {
     }
   };
   const both = async () => [await audit(), await replay()] as const;
-  /** The differences from the chain or from the replay. Differences from the count of the figures are left out. */
+  /** The differences that the audit or the replay found, without the differences of figures from their counts. */
   const findings = ({ differences }: AuditReport) =>
     differences.filter(({ field }) => field !== 'counted').map(({ subject, field }) => `${subject}, ${field}`);
 
@@ -410,7 +410,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual([chains[0]?.block, unreadable], [null, 20]);
   });
 
-  test('if a collection has more orders or listings than the limit, they are reported as incomplete', async () => {
+  test('if a collection has more orders or listings than the limit, its book is reported as incomplete', async () => {
     const { collection_id: id } = await first(
       `select collection_id from main.book_order where order_hash is not null and expires_at > now() + interval '1 day'
        group by 1 having count(*) > 1 limit 1`,

@@ -1,5 +1,5 @@
-// The soak test measures quantities such as memory for some time. A quantity that rises during the last minutes of this time (the window)
-// is not level. Earlier values do not matter.
+// The soak test measures quantities such as memory for some time. A quantity that rises by more than a tolerance during the last minutes of
+// this time (the window) is not level. Earlier values do not matter.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -22,7 +22,7 @@ test('a quantity that rises by more than the tolerance over the window is not le
   assert.deepEqual([mean, slopePerMinute.toFixed(6), isLevel], [115, '1.000000', false]);
 });
 
-test('a quantity that rose only before the window, falls, or swings around one value is level', () => {
+test('a quantity that rose only before the window, falls, swings around one value, or rises by less than the tolerance is level', () => {
   const shapes = {
     'rose before': (minute: number) => Math.min(minute, 10) * 50,
     falls: (minute: number) => 500 - minute * 20,

@@ -71,7 +71,7 @@ test('a quote inside a cell may be written with a backslash', async () => {
   );
 });
 
-test('the first line of an Excel file may name the delimiter', async () => {
+test('the first line of a CSV file for Excel may name the delimiter', async () => {
   const rows = ROWS.map(([line, cells]) => [Number(line) + 1, cells]);
   assert.deepEqual(await read('sep=;\r\nid;name;price\r\n7;"Wolf, ""old""";1.5\r\n8;a b;2\r\n'), rows);
 });

@@ -60,7 +60,7 @@ test('with a list of trusted proxies the client address is the right-most entry 
   );
 });
 
-test('when the entry of X-Forwarded-For is not an IP address, the client address is that of the proxy', () => {
+test('when the entry of X-Forwarded-For that would be used is not an IP address, the client address is the address of the proxy', () => {
   assertAddresses(1, [
     ['127.0.0.1', 'unknown', '127.0.0.1'],
     ['127.0.0.1', '203.0.113.1, <script>', '127.0.0.1'],

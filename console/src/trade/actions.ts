@@ -164,7 +164,7 @@ async function requireNative(access: ChainAccess, amount: bigint): Promise<void>
 
 type Payment = Reports & { currency: Address; amount: bigint; spender: Address };
 
-/** Approves the exact amount if Seaport may not spend it yet. */
+/** Approves the exact amount unless Seaport is already allowed to spend it. */
 async function requireCurrency(access: ChainAccess, payment: Payment): Promise<void> {
   const { currency, amount, spender, onStep, onApproved } = payment;
   const balance = await access.read<bigint>(currency, CURRENCY_ABI, 'balanceOf', [access.account]);
@@ -177,7 +177,7 @@ async function requireCurrency(access: ChainAccess, payment: Payment): Promise<v
   onApproved();
 }
 
-/** Waits until the service serves the order as ended, at most `PATIENCE_MS`. Returns whether the service does so. */
+/** Waits until the service serves the order as ended, at most `PATIENCE_MS`. Returns false if the order has not ended by then. */
 async function hasEnded(orderId: string): Promise<boolean> {
   for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await pause(POLL_MS)) {
     const order = await client.getOrder({ orderId }).catch(() => null);

@@ -18,8 +18,8 @@ export const FOUNDATION_TOPICS = {
 } as const satisfies Record<string, Hex>;
 
 /**
- * The third topic is the account that made the order: the seller of a listing or of a private sale, or the buyer of an offer. The first word
- * is the account that accepted the order.
+ * The third indexed argument is the account that made the order: the seller of a listing or of a private sale, or the buyer of an offer. The
+ * first word of the data is the account that accepted the order.
  */
 function accepted(isBid: boolean): EventDecoder {
   return ({ address, topics, data }, position, events) => {

@@ -1,5 +1,5 @@
 // Runs moves of the index for commands, in a running server or in the command's own process. A process runs one move at a time. A move is stopped
-// when its command no longer reads its state, and continues when the command is repeated.
+// when its command no longer reads the state of the move. The move continues when the command is repeated.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -91,7 +91,7 @@ export class MoveJobs {
           await sides.target.close();
         }
       },
-      // A move that is stopped in the middle of a statement continues with this statement.
+      // Makes a long statement fail after a stop. A repeated command begins with this statement.
       cut: () => sides.target.close(),
       describeStop: `the move was stopped: ${CONTINUE}`,
       describeFailure: (reason) => `the move failed: ${reason}; ${CONTINUE}`,

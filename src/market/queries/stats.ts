@@ -1,5 +1,5 @@
 // Reads what the indexer database knows about the tokens of a collection: the newest stats record, the maintained numbers of tokens and
-// holders, and the coverage. Also stores stats records.
+// holders, and the coverage (`coverage.ts`). Also stores stats records.
 
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { mercat, withDatabases } from './backups.ts';
 
 forEachEngine('a backup of a database that a newer version has migrated', (engine) => {
-  test('the backup and its restore say that only a newer version can restore it', async () => {
+  test('`mercat backup` and `mercat restore` say that only a newer version can restore the backup', async () => {
     const settings = await engine.settings('migrated');
     const file = path.join(temporaryDirectory(), 'backup');
     await withDatabases(settings, ({ main }) =>

@@ -222,7 +222,7 @@ forEachEngine('webhook isolation', (engine) => {
     await dispatcher.close();
   });
 
-  test('a fast receiver that begins to hang does not take the places of other receivers', async () => {
+  test('a fast receiver that begins to hang does not delay deliveries to other receivers', async () => {
     await subscribe(db, { shopId, url: hanging.url });
     for (let n = 0; n < 20; n += 1) await record(db, shopId);
     hanging.respond = (_request, response) => {
@@ -259,7 +259,7 @@ forEachEngine('webhook isolation', (engine) => {
     assert.equal(good.received.length, LIMITS.perWebhookMax + 1);
   });
 
-  test('a nudge makes the worker deliver new events before its period ends', async () => {
+  test('a nudge starts a round before the period ends, except during the wait after a failure', async () => {
     await subscribe(db, { shopId, url: good.url });
     let isBroken = true;
     let statements = 0;

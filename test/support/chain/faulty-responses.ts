@@ -1,5 +1,5 @@
-// How a faulty endpoint corrupts correct responses. A fault is counted when it corrupts a response, not when it finds nothing to
-// corrupt. `lagging` is counted for each HTTP request.
+// How a faulty endpoint corrupts correct responses. A fault is counted only when it has corrupted a response. The fault `lagging` is counted for
+// each HTTP request.
 
 import type { FaultyOptions, RpcFault } from './faulty-endpoint.ts';
 
