@@ -16,7 +16,7 @@ import { completeEvents } from './transaction-facts.ts';
 /** The most blocks in one slice. The reader may return fewer, because an endpoint may accept fewer. */
 const SLICE_BLOCKS_MAX = 50_000;
 
-/** A part is stored when it has this many events and its block is complete, so that the memory of a statement does not grow with a slice. */
+/** A part is stored when it has this many events and its last block is complete, so that the memory of a statement does not grow with a slice. */
 const PART_EVENTS = 5_000;
 /** One step reads at most this many slices. */
 const STEP_SLICES_MAX = 4;

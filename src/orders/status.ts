@@ -1,5 +1,5 @@
 // Derives the status of a signed order from its signed terms, its evidence (events, cancels, balance, approval), and the time. The result
-// depends on nothing else. When a block is orphaned, the status is derived again without its events. docs/orders.md has the table of
+// depends on nothing else. When a block is orphaned, the status is derived again without the events of the block. docs/orders.md has the table of
 // transitions.
 
 import type { ListingStatus } from './order-id.ts';

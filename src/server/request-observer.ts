@@ -23,7 +23,7 @@ export type RequestObserver = (ended: EndedRequest) => void;
 
 /** Makes a trace of each request. */
 export type RequestTracer = {
-  /** Runs a part of the work for a request in the trace of the request. */
+  /** Calls `run`, which does a part of the work for the request. The trace of the request contains this work. */
   enter(request: IncomingMessage, run: () => void): void;
   observe: RequestObserver;
 };

@@ -19,7 +19,7 @@ import { readExpectedState } from '../support/chain/expected-state.ts';
 const SIZE = { people: 4, visitors: 2, collections: 1, tokens: 30, editions: 6 };
 const STEPS = 30;
 
-test('the state of a simulation includes the transactions of wallets, and the simulation continues after a failed one', async (t) => {
+test('the state of a simulation includes the transactions of wallets, and the simulation continues after a failed transaction', async (t) => {
   const devnet = await startTestDevnet({ size: SIZE });
   t.after(devnet.stop);
   const [network = assert.fail()] = devnet.networks;
@@ -93,7 +93,7 @@ test('a wallet cannot change the chain other than by transactions', async (t) =>
   const others = [`example.com:${port}`, `127.0.0.1.example.com:${port}`, `localhost@example.com:${port}`];
   assert.deepEqual(await Promise.all(others.map(statusAt)), [403, 403, 403]);
 
-  // The chain itself allows no website either: it has no response to the preflight request.
+  // The chain itself allows no website either: its response to a preflight request allows no origin.
   const preflight = await fetch(network.world.chain.url, {
     method: 'OPTIONS',
     headers: {

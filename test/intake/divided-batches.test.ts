@@ -50,7 +50,7 @@ function toNumbered(values: readonly Record<string, unknown>[]): NumberedRecord[
   });
 }
 
-/** `rows`: how many tokens of each collection. The tokens of the collections take turns. */
+/** `rows`: the number of tokens of each collection. The list has the first token of each collection, then the second of each, and so on. */
 function listTokens(rows: readonly number[]): Record<string, unknown>[] {
   return Array.from({ length: Math.max(...rows) }, (_, n) => n).flatMap((n) =>
     rows.flatMap((count, collection) =>
@@ -134,7 +134,10 @@ forEachEngine('divided batches', (engine) => {
   });
   beforeEach(() => emptyTables(db));
 
-  /** The same database. Counts the transactions that run at the same time, and calls `fail` at the end of each of them with its number. */
+  /**
+   * `context` uses the same database. `seen.most` is the largest number of transactions that ran at the same time. `fail` is called at the end of
+   * each transaction, with the number of the transaction.
+   */
   const observe = (fail: (started: number) => void = () => undefined) => {
     const seen = { most: 0 };
     let [running, started] = [0, 0];

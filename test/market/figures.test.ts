@@ -58,7 +58,7 @@ forEachEngine('maintained figures', (engine) => {
     recountFigures({ main: db, indexer: db, chains: createChains() }, { prefix: '', now, limit: 10 });
   const assertExact = async (now: number) => assert.deepEqual(await recount(now), []);
 
-  test('count each listed asset once, with the price of its cheapest listing as floor', async () => {
+  test('the figures count each listed asset once, and the floor is the price of the cheapest listing', async () => {
     await ingest(
       db,
       listing({ id: 'a', tokenId: '1', priceRaw: '70' }),
@@ -72,7 +72,7 @@ forEachEngine('maintained figures', (engine) => {
     await assertExact(NOW);
   });
 
-  test('are refreshed by reading the listings of the changed assets only', async (t) => {
+  test('the figures are refreshed by reading the listings of the changed assets only', async (t) => {
     if (engine.hasCitus) return t.skip('a coordinator does not count the rows that the workers read');
     const ids = Array.from({ length: 300 }, (_, number) => String(number));
     await ingest(db, ...ids.map((id) => listing({ id, tokenId: id })));
@@ -85,7 +85,7 @@ forEachEngine('maintained figures', (engine) => {
     assert.ok(read >= assets.length && read <= 2 * assets.length, `${read} rows were read for ${assets.length} assets`);
   });
 
-  test('are not used to find the cheapest listings for a buyer, and yet few rows of listings are read', async () => {
+  test('the cheapest listings for a buyer are found without the figures, by reading few rows of listings', async () => {
     const ids = Array.from({ length: 1_000 }, (_, number) => String(number));
     await ingest(db, ...ids.map((id) => listing({ id, tokenId: id, source: 'magic-eden' })));
     await db.query('analyze indexer.listing');
@@ -98,7 +98,7 @@ forEachEngine('maintained figures', (engine) => {
     assert.ok(read <= 2 * options.limit, `${read} rows were read for ${options.limit} listings`);
   });
 
-  test('leave out an expired listing after the sweep that records its expiry', async () => {
+  test('the figures leave out an expired listing after the sweep that records its expiry', async () => {
     await ingest(db, listing({ id: 'a', priceRaw: '50', expiresAt: at(1_000) }), listing({ id: 'b', priceRaw: '80' }));
     assert.deepEqual(await figures(), [1, '50', 0, 0]);
     await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => NOW + 1_000 });
@@ -106,7 +106,7 @@ forEachEngine('maintained figures', (engine) => {
     await assertExact(NOW + 1_000);
   });
 
-  test('have the right numbers of tokens and holders after transfers', async () => {
+  test('the figures have the right numbers of tokens and holders after transfers', async () => {
     const [first, second] = [toEvmAddress('first owner'), toEvmAddress('second owner')];
     await ingest(
       db,
@@ -122,7 +122,7 @@ forEachEngine('maintained figures', (engine) => {
     await assertExact(NOW);
   });
 
-  test('do not count a report that names another token under the id of a stored listing', async () => {
+  test('the figures do not count a report that names another token under the id of a stored listing', async () => {
     await ingest(db, listing({ id: 'a', tokenId: '1', priceRaw: '50' }));
     await ingest(db, listing({ id: 'a', tokenId: '2', priceRaw: '40', timestamp: '2026-05-02T00:00:00Z' }));
     assert.deepEqual(await figures(), [1, '50', 0, 0]);
@@ -149,7 +149,7 @@ forEachEngine('maintained figures', (engine) => {
     ],
   ];
   for (const [name, records, [volume, floor]] of rankings) {
-    test(`include the ranking keys of a collection with ${name}`, async () => {
+    test(`the figures include the ranking keys of a collection with ${name}`, async () => {
       await ingest(db, collection({ createdAt: at(-1_000) }), ...records);
       const [keys] = await db.query(
         `select volume_rank::text, floor_rank::text from indexer.collection_figures where collection_id = $1`,
@@ -172,7 +172,7 @@ forEachEngine('maintained figures', (engine) => {
     });
   }
 
-  test('equal a count of the rows after four concurrent writers made random changes', async () => {
+  test('the figures equal a count of the rows after four concurrent writers made random changes', async () => {
     const writers = [0, 1, 2, 3].map((writer) => writeAtRandom(db, new Random('figures', engine.name, String(writer))));
     await ingest(db, ...CONTRACTS.map((contractAddress) => randomCollection(new Random('first'), contractAddress)));
     await Promise.all(writers);

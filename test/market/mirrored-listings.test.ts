@@ -51,19 +51,19 @@ forEachEngine('the mirrored listings of an order', (engine) => {
     return submitOrder(context, { chain: ethereum, protocolAddress: null, order: signed });
   };
 
-  test('are retired at all marketplaces when the order is submitted', async () => {
+  test('the mirrored listings of an order are retired at all marketplaces when the order is submitted', async () => {
     await submit(db);
     assert.deepEqual(await listActive(), ['no-order', 'other-chain', 'other-order']);
   });
 
-  test('are retired at all marketplaces when the order is imported', async () => {
+  test('the mirrored listings of an order are retired at all marketplaces when the order is imported', async () => {
     const seaport = { parameters: toParameters(order), signature: await signOrder(1, order) };
     const record = orderRecord({ seller: order.offerer, priceRaw: '100', seaport });
     await ingest(db, record);
     assert.deepEqual(await listActive(), ['no-order', 'other-chain', 'other-order']);
   });
 
-  test('stay active when the indexer cannot be reached', async () => {
+  test('the mirrored listings of an order stay active when the indexer cannot be reached', async () => {
     const transaction = () => Promise.reject(new Error('out of reach'));
     const unavailable = { ...db, transaction, query: () => assert.fail() };
     const { orderId } = await submit({ within: () => unavailable as never });

@@ -45,7 +45,7 @@ export type OrderExplanation = {
       /** The evidence for the result. */
       detail: string;
     }[];
-    /** The steps to the present status: the order was stored, each partial fill, and then how the order ended or, if it is dormant, why. */
+    /** The steps to the present status, in order: the storing of the order, each partial fill, and then the end of the order, or the reason why the order is dormant. */
     transitions: {
       /** Time of the transition. For `dormant`, the time of the newest event that took away the token or the approval; null when this event is older than the events in `tokenEvents`. */
       at: string | null;

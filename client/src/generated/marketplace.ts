@@ -296,7 +296,7 @@ export type MarketplaceMethods = {
   getFloor(parameters: GetFloorParameters, options?: CallOptions): Promise<GetFloorResult>;
   /** List the cheapest listings of a collection. The own order book merged with external marketplaces: one row per asset, cheapest first, at most 250. `meta` is present only when the listings of external marketplaces could not be read. */
   listListings(parameters: ListListingsParameters, options?: CallOptions): Pages<ListListingsResult>;
-  /** List the sales of a collection. Completed sales, newest first. Sales whose price cannot be interpreted are dropped after the page was cut: a page may be short, or empty, while `hasMore` is true. */
+  /** List the sales of a collection. Completed sales, newest first. Sales whose price cannot be interpreted are left out of their page, so a page may be short or empty while `hasMore` is true. */
   listSales(parameters: ListSalesParameters, options?: CallOptions): Pages<ListSalesResult>;
   /** Read a token. A token with its beneficial owner, its active listing and the price of its last sale. */
   getToken(parameters: GetTokenParameters, options?: CallOptions): Promise<GetTokenResult>;

@@ -654,7 +654,7 @@ export type StoreMethods = {
   listInventory(parameters?: ListInventoryParameters, options?: CallOptions): Promise<ListInventoryResult>;
   /** Change stock. Atomic: concurrent adjustments are all applied. Stock never goes below zero. A change of tracked stock from above 10 to 10 or below sends `inventory.low`. Scope `inventory:write`. */
   changeInventory(parameters: ChangeInventoryParameters, options?: WriteOptions): Promise<ChangeInventoryResult>;
-  /** Read the adjustment log. Newest first. Entries stay when their product is deleted. `previous` of an entry equals `next` of the next older entry of the same product. Scope `inventory:read`. */
+  /** Read the adjustment log. Newest first. Entries stay when their product is deleted. `previous` of an entry equals `next` of the entry for the preceding change of the same product. Scope `inventory:read`. */
   listAdjustments(parameters?: ListAdjustmentsParameters, options?: CallOptions): Pages<ListAdjustmentsResult>;
   /** List webhooks. All webhooks of the shop, oldest first. A shop has at most 20. Scope `webhooks:read`. */
   listWebhooks(parameters?: Record<string, never>, options?: CallOptions): Promise<ListWebhooksResult>;

@@ -49,10 +49,10 @@ export class EndpointPool {
   }
 
   /**
-   * Calls `work` with one endpoint after the other until a call returns. `work` throws RpcFailure when the endpoint failed. Any other
-   * error, a reverted call, and a closed reader end the read at once. When no round succeeds, throws ChainUnavailable. If every endpoint
-   * that could be called in the last round failed conclusively, throws a conclusive RpcFailure instead. Rounds in which a rate limit rejected a
-   * call are not counted: a read that waits for its share of the limit ends only after `patienceMs`.
+   * Calls `work` with one endpoint after the other until a call returns. `work` throws RpcFailure when the endpoint failed. If
+   * `work` throws another error, if a call reverts, or if `signal` is aborted, the read ends at once. When no round succeeds, throws
+   * ChainUnavailable. If every endpoint that could be called in the last round failed conclusively, throws a conclusive RpcFailure instead.
+   * Rounds in which a rate limit rejected a call are not counted: a read that waits for its share of the limit ends only after `patienceMs`.
    */
   async read<T>(work: (endpoint: Endpoint) => Promise<T>): Promise<T> {
     const { chain, log, patienceMs, signal } = this.#options;
@@ -100,13 +100,14 @@ export class EndpointPool {
   }
 
   /**
-   * Another endpoint than `first`, with one attempt admitted (`Endpoint.enter`). Returns `first` if no other endpoint may be called now.
+   * Returns an endpoint other than `first` whose breaker has admitted one call (`Endpoint.enter`). Returns `first` if no other endpoint may
+   * be called now.
    */
   enterAlternative(first: Endpoint): Endpoint {
     return this.inOrder().find((endpoint) => endpoint !== first && endpoint.enter()) ?? first;
   }
 
-  /** The endpoints that may be called now, with one attempt admitted on each (`Endpoint.enter`). */
+  /** Returns the endpoints that may be called now. The breaker of each has admitted one call (`Endpoint.enter`). */
   enterAll(): Endpoint[] {
     return this.endpoints.filter((endpoint) => endpoint.enter());
   }

@@ -1,5 +1,5 @@
-// Reads the swaps of pools. The contracts of pools are not known in advance, so the logs of all contracts that have the first topic of a
-// swap are read. The code of such a contract then shows whether a factory has created it.
+// Reads the swaps of pools. The contracts of pools are not known in advance, so all logs with the first topic of a swap are read, from any
+// contract. The code of a contract that has emitted such a log then shows whether a factory has created the contract.
 
 import { LRUCache } from 'lru-cache';
 import type { Address } from '../../core/address.ts';

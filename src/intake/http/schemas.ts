@@ -197,7 +197,7 @@ const explained = {
     ),
     {
       description:
-        'The steps to the present status: the order was stored, each partial fill, and then how the order ended or, if it is dormant, why.',
+        'The steps to the present status, in order: the storing of the order, each partial fill, and then the end of the order, or the reason why the order is dormant.',
     },
   ),
   cancel: Type.Unsafe<object | null>({

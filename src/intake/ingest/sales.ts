@@ -31,9 +31,9 @@ function withAge(sales: readonly NewSale[], now: number): NewSale[] {
 
 /**
  * Writes the sales of `records`. If `isImport` is true, conflicts are reported; otherwise they are counted as unchanged. `prepared` has the same
- * sales as `records`. If `prepared` is null, a record replaces a stored sale of the same identity that has other facts, unless the stored sale
- * was read from a chain. If several records are of the same sale, the last one is used. `changes` records the written rows. The transaction must
- * hold the locks of the figures.
+ * sales as `records`; null for an import that replaces sales. Such an import uses the last of several records of one sale. This record replaces
+ * a stored sale with other facts, unless the stored sale was read from a chain. `changes` records the written rows. The transaction must hold the
+ * locks of the figures.
  */
 export async function ingestSales(
   tx: Queryable,

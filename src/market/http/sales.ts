@@ -26,8 +26,8 @@ export function registerSalesRoute(app: FastifyInstance, context: MarketplaceCon
       operationId: 'listSales',
       summary: 'List the sales of a collection',
       description:
-        'Completed sales, newest first. Sales whose price cannot be interpreted are dropped after the page was cut: a page ' +
-        'may be short, or empty, while `hasMore` is true.',
+        'Completed sales, newest first. Sales whose price cannot be interpreted are left out of their page, so a page ' +
+        'may be short or empty while `hasMore` is true.',
       tags: ['Listings and sales'],
       params: collectionParams,
       querystring: Type.Object(pageQuery),

@@ -422,7 +422,7 @@ export async function mergeReportedSales(
 const decodeDeleted = rowDecoder('sale', { collectionId: column('collection_id', text), sales: integer });
 
 /**
- * Deletes sales and subtracts them from the sums. Returns the number of deleted sales of each collection. Unless `isRecorded` is false, the
+ * Deletes sales and subtracts them from the sums. Returns the number of deleted sales of each collection. If `isRecorded` is true, the
  * activity log takes the sales back.
  */
 export async function deleteSales(

@@ -152,8 +152,8 @@ function registerLog(app: FastifyInstance, context: StoreRoutesContext): void {
         operationId: 'listAdjustments',
         summary: 'Read the adjustment log',
         description:
-          'Newest first. Entries stay when their product is deleted. `previous` of an entry equals `next` of the next older entry ' +
-          'of the same product. Scope `inventory:read`.',
+          'Newest first. Entries stay when their product is deleted. `previous` of an entry equals `next` of the entry for the ' +
+          'preceding change of the same product. Scope `inventory:read`.',
         tags,
         querystring: Type.Object({
           product_id: Type.Optional(productIdParameter),

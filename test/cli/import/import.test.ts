@@ -208,7 +208,7 @@ forEachEngine('mercat import', (engine) => {
     assert.match(String(written[0]?.['reason']), /^kind: must be one of/);
   });
 
-  test('the lines of a JSON file that cannot be read are counted, and the other rows are stored', async () => {
+  test('mercat import counts the unreadable lines of a JSON file, and stores the other rows', async () => {
     const [one, two, three] = tokens(3).map((row) => JSON.stringify(row, null, 2));
     const text = `[\n${one},\n${two?.replace('"1"', '"1')},\n${three}\n]\n`;
     const { code, stdout, stderr } = await run([file('a.json', text), '--json']);

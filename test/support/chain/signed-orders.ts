@@ -74,7 +74,7 @@ export type AskOptions = {
 
 let salts = 0n;
 
-/** An ask for one token, with a different salt each time. `components` replaces components that are made from the options. */
+/** An ask for one token, with a different salt each time. The values of `components` replace those that the options give. */
 export function toAsk(options: AskOptions, components: Partial<SeaportOrder> = {}): SeaportOrder {
   const { offerer, contract, tokenId, price, start, end, fees = [], quantity = 1n, currency = ZERO_ADDRESS } = options;
   const pay = (amount: bigint, recipient: string) => ({

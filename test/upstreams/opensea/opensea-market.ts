@@ -1,5 +1,5 @@
-// Helps the OpenSea tests. It offers a collection that the replay server serves in place of OpenSea, clients of the replay server, and checks
-// of records.
+// Shared by the OpenSea tests: a collection, a replay server that serves the collection as OpenSea does, clients of this server, and checks of
+// records.
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
