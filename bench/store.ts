@@ -1,5 +1,5 @@
-// Measures the store on PostgreSQL with durable commits. Changes of stock are compared with a bare loop of the same statement. Reads are
-// compared with a bare node:http server that sends the same bytes and headers.
+// Measures the store on PostgreSQL with durable commits. Changes of stock are compared with a loop that runs one statement for each change,
+// without the service. Reads are compared with a bare node:http server that sends the same bytes and headers.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -24,7 +24,7 @@ const PRODUCTS = 1_000;
 /** The number of products whose stock is changed, large enough that callers rarely wait for the same row. */
 const CHANGED_PRODUCTS = 200;
 
-/** The smallest ratios that are aimed at for reads and adjustments, and the smallest number of adjustments of one product per second. */
+/** The aims: the smallest ratio for reads, the smallest ratio for adjustments, and the fewest adjustments of one product per second. */
 const AIMS = { reads: 0.5, adjustments: 1.2, hotAdjustments: 3_000 };
 
 type Shop = { url: string; id: string; keyId: string; authorization: string; productIds: string[] };
@@ -87,7 +87,12 @@ async function benchAdjustments(database: Database, shop: Shop): Promise<void> {
   const bare = () => loopAdjustments(database, shop, changed);
   await throughService();
   await bare();
-  report('stock adjustments', await compare(ROUNDS, throughService, bare), 'its statement alone', AIMS.adjustments);
+  report(
+    'stock adjustments',
+    await compare(ROUNDS, throughService, bare),
+    'statements without the service',
+    AIMS.adjustments,
+  );
 }
 
 /** Measures adjustments of one product. For comparison, measures the rate at which a loop commits one adjustment after the other. */
@@ -110,7 +115,7 @@ async function benchHotProduct(database: Database, shop: Shop): Promise<void> {
     unit: 'a second',
     rounds: rates,
     aim: { atLeast: AIMS.hotAdjustments },
-    beside: `its statement alone ${b.toFixed(0)}, ratio ${ratio.toFixed(2)}`,
+    beside: `statements without the service ${b.toFixed(0)}, ratio ${ratio.toFixed(2)}`,
   });
 }
 

@@ -163,7 +163,7 @@ export function textList<T>(element: Decoder<T>): Decoder<T[]> {
   });
 }
 
-/** SQL: the values of an aggregated expression as one text. The values must be numbers or null. */
+/** The SQL that aggregates the values of `expression` into one text, which `textList` reads. The values must be numbers or null. */
 export const textListSql = (expression: string) =>
   `coalesce(array_to_string(array_agg(${expression}), ',', 'null'), '')`;
 

@@ -20,7 +20,7 @@ export const VALUES_MAX = 250;
  */
 const EXPIRED_MAX = 500;
 
-/** A number is null if the data for it may lack tokens. `floorRaw` is also null if no token with the value is listed. */
+/** A figure is null if it may have been computed from incomplete data. `floorRaw` is also null if no token with the value is listed. */
 export type TraitFigures = {
   value: string;
   count: number | null;

@@ -46,7 +46,7 @@ export async function refreshFigures(
   );
 }
 
-/** Returns the number of collections whose ranking keys were too old and were computed anew. */
+/** Computes the ranking keys of at most `limit` collections whose keys are too old. Returns the number of these collections. */
 export function refreshDueRanks(
   indexer: Pick<Statements, 'transaction'>,
   context: RefreshContext,

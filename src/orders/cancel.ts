@@ -13,8 +13,8 @@ import { requireSignature } from './signatures.ts';
 import type { OrderContext } from './submit.ts';
 
 /**
- * The caller must have checked that a request for an `operator` cancel comes from the operator. `cancelOrder` checks the signature of an
- * `offerer`.
+ * Who cancels the order. `cancelOrder` checks the signature of an `offerer`. The caller of `cancelOrder` must have checked that the request
+ * for an `operator` cancel comes from the operator.
  */
 export type OffChainCancel = { cancelledBy: 'offerer'; signature: unknown } | { cancelledBy: 'operator' };
 

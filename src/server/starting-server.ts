@@ -50,7 +50,7 @@ function sendPage(response: ServerResponse): void {
 export async function holdPort(address: ListenAddress): Promise<HeldPort> {
   const server = createNodeServer(
     answerHealthChecks(NOT_READY, (request, response) => {
-      // An EventSource would not connect again after any status but 200.
+      // An EventSource connects again only after the status 200.
       if (isStream(request.url ?? '')) sendEmptyStream(response);
       else if (isOpenedInBrowser(request)) sendPage(response);
       else sendErrorResponse(request, response, STARTING);

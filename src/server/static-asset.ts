@@ -12,7 +12,7 @@ export type StaticAsset = { type: string; plain: Buffer; gzipped: Buffer; etag: 
 const MAX_AGE_S = 3_600;
 export const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
 
-/** `type` is the media type of the text. */
+/** `type` is the media type of `content`, without a charset. */
 export async function toAsset(type: string, content: string): Promise<StaticAsset> {
   const plain = Buffer.from(content);
   const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;

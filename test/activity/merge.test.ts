@@ -56,7 +56,7 @@ forEachEngine('the merge of the activity log', (engine) => {
     (await readLog()).map(({ position, kind, name }) => `${position} ${kind} ${name ?? ''}`);
 
   for (const databases of ['one', 'two'] as const) {
-    test(`changes of both schemas get positions without gaps, and each schema keeps its order (${databases} databases)`, async () => {
+    test(`changes of both schemas get positions without gaps, and the changes of each schema keep their order (${databases} databases)`, async () => {
       await record(databases, 'main', [list('a'), list('b')]);
       await record(databases, 'indexer', [list('m'), list('n')]);
       assert.equal(await merge(databases), 4);

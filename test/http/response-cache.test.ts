@@ -15,7 +15,7 @@ test('the cache takes a sixteenth of the memory, divided between the processes, 
   assert.equal(cacheBytesFor(64 * 1_024 * MIB, 4), 64 * MIB);
 });
 
-test('the cache drops the response that was not used for the longest time when its size is reached', async () => {
+test('when the cache is full, it drops the response that was not used for the longest time', async () => {
   const computed: string[] = [];
   const cache = new ResponseCache(new CollectionVersions(), () => 0, { bytesMax: MIB });
   const read = (key: string) =>

@@ -1,5 +1,5 @@
-// Tests the driver of tasks in one process: its schedule, leases, deadlines, nudges, stored results and log lines. takeover.test.ts tests
-// several processes that share the tasks.
+// Tests the driver of tasks in one process: its schedule, leases, deadlines, nudges, stored results and log lines. A nudge makes a task due
+// before its time. takeover.test.ts tests several processes that share the tasks.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

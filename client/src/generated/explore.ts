@@ -672,7 +672,7 @@ export type ExploreMethods = {
   getOrder(parameters: GetOrderParameters, options?: CallOptions): Promise<GetOrderResult>;
   /** Read where the figures of a collection come from. The kind, the source and the time of each figure that `GET /v1/collections/{id}` serves, and of the rarity ranks of the tokens. */
   getProvenance(parameters: GetProvenanceParameters, options?: CallOptions): Promise<GetProvenanceResult>;
-  /** Read the history of a collection. Reads floor, volume, sales and listed count of a collection for each hour or day, the earliest first. If the last interval has not ended, its point has the values up to now. The service records floors and listed counts when they change. They are null for the time before the first recorded change. A reorganisation removes what was recorded because of orphaned blocks. The list is empty if the collection has no chain. */
+  /** Read the history of a collection. Reads floor, volume, sales and listed count of a collection for each hour or day, the earliest first. If the last interval has not ended, its point has the values up to now. The service records floors and listed counts when they change. They are null for the time before the first recorded change. If an orphaned block has an event of the collection, the floors and listed counts that were recorded after the first orphaned block was applied are removed. The list is empty if the collection has no chain. */
   getHistory(parameters: GetHistoryParameters, options?: CallOptions): Promise<GetHistoryResult>;
   /** Read the holders of a collection. How many holders have how many tokens, and the holders of the most tokens. */
   getHolders(parameters: GetHoldersParameters, options?: CallOptions): Promise<GetHoldersResult>;

@@ -43,8 +43,8 @@ export class ChainAccess {
   }
 
   /**
-   * Like `read`, but null if the contract has no result, for example because it has no such function. Any other failure is thrown: without the
-   * wallet or its endpoint, nothing is known about the contract.
+   * Like `read`, but null if the contract has no result, for example because it has no such function. A failure of the wallet or of its
+   * endpoint is thrown, because it says nothing about the contract.
    */
   async find<T>(address: Address, abi: Abi, functionName: string, args: readonly unknown[] = []): Promise<T | null> {
     const data = encodeFunctionData({ abi, functionName, args });
@@ -70,7 +70,10 @@ export class ChainAccess {
     }
   }
 
-  /** Sends a transaction, and returns the number of the block that contains it. Throws a TradeFailure if it fails on the chain. */
+  /**
+   * Sends a transaction, and returns the number of the block that contains it. Throws a TradeFailure if the account or chain of the wallet has
+   * changed, if the transaction fails on the chain, or if it is not in a block within MINED_WITHIN_MS.
+   */
   async send(call: Call, onSent: () => void): Promise<number> {
     await this.requireUnchanged();
     const hash = await this.request<Hex>('eth_sendTransaction', [this.#toTransaction(call)]);

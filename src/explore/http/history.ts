@@ -88,7 +88,8 @@ export function registerHistoryRoute(app: FastifyInstance, context: ExploreConte
       description:
         'Reads floor, volume, sales and listed count of a collection for each hour or day, the earliest first. If the last interval has not ' +
         'ended, its point has the values up to now. The service records floors and listed counts when they change. They are null for the time before the first recorded change. ' +
-        'A reorganisation removes what was recorded because of orphaned blocks. The list is empty if the collection has no chain.',
+        'If an orphaned block has an event of the collection, the floors and listed counts that were recorded after the first orphaned block was applied are removed. ' +
+        'The list is empty if the collection has no chain.',
       tags: ['Collections'],
       params: collectionParams,
       querystring: Type.Object({

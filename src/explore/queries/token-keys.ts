@@ -14,8 +14,8 @@ export type TokenFilter = { listed: boolean | null; assets: readonly string[] | 
 export const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The SQL condition that the token of a row `token` is listed. `collectionId` and `now` are parameters of the statement. Without `offset
- * 0`, PostgreSQL could read all listings of the collection, to look tokens up among them.
+ * The SQL condition that selects the rows of `token` whose token is listed. `collectionId` and `now` are parameters of the statement. Without
+ * `offset 0`, PostgreSQL could read all listings of the collection, to look tokens up among them.
  */
 export const isListedSql = ({ collectionId, now }: { collectionId: string; now: string }) => `(
     exists (select from indexer.listing where listing.collection_id = ${collectionId} and listing.asset = token.asset
@@ -25,7 +25,7 @@ export const isListedSql = ({ collectionId, now }: { collectionId: string; now: 
 
 const decodeSizes = rowDecoder('collection_figures', { tokens: safeInteger, listed: safeInteger });
 
-/** Returns the SQL condition that a row of `indexer.token` passes the filter. The condition uses the parameters $2 to $4 (`toParameters`). */
+/** Returns the SQL condition that a row of `indexer.token` passes the filter. The condition uses the parameters $1 to $4 (`toParameters`). */
 async function toCondition(
   db: Queryable,
   collectionId: string,

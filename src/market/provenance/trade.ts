@@ -126,8 +126,8 @@ function chooseTrade(
     importedMaxAgeMs,
     eachSource: true,
   });
-  // Imported sales are not used for a short window if there is a current record, even if the record lacks this window: they could
-  // contradict the other windows of the record.
+  // If there is a current record, imported sales are not used for a short window, even if the record has no value for this window. Imported
+  // sales could contradict the values of the record for other windows.
   const { reported } = values;
   const isReported = reported && hasAny(reported) && record && isCurrent({ at: record.at, maxAgeMs }, now);
   return chooseFigure(

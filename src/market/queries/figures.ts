@@ -29,9 +29,10 @@ export const homeSql = (collectionId: string, home = 'home') => `cross join late
     select collection_id from indexer.collection_figures where collection_id = ${collectionId} group by collection_id) as ${home}`;
 
 /**
- * A Citus cluster asks all its nodes, unless the statement compares the collection id of every table with the same constant. If all rows that a statement looks up are of
- * one collection, this function puts the id from the parameter in place of `home.collection_id` and `wanted.id`. `$1` must be
- * `collectionIds`, and `wanted` must be the list of these ids.
+ * Makes a statement about one collection run on one node of a Citus cluster. A cluster runs a statement on all its nodes, unless the
+ * statement compares the collection id of every table with the same parameter or constant. If all `collectionIds` are equal, this function
+ * replaces `home.collection_id` and `wanted.id` by the first element of `$1`. In `sql`, `$1` must be `collectionIds`, and `wanted` the list of
+ * these ids.
  */
 export function narrowToOne(sql: string, collectionIds: readonly string[]): string {
   if (new Set(collectionIds).size !== 1) return sql;
@@ -166,8 +167,8 @@ export function tokenFiguresSql({ removed, added }: { removed: string; added: st
 const decodeMark = rowDecoder('collection_figures', { collectionId: column('collection_id', text), mark: text });
 
 /**
- * Returns a mark of each given collection, by collection id. The mark is a text that changes when a number of listed assets or a floor of the
- * collection changes. A collection without figures has no mark.
+ * Returns a mark of each given collection, by collection id. The mark is a text that changes when the number of listed assets or the floor
+ * changes, in the mirror or in the own order book. A collection without figures has no mark.
  */
 export async function listListingMarks(db: Queryable, collectionIds: readonly string[]): Promise<Map<string, string>> {
   const rows = await db.query(

@@ -15,8 +15,8 @@ const NOT_BURNED = `not exists (select from indexer.token
   where token.collection_id = stored.collection_id and token.asset = stored.asset and token.burned)`;
 
 /**
- * Makes the tokens due whose owner was read from the chain and whose metadata was never read. The row of such a token in
- * `indexer.token_metadata` is from an import, or is missing because an earlier version of this service stored the token.
+ * Makes each token due whose owner was read from the chain, but whose metadata was not. Such a token has no row in
+ * `indexer.token_metadata`, because an earlier version of this service stored the token, or it has a row from an import.
  */
 export async function insertMissingStates(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(
@@ -147,9 +147,9 @@ const decodeFailures = rowDecoder('token_metadata', {
   tokens: safeInteger,
 });
 
-/** `tokens`: how many tokens are stored and not burned. `waiting`: how many of these tokens were never read. */
+/** `tokens`: how many tokens are stored and not burned. `waiting`: how many of these tokens wait for their first read. */
 export type MetadataProgress = ReturnType<typeof decodeProgress>;
-/** How many tokens could not be read from a host for this reason. `host` null: the failure has no host. */
+/** `tokens`: how many tokens could not be read from `host` for the reason `failure`. `host` is null if the failure has no host. */
 export type MetadataFailures = ReturnType<typeof decodeFailures>;
 
 export async function listMetadataProgress(

@@ -127,7 +127,8 @@ export class StoreShares {
   /**
    * Sends a response part by part, when it is the turn of the shop. The next part is made after the client has read most of the earlier
    * parts. If a part fails or the client reads too slowly, the connection is closed. The client can then tell that the response is
-   * incomplete. `latest`: the end of the wait, if the request has waited before.
+   * incomplete. `latest`: the end of the wait for the turn, a time of `performance.now()`. A request that has waited before passes the end of
+   * its first wait.
    */
   streamTo(
     shopId: string,

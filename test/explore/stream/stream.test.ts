@@ -243,7 +243,7 @@ forEachEngine('the stream', (engine) => {
       assert.equal((await readStatus()).subscribers, 0);
     });
 
-    test('an offset beyond the log is 410, and an offset of the log that the process has not read yet is accepted', async () => {
+    test('an offset beyond the log is rejected with 410, and an offset in the log is accepted before the process has read that far', async () => {
       const next = toOffset(Number(await newest()) + 1);
       const unknown = await rejectionOf(`?from=${next}`);
       assert.deepEqual([unknown.status, unknown.body.error.code], [410, 'gone']);
@@ -256,7 +256,7 @@ forEachEngine('the stream', (engine) => {
       await closeAll();
     });
 
-    test('an offset older than the kept events is 410, also for pages, and the offset 0 begins at the oldest kept event', async () => {
+    test('the stream and its pages reject an offset older than the kept events with 410, and the offset 0 begins at the oldest kept event', async () => {
       await append([60], [61]);
       const end = Number(await newest());
       const gone = toOffset(end - 2);

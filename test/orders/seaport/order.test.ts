@@ -92,7 +92,7 @@ describe('orders', () => {
     );
   });
 
-  test('the reason names the field that is missing, of a wrong type, out of bounds, or a number so large that JSON may have rounded it', () => {
+  test('the reason names the field that is missing, has a wrong type, is out of bounds, or is a JSON number too large to be exact', () => {
     const integer = 'must be an integer from 0 to 2^256-1, as a number, decimal text or 0x-hex text';
     const small = integer.replace('2^256-1', '4');
     const parameters = toParameters(ASK);

@@ -17,8 +17,8 @@ import { startTestService } from './service.ts';
 
 export type TestNode = TestService & {
   /**
-   * How the node counts requests, as its status reports it. `shared`: with the other nodes. `alone`: while Redis is unavailable.
-   * Undefined: the node has no Redis URL.
+   * How the node counts requests, according to its status. `shared`: together with the other nodes. `alone`: without them, because Redis is
+   * unavailable. Undefined: the node has no Redis URL.
    */
   counted(): Promise<'shared' | 'alone' | undefined>;
   /** How often the node has logged that Redis is unavailable, and that Redis is available again. */
@@ -79,8 +79,8 @@ export async function untilShared(nodes: readonly TestNode[]): Promise<void> {
 }
 
 /**
- * A test of the behaviour while Redis responds in time. If a busy machine delays Redis, a node counts alone and logs that Redis is
- * unavailable. The test then runs again, at most TRIES_MAX times in all.
+ * Defines a test that is meaningful only while Redis responds in time. If a busy machine delays Redis, a node counts alone and logs that
+ * Redis is unavailable. The test is then repeated. It runs at most TRIES_MAX times.
  */
 export function testShared(name: string, nodes: () => readonly TestNode[], body: () => Promise<void>): void {
   test(name, async (t) => {

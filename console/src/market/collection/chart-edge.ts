@@ -1,6 +1,6 @@
 // Limits the height of a chart. Without a limit, one value far above the others would press all other values to the bottom.
 
-/** A value counts as far above the others if it is more than this many times their 95th percentile. */
+/** A value counts as far above the others if it is more than this many times the 95th percentile of all values. */
 const OUTLIER_FACTOR = 2;
 const PERCENTILE = 0.95;
 

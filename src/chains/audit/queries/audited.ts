@@ -100,7 +100,7 @@ const decodeTokenKey = rowDecoder('token key', {
 
 export type TokenKey = { collectionId: string; tokenId: string };
 
-/** A sample of the tokens of the given collections that are in the primary database or in the indexer. */
+/** A sample of the tokens that the primary database or the indexer has of the given collections. */
 export async function listTokenSample(
   { main, indexer }: { main: Queryable; indexer: Queryable },
   collectionIds: readonly string[],

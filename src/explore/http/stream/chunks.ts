@@ -15,7 +15,7 @@ export type Chunk = {
   events: number;
   /** The position up to which the chunk covers the log. */
   position: number;
-  /** The position of the last event in the chunk. If it has no event, the position after which the chunk begins. */
+  /** The position of the last event in the chunk. If the chunk has no event, the position after which the chunk begins. */
   namedPosition: number;
   /** When the last event in the chunk was put into the log; 0 if the chunk has no event. */
   newest: number;
