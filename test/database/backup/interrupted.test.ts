@@ -209,9 +209,10 @@ async function withWatch(
     const atFirst = size();
     return work(() => Promise.resolve(size() > atFirst + 1024 * 1024));
   }
-  return withDatabases(settings, ({ main }) =>
+  // The backup has most of its rows in the indexer, which is a database of its own on the Citus engine.
+  return withDatabases(settings, ({ indexer }) =>
     work(async () => {
-      const rows = await main.query(
+      const rows = await indexer.query(
         `select 1 from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()
            and query like 'insert into %jsonb_array_elements%'`,
       );
