@@ -1,5 +1,5 @@
 // Measures how many rows a second an import commits on each engine, with durable commits: rows of one collection into empty tables, rows of many
-// collections, and rows of one collection into tables that already have five times as many rows as the first measurement imported. The time
+// collections, and rows of one collection into tables that already have more than five times as many rows as the first measurement imported. The time
 // includes parsing the NDJSON bytes.
 
 import { readConfig } from '../src/config.ts';
@@ -17,7 +17,7 @@ import { judge } from './verdict.ts';
 /** The rows of a round. The first batches of an import are small, so a shorter import would say little about a large file. */
 const ROWS = 40_000;
 const ROUNDS = 5;
-/** The first round warms up and is not counted. */
+/** The rows that one measurement imports. The first of its rounds warms up and is not counted. */
 const MEASURED_ROWS = (ROUNDS + 1) * ROWS;
 const FILLED_ROWS = 5 * MEASURED_ROWS;
 /** How many collections the second measurement has. Their numbers of rows differ as they do in a market. */
@@ -51,7 +51,7 @@ async function benchKind(context: ImportContext, { engine }: Database, kind: Imp
   await importRound(context, { kind, collections: 1, from: MEASURED_ROWS, rows: FILLED_ROWS });
   const filled = await measure(context, { kind, collections: 1, from: MEASURED_ROWS + FILLED_ROWS });
   judge({
-    name: `${name}, rate into tables with ${FILLED_ROWS} rows as a share of the rate into empty tables`,
+    name: `${name}, rate into tables with more than ${FILLED_ROWS} rows as a share of the rate into empty tables`,
     figure: median(filled.rates) / rate,
     unit: '',
     rounds: filled.rates.map((one) => one / rate),

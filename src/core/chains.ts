@@ -148,7 +148,7 @@ const PUBLISHED = [
   },
 ] as const satisfies readonly Omit<Chain, 'published'>[];
 
-/** The ids of the published chains, in the order of the published schema enumerations. */
+/** The ids of the published chains, in the order in which the OpenAPI documents list them. */
 export const PUBLISHED_CHAIN_IDS = PUBLISHED.map((chain) => chain.id);
 
 /** Names at vendors for EVM chains that EXTRA_CHAIN may add, by chain id. */

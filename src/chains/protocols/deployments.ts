@@ -6,8 +6,8 @@ import { parseAddress } from '../../core/address.ts';
 import type { SettlementProtocol } from './settlement-protocol.ts';
 
 /**
- * Returns a function that lists the contracts of a chain. The keys of `addresses` are ids of chains, such as `ethereum`. Throws when a text is
- * not an address.
+ * Returns a function that lists the contracts of a chain. The keys of `addresses` are ids of chains, such as `ethereum`. Throws when
+ * `addresses` contains a text that is not an address.
  */
 export function deployedAt(
   addresses: Readonly<Record<string, readonly string[]>>,
