@@ -5,7 +5,7 @@ import type { Program } from './program.ts';
 
 export type FaultEngine = 'embedded' | 'postgresql';
 
-/** What a fault needs in addition to PostgreSQL. On a machine without it, the fault is skipped, and counted as skipped. */
+/** What a fault needs in addition to PostgreSQL. A fault whose needs a machine does not meet is skipped there, and counted as skipped. */
 export type Need = 'redis' | 'root' | 'haproxy' | 'faketime' | 'git';
 
 export type Fault = {
@@ -39,7 +39,7 @@ export type FaultContext = {
    * checks.ts are not run.
    */
   start(options?: PlatformOptions): Promise<Platform>;
-  /** A command that uses the databases of the platform, or only those that `settings` name. The command is not started yet. */
+  /** A command that uses the databases of the platform. Without a platform, `settings` name the databases. The command is not started yet. */
   newCommand(platform: Platform | null, args: readonly string[], settings?: Record<string, string>): Program;
   /** Registers what has to be undone after the fault. What was registered last is undone first. */
   onEnd(undo: () => Promise<unknown> | void): void;

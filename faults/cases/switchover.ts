@@ -8,7 +8,7 @@ import { withClient } from '../../test/support/engines/postgres-locks.ts';
 export const fault: Fault = {
   name: 'switchover',
   promise:
-    'no acknowledged write is lost; a connection to a server that only reads is replaced, and nothing has to be restarted',
+    'no acknowledged write is lost; a connection to a read-only server is replaced, and nothing has to be restarted',
   engines: ['postgresql'],
   run: async (context) => {
     const { platform, primary, replica, proxy } = await startReplicated(context, true);
@@ -20,6 +20,6 @@ export const fault: Fault = {
       await promote(replica);
       proxy.retarget(replica.url);
     });
-    return ['the old primary runs on and only reads'];
+    return ['the old primary runs on and is read-only'];
   },
 };

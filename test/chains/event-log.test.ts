@@ -1,4 +1,4 @@
-// The log of chain events and the holdings, approvals and owners that are written from it, on both engines.
+// The log of chain events, and the holdings, owners and market changes that are derived from the events, on both engines.
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';

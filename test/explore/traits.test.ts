@@ -83,7 +83,7 @@ forEachMarket('traits', {}, (market) => {
     assert.equal(await idsOf(subject, 'traits[Hat]=Cap&traits[Eyes]=Green'), '');
   });
 
-  test('the count or floor of a trait value is null while a token that could change this figure may be missing or has unknown traits', async () => {
+  test('a figure of a trait value is null while a token that could change the figure may be missing or has unknown traits', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.token('1'), subject.token('2'), subject.listing('1', 5)]);
     await market.describe(subject, { 1: { Hat: 'Cap' }, 2: { Hat: 'Cap' } });

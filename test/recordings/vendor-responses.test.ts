@@ -295,7 +295,7 @@ test(
     ]);
     assert.deepEqual(await read(timeless[1] ?? '', NOW), [[['SOL', 127.05]], []]);
     assert.equal(timeless.length, 2);
-    // Times that are not an integer of seconds since 1970.
+    // Times that are not valid numbers of seconds since 1970.
     for (const [time, why] of [
       ['"1776305796"', 'must be a number, not a string'],
       ['1776305796.5', 'must be an integer'],

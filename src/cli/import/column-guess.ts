@@ -166,7 +166,7 @@ function guessKind(kind: RecordKind, columns: readonly SampledColumn[], notes: s
   const [sales, others] = [events.filter(isSaleEvent), events.filter((text) => !isSaleEvent(text))];
   if (!event || sales.length === 0 || others.length === 0) return { value: kind };
   notes.push(
-    `kind: rows in which the column ${JSON.stringify(event.column)} has ${others.join(', ')} are no sales, and are refused`,
+    `kind: rows with ${others.join(', ')} in the column ${JSON.stringify(event.column)} are not sales, and are refused`,
   );
   return { ...event, map: Object.fromEntries(sales.map((text) => [text, kind])) };
 }

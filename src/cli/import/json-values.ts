@@ -247,7 +247,10 @@ class ObjectLayout {
     return this.#leading === 0;
   }
 
-  /** Reads the next byte of the file. Returns whether it begins a line and an object. The line must have the indentation, if one is known. */
+  /**
+   * Reads the next byte of the file. Returns true if the byte begins an object, and only spaces and tabs precede it on its line. If the
+   * indentation is known, the line must also have this indentation.
+   */
   read(byte: number): boolean {
     this.#begunAt = -1;
     if (byte === LF) this.#leading = 0;

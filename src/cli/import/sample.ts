@@ -62,7 +62,7 @@ export async function sampleObjects(chunks: AsyncIterable<Uint8Array>): Promise<
   return objects.slice(0, SAMPLE_ROWS_MAX);
 }
 
-/** Returns a sample with one column for each path in the objects that leads to a text, a number or a boolean. */
+/** Returns a sample with one column for each path in the objects that leads to a text, a number, a boolean or null. */
 export function toObjectSample(objects: readonly Record<string, unknown>[]): FileSample {
   const samples = new Map<string, string[]>();
   for (const object of objects) collectMembers(object, '', samples);

@@ -114,7 +114,7 @@ export const FOREIGN_SALES: readonly ForeignSales[] = [
     ),
     edit: { contractAddress: COLLECTION },
     sale: `sale of ${MINT} of ${COLLECTION} on solana for 1.5 SOL (1500000000 base units), 2023-01-14 10:34:11 UTC, from ${COLLECTION}, to ${WALLET}, source magic-eden`,
-    notes: { matching: /rows in which the column "type" has list, bid are no sales, and are refused/, refused: 2 },
+    notes: { matching: /rows with list, bid in the column "type" are not sales, and are refused/, refused: 2 },
   },
   {
     title: 'a German sheet with semicolons and decimal commas',

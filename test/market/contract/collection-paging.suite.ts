@@ -153,7 +153,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       await market.ok(`/v1/collections?sort=volume&limit=2&cursor=${cursor}`);
     });
 
-    test('is the response to a limit or sort that is repeated, empty, out of range or of a wrong type, and names the parameter', async () => {
+    test('is the response to a limit or sort that is repeated, empty, out of range or of a wrong type, and the message names the parameter', async () => {
       const wrong: [string, string[]][] = [
         ['limit', ['0', '101', '-1', '1.5', '1e1', '0x10', '', 'ten', '007', '%2B1', '25&limit=25']],
         ['sort', ['', 'Volume', 'price', 'floor_asc', 'volume&sort=volume', '__proto__']],

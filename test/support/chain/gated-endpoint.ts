@@ -1,4 +1,4 @@
-// A JSON-RPC endpoint on loopback. It holds each request until a function of the test allows it, and then forwards it to another endpoint.
+// A JSON-RPC endpoint on loopback. A function of the test decides when a request is forwarded to another endpoint.
 
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
