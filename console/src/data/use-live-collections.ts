@@ -4,7 +4,6 @@ import type { InfiniteData } from '@tanstack/preact-query';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ActivityKind, ListMarketCollectionsResult, MarketCollection } from '../../../client/src/market.ts';
 import { client, queries } from './client.ts';
-import { collectionQuery, collectionsQuery } from './market-queries.ts';
 import { useLiveEvents } from './use-live.ts';
 
 const KINDS: readonly ActivityKind[] = ['sale', 'floor'];
@@ -50,7 +49,9 @@ async function refreshRow(id: string): Promise<void> {
   try {
     const { data } = await client.getMarketCollection({ id });
     queries.setQueriesData<Pages>(LISTS, (list) => list && replaceRow(list, data));
-  } catch {}
+  } catch {
+    // The next event of the collection causes another read.
+  }
 }
 
 /** Replaces the row and copies its page. All other rows and pages stay the same objects, so only this row is rendered again. */
