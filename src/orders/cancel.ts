@@ -64,13 +64,16 @@ async function requireCancelSignature(context: OrderContext, order: StoredOrder,
   if (typeof signature !== 'string' || !isSignatureText(signature)) {
     throw new OrderRejected('malformed_order', 'signature: must be 0x and bytes in hex', { path: 'signature' });
   }
-  const chain = context.chains.get(order.chain);
-  const chainId = chain?.chainId ?? null;
-  if (!order.signed || !chain || chainId === null) {
+  if (!order.signed) {
     throw new OrderRejected(
       'not_signed',
       'the order was imported without its signature, so no signature can cancel it',
     );
+  }
+  const chain = context.chains.get(order.chain);
+  const chainId = chain?.chainId ?? null;
+  if (!chain || chainId === null) {
+    throw new OrderRejected('chain_unavailable', `the service does not serve the chain ${order.chain}`);
   }
   const digest = cancelDigest(chainId, order.signed.orderHash);
   await requireSignature(context.checksOf(chain), { account: order.seller, digest, signature });

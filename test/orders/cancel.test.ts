@@ -31,6 +31,9 @@ forEachEngine('off-chain cancels', (engine) => {
     assert.equal(await cancel(await signCancel(1, hashOrder(ask()))), 'signature_invalid');
     assert.equal(await cancel('0x1234'), 'signature_unverifiable');
     assert.equal(await cancel(undefined), 'malformed_order');
+    const withoutChain = { ...orders.offline, chains: new Map() };
+    const signed = { cancelledBy: 'offerer', signature: await signCancel(1, orderHash) } as const;
+    assert.equal(await outcomeOf(cancelOrder(withoutChain, orderId, signed)), 'chain_unavailable');
     const cancelled = await cancelOrder(orders.offline, orderId, {
       cancelledBy: 'offerer',
       signature: await signCancel(1, orderHash),
