@@ -250,7 +250,7 @@ const POSTGRES_EPOCH_MS = Date.UTC(2000, 0, 1);
 
 function writeTime(bytes: ArrayBytes, value: number): void {
   const micros = (Math.trunc(value) - POSTGRES_EPOCH_MS) * 1_000;
-  // Times after the year 2255 exceed the integers that a double represents exactly.
+  // Times after 2285-06-04 exceed the integers that a double represents exactly.
   if (Number.isSafeInteger(micros)) return writeInt64(bytes, micros);
   bytes.addInt32(8);
   bytes.addInt64(BigInt(Math.trunc(value) - POSTGRES_EPOCH_MS) * 1_000n);

@@ -87,7 +87,7 @@ test('a rollback removes the effects of the removed blocks', async () => {
   const [person] = people;
   assert.ok(person);
   // Mines until the base fee no longer falls. Otherwise the new block could differ from the removed block by its fee, and the last assertion
-  // would not prove that the rollback makes them differ.
+  // would not prove that a rollback makes the two blocks differ.
   await chain.rpc.call('anvil_mine', `0x${IDLE_BLOCKS.toString(16)}`);
   const before = await readHeight(chain);
   const raise = callOf(person.address, protocol.seaport, 'incrementCounter');

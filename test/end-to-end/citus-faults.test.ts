@@ -1,6 +1,6 @@
-// The index on a Citus cluster under load: a worker that is killed and started again, and shards that are moved to a third worker. While the
-// worker is down, responses that need its rows degrade as if there were no index, and nothing that an import has acknowledged is lost. No
-// request fails because of moved shards. Runs with TEST_CITUS=1, where Citus is installed.
+// The indexer database on a Citus cluster under load: a worker that is killed and started again, and shards that are moved to a third worker.
+// While the worker is down, responses that need its rows degrade as if the indexer were unavailable, and nothing that an import has
+// acknowledged is lost. No request fails because of moved shards. Runs with TEST_CITUS=1, where Citus is installed.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -26,7 +26,7 @@ const WAIT_MS = 240_000;
 /** A response that takes this long has hung. The deadlines of all sources of a response pass much earlier. */
 const HANG_MS = 60_000;
 
-describe('an index on Citus under faults', { skip: citusSkip() }, () => {
+describe('an indexer database on Citus under faults', { skip: citusSkip() }, () => {
   let cluster: CitusCluster;
   let indexUrl: string;
   let service: TestService;
@@ -67,7 +67,7 @@ describe('an index on Citus under faults', { skip: citusSkip() }, () => {
       )
     ).map(({ port }) => port);
 
-  test('while a worker is killed and started again, responses degrade as if there were no index, and no acknowledged row is lost', async () => {
+  test('while a worker is killed and started again, responses degrade as if the indexer were unavailable, and no acknowledged row is lost', async () => {
     const worker = cluster.workers[0] as PostgresServer;
     assert.ok((await listShardPorts()).includes(portOf(worker)), 'the worker holds no shard');
     const readers = startReaders(service, subjects);
@@ -228,7 +228,7 @@ async function untilSome(
   return readers.responses().find(isWanted);
 }
 
-/** The statuses that docs/degradation.md states for an index that is unavailable. */
+/** The statuses that docs/degradation.md states for an indexer that is unavailable. */
 function allowedWithoutIndex(path: string): number[] {
   return path.endsWith('/sales') || path.startsWith('/v1/collections?') || path === '/v1/collections'
     ? [200, 502]

@@ -122,9 +122,17 @@ forEachEngine('several serving processes', (engine) => {
       const load = new Load(t, service.url);
       await load.responses(200);
       process.kill(victim, 'SIGKILL');
-      await until(async () => (await readProcesses(service)).some(isRestarted), LIMIT_MS, 'the end was not noticed');
+      await until(
+        async () => (await readProcesses(service)).some(isRestarted),
+        LIMIT_MS,
+        'the end of the process was not noticed',
+      );
       const failuresAtNotice = load.failures.length;
-      await until(async () => (await readProcesses(service)).every(isServing), LIMIT_MS, 'it was not started again');
+      await until(
+        async () => (await readProcesses(service)).every(isServing),
+        LIMIT_MS,
+        'the process was not started again',
+      );
       await load.responses(200);
       await load.stop();
       assert.equal(load.failures.length, failuresAtNotice, load.failures.join(', '));

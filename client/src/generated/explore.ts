@@ -94,7 +94,7 @@ export type Holders = {
 
 /** A change of the market. All fields are always present. */
 export type ListedActivity = {
-  /** Position in the log; null for a sale that is not in the log: a past sale, or a sale whose log row is deleted because of its age. All offsets have the same length, so comparing them as text gives the order of the changes. */
+  /** Position in the log; null for a sale that is not in the log: a sale that a backfill read, a sale that was reported more than an hour after it happened, or a sale whose log row was deleted because of its age. All offsets have the same length, so comparing them as text gives the order of the changes. */
   offset: string | null;
   /** What has changed. */
   kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg';
@@ -672,7 +672,7 @@ export type ExploreMethods = {
   getOrder(parameters: GetOrderParameters, options?: CallOptions): Promise<GetOrderResult>;
   /** Read where the figures of a collection come from. The kind, the source and the time of each figure that `GET /v1/collections/{id}` serves, and of the rarity ranks of the tokens. */
   getProvenance(parameters: GetProvenanceParameters, options?: CallOptions): Promise<GetProvenanceResult>;
-  /** Read the history of a collection. Reads floor, volume, sales and listed count of a collection for each hour or day, the earliest first. If the last interval has not ended, its point has the values up to now. The service records floors and listed counts when they change. They are null for the time before the first recorded change. If an orphaned block has an event of the collection, the floors and listed counts that were recorded after the first orphaned block was applied are removed. The list is empty if the collection has no chain. */
+  /** Read the history of a collection. Reads floor, volume, sales and listed count of a collection for each hour or day, the earliest first. If the last interval has not ended, its point has the values up to now. The service records floors and listed counts when they change. They are null for the time before the first recorded change. When a block with an event of the collection is orphaned, the service removes the floors and listed counts of the collection that it recorded after it applied the first orphaned block. The list is empty if the collection has no chain. */
   getHistory(parameters: GetHistoryParameters, options?: CallOptions): Promise<GetHistoryResult>;
   /** Read the holders of a collection. How many holders have how many tokens, and the holders of the most tokens. */
   getHolders(parameters: GetHoldersParameters, options?: CallOptions): Promise<GetHoldersResult>;

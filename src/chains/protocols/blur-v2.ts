@@ -136,8 +136,8 @@ function toListingHash(orderHash: Hex, listingIndex: bigint): Hex {
 }
 
 /**
- * `CancelTrade` is not read: it names orders by hash, and no marketplace reports the hashes of these orders. Listings of sold tokens
- * are hidden even without this event.
+ * `CancelTrade` is not read: it names orders by hash, and no marketplace reports these hashes, so the event could end no mirrored listing.
+ * A listing of a sold token is hidden, because its seller no longer holds the token.
  */
 export const BLUR_V2: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5'] }),

@@ -88,7 +88,7 @@ export function registerHistoryRoute(app: FastifyInstance, context: ExploreConte
       description:
         'Reads floor, volume, sales and listed count of a collection for each hour or day, the earliest first. If the last interval has not ' +
         'ended, its point has the values up to now. The service records floors and listed counts when they change. They are null for the time before the first recorded change. ' +
-        'If an orphaned block has an event of the collection, the floors and listed counts that were recorded after the first orphaned block was applied are removed. ' +
+        'When a block with an event of the collection is orphaned, the service removes the floors and listed counts of the collection that it recorded after it applied the first orphaned block. ' +
         'The list is empty if the collection has no chain.',
       tags: ['Collections'],
       params: collectionParams,

@@ -22,7 +22,7 @@ export const ListedActivitySchema = Type.Object(
   {
     offset: typeOrNull<string>(
       'string',
-      'Position in the log; null for a sale that is not in the log: a past sale, or a sale whose log row is deleted because of its age. All offsets have the same length, so comparing them as text gives the order of the changes.',
+      'Position in the log; null for a sale that is not in the log: a sale that a backfill read, a sale that was reported more than an hour after it happened, or a sale whose log row was deleted because of its age. All offsets have the same length, so comparing them as text gives the order of the changes.',
       offsetForm,
     ),
     kind: Type.Unsafe<string>({ type: 'string', enum: ACTIVITY_KINDS, description: 'What has changed.' }),

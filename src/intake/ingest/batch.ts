@@ -298,7 +298,7 @@ async function withPlace<T>(lane: ConnectionLane, work: () => Promise<T>): Promi
 
 type Omitted = Pick<IngestedPart, 'rejections' | 'ownOrderLines'>;
 
-/** Finds the records that rows of the primary database exclude: they are not written. */
+/** Finds the records that must not be written because of rows in the primary database. */
 function findOmitted(records: readonly NumberedRecord[], { contractAddresses, orderIds }: KnownInPrimary): Omitted {
   return {
     rejections: records.flatMap((entry) => (isPrimary(entry.record) ? [] : rejectOtherCase(entry, contractAddresses))),
