@@ -100,7 +100,7 @@ export type OrderSubmission = {
   order: {
     /** The order components, with `counter`, in the form that OpenSea, seaport-js and Reservoir write. Numbers may be JSON numbers, decimal text, or hexadecimal text with 0x. */
     parameters: Record<string, unknown>;
-    /** The signature of the order, in one of these forms: 64 or 65 bytes for a single order, the longer form for a bulk order, or any bytes for a contract as the offerer (ERC-1271). */
+    /** The signature of the order, in one of these forms: 64 or 65 bytes for a single order; these bytes, the index of the order and its Merkle proof for a bulk order; or any bytes for a contract as the offerer (ERC-1271). */
     signature: string;
   };
 };
@@ -131,7 +131,7 @@ export type SignedOrder = {
   seaport: {
     /** The order components, with `counter`, in the form that OpenSea, seaport-js and Reservoir write. Numbers may be JSON numbers, decimal text, or hexadecimal text with 0x. */
     parameters: Record<string, unknown>;
-    /** The signature of the order, in one of these forms: 64 or 65 bytes for a single order, the longer form for a bulk order, or any bytes for a contract as the offerer (ERC-1271). */
+    /** The signature of the order, in one of these forms: 64 or 65 bytes for a single order; these bytes, the index of the order and its Merkle proof for a bulk order; or any bytes for a contract as the offerer (ERC-1271). */
     signature: string;
   };
 };

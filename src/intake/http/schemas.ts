@@ -39,7 +39,7 @@ const seaportOrder = Type.Object(
     signature: Type.String({
       pattern: '^0x([0-9a-fA-F]{2})+$',
       description:
-        'The signature of the order, in one of these forms: 64 or 65 bytes for a single order, the longer form for a bulk order, or any bytes for a contract as the offerer (ERC-1271).',
+        'The signature of the order, in one of these forms: 64 or 65 bytes for a single order; these bytes, the index of the order and its Merkle proof for a bulk order; or any bytes for a contract as the offerer (ERC-1271).',
     }),
   },
   { description: 'A signed Seaport order.', ...closed },

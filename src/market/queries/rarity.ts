@@ -18,7 +18,10 @@ import {
 } from '../../database/rows.ts';
 import type { RankedTraits, TokenRank } from '../rarity.ts';
 
-/** The SQL condition that a source reports the rank of any token of the collection. `order by` makes PostgreSQL use the index of reported ranks. */
+/**
+ * The SQL condition that a source reports the rank of at least one token of the collection. `order by` makes PostgreSQL use the index of
+ * reported ranks.
+ */
 export const hasReportedRanks = (collectionId: string) =>
   `(select rarity_rank from indexer.token where collection_id = ${collectionId} and rarity_rank is not null and not burned
     order by rarity_rank limit 1) is not null`;
@@ -83,7 +86,7 @@ export async function listDueRankings(
 
 const decodeReported = rowDecoder('token', { isReported: column('is_reported', boolean) });
 
-/** Whether a source reports the rank of any token of the collection. */
+/** Whether a source reports the rank of at least one token of the collection. */
 export async function findReportedRank(db: Queryable, collectionId: string): Promise<boolean> {
   const [row] = await db.query(`select ${hasReportedRanks('$1')} as is_reported`, [collectionId]);
   return row !== undefined && decodeReported(row).isReported;

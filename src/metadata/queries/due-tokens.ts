@@ -15,8 +15,8 @@ const NOT_BURNED = `not exists (select from indexer.token
   where token.collection_id = stored.collection_id and token.asset = stored.asset and token.burned)`;
 
 /**
- * Makes each token due whose owner was read from the chain, but whose metadata was not. Such a token has no row in
- * `indexer.token_metadata`, because an earlier version of this service stored the token, or it has a row from an import.
+ * Makes each token due whose owner was read from the chain, but whose metadata was not. Such a token has either no
+ * row in `indexer.token_metadata`, if an earlier version of this service stored the token, or a row from an import.
  */
 export async function insertMissingStates(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(

@@ -74,8 +74,8 @@ export async function listProductVersions(db: Queryable, shopId: string, ids: re
 }
 
 /**
- * Pages of a shop's products in the order of `pages`: the text of each page has ids and versions, newest first, as in
- * `listProductVersions`. `before`: only products whose id is smaller than `before`, which need not be the id of a product.
+ * Pages of a shop's products, in the order of `pages`. Each page is a text of ids and versions in the format of `listProductVersions`, with the
+ * newest product first. `before`: only products whose id is smaller than `before`, which need not be the id of a product.
  */
 export async function listProductPages(
   db: Queryable,

@@ -23,7 +23,7 @@ export function listMigrationFiles(): string[] {
 
 /**
  * The path of a stored directory. `madeOf`: the files that determine its content, relative to the root of the repository. `versions`: what
- * else determines it. If there is no such directory, `make` makes it at the path that it receives.
+ * else determines its content. If there is no such directory, `make` receives a path and makes the directory there.
  */
 export async function findTemplate(
   name: string,
