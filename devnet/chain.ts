@@ -40,8 +40,8 @@ export type Block = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex; t
 /** The gas limit of each transaction, enough for every call and deployment of the devnet. */
 const GAS_LIMIT = '0xe4e1c0';
 /**
- * The limit of calls in one block. Together they must fit into the block's gas limit, because calls in a later block would find another
- * state.
+ * The most calls in one block. The sum of their gas limits must not exceed the gas limit of the block. Otherwise the block would not
+ * contain all of these calls.
  */
 const CALLS_MAX = 50;
 

@@ -135,7 +135,7 @@ test('after a second process has requested a part, both processes get smaller pa
   assert.deepEqual([await take(1), await take(1), await take(2), await take(1)], [90, 22, 4, 2]);
 });
 
-test('when a process ends, the other process can use its complete part of a window, so that no client is rejected early', async () => {
+test('when a process ends, the other process can use the complete part of the ended process, so that no client is rejected early', async () => {
   const { limiters, toProcess } = connect(2, 100, () => 0);
   for (let sent = 0; sent < 10; sent += 1) assert.equal(await limiters[0]?.count('list', 'client'), null);
   toProcess[0]?.close();

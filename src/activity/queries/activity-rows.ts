@@ -39,7 +39,7 @@ export const decodeActivity = rowDecoder('activity', {
 });
 
 /**
- * `position`: published as the offset. `asset` is null if the change does not concern a single token. For a change of an own order,
+ * `position`: published as the offset. `asset` is null unless the change concerns exactly one token. For a change of an own order,
  * `marketplace` is null and `origin` is `main`. `voids`: the positions that a `reorg` takes back. `voidedBy`: the position of the `reorg`
  * that took this change back.
  */

@@ -56,8 +56,8 @@ const BATCH_SIZE_START = 50;
 /** After this many accepted batches the batch size is doubled, because an earlier batch may have been rejected for another reason than its size. */
 const ACCEPTED_TO_DOUBLE = 200;
 /**
- * The most batches of one `send` that wait for their responses at once. Batches that wait for one another would make a read of many requests
- * slow on a distant endpoint.
+ * The most batches of one `send` that wait for their responses at once. If each batch waited for the response to the previous batch, a read
+ * of many requests would be slow on a distant endpoint.
  */
 const BATCHES_AT_ONCE_MAX = 4;
 

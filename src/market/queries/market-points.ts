@@ -22,8 +22,8 @@ export const addPointsSql = (changed: string): string => `points as (
      )`;
 
 /**
- * The SQL expression for the `fact` of a point: the text that identifies the floor change of the point in the activity log. A later change of
- * the kind `reorg` names the fact to take the floor change back. `key` is the column with the key of the point.
+ * The SQL expression for the `fact` of a point: the text that identifies the floor change of the point in the activity log. To take the
+ * floor change back, a later change of the kind `reorg` names this fact. `key` is the column with the key of the point.
  */
 export const pointFactSql = (key: string): string => `'floor ' || ${key}::text`;
 

@@ -308,7 +308,7 @@ describe('the ask floor', () => {
     assert.equal(floorOf({ mirror: imported, ...records })?.value, null);
   });
 
-  test('comes, if there is no listing, from a record that is less than half an hour old, otherwise from the snapshot', () => {
+  test('without a listing comes from a record that is less than half an hour old, or else from the snapshot', () => {
     const limit = 30 * MINUTE_MS;
     const after = (analyticsAge: number, statsAge: number) =>
       floorOf({ analytics: reported(7n, analyticsAge), stats: reported(8n, statsAge), snapshotFloorRaw: 9n })?.value;
