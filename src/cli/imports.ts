@@ -21,7 +21,7 @@ export const defineImports: DefineCommand = (imports, io) => {
       'Take an import back: delete the rows that it inserted, and restore the rows that it changed. A row that has changed since the ' +
         'import is not changed back, and is printed. An undo that was stopped or killed continues when the command is repeated.',
     )
-    .argument('<id>', 'the id of the import, as mercat import and mercat imports list print it')
+    .argument('<id>', 'the id of the import, printed by mercat import and by mercat imports list')
     .option('--dry-run', 'only print what would be taken back')
     .option('--json', JSON_OPTION)
     .addHelpText(

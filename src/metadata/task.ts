@@ -164,7 +164,10 @@ class MetadataRun {
     return { ...this.#counts, problems: [...this.#problems], ...(left && { soon: true }) };
   }
 
-  /** Takes the first collection of the queue, reads one batch, and puts the collection back at the end if it may have more due tokens. */
+  /**
+   * Takes collections from the queue until the queue is empty or the time of the run is over. Reads one batch of each collection, and puts the
+   * collection back at the end of the queue if it may have more due tokens.
+   */
   async #drain(queue: ReadCollection[]): Promise<void> {
     const { indexer, clock } = this.#context;
     while (performance.now() < this.#endAt) {

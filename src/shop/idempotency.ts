@@ -16,7 +16,7 @@ export type OnceRequest = { id: IdempotencyKey; digest: Buffer };
 type OnceContext = { now: number; secretKeys: SecretKeys };
 
 export type RepeatableResponse = Omit<StoredResponse, 'requestDigest'> & {
-  /** Whether the body contains a secret. It is then stored encrypted. */
+  /** Whether the body contains a secret. If so, the body is stored encrypted. */
   hasSecret: boolean;
 };
 

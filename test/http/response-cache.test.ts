@@ -21,7 +21,7 @@ test('when the cache is full, it drops the response that was not used for the lo
   const read = (key: string) =>
     cache.get(key, async () => {
       computed.push(key);
-      // The body counts twice, for its encodings.
+      // The body counts twice, because its encodings also take memory.
       const body = { text: 'x'.repeat(0.2 * MIB) };
       return createCachedResponse({ body, cacheTag: NO_COLLECTION, policy: SHORT_POLICY });
     });

@@ -388,7 +388,7 @@ export type WebhookCreate = {
 export type WebhookRecovered = {
   /** Number of deliveries that were created or scheduled. */
   recovered: number;
-  /** Whether more deliveries may be left to recover. If so, call again. A delivery that a recovery or redelivery scheduled in the last ten minutes is neither recovered again nor counted here. */
+  /** Whether more deliveries may be left to recover. If so, call again. A delivery that a recovery or redelivery scheduled in the last ten minutes is not recovered again, and does not make `hasMore` true. */
   hasMore: boolean;
 };
 

@@ -32,7 +32,7 @@ function withAge(sales: readonly NewSale[], now: number): NewSale[] {
 /**
  * Writes the sales of `records`. If `isImport` is true, conflicts are reported; otherwise they are counted as unchanged. `prepared` has the same
  * sales as `records`; null for an import that replaces sales. Such an import uses the last of several records of one sale. This record replaces
- * a stored sale with other facts, unless the stored sale was read from a chain. `changes` records the written rows. The transaction must hold the
+ * a stored sale whose facts differ, unless the stored sale was read from a chain. `changes` records the written rows. The transaction must hold the
  * locks of the figures.
  */
 export async function ingestSales(

@@ -135,7 +135,7 @@ const WebhookRecoveredSchema = Type.Object(
     hasMore: Type.Boolean({
       description:
         'Whether more deliveries may be left to recover. If so, call again. A delivery that a recovery or redelivery scheduled in ' +
-        'the last ten minutes is neither recovered again nor counted here.',
+        'the last ten minutes is not recovered again, and does not make `hasMore` true.',
     }),
   },
   {
