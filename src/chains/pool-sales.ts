@@ -56,8 +56,8 @@ export function listFactories(protocols: ProtocolContracts): Map<Address, PoolEv
 }
 
 /**
- * A transaction is unexplained if one token of a followed contract has more transfers than fills in it. Returns all transfers of the
- * unexplained transactions. Mints and burns are left out.
+ * A transaction is unexplained if, in this transaction, one token of a followed contract has more transfers than fills. Returns all
+ * transfers of the unexplained transactions. Mints and burns are left out.
  */
 function listUnexplained(events: readonly ChainEvent[], contracts: ReadonlySet<Address>): Transfer[] {
   const transfers = events.filter(

@@ -10,7 +10,7 @@ export function describeShopIsolation(store: TestStore): void {
   describe("another shop's product", () => {
     const MISSING_ID = `prod_${'0'.repeat(32)}`;
 
-    test('requests get the same responses as requests for a product that does not exist', async () => {
+    test('requests for a product of another shop get the same responses as requests for a product that does not exist', async () => {
       const [shop, stranger] = [await store.shop(), await store.shop()];
       const product = await shop.product({ inventory: 20 });
       const request = async (id: string) => {
@@ -46,7 +46,7 @@ export function describeShopIsolation(store: TestStore): void {
       assert.deepEqual(await stranger.events(), []);
     });
 
-    test('a read gets the same headers, in the same order, as a read of a product that does not exist, even after the shop of the product has read it', async () => {
+    test('a read of a product of another shop gets the same headers, in the same order, as a read of a product that does not exist, even after the other shop has read its product', async () => {
       const [shop, stranger] = [await store.shop(), await store.shop()];
       const { id } = await shop.product();
       await shop.ok('GET', `/products/${id}`);
@@ -57,7 +57,7 @@ export function describeShopIsolation(store: TestStore): void {
       assert.deepEqual(response, await read(MISSING_ID));
     });
 
-    test('is on no page of a product list, an inventory list or an adjustment log', async () => {
+    test('a product of another shop is on no page of a product list, an inventory list or an adjustment log', async () => {
       const [shop, stranger] = [await store.shop(), await store.shop()];
       for (const one of [shop, stranger, shop, stranger, shop]) {
         const { id } = await one.product({ collection: 'c' });
@@ -75,7 +75,7 @@ export function describeShopIsolation(store: TestStore): void {
       );
     });
 
-    test("cannot be read with a cursor of its shop's adjustment log", async () => {
+    test('a key cannot use a cursor of the adjustment log of another shop', async () => {
       const [shop, stranger] = [await store.shop(), await store.shop()];
       const { id } = await shop.product();
       for (const adjustment of [1, 2]) await shop.ok('POST', '/inventory', { product_id: id, adjustment });

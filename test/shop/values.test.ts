@@ -15,7 +15,7 @@ import { createId, isId } from '../../src/core/time-ordered-id.ts';
 const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme', maxLength: 200 }));
 
 describe('slugs', () => {
-  test('of any name are lower-case ASCII words joined by single hyphens, short enough to append a number', () => {
+  test('the slug of any name consists of lower-case ASCII words joined by single hyphens, and is short enough to append a number', () => {
     fc.assert(
       fc.property(anyText, (name) => {
         const slug = toSlug(name);
@@ -26,7 +26,7 @@ describe('slugs', () => {
     );
   });
 
-  test('that are already in use get the smallest free number as a suffix', () => {
+  test('a slug that is already in use gets the smallest free number as a suffix', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 30 })), (numbers) => {
         const used = new Set(numbers.map((number) => (number === 1 ? 'mug' : `mug-${number}`)));
@@ -42,7 +42,7 @@ describe('slugs', () => {
 describe('keys', () => {
   const serviceName = fc.stringMatching(/^[a-z0-9]{2,16}$/);
 
-  test('are well formed for their own service and for no other', () => {
+  test('a key is well formed for its own service and for no other service', () => {
     fc.assert(
       fc.property(serviceName, serviceName, (name, other) => {
         const key = createApiKey(name, randomBytes);
@@ -54,7 +54,7 @@ describe('keys', () => {
     );
   });
 
-  test('are malformed when one character is replaced, or when two neighbouring characters are swapped', () => {
+  test('a key is malformed when one character is replaced, or when two neighbouring characters are swapped', () => {
     const printable = fc.stringMatching(/^[0-9A-Za-z_]$/);
     fc.assert(
       fc.property(fc.nat(), printable, (number, character) => {
@@ -69,7 +69,7 @@ describe('keys', () => {
     );
   });
 
-  test('use all characters of the alphabet equally often', () => {
+  test('keys use all characters of the alphabet equally often', () => {
     const counts = new Map<string, number>();
     for (let made = 0; made < 2_000; made += 1) {
       for (const character of createApiKey('mercat', randomBytes).slice(12, 42)) {
@@ -84,7 +84,7 @@ describe('keys', () => {
 });
 
 describe('JSON with its number literals', () => {
-  test('is parsed to the values of JSON.parse, except that each number is kept as its literal', () => {
+  test('JSON is parsed to the values of JSON.parse, except that each number is kept as its literal', () => {
     const plain = (value: unknown): unknown => {
       if (value instanceof JsonNumber) return Number(value.text);
       if (Array.isArray(value)) return value.map(plain);
@@ -98,7 +98,7 @@ describe('JSON with its number literals', () => {
     );
   });
 
-  test('keeps every digit of a number', () => {
+  test('the parser keeps every digit of a number', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^-?(0|[1-9]\d{0,50})(\.\d{1,50})?([eE][+-]?\d{1,4})?$/), (literal) => {
         const parsed = parseJsonText(` {"a":[ ${literal} ],"${literal}":1}`) as { a: JsonNumber[] };
@@ -107,7 +107,7 @@ describe('JSON with its number literals', () => {
     );
   });
 
-  test('reads a field named __proto__ as an ordinary field', () => {
+  test('the parser reads a field named __proto__ as an ordinary field', () => {
     const parsed = parseJsonText('{"__proto__":{"price":1}}') as Record<string, unknown>;
     assert.equal(parsed['price'], undefined);
     assert.deepEqual(Object.keys(parsed), ['__proto__']);
@@ -147,7 +147,7 @@ describe('product fields', () => {
     return { ...parsed.value, slug: parsed.value.slug ?? 'slug' };
   };
 
-  test('that are valid are accepted', () => {
+  test('valid product fields are accepted', () => {
     fc.assert(
       fc.property(validBody, (body) => {
         const fields = fieldsOf(body);
@@ -161,7 +161,7 @@ describe('product fields', () => {
     );
   });
 
-  test('that an update omits keep their value', () => {
+  test('the product fields that an update omits keep their values', () => {
     fc.assert(
       fc.property(validBody, validBody, (one, two) => {
         const before = fieldsOf(one);
@@ -179,7 +179,7 @@ describe('product fields', () => {
     );
   });
 
-  test('in any JSON value are either all accepted or rejected with at least one reason', () => {
+  test('the product fields in any JSON value are either all accepted, or rejected with at least one reason', () => {
     fc.assert(
       fc.property(fc.json(), (body) => {
         const parsed = parseNewProduct(parseJsonText(body));

@@ -1,6 +1,6 @@
-// Runs the checks of `mercat doctor` that use the network. They check whether vendors accept their keys, whether RPC endpoints serve their
-// chains, and whether the clock of this machine is right. Each probe of a vendor or an endpoint is one small request. No URL is printed,
-// because a URL may contain a key.
+// Runs the checks of `mercat doctor` that use the network. They check whether vendors accept the configured keys, whether RPC endpoints serve
+// their chains, and whether the clock of this machine is right. Each probe of a vendor or an endpoint is one small request. No URL is
+// printed, because a URL may contain a key.
 
 import type { Config } from '../../config.ts';
 import { toChainSetting } from '../../config.ts';

@@ -22,8 +22,8 @@ export type BegunMove = { state: MoveState; tables: readonly MovedTable[]; isMov
 const decodeLocked = rowDecoder('lock', { locked: boolean });
 
 /**
- * Compares the databases, not their URLs: takes a lock in one database, and tries to take it in the other. This fails only if both are the
- * same.
+ * Compares the databases, not their URLs: takes a lock in one database, and tries to take the same lock in the other. The second lock fails
+ * only if they are one database.
  */
 async function isSameDatabase(source: Database, target: Database): Promise<boolean> {
   if (source.engine !== target.engine) return false;

@@ -41,7 +41,7 @@ export function createFeedTasks(
   ];
 }
 
-/** Runs the task. Between runs it keeps the ETag of the feed, if the last run ingested the feed completely. */
+/** Runs the task. Between runs, the reader keeps the ETag of the feed if the last run ingested the feed completely. */
 class FeedReader {
   readonly #context: UpstreamContext;
   readonly #client: FeedClient;

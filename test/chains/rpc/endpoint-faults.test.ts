@@ -78,8 +78,8 @@ suite('a chain is read through faulty endpoints', () => {
       assert.ok((faultyOne.counts[fault] ?? 0) > 0, 'the fault did not occur');
       if (!FAULTS_OF_ANY_METHOD.has(fault)) return;
       const [first, second] = reader.endpoints();
-      // The fault has affected a response, so the endpoint has failures. Only a rejected batch is no failure, because the endpoint then
-      // gets single requests.
+      // The fault has affected a response, so the endpoint has failures. Only a rejected batch does not count as a
+      // failure, because the endpoint then gets single requests.
       if (fault !== 'no-batch') assert.ok((first?.failures ?? 0) > 0);
       if (!SLOW_FAULTS.has(fault)) assert.equal(second?.failures, 0);
     });
@@ -255,7 +255,7 @@ suite('a chain is read through faulty endpoints', () => {
     await assert.rejects(closing.blocks.head(), { name: 'RpcFailure', kind: 'closed' });
   });
 
-  test('of the URL of an endpoint, the status, errors and logs contain only the host', async (t) => {
+  test('the status, errors and logs contain only the host of the URL of an endpoint', async (t) => {
     const endpoint = await faulty(t, { faults: ['error'], faultShare: 1 });
     const secret = endpoint.url.replace('//', '//user:hush-hush-1@') + '/v2/hush-hush-2?key=hush-hush-3';
     const lines: string[] = [];

@@ -27,7 +27,7 @@ forEachMarket('floor', { settings }, (market) => {
     return [askFloor?.raw ?? null, buyerFloor?.raw ?? null];
   };
 
-  test('has every field', async () => {
+  test('the floor response has every field', async () => {
     const subject = newCollection({ chain: 'apechain', royaltyBps: 500 });
     await market.load([
       subject.collection(),
@@ -46,7 +46,7 @@ forEachMarket('floor', { settings }, (market) => {
     });
   });
 
-  test('has the same ETag although `updatedAt` is the time of the request', async () => {
+  test('the floor response keeps its ETag although `updatedAt` is the time of the request', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.order('1', 5)]);
     const responses = [];
@@ -60,14 +60,14 @@ forEachMarket('floor', { settings }, (market) => {
     assert.equal(new Set(responses).size, 1);
   });
 
-  test('has two null floors when no floor is known', async () => {
+  test('both floors are null when no floor is known', async () => {
     const subject = newCollection();
     await market.load([subject.collection()]);
     const { askFloor, buyerFloor, stale } = await read(subject);
     assert.deepEqual([askFloor, buyerFloor, stale], [null, null, false]);
   });
 
-  test('is not found for an unknown collection and for a collection without a chain', async () => {
+  test('the floor is not found for an unknown collection and for a collection without a chain', async () => {
     await market.load([
       { kind: 'collection', slug: 'chainless', name: 'No chain', snapshot: { floorRaw: '5' } },
       { kind: 'collection', slug: 'unchained', name: 'No chain', contractAddress: `0x${'fe'.repeat(20)}` },
@@ -87,7 +87,7 @@ forEachMarket('floor', { settings }, (market) => {
   });
 
   describe('the ask floor', () => {
-    test('falls back from the listings to the analytics record, the stats record and the snapshot, in this order', async () => {
+    test('the ask floor falls back from the listings to the analytics record, the stats record and the snapshot, in this order', async () => {
       const subject = newCollection({ snapshot: { floorRaw: '44' } });
       const ask = async () => {
         const [raw] = await rawsOf(subject);
@@ -117,7 +117,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal(await ask(), '44', 'the floor of a record was used after 30 minutes');
     });
 
-    test('is null when it is known that nothing is listed, whatever floors the records and the snapshot have', async () => {
+    test('the ask floor is null when it is known that nothing is listed, whatever floors the records and the snapshot have', async () => {
       const subject = newCollection({ snapshot: { floorRaw: '44' } });
       await market.load([
         subject.collection(),
@@ -131,7 +131,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal((await market.ok(subject.path)).data.stats.floor, null);
     });
 
-    test('is the cheapest of the own orders and of the mirrored listings that no own order replaces', async () => {
+    test('the ask floor is the cheapest of the own orders and of the mirrored listings that no own order replaces', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.listing('1', 5), subject.listing('2', 50)]);
       assert.equal((await rawsOf(subject))[0], '5');
@@ -143,7 +143,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal((await rawsOf(subject))[0], '7');
     });
 
-    test('is found even when own orders replace the 650 cheapest mirrored listings', async () => {
+    test('the ask floor is found even when own orders replace the 650 cheapest mirrored listings', async () => {
       const subject = newCollection();
       const replaced = range(650).flatMap((n) => [subject.listing(`${n}`, 1 + n), subject.order(`${n}`, 10_000 + n)]);
       await market.load([subject.collection(), ...replaced, subject.listing('9999', 5_000)]);
@@ -151,7 +151,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal((await market.ok(`${subject.path}/listings?limit=1`)).data[0].price.raw, '5000');
     });
 
-    test('is compared as an integer up to 2^256-1', async () => {
+    test('the ask floor is compared as an integer up to 2^256-1', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -161,7 +161,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal((await rawsOf(subject))[0], (UINT256_MAX - 1n).toString());
     });
 
-    test('ignores rows that have ended, have expired or have a price of zero', async () => {
+    test('the ask floor ignores rows that have ended, have expired or have a price of zero', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
@@ -177,7 +177,7 @@ forEachMarket('floor', { settings }, (market) => {
   });
 
   describe('the buyer floor', () => {
-    test('of an own ask adds platform fee and royalty, each rounded up to the base unit', async () => {
+    test('the buyer floor of an own ask includes the platform fee and the royalty, each rounded up to the base unit', async () => {
       const cases: [bigint, number, bigint][] = [
         [1n, 500, 3n],
         [1n, 0, 2n],
@@ -197,13 +197,13 @@ forEachMarket('floor', { settings }, (market) => {
       }
     });
 
-    test('is the ask plus the platform fee when the royalty is unknown', async () => {
+    test('the buyer floor is the ask plus the platform fee when the royalty is unknown', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.order('1', 1_000)]);
       assert.deepEqual(await rawsOf(subject), ['1000', '1025']);
     });
 
-    test('of a mirrored listing is its buyer total, or its ask if it has no buyer total', async () => {
+    test('the buyer floor of a mirrored listing is its buyer total, or its ask if the listing has no buyer total', async () => {
       const subject = newCollection({ royaltyBps: 500 });
       await market.load([subject.collection(), subject.listing('1', 1_000, { buyerTotalRaw: '1111' })]);
       assert.deepEqual(await rawsOf(subject), ['1000', '1111']);
@@ -215,7 +215,7 @@ forEachMarket('floor', { settings }, (market) => {
       );
     });
 
-    test('is the lower of the buyer totals of an own order and a mirrored listing, whichever of them has the lower ask', async () => {
+    test('the buyer floor is the lower of the buyer totals of an own order and a mirrored listing, whichever of them has the lower ask', async () => {
       const subject = newCollection({ royaltyBps: 500 });
       await market.load([
         subject.collection(),
@@ -227,7 +227,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['900', '1074']);
     });
 
-    test('of an own Solana listing without a buyer total adds platform fee and royalty as well', async () => {
+    test('the buyer floor of an own Solana listing without a buyer total also includes the platform fee and the royalty', async () => {
       const subject = newCollection({ chain: 'solana', royaltyBps: 500 });
       const own = { source: 'mercat' };
       await market.load([subject.collection(), subject.listing(mintOf('1'), 1_000, own)]);
@@ -242,7 +242,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['900', '968']);
     });
 
-    test('does not come from a mirrored listing while an unexpired own order replaces it', async () => {
+    test('the buyer floor does not come from a mirrored listing while an unexpired own order replaces it', async () => {
       const subject = newCollection({ royaltyBps: 0 });
       await market.load([
         subject.collection(),
@@ -255,7 +255,7 @@ forEachMarket('floor', { settings }, (market) => {
       assert.deepEqual(await rawsOf(subject), ['1000', '1000']);
     });
 
-    test('ignores rows that have ended, have expired or have a price of zero', async () => {
+    test('the buyer floor ignores rows that have ended, have expired or have a price of zero', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection({ snapshot: { floorRaw: '3' } }),
@@ -272,7 +272,7 @@ forEachMarket('floor', { settings }, (market) => {
     });
   });
 
-  test('is stored again as the last buyer floor after another process has deleted the stored floor, even if the clock was set back', async (t) => {
+  test('the last buyer floor is stored again after another process has deleted it, even if the clock was set back', async (t) => {
     const subject = newCollection();
     await market.load([subject.collection()]);
     let now = market.now();
@@ -293,7 +293,7 @@ forEachMarket('floor', { settings }, (market) => {
     assert.equal(await floors.find(subject.id), 5n);
   });
 
-  test('is up to date in the first request after each import', async () => {
+  test('the floors are up to date in the first request after each import', async () => {
     const subject = newCollection({ royaltyBps: 0 });
     await market.load([subject.collection()]);
     assert.deepEqual(await rawsOf(subject), [null, null]);
