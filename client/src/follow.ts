@@ -13,7 +13,7 @@ export type ActivityKind = Activity['kind'];
 
 export type FollowOptions = {
   /**
-   * Begins after this offset, for example the `meta.offset` of a response. `'0'` is the oldest activity that the service keeps.
+   * Begins after this offset, for example the `meta.offset` of a response. With `'0'`, begins with the oldest activity that the service keeps.
    * Default: begins now.
    */
   from?: string;

@@ -16,10 +16,7 @@ const METADATA_ADDRESSES = new Set(['168.63.129.16']);
 /** `error` completes a sentence that begins with "the URL". `reason` is `private` for a host that has no public address. */
 export type ParsedTarget = { url: URL } | { error: string; reason: 'malformed' | 'private' };
 
-/**
- * Parses a target URL. If `allowPrivate` is true, http and addresses that are not public are allowed. `allowHttp` allows http to public
- * addresses.
- */
+/** Parses a target URL. `allowPrivate`: whether addresses that are not public are allowed. `allowHttp`: whether http is allowed. */
 export function parseTarget(text: string, allowPrivate: boolean, allowHttp = allowPrivate): ParsedTarget {
   if (text.length > TARGET_LENGTH_MAX) return malformed(`must have at most ${TARGET_LENGTH_MAX} characters`);
   if (!/^[!-~]+$/.test(text) || !URL.canParse(text)) return malformed('must be a URL in ASCII');

@@ -29,7 +29,7 @@ test('the similarity is 1 for the same words, and grows with the number of trigr
 });
 
 forEachEngine('trigrams', (engine) => {
-  test('that the program computes equal those of the database function', async () => {
+  test('the trigrams that the program computes equal the trigrams of the database function', async () => {
     const db = await engine.open();
     const texts = [
       'Harbour Lights #7',

@@ -53,7 +53,7 @@ export class BestHead {
     this.accept(number);
   }
 
-  /** Records that an implausible head was seen. Returns the ms since the first implausible head after the last accepted head. */
+  /** Records that an implausible head was seen. Returns for how many ms all heads that were seen have been implausible. */
   implausibleForMs(): number {
     this.#implausibleSince ??= this.#clock();
     return this.#clock() - this.#implausibleSince;

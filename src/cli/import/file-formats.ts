@@ -1,5 +1,5 @@
-// Recognises the format of a file by its first bytes. For a format that `mercat import` does not read, the message names a program that
-// converts the file.
+// Recognises the format of a file by its first bytes. For a format that `mercat import` does not read, the message says how to
+// convert the file.
 
 import { OperatorError } from '../../core/errors.ts';
 

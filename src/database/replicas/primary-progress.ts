@@ -16,7 +16,7 @@ type Note = { at: number; position: bigint };
 const PERIOD_MS = 200;
 const PERIOD_AFTER_FAILURE_MS = 50;
 const TIMEOUT_MS = 2_000;
-/** If a note fails more than this time after its time limit, this process was delayed. The failure then says nothing about the primary. */
+/** If a note fails later than TIMEOUT_MS plus this time, this process was delayed. The failure then says nothing about the primary. */
 const STALL_MS = 250;
 /** After this number of failed notes in a row, the primary counts as lost, unless the last note failed because of its time limit. */
 const FAILURES_OF_LOSS = 2;

@@ -118,7 +118,7 @@ forEachMove('moves of the index of a service', ({ engine, settings, createTarget
   });
 
   test(
-    'a server or worker that reaches the target before the move is complete ends',
+    'a server or worker ends if it reaches the target before the move is complete',
     { timeout: 2 * RECOVERY_MAX_MS },
     async () => {
       const [old, to] = [await settings(), await createTarget()];
