@@ -251,7 +251,7 @@ forEachEngine('the driver of tasks', (engine) => {
     assert.deepEqual(await runTask(task, { ...options, force: true }), { kind: 'busy' });
     await db.query(`update main.sync_task set holder = 'another run'`);
     assert.deepEqual(await run, { kind: 'lost' });
-    assert.match(String(reason), /taken over the task/);
+    assert.match(String(reason), /the lease of the task is lost/);
     assert.equal((await readRecord()).lastEnded, null);
   });
 
