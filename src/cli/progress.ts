@@ -1,5 +1,5 @@
-// Shows the progress of a long command: one line that is redrawn on a terminal, and nothing on another stream. The stream of the results
-// must never be used for progress.
+// Shows the progress of a long command as one line that is redrawn. If the stream is not a terminal, no progress is shown. The stream of the
+// results must never be used for progress.
 
 export type ProgressStream = { write(text: string): unknown; isTTY?: boolean; columns?: number };
 

@@ -8,8 +8,9 @@ import { isDoneWithin } from '../resilience/deadline.ts';
 const READ_WAIT_MS = 200;
 /** A job whose state was not read for this long is stopped. */
 const UNREAD_MS_MAX = 30_000;
-/** How long `stop` waits for the end of the job before it calls `cut`, and from this call on. */
+/** `stop` waits this long for the end of the job before it calls `cut`. */
 const STOP_WAIT_MS = 500;
+/** `stop` waits this long for the end of the job after it has called `cut`. */
 const CUT_WAIT_MS = 1_500;
 
 /** `result` and `failure` are both null while the job runs. `failure` is a message for the operator. */

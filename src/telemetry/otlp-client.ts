@@ -1,5 +1,5 @@
 // Posts traces and metrics to the OpenTelemetry receiver. An outage of the receiver is logged once when it begins and once when it
-// ends, and makes no call reject.
+// ends. During an outage, `post` returns a result and does not throw.
 
 import type { Log } from '../core/log.ts';
 import { OutageLog } from '../http/outage-log.ts';

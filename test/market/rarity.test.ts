@@ -45,9 +45,9 @@ test('a missing trait counts like a value that all tokens without the trait shar
   assert.deepEqual([ranksOf(hats(7))['7'], ranksOf(hats(7))['0']], [1, 2]);
 });
 
-test('two tokens have the same score if the products of the shares of their values are equal', () => {
-  // The first 3 tokens have values that 3 and 8 tokens share, the next 4 tokens have values that 4 and 6 tokens share. The products,
-  // 3 × 8 and 4 × 6, are equal.
+test('tokens have the same score if the frequencies of their values have the same product', () => {
+  // The first 3 tokens have a value of x that 3 tokens have, and a value of y that 8 tokens have. For the next 4 tokens, the numbers are 4
+  // and 6. The products, 3 × 8 and 4 × 6, are equal.
   const tokens: Tokens = Array.from({ length: 24 }, (_, i) => {
     if (i < 3) return [String(i), { x: 'of 3', y: 'of 8' }];
     if (i < 7) return [String(i), { x: 'of 4', y: 'of 6' }];

@@ -91,7 +91,7 @@ export class MoveJobs {
           await sides.target.close();
         }
       },
-      // Makes a long statement fail after a stop. A repeated command begins with this statement.
+      // Makes a long statement fail after a stop. If the command is repeated, the move continues with this statement.
       cut: () => sides.target.close(),
       describeStop: `the move was stopped: ${CONTINUE}`,
       describeFailure: (reason) => `the move failed: ${reason}; ${CONTINUE}`,

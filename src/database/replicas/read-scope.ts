@@ -1,4 +1,4 @@
-// Marks work whose reads may use replicas, and says which commits such a replica must already have. Reads outside such work use the primary.
+// Marks work whose reads may use replicas, and says which commits a replica must already have. Reads outside such work use the primary.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Replica } from './replica.ts';
