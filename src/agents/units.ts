@@ -9,9 +9,9 @@ import { hasMembers } from './json.ts';
 const IMAGES = new Set(['image', 'banner']);
 
 /**
- * A copy of `value` without inline images. Each price also has `rawUnit`, the unit of `raw`, such as `10^-18 ETH`. Each all-time volume
- * also has `volumeCurrency`. The chain of an amount is the chain of the nearest enclosing object that names a chain. An object names a
- * chain in its member `chain` or `collectionId`, or in one of these members of its `listing`.
+ * A copy of `value` without inline images. Each price also has `rawUnit`, the unit of `raw`, such as `10^-18 ETH`. Each object with
+ * `volumeAllTime` also has `volumeCurrency`. The chain of an amount is the chain of the nearest enclosing object that names a chain. An
+ * object names a chain in its member `chain` or `collectionId`, or in one of these members of its `listing`.
  */
 export function withUnits(value: Json, chains: Chains, enclosing: Chain | null = null): Json {
   if (Array.isArray(value)) return value.map((one) => withUnits(one, chains, enclosing));

@@ -8,9 +8,8 @@ import type { AssetId } from '../core/address.ts';
 import type { ReadCollection } from './context.ts';
 
 /**
- * Failures that the content of a batch may have caused and that `readEach` has not solved by smaller batches. Such a batch is not read again
- * at once, because the breaker of an endpoint counts some of these failures and could open. The next read of the collection uses a smaller
- * batch.
+ * Failures of `readEach` that the content of the batch may have caused. After such a failure, the batch is not read again at once, because
+ * the breaker of an endpoint counts some of these failures and could open. The next read of the collection uses a smaller batch.
  */
 const MAY_BE_THE_BATCH: ReadonlySet<RpcFailureKind> = new Set(['timeout', 'too-large', 'call-failed']);
 

@@ -30,7 +30,7 @@ export class GuardedFailure extends Error {
   }
 }
 
-/** The body of a response whose status is not a success is not read. Throws GuardedFailure. */
+/** Reads the body of a response only if the status is a success. Throws GuardedFailure. */
 export async function guardedGet(url: URL, options: GuardedGet): Promise<GuardedResponse> {
   using deadline = new DeadlineSignal(options.timeoutMs, options.signal);
   try {

@@ -100,8 +100,8 @@ class Move {
   }
 
   /**
-   * Returns if the source is closed: only the response to the closing commit was lost, and the move can be completed. Throws if the source is
-   * not closed.
+   * If the source is closed, returns: only the response to the closing commit was lost, and the move can be completed. If the source is not
+   * closed, throws.
    */
   async #handleFailure(failure: unknown): Promise<void> {
     const { id, runner } = this.#begun.state;
@@ -118,7 +118,7 @@ class Move {
     if (now.phase !== 'moved') throw failure;
   }
 
-  /** The last steps, after which nodes may use the target. */
+  /** Runs the last steps. Nodes may use the target after the first of these steps. */
   async complete(): Promise<Outcome> {
     const { target } = this.#sides;
     const { state } = this.#begun;

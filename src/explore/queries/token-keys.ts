@@ -10,7 +10,7 @@ import { computedRankSql, hasReportedRanks } from '../../market/queries/rarity.t
 /** `listed` null: tokens that are listed, and tokens that are not. `assets` null: all assets. `now` in milliseconds. */
 export type TokenFilter = { listed: boolean | null; assets: readonly string[] | null; now: number };
 
-/** An own order has no key. This value is used in its place, and sorts before the key of every mirrored listing with the same price and id. */
+/** An own order has no key. This value replaces the missing key, and sorts before the key of every mirrored listing with the same price and id. */
 export const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
 
 /**

@@ -50,7 +50,7 @@ export function toAskFloorFigure(facts: FloorFacts, now: number): Figure<bigint 
 
 const BOOKS = { kind: 'scan', source: 'listings', maxAgeMs: null } as const;
 
-/** Candidates with the value null, for an empty mirror. Empty if the listings of a marketplace were not read to their end. */
+/** Candidates with the value null, for an empty mirror. No candidates if the listings of a marketplace were not read to their end. */
 function toEmpty(coverage: readonly Coverage[]): Candidate<null>[] {
   const rows = isScanned(coverage, 'listings') ? coverage.filter((row) => row.kind === 'scan') : coverage;
   const need = { subject: 'listings' as const, since: null, maxAgeMs: MAX_AGE_MS.floor, importedMaxAgeMs: null };
