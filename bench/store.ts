@@ -95,7 +95,7 @@ async function benchAdjustments(database: Database, shop: Shop): Promise<void> {
   );
 }
 
-/** Measures adjustments of one product. For comparison, measures the rate at which a loop commits one adjustment after the other. */
+/** Measures adjustments of one product. For comparison, measures the same adjustments as statements without the service. */
 async function benchHotProduct(database: Database, shop: Shop): Promise<void> {
   const hot = shop.productIds.slice(0, 1);
   await loadAdjustments(shop, hot);

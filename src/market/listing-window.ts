@@ -50,7 +50,7 @@ export async function readListingWindow(market: Market, collection: Collection):
     const [chunk, orders] = await Promise.all([mirror.readFor(rows), book.readFor(rows)]);
     book.keep(orders);
     // An own order is served even if a mirrored listing of its asset is cheaper. The own order of such an asset may be too expensive to be
-    // among the orders that were read, so a second statement finds the assets that have one.
+    // among the orders that were read, so a second statement finds the assets with own orders.
     const others = chunk.filter((row) => !book.assets.has(row.asset));
     let further: ReadonlySet<string> = NO_ASSETS;
     if (others.length > 0 && !book.isAtEnd) {

@@ -1,4 +1,4 @@
-// Tests which rows of the own order book and of the mirror a listing window reads, on collections that are larger than what one statement reads.
+// Tests which rows of the own order book and of the mirror a listing window reads. The collections have more rows than one statement reads.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

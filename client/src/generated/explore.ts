@@ -23,9 +23,9 @@ export type Activity = {
   mint: string | null;
   /** The price. Its `usd` is always null: dollar rates change, but an event does not. */
   price: Price | null;
-  /** The seller or the sender; null if unknown, or if it is a custody wallet. */
+  /** The seller or the sender; null if unknown, for a mint, and for a custody wallet. */
   from: string | null;
-  /** The buyer or the receiver; null if unknown, or if it is a custody wallet. */
+  /** The buyer or the receiver; null if unknown, for a burn, and for a custody wallet. */
   to: string | null;
   /** Id of the order. */
   orderId: string | null;
@@ -33,7 +33,7 @@ export type Activity = {
   marketplace: string | null;
   /** Transaction hash or signature; null if unknown or off-chain. */
   tx: string | null;
-  /** Why an order cannot be filled any more, for the kind `invalidate`. */
+  /** For `invalidate`: `owner`, `approval` or `counter`. For `reorg`: `correction` if a better record has replaced earlier records. Otherwise null. */
   reason: string | null;
   /** The offsets of the earlier events that an event of the kind `reorg` takes back; null for other kinds. */
   voids: string[] | null;

@@ -59,15 +59,24 @@ export const ActivitySchema = Type.Object(
       'Price',
       'The price. Its `usd` is always null: dollar rates change, but an event does not.',
     ),
-    from: typeOrNull<string>('string', 'The seller or the sender; null if unknown, or if it is a custody wallet.'),
-    to: typeOrNull<string>('string', 'The buyer or the receiver; null if unknown, or if it is a custody wallet.'),
+    from: typeOrNull<string>(
+      'string',
+      'The seller or the sender; null if unknown, for a mint, and for a custody wallet.',
+    ),
+    to: typeOrNull<string>(
+      'string',
+      'The buyer or the receiver; null if unknown, for a burn, and for a custody wallet.',
+    ),
     orderId: typeOrNull<string>('string', 'Id of the order.'),
     marketplace: typeOrNull<string>(
       'string',
       "An upper-case code for the service's own orders and sales, the lower-case source slug for others.",
     ),
     tx: typeOrNull<string>('string', 'Transaction hash or signature; null if unknown or off-chain.'),
-    reason: typeOrNull<string>('string', 'Why an order cannot be filled any more, for the kind `invalidate`.'),
+    reason: typeOrNull<string>(
+      'string',
+      'For `invalidate`: `owner`, `approval` or `counter`. For `reorg`: `correction` if a better record has replaced earlier records. Otherwise null.',
+    ),
     voids: Type.Unsafe<string[] | null>({
       type: ['array', 'null'],
       items: { type: 'string' },

@@ -74,7 +74,7 @@ export class ScriptedChain {
     this.#startedAt += ms;
   }
 
-  /** Removes the newest blocks, but never the first. Blocks that are mined then have other hashes. */
+  /** Removes the newest blocks, but never the first. Blocks that are mined afterwards have other hashes. */
   rollBack(depth: number): void {
     this.#branch += 1;
     this.#blocks = this.#blocks.slice(0, Math.max(1, this.#blocks.length - depth));

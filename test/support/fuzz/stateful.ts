@@ -46,7 +46,7 @@ const BATCH_SIZE = 250;
 /** The fuzzing ends after this many batches with a failing case. */
 const FAILURES_MAX = 8;
 /**
- * The shrinking of a failing case ends after this many runs. A case with many lines has so many smaller variants that the shrinking would
+ * The shrinking of a failing case ends after this many runs. A case whose bodies have many lines has so many smaller variants that the shrinking would
  * otherwise take hours.
  */
 const SHRINKING_RUNS_MAX = 500;
