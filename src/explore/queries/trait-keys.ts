@@ -222,8 +222,8 @@ function listedShare({ filter: { rarest }, listed }: TokenListQuery): number {
 }
 
 /**
- * `generation`: the generation of the computed ranks. Null if the service has computed no ranks for the collection, or if a marketplace or an
- * import has given it ranks.
+ * `generation`: the generation of the computed ranks. Null if the service has computed no ranks for the collection, or if the
+ * collection has ranks from a marketplace or an import.
  */
 type RankedQuery = TokenListQuery & { generation: number | null };
 

@@ -1,6 +1,6 @@
-// Finds the keys that listings of several collections have in one batch. The key of a listing is made of its marketplace and its id. If the
-// database accepts a key only once, the first listing with a key is stored, and a listing of another collection with this key is not stored.
-// The result is the same as if each listing were in a batch of its own.
+// Finds the keys that listings of several collections have in one batch. The key of a listing is made of its marketplace and its id. Until
+// the migration 0027-collection-keys.sql is applied, a key is unique over all collections: the first listing with a key is stored, and a listing
+// of another collection with this key is not stored. The result is the same as if each listing were in a batch of its own.
 
 import type { NumberedRecord } from '../records/parse.ts';
 

@@ -96,8 +96,8 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
 }
 
 /**
- * `count`: the number of assets of a collection that have a fillable order. `started`: the assets among these that had no fillable order at the
- * last expiry sweep, and have an order that has started since then.
+ * `count`: the number of assets of a collection that have a fillable order. `started`: the assets among these whose fillable orders have all
+ * started since the last expiry sweep.
  */
 export type OwnAssetCount = { count: number; started: readonly string[] };
 

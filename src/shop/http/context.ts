@@ -15,7 +15,7 @@ export type StoreRoutesContext = KeyAccess & {
   webhooks: {
     /** Whether webhook URLs may use http and addresses that are not public. */
     allowPrivate: boolean;
-    /** Makes the webhook worker of this process, if it has one, check for new events and due deliveries soon. */
+    /** If a process of this node has a webhook worker, makes this worker check for new events and due deliveries soon. */
     nudge: () => void;
   };
 };

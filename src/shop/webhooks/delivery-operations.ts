@@ -13,7 +13,7 @@ const LISTED_MAX = 200;
 /** The limit of deliveries that one command makes due. */
 const RETRIED_MAX = 10_000;
 
-/** `nudge` makes the webhook worker of this process, if it has one, check for due deliveries soon. */
+/** If this process has a webhook worker, `nudge` makes this worker check for due deliveries soon. */
 export function createDeliveryOperations(context: ShopContext, nudge: () => void): Operations {
   return {
     'webhooks.list': async (input) => {

@@ -141,7 +141,8 @@ const WRITE_PERIOD_MS = 50;
 
 /**
  * Inserts, changes and deletes rows of several tables, one transaction after the other, until `stop` is called. Also changes keys of
- * rows, and replaces rows by others with the same unique columns. `writes` and `rejected` return the numbers of transactions.
+ * rows, and replaces rows by others with the same unique columns. `writes` returns the number of committed transactions,
+ * and `rejected` the number of transactions that failed because the index was sealed.
  */
 export function writeRows(source: Database): {
   writes: () => number;
