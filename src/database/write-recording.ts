@@ -14,12 +14,15 @@ export type WriteRecording = {
    * table the alias `stored`.
    */
   returning: string;
-  /** SQL at the end of the select list of the first expression, with a comma before each column. It too must use the alias `stored`. */
+  /**
+   * SQL at the end of the select list of the first expression, with a comma before each column. This expression too must give the table the
+   * alias `stored`.
+   */
   image: string;
   /**
-   * Returns further common table expressions, with a comma before each. `written` is the name of the expression that writes the rows. It must
-   * also return `inserted`, which is false for an updated row. `before` is the name of the expression that reads the earlier rows with their
-   * keys and `image`. `first` is the number of the placeholder of `params[0]`: 3 for `$3`.
+   * Returns further common table expressions, with a comma before each. `written` is the name of the expression that writes the rows. This
+   * expression must also return `inserted`, which is false for an updated row. `before` is the name of the expression that reads the
+   * earlier rows with their keys and `image`. `first` is the number of the placeholder of `params[0]`: 3 for `$3`.
    */
   toSql: (names: { written: string; before: string }, first: number) => string;
   params: readonly unknown[];

@@ -135,7 +135,7 @@ forEachEngine('divided batches', (engine) => {
   beforeEach(() => emptyTables(db));
 
   /**
-   * `context` uses the same database. `seen.most` is the largest number of transactions that ran at the same time. `fail` is called at the end of
+   * `context` uses the database `db`. `seen.most` is the largest number of transactions that ran at the same time. `fail` is called at the end of
    * each transaction, with the number of the transaction.
    */
   const observe = (fail: (started: number) => void = () => undefined) => {
@@ -204,7 +204,7 @@ forEachEngine('divided batches', (engine) => {
     assert.equal(seen.most, engine.name === 'postgresql' ? 4 : 1);
   });
 
-  test('several imports at once together use half of the connections of the indexer database', async () => {
+  test('concurrent imports together use half of the connections of the indexer database', async () => {
     const { context, seen } = observe();
     const results = await Promise.all([ingestAll(context), ingestAll(context), ingestAll(context)]);
     assert.deepEqual(

@@ -272,7 +272,7 @@ test('Sales are spread over the year before the anchor', () => {
   assert.equal(linked.length, filled.length);
 });
 
-test('Half of the collections have an analytics record, with at least the volume and the number of the stored sales in each period', () => {
+test('Half of the collections have an analytics record; in each period, the volume and the number of sales in the record are at least those of the stored sales', () => {
   const all = ofKind('analytics');
   assert.equal(all.length, collections.length / 2);
   for (const analytics of all) {

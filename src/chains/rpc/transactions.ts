@@ -71,7 +71,7 @@ export class TransactionReads {
       first,
     );
     if (verdict === 'accepted') return first.found;
-    // The next read must see it if the endpoints have come to agree.
+    // The next read requests the transactions again, because the endpoints may agree by then.
     this.#discard(txs);
     throw new RpcFailure('contradicted', 'transactions');
   }

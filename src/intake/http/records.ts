@@ -77,7 +77,7 @@ const DOCUMENTED = {
         enum: ['true', 'false'],
         default: 'false',
         description:
-          'If `true`, each collection that a record names and that has no collection record gets one, with the address as the name.',
+          'If `true`, the import creates a collection record for each collection that a record names and that has none. The name of the new collection is its address.',
       }),
     ),
     file: Type.Optional(
