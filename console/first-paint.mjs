@@ -4,7 +4,10 @@
 
 import { texts } from './src/texts.ts';
 
-/** These comments enclose the first paint. On all pages but the market, the service removes both and the HTML between them (src/server/console.ts). */
+/**
+ * These comments enclose the first paint. On all pages but the market, the service removes the comments and the HTML between them
+ * (src/server/console.ts).
+ */
 const START = '<!--first paint of the market-->';
 const END = '<!--end of the first paint-->';
 

@@ -59,7 +59,7 @@ function signSubmission(index: number): Promise<object> {
   return submissionOf(ask({ tokenId: BigInt(index), start, end: start + ORDER_LIFETIME_S }));
 }
 
-/** The form of the ids for each parameter: texts of this form in earlier responses are sent as values of the parameter. */
+/** The form of the values of each parameter. Texts of this form are taken from earlier responses and sent as values of the parameter. */
 const MARKET_IDS = {
   id: /^[a-z]+_(?:0x[0-9a-f]{40}|[a-z-]+)$/,
   chain: /^(?:ethereum|base|polygon|solana)$/,

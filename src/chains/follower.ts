@@ -43,7 +43,7 @@ export type StepResult = { changed: Set<string>; more: boolean };
 const EDGE_BLOCKS = 32;
 /** The most blocks in one step. The reader may return fewer, because an endpoint may accept fewer. */
 const RANGE_BLOCKS_MAX = 10_000;
-/** The hash of every block that was read is kept while the block is at most this much older than the block of the cursor. */
+/** Every stored hash is kept while its block is at most this much older than the block of the cursor. */
 const DENSE_MS = 60 * 60_000;
 /** The hashes of this many block numbers before the cursor are also kept, whatever the age of the blocks. */
 const DENSE_BLOCKS_MIN = 512;

@@ -1,5 +1,6 @@
 // Distributes the tables of the indexer over the nodes of a Citus cluster, and reads the state of the cluster. The rows of a collection are on
-// one node. The service connects to the coordinator. Tables without a collection in their primary key stay on the coordinator.
+// one node. The service connects to the coordinator. Tables without a collection in their primary key stay on the coordinator, except the
+// tables in COPIED.
 
 import { OperatorError } from '../core/errors.ts';
 import { DeadlineExceeded } from '../resilience/deadline.ts';
@@ -157,8 +158,8 @@ const decodeCluster = rowDecoder('cluster', {
 });
 
 /**
- * `nodes`: the nodes that store shards, as `host:port`. `inactive`: those among them that are switched off. `local`: tables that are not
- * distributed.
+ * `nodes`: the active nodes that may store shards, as `host:port`. `inactive`: the inactive nodes that may store shards. `local`: the tables
+ * that are not distributed.
  */
 export type Cluster = { version: string; nodes: string[]; inactive: string[]; local: string[] };
 

@@ -25,7 +25,7 @@ const ethereum = createChains().get('ethereum') ?? assert.fail();
 const CONTRACT = toEvmAddress('lamps');
 const COLLECTION = `ethereum_${CONTRACT}`;
 const OWNER = toEvmAddress('owner');
-/** A part is stored when it has 5,000 events and its block is complete. */
+/** A part is stored when it has 5,000 events or more and its last block is complete. */
 const MINTS_OF_BLOCK = 2_600;
 const WAIT_MS = 30_000;
 

@@ -46,7 +46,7 @@ forEachMarket('wallets', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     for (const path of [tokensOf(VAULT), listingsOf(VAULT)]) assert.deepEqual(await market.walk(path), []);
   });
 
-  test('a wallet on Solana has the tokens that it owns and the tokens that it has listed, by their mints', async () => {
+  test('a wallet on Solana has the tokens that it owns and the tokens that it has listed, each with its mint', async () => {
     const owner = toSolanaAddress('owner');
     const subject = newCollection({ chain: 'solana' });
     const [mint, listed] = [mintOf('wallet', '1'), mintOf('wallet', '2')];

@@ -38,7 +38,7 @@ const COLLECTION = idOf(EVM);
 const SECOND = 1_000;
 const NOW_S = NOW / SECOND;
 const at = (ms: number) => new Date(NOW + ms).toISOString();
-/** All orders and listings of the random changes have started and expired before this time. */
+/** Every start time and every expiry time of the random changes is before this time. */
 const LATER = NOW + 60 * 60 * SECOND;
 const ALL = { timeoutMs: 30_000, batchesMax: 100 };
 

@@ -14,8 +14,8 @@ import { TimeBudget, Turns, inTurn, tooMany } from '../../database/turns.ts';
  */
 const WAIT_MAX_MS = 20_000;
 /**
- * The longest wait of a request that shares statements with others. Its last statement begins at the end of this wait at the latest, and
- * has a time limit of its own. The check of the key comes before this wait, with another time limit.
+ * The longest wait of a request that shares statements with other requests. Its last statement begins at the end of this wait at the latest,
+ * and has a time limit of its own. The check of the key comes before this wait, with another time limit.
  */
 const SHARED_WAIT_MAX_MS = 15_000;
 const STALL_MS = 5_000;
@@ -127,8 +127,8 @@ export class StoreShares {
   /**
    * Sends a response part by part, when it is the turn of the shop. The next part is made after the client has read most of the earlier
    * parts. If a part fails or the client reads too slowly, the connection is closed. The client can then tell that the response is
-   * incomplete. `latest`: the end of the wait for the turn, a time of `performance.now()`. A request that has waited before passes the end of
-   * its first wait.
+   * incomplete. `latest`: the end of the wait for the turn, a time of `performance.now()`. For a request that has waited before, `latest` is
+   * the end of its first wait.
    */
   streamTo(
     shopId: string,

@@ -126,7 +126,7 @@ describe('JSON', () => {
 });
 
 describe('a product export of Shopify', () => {
-  test('each variant becomes a product with the images of all rows, on the line of its row', async () => {
+  test('each variant is sent as a product, in the place of its row, with the images of all rows of its handle', async () => {
     const header =
       'Handle,Title,Tags,Option1 Value,Variant Inventory Tracker,Variant Price,Image Src,Image Position,Variant Image,SEO Title';
     const rows = [

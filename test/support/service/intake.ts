@@ -198,7 +198,10 @@ export async function emptySyncTables(db: Database): Promise<void> {
   for (const table of SYNC_TABLES) await db.query(`delete from ${table}`);
 }
 
-/** All rows of the tables in TABLES, in a fixed order. If two dumps are equal, nothing has changed between them. */
+/**
+ * The rows of the tables in TABLES, in a fixed order, without the parts that `dumpSql` leaves out. If two dumps are equal, no record has
+ * changed between them.
+ */
 export async function dumpTables(db: Database): Promise<Record<string, unknown[]>> {
   const dump: Record<string, unknown[]> = {};
   for (const table of TABLES) dump[table] = (await db.query(dumpSql(table))).map((r) => r['row']);
@@ -214,7 +217,7 @@ function dumpSql(table: TableName): string {
   if (table === 'indexer.token_metadata') {
     return `select (to_jsonb(t) - 'fetched_at')::text as row from ${table} as t order by 1`;
   }
-  // A transaction may lock the figures of a collection and then write nothing. The lock creates the row of the figures.
+  // A transaction may lock the figures of a collection and then write nothing. The lock creates a blank row of figures, which is left out.
   const isBlank = `listed_assets + own_listed_assets + tokens + holders = 0 and not recorded
     and volume_rank = '-Infinity' and floor_rank = '-Infinity'`;
   // `point_at` is the time at which the figures were recorded in the history.
