@@ -61,7 +61,7 @@ type ServiceSettings = {
   secretsKeys: readonly Buffer[];
   extraChain: Chain | null;
   platformFeeBps: number;
-  /** The trusted proxies, for `X-Forwarded-For`: their number in a row before the service, or their IP addresses. */
+  /** The proxies whose `X-Forwarded-For` is trusted: how many of them stand in a row before the service, or their IP addresses. */
   trustProxy: number | readonly string[];
   /** The limit of requests a minute for each API key of the store interface. */
   storeRateLimit: number;

@@ -26,7 +26,10 @@ const BATCHES_MAX = 200;
 /** The most imports whose recorded changes one sweep deletes. An import of a million records has 2,000 rows of changes. */
 const OLD_IMPORTS_MAX = 5;
 
-/** How long a view is kept. Tasks need the time of the view for some minutes, and the time of the token's last refresh for some hours. */
+/**
+ * How long a view is kept, with the time of the token's last refresh. Tasks need the view for some minutes, and the refresh time for some
+ * hours.
+ */
 const VIEWS_KEPT_MS = 24 * 60 * 60_000;
 
 /**

@@ -43,7 +43,7 @@ forEachEngine('orders with several listings', (engine) => {
     assert.deepEqual(await list('status'), ['a 1 filled', 'a 2 cancelled', 'b 1 filled', 'b 2 cancelled']);
   });
 
-  test('get the known terms at all marketplaces in each collection', async () => {
+  test('have at every marketplace the terms that one marketplace has reported, in each collection', async () => {
     await insertAll(TERMS);
     assert.deepEqual(await list('counter'), ['a 1 0', 'a 2 0', 'b 1 0', 'b 2 0']);
   });
@@ -60,7 +60,7 @@ forEachEngine('orders with several listings', (engine) => {
     assert.deepEqual((await list('counter')).at(-1), 'b 2 unknown');
   });
 
-  test('have listings that the statements find by the hash of the order, without reading the other listings of the collection', async (t) => {
+  test('have listings that are found by the hash of the order, without reading the other listings of the collection', async (t) => {
     if (engine.hasCitus) return t.skip('the plan of a cluster has no steps of its nodes');
     await db.query(
       `insert into indexer.listing (key, id, source, chain, collection_id, asset, price_raw, seller, order_hash, status, listed_at)

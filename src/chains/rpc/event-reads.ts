@@ -63,8 +63,8 @@ export class EventReads {
         block: number,
         blocks: 1,
         toComparable: digestLogs,
-        // The logs are requested by block number. An endpoint that has another block with this number then returns the logs of its block,
-        // and the comparison shows the contradiction.
+        // For the comparison, the logs are requested by block number. An endpoint that has another block with this number then returns the
+        // logs of that block, and the comparison shows the contradiction.
         fetch: (other) => fetchRangeLogs(other, { from: number, to: number }, query),
       },
       fetched,
