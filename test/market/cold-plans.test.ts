@@ -22,7 +22,7 @@ const SIZE = { collections: 6_000, sales: 40_000, listings: 20_000, tokens: 40_0
 
 forEachEngine('uncached reads', (engine) => {
   // The inner suite closes the database before the engine removes it.
-  describe('of a large market', () => declareTests(engine));
+  describe('uncached reads of a large market', () => declareTests(engine));
 });
 
 function declareTests(engine: TestEngine): void {

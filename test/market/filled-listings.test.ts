@@ -23,7 +23,7 @@ forEachEngine('a filled listing', (engine) => {
     await db.query('analyze indexer.sale');
   });
 
-  test('gets its sale without a read of the other sales of the token', async () => {
+  test('a filled listing gets its sale without a read of the other sales of the token', async () => {
     const listing = {
       key: '00000000-0000-4000-8000-000000000001',
       collectionId: 'c',

@@ -20,7 +20,7 @@ forEachEngine('the number of listed tokens', (engine) => {
     await emptyTables(db);
   });
 
-  test('counts a token with a mirrored listing and an own order once: before the order starts, while it is active, and after it expires', async () => {
+  test('the number of listed tokens counts a token with a mirrored listing and an own order once: before the order starts, while it is active, and after it expires', async () => {
     let now = NOW;
     const context = toContext(db, { clock: () => now });
     await ingest(

@@ -31,7 +31,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       );
     });
 
-    test('gives the same rows in the same order with any limit, in every sort', async () => {
+    test('paging gives the same collections in the same order with any limit, in every sort', async () => {
       for (const sort of SORTS) {
         const complete = await list(`&chain=base&sort=${sort}`);
         assert.equal(complete.filter((row) => row.slug?.startsWith('paged-')).length, count);
@@ -42,7 +42,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       }
     });
 
-    test('continues after a collection whose id is as long as an id can be', async () => {
+    test('paging continues after a collection whose id is as long as an id can be', async () => {
       const slugs = ['a', 'b', 'c'].map((end) => `${'語'.repeat(499)}${end}`);
       await market.load(slugs.map((slug) => ({ kind: 'collection', chain: 'ink', slug, name: slug })));
       const rows = await market.walk('/v1/collections?chain=ink&limit=1');
@@ -52,7 +52,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       );
     });
 
-    test('has 25 rows in a page by default', async () => {
+    test('a page has 25 collections by default, and `hasMore` is false when no collection is left', async () => {
       const first = await market.ok('/v1/collections?chain=base');
       assert.equal(first.data.length, 25);
       assert.equal(first.pagination.hasMore, true);
@@ -65,7 +65,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       );
     });
 
-    test('neither repeats nor loses a row while rows are imported between the pages', async () => {
+    test('paging neither repeats nor loses a collection while collections are imported between the pages', async () => {
       for (const sort of SORTS) {
         const before = (await list(`&chain=base&sort=${sort}`)).map((row) => row.id);
         const seen: string[] = [];
@@ -98,7 +98,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       }
     });
 
-    test('continues after the position of a cursor even if the collection at this position has moved', async () => {
+    test('paging continues after the position of a cursor even if the collection at this position has moved', async () => {
       const page = await market.ok('/v1/collections?chain=base&sort=recent&limit=10');
       const last = page.data.at(-1);
       const next = async () => {
@@ -118,7 +118,7 @@ export function describeCollectionPaging(market: TestMarket): void {
     const cursorOf = async (query: string) =>
       (await market.ok(`/v1/collections?${query}`)).pagination.nextCursor as string;
 
-    test('is the response to a changed cursor, and to a cursor of another list', async () => {
+    test('a cursor that is changed, repeated or invalid, or that belongs to another list, gets a 400, and the message names the cursor', async () => {
       await market.load(toCollectionRecords(range(3).map(() => newCollection({ chain: 'base' }))));
       const subject = newCollection({ chain: 'base' });
       await market.load([subject.collection(), ...range(3).map((n) => subject.order(`${n}`, 1 + n))]);
@@ -148,12 +148,12 @@ export function describeCollectionPaging(market: TestMarket): void {
       await market.ok(`/v1/collections?chain=base&sort=recent&cursor=${own}&limit=3`);
     });
 
-    test('is not the response to a valid cursor that is sent with another limit, or with a parameter that names the default sort', async () => {
+    test('a valid cursor is accepted with another limit and with a parameter that names the default sort', async () => {
       const cursor = await cursorOf('limit=1');
       await market.ok(`/v1/collections?sort=volume&limit=2&cursor=${cursor}`);
     });
 
-    test('is the response to a limit or sort that is repeated, empty, out of range or of a wrong type, and the message names the parameter', async () => {
+    test('a limit or sort that is repeated, empty, out of range or of a wrong type gets a 400, and the message names the parameter', async () => {
       const wrong: [string, string[]][] = [
         ['limit', ['0', '101', '-1', '1.5', '1e1', '0x10', '', 'ten', '007', '%2B1', '25&limit=25']],
         ['sort', ['', 'Volume', 'price', 'floor_asc', 'volume&sort=volume', '__proto__']],
@@ -167,7 +167,7 @@ export function describeCollectionPaging(market: TestMarket): void {
       }
     });
 
-    test('is not the response to unknown parameters', async () => {
+    test('unknown parameters change neither the list of collections nor its ETag', async () => {
       const plain = await market.get('/v1/collections?limit=3');
       for (const query of ['limit=3&x=1', '_=1&_=2&limit=3', 'limit=3&Limit=0&SORT=x', 'limit=3&offset=-1&page=']) {
         const response = await market.get(`/v1/collections?${query}`);

@@ -14,7 +14,7 @@ forEachMarket('collection', {}, (market) => {
   const read = async (subject: TestCollection) => (await market.ok(subject.path)).data;
   const statsOf = async (subject: TestCollection) => (await read(subject)).stats;
 
-  test('has every field of its collection record, its stats record and its analytics record', async () => {
+  test('a collection has every field of its collection record, its stats record and its analytics record', async () => {
     const subject = newCollection({
       chain: 'polygon',
       name: 'Harbour <b>Lights</b> 🌊',
@@ -59,7 +59,7 @@ forEachMarket('collection', {}, (market) => {
     });
   });
 
-  test('on Solana has its address with letter case preserved, and its id in lower case', async () => {
+  test('a collection on Solana has its address with letter case preserved, and its id in lower case', async () => {
     const subject = newCollection({ chain: 'solana' });
     await market.load([subject.collection()]);
     const collection = await read(subject);
@@ -67,7 +67,7 @@ forEachMarket('collection', {}, (market) => {
     assert.notEqual(subject.id, `solana_${subject.address}`);
   });
 
-  test('with only a name and a slug has null in all other fields', async () => {
+  test('a collection whose record has only a name and a slug has null for every other value', async () => {
     await market.load([{ kind: 'collection', slug: 'bare', name: 'Bare' }]);
     const { data } = await market.ok('/v1/collections/bare');
     assert.deepEqual(data, {
@@ -86,7 +86,7 @@ forEachMarket('collection', {}, (market) => {
     });
   });
 
-  test('keeps the fields that a later record lacks', async () => {
+  test('a collection keeps the fields that a later record lacks', async () => {
     const subject = newCollection({ description: 'First', royaltyBps: 100 });
     await market.load([subject.collection()]);
     assert.equal((await read(subject)).description, 'First');
@@ -95,7 +95,7 @@ forEachMarket('collection', {}, (market) => {
     assert.deepEqual([description, royaltyBps], ['Second', 100]);
   });
 
-  test('has an image and a banner only when the URL scheme cannot run code', async () => {
+  test('a collection has an image and a banner only if their URL is http, https, ipfs, ar or data:image', async () => {
     const subject = newCollection();
     const servable = ['http://a/b', 'HTTPS://a/b', 'ipfs://a', 'ar://a', 'data:image/svg+xml,%3Csvg/%3E'];
     const others = ['javascript:alert(1)', 'data:text/html,x', 'ftp://a', '//a/b', ' https://a', 'file:///etc', 'x'];
@@ -107,7 +107,7 @@ forEachMarket('collection', {}, (market) => {
     }
   });
 
-  test('is not found by an unknown id', async () => {
+  test('an unknown id of a collection gets a 404', async () => {
     const response = await market.get('/v1/collections/nobody');
     assert.equal(response.status, 404);
     assert.deepEqual(Object.keys(response.body.error), ['code', 'message']);
@@ -117,7 +117,7 @@ forEachMarket('collection', {}, (market) => {
   describeComputedStats(market);
 
   describe('stats of a record', () => {
-    test('are served instead of stats computed from rows', async () => {
+    test('the stats of a record are served instead of stats computed from rows', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -133,7 +133,7 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual(sales, { ...UNKNOWN, allTime: 50 }, 'a window that the record lacks is known');
     });
 
-    test('come only from the record with the newest time, whatever the order of import', async () => {
+    test('the stats of a record come only from the record with the newest time, whatever the order of import', async () => {
       const subject = newCollection();
       const at = (hours: number) => market.ago(hours * HOUR_MS);
       await market.load([
@@ -157,7 +157,7 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual([newer.owners, newer.volume.allTime], [5, 9]);
     });
 
-    test('are served until their maximum age: two hours for the last 24 hours and seven days, a day for all other stats', async () => {
+    test('in a record, volumes and sales of 24 hours and seven days expire after two hours; owners, supply, and volume and sales of all time expire after a day', async () => {
       const subject = newCollection();
       const windows = { allTime: 9, sevenDay: 9, twentyFourHour: 9 };
       const at = market.ago(2 * HOUR_MS);
@@ -183,7 +183,7 @@ forEachMarket('collection', {}, (market) => {
       );
     });
 
-    test('with a time in the future count as observed at their import', async () => {
+    test('the stats of a record with a time in the future count as observed at their import', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.stats({ owners: 3, at: market.ago(-365 * 24 * HOUR_MS) })]);
       assert.equal((await statsOf(subject)).owners, 3);
@@ -193,7 +193,7 @@ forEachMarket('collection', {}, (market) => {
       assert.equal((await statsOf(subject)).owners, 4);
     });
 
-    test('without a time are served for a day after each import', async () => {
+    test('the stats of a record without a time are still served 23 hours after they were imported again', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.stats({ owners: 3 })]);
       market.advance(23 * HOUR_MS);
@@ -202,7 +202,7 @@ forEachMarket('collection', {}, (market) => {
       assert.equal((await statsOf(subject)).owners, 3);
     });
 
-    test('may be zero', async () => {
+    test('the stats of a record are served as zero if the record has zeros', async () => {
       const subject = newCollection();
       const zeros = { allTime: 0, sevenDay: 0, twentyFourHour: 0 };
       await market.load([
@@ -214,7 +214,7 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual([owners, supply, listedCount, volume, sales], [0, 0, 0, zeros, zeros]);
     });
 
-    test('are computed from rows for the fields that no record has', async () => {
+    test('the stats that no record has are computed from rows', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection({ tokensComplete: true }),
@@ -230,14 +230,14 @@ forEachMarket('collection', {}, (market) => {
   describe('the stored snapshot', () => {
     const snapshot = { floorRaw: '77', volumeAllTime: 12.5, supply: 100, owners: 40 };
 
-    test('is used when there is neither a record nor a row', async () => {
+    test('the stored snapshot is used when there is neither a record with stats nor a row', async () => {
       const subject = newCollection({ chain: 'abstract', snapshot });
       await market.load([subject.collection()]);
       const { floor, volume, supply, owners } = await statsOf(subject);
       assert.deepEqual([floor.raw, volume, supply, owners], ['77', { ...UNKNOWN, allTime: 12.5 }, 100, 40]);
     });
 
-    test('is not used when the stats can be computed from rows', async () => {
+    test('the stored snapshot is not used when the stats can be computed from rows', async () => {
       const subject = newCollection({ snapshot });
       await market.load([
         subject.collection({ tokensComplete: true }),
@@ -251,7 +251,7 @@ forEachMarket('collection', {}, (market) => {
     });
   });
 
-  test('has the same body and ETag with unknown query parameters', async () => {
+  test('the response for a collection has the same body and ETag with unknown query parameters', async () => {
     const subject = newCollection();
     await market.load([subject.collection()]);
     const plain = await market.get(subject.path);

@@ -32,7 +32,7 @@ forEachMarket('collections', { settings }, (market) => {
     (await list(`&chain=${subject.chain}`)).find((row) => row.id === subject.id);
 
   describe('a row', () => {
-    test('has every field of its record, and floor, volume, supply and owners', async () => {
+    test('a row has every field of its record, and floor, volume, supply and owners', async () => {
       const subject = newCollection({
         chain: 'polygon',
         name: 'Kites & <i>Comets</i>',
@@ -69,7 +69,7 @@ forEachMarket('collections', { settings }, (market) => {
       });
     });
 
-    test('has null, and not zero, for an unknown chain, address or figure', async () => {
+    test('a row has null, and not zero, for an unknown chain, address or figure', async () => {
       await market.load([
         { kind: 'collection', slug: 'only-a-name', name: 'Only a name' },
         { kind: 'collection', slug: 'no-slug-but-chain', chain: 'ink', name: 'No address' },
@@ -92,7 +92,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.equal(rows.find((row) => row.slug === 'no-slug-but-chain').chain, 'ink');
     });
 
-    test('on Solana has its address with letter case preserved, and its id in lower case', async () => {
+    test('a row on Solana has its address with letter case preserved, its id in lower case and its floor in SOL', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([subject.collection(), subject.listing(mintOf('1'), 5)]);
       const row = await rowOf(subject);
@@ -100,7 +100,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(row.stats.floor, { raw: '5', decimal: 5e-9, currency: 'SOL', usd: null });
     });
 
-    test('agrees with GET /v1/collections/{id}, for stats from records and for computed stats', async () => {
+    test('a row agrees with GET /v1/collections/{id}, for stats from the snapshot, for computed stats and for stats from records', async () => {
       const subject = newCollection({ snapshot: { floorRaw: '1', volumeAllTime: 2, supply: 3, owners: 4 } });
       const assertEqualToDetail = async () => {
         const { stats, stale, ...identity } = (await market.ok(subject.path)).data;
@@ -126,7 +126,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(await assertEqualToDetail(), ['50', 5, 8, 9]);
     });
 
-    test('has null for an image or banner URL that could run code', async () => {
+    test('a row has null for an image or banner URL that could run code', async () => {
       const subject = newCollection({ image: 'javascript:alert(1)', banner: 'data:text/html,x' });
       await market.load([subject.collection()]);
       const { image, banner } = await rowOf(subject);
@@ -135,7 +135,7 @@ forEachMarket('collections', { settings }, (market) => {
   });
 
   describe('the sort order', () => {
-    test('by volume compares all-time native volumes, from high to low, ties by id, unknown last', async () => {
+    test('the sort by volume compares all-time native volumes, from high to low, with ties by id and unknown volumes last', async () => {
       const volumes = [0, 5, null, 1e21, 5, 0.1, null, 5];
       const subjects = volumes.map(() => newCollection({ chain: 'base' }));
       await market.load(toCollectionRecords(subjects));
@@ -153,7 +153,7 @@ forEachMarket('collections', { settings }, (market) => {
       );
     });
 
-    test('by volume uses the volume of a record, else the sum of the sales, else the volume of the snapshot', async () => {
+    test('the sort by volume uses the volume of a record, else the sum of the sales, else the volume of the snapshot', async () => {
       const subjects = range(3).map((n) => newCollection({ snapshot: { volumeAllTime: n === 0 ? 2 : 900 } }));
       const [, summed, recorded] = subjects;
       await market.load([
@@ -164,7 +164,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(indexesOf(subjects, await list('&chain=ethereum')), [1, 0, 2]);
     });
 
-    test('by floor within a chain compares base units as integers, from high to low, unknown last', async () => {
+    test('the sort by floor within a chain compares base units as integers, from high to low, with ties by id and unknown floors last', async () => {
       const floors = [9n, 10n, null, UINT256_MAX, 10n ** 18n, 10n ** 18n + 1n, UINT256_MAX - 1n, 9n, null];
       const subjects = floors.map(() => newCollection({ chain: 'ink' }));
       await market.load(toCollectionRecords(subjects));
@@ -176,7 +176,7 @@ forEachMarket('collections', { settings }, (market) => {
       }
     });
 
-    test('by floor across chains compares dollars, then native units on chains without a rate, unknown last', async () => {
+    test('the sort by floor across chains compares dollars at the newest rates, with floors on a chain without a rate next and unknown floors last', async () => {
       const rate = (symbol: string, usd: number) => ({ kind: 'rate', symbol, usd, at: market.ago(0) });
       const chains = ['solana', 'ethereum', 'polygon', 'base', 'apechain', 'monad', 'ethereum'];
       const subjects = chains.map((chain) => newCollection({ chain }));
@@ -215,7 +215,7 @@ forEachMarket('collections', { settings }, (market) => {
       }
     }
 
-    test('by floor uses the served floors, even where an own order replaces a cheaper mirrored row', async () => {
+    test('the sort by floor uses the served floors, even where an own order replaces a cheaper mirrored row', async () => {
       const subjects = range(4).map(() => newCollection({ chain: 'abstract' }));
       const [hidden, middle, all, plain] = subjects as [TestCollection, TestCollection, TestCollection, TestCollection];
       await market.load([
@@ -239,7 +239,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(indexesOf(subjects, rows), [2, 3, 0, 1]);
     });
 
-    test('by recent puts the newest record first, ties by id', async () => {
+    test('the sort by recent puts the newest record first, with ties by id', async () => {
       const ages = [5, 1, 3, 1, 0, 400];
       const subjects = ages.map((days) => newCollection({ createdAt: market.ago(days * DAY_MS) }));
       await market.load(toCollectionRecords(subjects));
@@ -247,7 +247,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(indexesOf(subjects, await list('&sort=recent&chain=ethereum')), expected);
     });
 
-    test('by recent uses the time of the first import for a record without a date', async () => {
+    test('the sort by recent uses the time of the first import for a record without a date', async () => {
       const [old, dated] = [newCollection(), newCollection({ createdAt: market.ago(-MINUTE_MS) })];
       await market.load([old.collection()]);
       market.advance(HOUR_MS);
@@ -255,7 +255,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.deepEqual(indexesOf([old, dated], await list('&sort=recent&chain=ethereum')), [1, 0]);
     });
 
-    test('puts launched collections first in every sort', async () => {
+    test('launched collections come first in every sort', async () => {
       const specs = [
         { launched: false, volume: 1_000, floor: 1_000, days: 0 },
         { launched: true, volume: 1, floor: 1, days: 3 },
@@ -279,7 +279,7 @@ forEachMarket('collections', { settings }, (market) => {
       }
     });
 
-    test('without a sort parameter is by volume', async () => {
+    test('without a sort parameter, launched collections come first, and each group is sorted by its newest volumes', async () => {
       const subjects = range(3).map(() => newCollection({ chain: 'polygon' }));
       const [a, b, c] = subjects as [TestCollection, TestCollection, TestCollection];
       const volume = (subject: TestCollection, allTime: number, at: number) =>
@@ -296,7 +296,7 @@ forEachMarket('collections', { settings }, (market) => {
   });
 
   describe('the chain filter', () => {
-    test('returns only collections of the given chain, also for a chain that the settings add', async () => {
+    test('the chain filter returns only collections of the given chain, also for a chain that the settings add', async () => {
       const chains = ['solana', 'ethereum', 'polygon', 'base', 'ink', 'apechain', 'abstract'];
       await market.load(toCollectionRecords(chains.map((chain) => newCollection({ chain }))));
       const extra = newCollection({ chain: 'monad' });
@@ -312,7 +312,7 @@ forEachMarket('collections', { settings }, (market) => {
       assert.ok(data.every((row: any) => row.chain === 'monad'));
     });
 
-    test('rejects a value that is not the id of a chain in lower case', async () => {
+    test('the chain filter rejects a value that is not the id of a chain in lower case, and the message names the parameter', async () => {
       for (const chain of ['Ethereum', 'ETH', 'bitcoin', '', '%20ethereum', 'ethereum,base', '__proto__', 'null']) {
         const response = await market.get(`/v1/collections?chain=${chain}`);
         assert.equal(response.status, 400, chain);

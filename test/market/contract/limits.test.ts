@@ -56,7 +56,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
     });
 
   describe('a rate limit', () => {
-    test('allows 120 requests a minute to all lists together', async () => {
+    test('all lists together allow 120 requests a minute', async () => {
       const resetAt = market.now() + MINUTE_MS;
       for (const path of lists) assert.deepEqual(new Set(await statusesOf(path, LIST_MAX / 3)), new Set([200]));
       market.advance(20_500);
@@ -67,13 +67,13 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       for (const path of lists) assertRateLimited(await market.get(path), LIST_MAX, resetAt);
     });
 
-    test('allows 300 requests a minute to all other endpoints together', async () => {
+    test('all endpoints that are not lists together allow 300 requests a minute', async () => {
       const resetAt = market.now() + MINUTE_MS;
       for (const path of singles) assert.deepEqual(new Set(await statusesOf(path, SINGLE_MAX / 5)), new Set([200]));
       for (const path of singles) assertRateLimited(await market.get(path), SINGLE_MAX, resetAt);
     });
 
-    test('is counted separately for the lists and for the other endpoints', async () => {
+    test('a rate limit is counted separately for the lists and for the other endpoints', async () => {
       await statusesOf('/v1/collections', LIST_MAX + 1);
       for (const path of singles) assert.equal((await market.get(path)).status, 200, path);
       await statusesOf('/v1', SINGLE_MAX);
@@ -83,7 +83,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       for (const path of lists) assert.equal((await market.get(path)).status, 200, path);
     });
 
-    test('has a window that ends 60 seconds after the first request of the window', async () => {
+    test('the window of a rate limit ends 60 seconds after the first request of the window', async () => {
       await statusesOf('/v1/collections', 1);
       market.advance(MINUTE_MS - 1);
       await statusesOf('/v1/collections', LIST_MAX - 1);
@@ -95,7 +95,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       assert.equal((await market.get('/v1/collections')).status, 429);
     });
 
-    test('counts rejected requests without prolonging the window', async () => {
+    test('rejected requests do not prolong the window of a rate limit', async () => {
       const resetAt = market.now() + MINUTE_MS;
       await statusesOf('/v1/collections', LIST_MAX + 200);
       market.advance(MINUTE_MS - 1);
@@ -104,7 +104,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       assert.equal((await market.get('/v1/collections')).status, 200);
     });
 
-    test('counts HEAD requests, errors, 304 responses and requests with other methods', async () => {
+    test('a rate limit counts HEAD requests, errors, 304 responses and requests with other methods', async () => {
       const etag = (await market.get('/v1/collections')).headers.get('etag') ?? '';
       const kinds: [string, RequestInit, number][] = [
         ['/v1/collections', { method: 'HEAD' }, 200],
@@ -124,13 +124,13 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       assert.deepEqual([head.status, head.headers.get('retry-after')], [429, '60']);
     });
 
-    test('counts requests for malformed and unknown paths in the limit of the endpoints that are not lists', async () => {
+    test('requests for malformed and unknown paths count in the limit of the endpoints that are not lists', async () => {
       await statusesOf('/v1/nothing', SINGLE_MAX - 1);
       assert.equal((await raw('/v1/collections/%zz')).status, 400);
       assert.equal((await raw('/v1/collections/%zz')).status, 429);
     });
 
-    test('does not count preflights', async () => {
+    test('a rate limit neither counts nor rejects preflights', async () => {
       assert.deepEqual(
         new Set(await statusesOf('/v1/collections', LIST_MAX + 5, { method: 'OPTIONS' })),
         new Set([204]),
@@ -140,7 +140,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       assert.equal((await market.get('/v1/collections', { method: 'OPTIONS' })).status, 204);
     });
 
-    test('cannot be evaded by another spelling of the path', async () => {
+    test('a rate limit cannot be evaded by another spelling of the path', async () => {
       await statusesOf('/v1/collections', LIST_MAX);
       const spellings = [
         '/v1/collections/',
@@ -155,7 +155,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       for (const path of spellings) assert.equal((await raw(path)).status, 429, path);
     });
 
-    test('is counted for the IP address of the connection, not for the address in X-Forwarded-For', async () => {
+    test('a rate limit is counted for the IP address of the connection, not for the addresses in X-Forwarded-For and Forwarded', async () => {
       const forwarded = (sent: number) => ({
         'x-forwarded-for': `203.0.113.${sent}`,
         forwarded: `for=192.0.2.${sent}`,
@@ -172,7 +172,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       );
     });
 
-    test('sends its headers only with a 429', async () => {
+    test('a response that is not a 429 has no headers of a rate limit', async () => {
       const responses = [
         ...(await Promise.all(all.map((path) => market.get(path)))),
         ...(await Promise.all(all.map((path) => market.get(path, { method: 'HEAD' })))),
@@ -191,7 +191,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
   describe('caching', () => {
     const POLICY = /^public, max-age=0, s-maxage=\d+, stale-while-revalidate=\d+$/;
 
-    test('by shared caches is allowed for every response with the status 200, and browsers must revalidate each response', async () => {
+    test('every response with the status 200 has an ETag, may be stored by shared caches, and must be revalidated by browsers', async () => {
       for (const path of all) {
         const { headers } = await market.get(path);
         assert.match(headers.get('cache-control') ?? '', POLICY, path);
@@ -199,7 +199,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       }
     });
 
-    test('gives a 304 without a body when the ETag matches', async () => {
+    test('a request with a matching ETag gets a 304 with the caching and CORS headers of the full response', async () => {
       for (const path of all) {
         const { headers } = await market.get(path);
         const etag = headers.get('etag') ?? '';
@@ -216,14 +216,14 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       }
     });
 
-    test('gives the full response when the ETag does not match', async () => {
+    test('a request with an ETag that does not match gets the full response', async () => {
       for (const held of ['"other"', 'W/"other"', '', 'garbage', '"']) {
         const { status, body } = await market.get(subject.path, { headers: { 'if-none-match': held } });
         assert.deepEqual([status, body?.data.id], [200, subject.id], held);
       }
     });
 
-    test('changes the ETag only after an import that changes the response', async () => {
+    test('an ETag changes only after an import that changes the response', async () => {
       const etags = async (): Promise<Record<string, string | null>> => {
         const entries = [];
         for (const path of all) entries.push([path, (await market.get(path)).headers.get('etag')] as const);
@@ -246,7 +246,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       assert.equal(withOldETag.status, 200);
     });
 
-    test('is forbidden for every error', async () => {
+    test('every error forbids caching and has no ETag', async () => {
       const errors = [
         await market.get('/v1/collections?limit=0'),
         await market.get('/v1/collections/nobody'),
@@ -272,7 +272,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       }
     });
 
-    test('any other method on a known path is a 405 with Allow', async () => {
+    test('a method other than GET, HEAD and OPTIONS on a known path gets a 405 with Allow', async () => {
       for (const path of all) {
         for (const method of METHODS) {
           const response = await market.get(path, { method });
@@ -286,13 +286,13 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       }
     });
 
-    test('any other method on an unknown path is a 404', async () => {
+    test('a method other than GET and HEAD on an unknown path gets a 404', async () => {
       for (const method of [...METHODS, 'OPTIONS']) {
         assert.equal((await market.get('/v1/nothing', { method })).status, 404, method);
       }
     });
 
-    test('a POST is a 405 whatever its body is', async () => {
+    test('a POST gets a 405 whatever its body is', async () => {
       for (const body of ['{"a":1}', '{', 'x'.repeat(100_000)]) {
         const headers = { 'content-type': 'application/json' };
         assert.equal((await market.get('/v1/collections', { method: 'POST', body, headers })).status, 405);

@@ -28,7 +28,7 @@ forEachMarket('listings', { prepare }, (market) => {
   describeMarketItems(market);
 
   describe('the merged list of own orders and external listings', () => {
-    test('has one row for each asset: on EVM chains the own order, or the cheapest external listing if there is no own order', async () => {
+    test('the merged list has one row for each asset: on EVM chains the own order, or the cheapest external listing if there is no own order', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -49,7 +49,7 @@ forEachMarket('listings', { prepare }, (market) => {
       );
     });
 
-    test('has the cheapest of several own orders of one asset', async () => {
+    test('the merged list has only the cheapest of several own orders of one asset', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -60,7 +60,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(rawsOf((await market.ok(`${subject.path}/listings`)).data), ['20']);
     });
 
-    test('has the cheapest listing of an asset on Solana, whether it is an own or an external listing', async () => {
+    test('the merged list has the cheapest listing of an asset on Solana, whether it is an own or an external listing', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
@@ -79,7 +79,7 @@ forEachMarket('listings', { prepare }, (market) => {
       );
     });
 
-    test('has the external listing of an asset whose own order has ended', async () => {
+    test('the merged list has the external listing of an asset whose own order has ended, has expired or has a price of zero', async () => {
       const subject = newCollection();
       const ended = ['filled', 'cancelled', 'expired'].map((status, index) =>
         subject.order(`${index}`, 10, { status, createdAt: market.ago(HOUR_MS) }),
@@ -95,7 +95,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(rawsOf(data), ['100', '101', '102', '103', '104']);
     });
 
-    test('sorts rows of the same price by order id, compared by code units', async () => {
+    test('the merged list sorts rows of the same price by order id, compared by code units', async () => {
       const subject = newCollection();
       const ids = ['b', 'a', 'B', 'a1', '10', '9', 'é', 'z', '_'];
       await market.load([
@@ -111,7 +111,7 @@ forEachMarket('listings', { prepare }, (market) => {
       );
     });
 
-    test('leaves out rows that have expired, have ended, or have a price of zero', async () => {
+    test('the merged list leaves out rows that have expired, have ended, or have a price of zero', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
@@ -132,7 +132,7 @@ forEachMarket('listings', { prepare }, (market) => {
       );
     });
 
-    test('has the same rows as a naive implementation of the rules, for hundreds of orders and listings', async () => {
+    test('the merged list has the same rows as a naive implementation of the rules, for hundreds of orders and listings', async () => {
       const subject = newCollection();
       const draw = (seed: number, bound: number) => (seed * 7_919 + 104_729 * (seed % 97)) % bound;
       const orders = range(120).map((n) => ({ asset: `${draw(n, 200)}`, raw: 50 + draw(n * 3, 90), n }));
@@ -161,7 +161,7 @@ forEachMarket('listings', { prepare }, (market) => {
   });
 
   describe('the window', () => {
-    test('holds exactly the 250 cheapest assets, even when own orders replace hundreds of cheaper external rows', async () => {
+    test('the window holds exactly the 250 cheapest assets, even when own orders replace hundreds of cheaper external rows', async () => {
       const subject = newCollection();
       const replaced = range(700).map((n) => subject.listing(`${n}`, 1 + n));
       const own = range(700).map((n) => subject.order(`${n}`, 1_000_000 + n));
@@ -174,7 +174,7 @@ forEachMarket('listings', { prepare }, (market) => {
       );
     });
 
-    test('has 250 assets even when the 900 cheapest rows belong to only three assets', async () => {
+    test('the window has 250 assets even when the 900 cheapest rows belong to only three assets', async () => {
       const subject = newCollection();
       const doubles = range(900).map((n) => subject.listing(`${n % 3}`, 1 + n, { id: `d${n}` }));
       const singles = range(260).map((n) => subject.listing(`${100 + n}`, 10_000 + n));
@@ -185,7 +185,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.equal(new Set(assetsOf(rows)).size, 250);
     });
 
-    test('gives the same rows in the same order with any limit', async () => {
+    test('the window has the same rows in the same order with any limit', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),
@@ -197,7 +197,7 @@ forEachMarket('listings', { prepare }, (market) => {
       }
     });
 
-    test('has pages of 25 by default', async () => {
+    test('the window has pages of 25 rows by default', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), ...range(50).map((n) => subject.order(`${n}`, 1 + n))]);
       const first = await market.ok(`${subject.path}/listings`);
@@ -211,13 +211,13 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(second.pagination, { nextCursor: null, hasMore: false });
     });
 
-    test('has no `meta` while its sources are available', async () => {
+    test('the response with the listings has no `meta` while its sources are available', async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([subject.collection(), subject.listing(mintOf('m'), 5)]);
       assert.deepEqual(Object.keys(await market.ok(`${subject.path}/listings`)), ['data', 'pagination']);
     });
 
-    test('is empty for a collection without listings, and for a collection without a contract address', async () => {
+    test('the window is empty for a collection without listings, and for a collection without a contract address', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), { kind: 'collection', slug: 'unlisted', name: 'No address' }]);
       const empty = { data: [], pagination: { nextCursor: null, hasMore: false } };
@@ -225,7 +225,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(await market.ok('/v1/collections/unlisted/listings'), empty);
     });
 
-    test('is up to date in the first request after each import', async () => {
+    test('the window is up to date in the first request after each import', async () => {
       const subject = newCollection();
       const raws = async () => rawsOf((await market.ok(`${subject.path}/listings`)).data);
       const stated = { id: `live-${subject.slug}` };
@@ -243,7 +243,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(await raws(), []);
     });
 
-    test('does not list an ended order again when the order is imported again as active', async () => {
+    test('an ended order is not listed again when the order is imported again as active', async () => {
       const subject = newCollection();
       const raws = async () => rawsOf((await market.ok(`${subject.path}/listings`)).data);
       await market.load([subject.collection(), subject.order('1', 30, { status: 'filled' })]);
@@ -253,7 +253,7 @@ forEachMarket('listings', { prepare }, (market) => {
   });
 
   describe('a request', () => {
-    test('with a limit that is not an integer from 1 to 100 in plain digits is rejected, and the message names the limit', async () => {
+    test('a request with a limit that is not an integer from 1 to 100 in plain digits is rejected, and the message names the limit', async () => {
       const subject = newCollection();
       await market.load([subject.collection()]);
       const limits = ['0', '101', '-1', '1.5', '1e1', '0x10', '%2B5', '%205', '05', '', 'ten', '9007199254740993', '٣'];
@@ -266,7 +266,7 @@ forEachMarket('listings', { prepare }, (market) => {
       for (const limit of ['1', '100']) await market.ok(`${subject.path}/listings?limit=${limit}`);
     });
 
-    test('with a cursor that was not issued for these listings is rejected, and the message names the cursor', async () => {
+    test('a request with a cursor that was not issued for these listings is rejected, and the message names the cursor', async () => {
       const [one, two] = [newCollection(), newCollection()];
       const rows = (subject: typeof one) => range(5).map((n) => subject.order(`${n}`, 1 + n));
       await market.load([
@@ -295,7 +295,7 @@ forEachMarket('listings', { prepare }, (market) => {
       await market.ok(`${one.path}/listings?cursor=${own}`);
     });
 
-    test('with a cursor to an offset beyond the window is rejected', async () => {
+    test('a request with a cursor to an offset that is invalid or beyond the window is rejected', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), ...range(260).map((n) => subject.order(`${n}`, 1 + n))]);
       const at = (offset: string) => {
@@ -308,7 +308,7 @@ forEachMarket('listings', { prepare }, (market) => {
       }
     });
 
-    test('with an unknown parameter gets the same response as the request without this parameter', async () => {
+    test('a request with an unknown parameter gets the same response as the request without this parameter', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), ...range(3).map((n) => subject.order(`${n}`, 1 + n))]);
       const plain = await market.get(`${subject.path}/listings?limit=2`);

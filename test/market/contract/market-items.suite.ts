@@ -22,7 +22,7 @@ const assetsOf = (rows: any[]) => rows.map((row) => row.tokenId ?? row.mint);
 
 export function describeMarketItems(market: TestMarket): void {
   describe('a row', () => {
-    test('of the own order book on EVM has every field', async () => {
+    test('a row of the own order book on EVM has every field', async () => {
       const subject = newCollection({ chain: 'base' });
       const expiresAt = new Date(START + DAY_MS).toISOString();
       await market.load([
@@ -50,7 +50,7 @@ export function describeMarketItems(market: TestMarket): void {
       ]);
     });
 
-    test('of an external marketplace on EVM has its source slug and the mirror id, never the order hash', async () => {
+    test('a row of an external marketplace on EVM has its source slug and the mirror id, never the order hash', async () => {
       const subject = newCollection({ chain: 'polygon' });
       const orderHash = `0x${'ab'.repeat(32)}`;
       const tx = `0x${'Cd'.repeat(32)}`;
@@ -77,7 +77,7 @@ export function describeMarketItems(market: TestMarket): void {
       ]);
     });
 
-    test('on Solana has a mint with letter case preserved and no contract address', async () => {
+    test('a row on Solana has a mint with letter case preserved and no contract address', async () => {
       const subject = newCollection({ chain: 'solana' });
       const mint = mintOf('case');
       await market.load([subject.collection(), subject.listing(mint, 2_500_000_000, { source: 'tensor', id: 'T1' })]);
@@ -103,7 +103,7 @@ export function describeMarketItems(market: TestMarket): void {
       ]);
     });
 
-    test("of the service's own Solana listings names the service as the marketplace", async () => {
+    test("a row of the service's own Solana listings names the service as the marketplace and has an order id with its prefix", async () => {
       const subject = newCollection({ chain: 'solana' });
       await market.load([
         subject.collection(),
@@ -120,7 +120,7 @@ export function describeMarketItems(market: TestMarket): void {
       );
     });
 
-    test('whose record has no id keeps its order id when the record is imported again', async () => {
+    test('a row whose record has no id keeps its order id when the record is imported again', async () => {
       const subject = newCollection();
       const records = [subject.collection(), subject.listing('1', 5)];
       await market.load(records);
@@ -133,7 +133,7 @@ export function describeMarketItems(market: TestMarket): void {
   });
 
   describe('a price', () => {
-    test('has the exact amount up to 2^256-1, also for token ids of 78 digits', async () => {
+    test('a price has the exact amount up to 2^256-1, also for token ids of 78 digits', async () => {
       const subject = newCollection();
       const large = toLargeTokenId('one');
       const raws = [1n, 9_007_199_254_740_993n, 10n ** 18n + 1n, 2n ** 255n, UINT256_MAX - 1n, UINT256_MAX];
@@ -152,7 +152,7 @@ export function describeMarketItems(market: TestMarket): void {
       assert.equal(data[2].price.decimal, 1);
     });
 
-    test('is sorted as an integer: 9 before 10 before 2^256-1', async () => {
+    test('prices are sorted as integers: 9 before 10 before 2^256-1', async () => {
       const subject = newCollection();
       const raws = [10n, UINT256_MAX, 9n, 2n ** 64n, 100n, 99n, 2n ** 64n + 1n];
       await market.load([
@@ -164,7 +164,7 @@ export function describeMarketItems(market: TestMarket): void {
       assert.deepEqual(rawsOf(data), expected);
     });
 
-    test('in dollars is rounded to cents from one dollar up, and to six significant digits below one dollar', async () => {
+    test('a price in dollars is rounded to cents from one dollar up, and to six significant digits below one dollar', async () => {
       const subject = newCollection({ chain: 'apechain' });
       const amounts = [
         '1000000000000000000',
@@ -191,7 +191,7 @@ export function describeMarketItems(market: TestMarket): void {
       );
     });
 
-    test('has no dollars while the newest rate is older than 15 minutes', async () => {
+    test('a price has no dollars while the newest rate is older than 15 minutes', async () => {
       const subject = newCollection({ chain: 'ink' });
       const usd = async () => (await market.ok(`${subject.path}/listings`)).data[0].price.usd;
       const rate = (dollars: number, at: string) => ({ kind: 'rate', symbol: 'ETH', usd: dollars, at });

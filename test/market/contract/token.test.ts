@@ -139,7 +139,7 @@ forEachMarket('tokens', { settings }, (market) => {
   });
 
   describe('the owner', () => {
-    test('is the seller while the token is listed, and the holder after the listing has expired', async () => {
+    test('the owner is the seller while the token is listed, and the holder after the listing has expired', async () => {
       const subject = newCollection();
       await market.load([
         subject.token('1', { owner: HOLDER }),
@@ -153,7 +153,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.deepEqual(later.owner, { address: HOLDER, kind: 'wallet', label: null });
     });
 
-    test('has the label of the custody wallet that holds the token, and no address', async () => {
+    test('the owner has the label of the custody wallet that holds the token, and no address', async () => {
       const evm = newCollection();
       const solana = newCollection({ chain: 'solana' });
       await market.load([evm.token('1', { owner: EVM_VAULT }), solana.token(mintOf('v'), { owner: SOLANA_VAULT })]);
@@ -163,7 +163,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.ok(!text.includes(SOLANA_VAULT));
     });
 
-    test('is the seller when a token in custody is listed', async () => {
+    test('the owner is the seller when a token in custody is listed', async () => {
       const subject = newCollection({ chain: 'solana' });
       const mint = mintOf('escrowed');
       await market.load([
@@ -175,7 +175,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.deepEqual([token.listing.marketplace, token.listing.orderId], ['MERCAT', 'mercat_escrow-9']);
     });
 
-    test('has no address when a marketplace reports the custody wallet as the seller', async () => {
+    test('neither the owner nor the seller of the listing has an address when a marketplace reports the custody wallet as the seller', async () => {
       const subject = newCollection({ chain: 'solana' });
       const mint = mintOf('mistaken');
       await market.load([
@@ -214,7 +214,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.ok(!text.includes(EVM_VAULT));
     });
 
-    test('is unknown when neither a seller nor a holder is known', async () => {
+    test('the owner is unknown when neither a seller nor a holder is known', async () => {
       const subject = newCollection();
       await market.load([subject.sale('1', 5)]);
       assert.deepEqual((await read(subject, '1')).owner, { address: null, kind: 'unknown', label: null });
@@ -222,7 +222,7 @@ forEachMarket('tokens', { settings }, (market) => {
   });
 
   describe('the listing', () => {
-    test('is the cheapest mirrored listing', async () => {
+    test('the listing is the cheapest mirrored listing, with its order hash if one is known', async () => {
       const subject = newCollection();
       await market.load([
         subject.listing('1', 30, { id: 'a', orderHash: `0x${'11'.repeat(32)}` }),
@@ -238,7 +238,7 @@ forEachMarket('tokens', { settings }, (market) => {
       );
     });
 
-    test('has the id of the mirrored listing in a list of listings, and the order hash in the response for its token', async () => {
+    test('the listing has the id of the mirrored listing in a list of listings, and the order hash in the response for its token', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.listing('1', 20, { id: 'mirror-1', orderHash: ORDER_HASH })]);
       const { data } = await market.ok(`${subject.path}/listings`);
@@ -246,7 +246,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal((await read(subject, '1')).listing.orderId, ORDER_HASH);
     });
 
-    test('is the cheapest order of the own order book, even when a mirrored listing is cheaper', async () => {
+    test('the listing is the cheapest order of the own order book, even when a mirrored listing is cheaper', async () => {
       const subject = newCollection();
       await market.load([
         subject.listing('1', 10, { orderHash: ORDER_HASH }),
@@ -258,7 +258,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.deepEqual([listing.price.raw, listing.marketplace, listing.orderId], ['80', 'MERCAT', orderId]);
     });
 
-    test('is null when every listing has ended, has expired, or has a price of zero', async () => {
+    test('the listing is null when every listing has ended, has expired, or has a price of zero', async () => {
       const subject = newCollection();
       await market.load([
         subject.order('1', 5, { status: 'cancelled' }),
@@ -271,7 +271,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal((await read(subject, '1')).listing, null);
     });
 
-    test('is up to date in the first request after each import', async () => {
+    test('the listing and the owner are up to date in the first request after each import', async () => {
       const subject = newCollection();
       await market.load([subject.token('1', { owner: HOLDER })]);
       assert.equal((await read(subject, '1')).listing, null);
@@ -284,7 +284,7 @@ forEachMarket('tokens', { settings }, (market) => {
   });
 
   describe('the last sale', () => {
-    test('has the price of the newest sale and no other field', async () => {
+    test('the last sale has the price of the newest sale and no other field', async () => {
       const subject = newCollection();
       await market.load([
         subject.sale('1', 5, { timestamp: market.ago(3 * HOUR_MS) }),
@@ -297,7 +297,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal(lastSale.price.raw, UINT256_MAX.toString());
     });
 
-    test('is null when the price of the newest sale cannot be interpreted', async () => {
+    test('the last sale is null when the price of the newest sale cannot be interpreted', async () => {
       const subject = newCollection();
       await market.load([
         subject.sale('1', 5, { timestamp: market.ago(2 * HOUR_MS) }),
@@ -306,7 +306,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal((await read(subject, '1')).lastSale, null);
     });
 
-    test('has a price of zero when the newest sale was at zero', async () => {
+    test('the last sale has a price of zero when the newest sale was at zero', async () => {
       const subject = newCollection();
       await market.load([subject.sale('1', 0)]);
       assert.equal((await read(subject, '1')).lastSale.price.raw, '0');

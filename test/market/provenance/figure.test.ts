@@ -35,8 +35,8 @@ function covered(
   return { kind, subject, source, from, to: NOW - age };
 }
 
-describe('a figure is chosen', () => {
-  test('of the strongest kind, whatever the order and the age of the candidates', () => {
+describe('the choice of a figure', () => {
+  test('the candidate of the strongest kind is chosen, whatever the order and the age of the candidates', () => {
     for (const [index, kind] of PROVENANCE_KINDS.entries()) {
       const weaker = PROVENANCE_KINDS.slice(index + 1).map((other) => candidate(other));
       const chosen = chooseFigure([...weaker, candidate(kind, { at: NOW - DAY_MS })], NOW);
@@ -44,19 +44,19 @@ describe('a figure is chosen', () => {
     }
   });
 
-  test('only among complete candidates', () => {
+  test('only a complete candidate is chosen', () => {
     const chosen = chooseFigure([candidate('chain', { complete: false }), candidate('snapshot')], NOW);
     assert.equal(chosen?.kind, 'snapshot');
     assert.equal(chooseFigure([candidate('chain', { complete: false })], NOW), null);
   });
 
-  test('only up to its maximum age', () => {
+  test('a candidate is chosen only until its maximum age', () => {
     const aged = (age: number) => chooseFigure([candidate('reported', { at: NOW - age, maxAgeMs: 100 })], NOW);
     assert.equal(aged(99)?.validUntil, NOW + 1);
     assert.equal(aged(100), null);
   });
 
-  test('with the present time if the time of its candidate is in the future', () => {
+  test('a figure whose candidate has a time in the future gets the present time', () => {
     const chosen = chooseFigure([candidate('reported', { at: NOW + DAY_MS, maxAgeMs: 100 })], NOW);
     assert.deepEqual([chosen?.at, chosen?.validUntil], [NOW, NOW + 100]);
   });
@@ -81,14 +81,14 @@ const holdings = (facts: Partial<HoldingFacts> | null, context: Partial<HoldingC
 };
 
 describe('supply and owners', () => {
-  test('are not counted from a part of the tokens', () => {
+  test('supply and owners are not counted from a part of the tokens', () => {
     assert.deepEqual(holdings({}).slice(0, 2), [null, null]);
     const snapshot = { supply: 100, owners: 50 };
     assert.deepEqual(holdings({}, { snapshot }).slice(0, 2), [100, 50]);
     assert.deepEqual(holdings({ coverage: [covered('scan', 'tokens')] }).slice(0, 2), [9, null]);
   });
 
-  test('are counted when a chain, a scan or the operator has all tokens', () => {
+  test('supply and owners are counted when a chain, a scan or the operator has all tokens', () => {
     const both = (kind: CoverageKind) => [covered(kind, 'tokens'), covered(kind, 'owners')];
     assert.deepEqual(holdings({ coverage: both('chain') }).slice(0, 2), [8, 3]);
     assert.deepEqual(holdings({ coverage: both('scan') }).slice(0, 2), [9, 3]);
@@ -96,7 +96,7 @@ describe('supply and owners', () => {
     assert.deepEqual(holdings({ tokens: 0, holders: 0 }, { tokensComplete: true }).slice(0, 2), [null, null]);
   });
 
-  test('of a chain are not replaced by a newer record', () => {
+  test('supply and owners of a chain are not replaced by a newer record, but a record of the last day replaces those of imported tokens', () => {
     const record = (age: number) => ({ at: NOW - age, owners: 777, supply: 888, listedCount: null });
     const coverage = [covered('chain', 'tokens', { age: HOUR_MS }), covered('chain', 'owners', { age: HOUR_MS })];
     assert.deepEqual(holdings({ coverage, record: record(0) }).slice(0, 2), [8, 3]);
@@ -105,13 +105,13 @@ describe('supply and owners', () => {
     assert.deepEqual(holdings({ record: record(DAY_MS) }, imported).slice(0, 2), [9, 3]);
   });
 
-  test('are not counted if the coverage ended a day ago or earlier', () => {
+  test('supply and owners are not counted if the coverage ended a day ago or earlier', () => {
     const coverage = (age: number) => [covered('chain', 'tokens', { age }), covered('chain', 'owners', { age })];
     assert.deepEqual(holdings({ coverage: coverage(DAY_MS - 1) }).slice(0, 2), [8, 3]);
     assert.deepEqual(holdings({ coverage: coverage(DAY_MS) }).slice(0, 2), [null, null]);
   });
 
-  test('are read from the snapshot (supply) or unknown (owners) when the facts cannot be read', () => {
+  test('when the facts cannot be read, the supply is that of the snapshot, and the owners and the listed count are unknown', () => {
     assert.deepEqual(holdings(null, { snapshot: { supply: 100, owners: 50 } }), [100, null, null]);
   });
 });
@@ -119,7 +119,7 @@ describe('supply and owners', () => {
 describe('the listed count', () => {
   const counted = (facts: Partial<HoldingFacts>, context: Partial<HoldingContext> = {}) => holdings(facts, context)[2];
 
-  test('is counted when each scanned source was read to its end in the last day', () => {
+  test('the listings are counted only when each scanned source was read to its end in the last day', () => {
     const opensea = covered('scan', 'listings', { source: 'opensea' });
     const late = covered('scan', 'listings', { source: 'magic-eden', age: DAY_MS });
     assert.equal(counted({ coverage: [opensea] }), 7);
@@ -127,20 +127,20 @@ describe('the listed count', () => {
     assert.equal(counted({ coverage: [opensea, late, covered('imported', 'listings')] }), null);
   });
 
-  test('is the count in a record that is less than a day old, otherwise the count of the imported listings', () => {
+  test('the listed count is the count in a record that is less than a day old, otherwise the count of the imported listings', () => {
     const record = (age: number) => ({ at: NOW - age, owners: null, supply: null, listedCount: 30 });
     const coverage = [covered('imported', 'listings', { age: 30 * DAY_MS })];
     assert.equal(counted({ coverage, record: record(DAY_MS - 1) }), 30);
     assert.equal(counted({ coverage, record: record(DAY_MS) }), 7);
   });
 
-  test('is the count of the own order book while the mirror has no listing', () => {
+  test('the listed count is the count of the own order book while the service has one and the mirror has no listing', () => {
     assert.equal(counted({}, { listed: { own: 2, mirrored: 0 } }), 2);
     assert.equal(counted({}, { listed: { own: 2, mirrored: 5 } }), null);
     assert.equal(counted({}, { listed: { own: 0, mirrored: 0 }, hasOwnBook: false }), null);
   });
 
-  test('is unknown when the order book or the mirror cannot be read', () => {
+  test('the listed count is unknown when the order book or the mirror cannot be read', () => {
     const coverage = [covered('scan', 'listings')];
     assert.equal(counted({ coverage }, { listed: { own: null, mirrored: 5 } }), null);
     assert.equal(counted({ coverage }, { listed: { own: 2, mirrored: null } }), null);
@@ -170,12 +170,12 @@ describe('volume and sales', () => {
     sales: windows(21, 22, 23),
   });
 
-  test('are not summed from a part of the sales', () => {
+  test('volume and sales are not summed from a part of the sales', () => {
     assert.deepEqual(trades({}), { volume: [null, null, null], sales: [null, null, null] });
     assert.deepEqual(trades({}, { snapshotVolume: 5 }).volume, [5, null, null]);
   });
 
-  test('of a scan are complete in the windows that the scan covers from their beginning', () => {
+  test('the volume of a scan is known only in the windows that the scan covers from their beginning', () => {
     const since = (age: number) => trades({ coverage: [covered('scan', 'sales', { from: NOW - age })] }).volume;
     assert.deepEqual(since(DAY_MS - 1), [null, null, null]);
     assert.deepEqual(since(DAY_MS), [null, null, 7]);
@@ -183,49 +183,49 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ coverage: [covered('scan', 'sales')] }).volume, [700, 70, 7]);
   });
 
-  test('of several scans are complete only in the windows in which each scan is complete', () => {
+  test('the volume of several scans is known only in the windows in which each scan is complete', () => {
     const coverage = [covered('scan', 'sales'), covered('scan', 'sales', { source: 'other', from: NOW - DAY_MS })];
     assert.deepEqual(trades({ coverage }).volume, [null, null, 7]);
   });
 
-  test('are unknown in the windows if the coverage ended two hours ago or earlier', () => {
+  test('the sales are unknown in the windows if the coverage ended two hours ago, and over all time if it ended a day ago', () => {
     const ended = (age: number) => trades({ coverage: [covered('chain', 'sales', { age })] }).sales;
     assert.deepEqual(ended(2 * HOUR_MS - 1), [300, 30, 3]);
     assert.deepEqual(ended(2 * HOUR_MS), [300, null, null]);
     assert.deepEqual(ended(DAY_MS), [null, null, null]);
   });
 
-  test('of a record are served for two hours in the windows, and for a day over all time', () => {
+  test('volume and sales of a record are served for two hours in the windows, and the volume is served for a day over all time', () => {
     const coverage = [covered('imported', 'sales')];
     assert.deepEqual(trades({ coverage, record: report(2 * HOUR_MS - 1) }).volume, [11, 12, 13]);
     assert.deepEqual(trades({ coverage, record: report(2 * HOUR_MS) }), { volume: [11, 70, 7], sales: [21, 30, 3] });
     assert.deepEqual(trades({ coverage, record: report(DAY_MS) }).volume, [700, 70, 7]);
   });
 
-  test('of a record do not replace the sums of a chain', () => {
+  test('volume and sales of a record do not replace the sums of a chain', () => {
     const coverage = [covered('chain', 'sales', { age: HOUR_MS })];
     assert.deepEqual(trades({ coverage, record: report(0) }), { volume: [700, 70, 7], sales: [300, 30, 3] });
   });
 
-  test('are unknown in the windows that a current record lacks, unless the record lacks all windows', () => {
+  test('the volume is unknown in the windows that a current record lacks, and is summed from the sales if the record has no volume', () => {
     const coverage = [covered('imported', 'sales')];
     assert.deepEqual(trades({ coverage, record: report(0, windows(11, null, null)) }).volume, [11, null, null]);
     assert.deepEqual(trades({ coverage, record: report(0, UNKNOWN) }).volume, [700, 70, 7]);
   });
 
-  test('that were imported are served over all time even if they are too old for the windows', () => {
+  test('imported sales are counted over all time even if the import is too old for the windows', () => {
     const imported = (age: number) => trades({ coverage: [covered('imported', 'sales', { age })] }).sales;
     assert.deepEqual(imported(2 * HOUR_MS - 1), [300, 30, 3]);
     assert.deepEqual(imported(300 * DAY_MS), [300, null, null]);
   });
 
-  test('are zero when the sales are covered and there is no sale', () => {
+  test('the number of sales is zero when the sales are covered and there is no sale, and unknown without coverage', () => {
     const sums = { volumeRaw: windows(0n, 0n, 0n), sales: windows(0, 0, 0) };
     assert.deepEqual(trades({ sums, coverage: [covered('chain', 'sales')] }).sales, [0, 0, 0]);
     assert.deepEqual(trades({ sums }).sales, [null, null, null]);
   });
 
-  test('are unknown when the facts cannot be read', () => {
+  test('the volume is unknown when the facts cannot be read, and when the decimals of its currency are unknown', () => {
     assert.deepEqual(trades(null, { snapshotVolume: 5 }).volume, [null, null, null]);
     const { volume, sales } = trades({ coverage: [covered('chain', 'sales')] }, { decimals: null });
     assert.deepEqual(
@@ -237,7 +237,7 @@ describe('volume and sales', () => {
     );
   });
 
-  test('have the same all-time volume in the detail of a collection and in the list', () => {
+  test('the all-time volume is the same in the detail of a collection and in the list', () => {
     for (const coverage of [[], [covered('chain', 'sales')], [covered('imported', 'sales')]]) {
       for (const record of [null, report(HOUR_MS), report(DAY_MS), report(0, windows(null, 1, 1))]) {
         const facts = { record, coverage, volumeRaw: TRADES.sums.volumeRaw.allTime };
@@ -257,14 +257,14 @@ describe('the change of the volume', () => {
     return toVolumeChanges(facts, { figures, doubleRaw: doubles, now: NOW }).twentyFourHour;
   };
 
-  test('is unknown if the only coverage of the preceding period is too old to be served', () => {
+  test('the change of the volume is unknown if the only coverage of the preceding period is too old to be served', () => {
     const recent = covered('imported', 'sales', { from: NOW - DAY_MS });
     const chain = (age: number) => covered('chain', 'sales', { age });
     assert.equal(changeOf([recent, chain(MAX_AGE_MS.window - 1)]), 0.4);
     assert.equal(changeOf([recent, chain(MAX_AGE_MS.window)]), null);
   });
 
-  test('is unknown without volume in the preceding period, and if sales were deleted between the reads of the two sums', () => {
+  test('the change of the volume is unknown without volume in the preceding period, and if sales were deleted between the reads of the two sums', () => {
     const coverage = [covered('chain', 'sales')];
     assert.equal(changeOf(coverage, 7n), null);
     assert.equal(changeOf(coverage, 6n), null);
@@ -282,7 +282,7 @@ describe('the ask floor', () => {
   const floorOf = (facts: Partial<FloorFacts>) => toAskFloorFigure({ ...EMPTY, ...facts }, NOW);
   const reported = (floorRaw: bigint, age = 0) => ({ at: NOW - age, floorRaw });
 
-  test('is the price of the cheapest listing in the order book and the mirror, whatever records report', () => {
+  test('the ask floor is the price of the cheapest listing in the order book and the mirror, whatever records report', () => {
     const records = { analytics: reported(7n), stats: reported(8n), snapshotFloorRaw: 9n };
     const mirror = { cheapest: 5n, coverage: [] };
     assert.equal(floorOf({ own: 4n, mirror, ...records })?.value, 4n);
@@ -290,14 +290,14 @@ describe('the ask floor', () => {
     assert.equal(floorOf({ own: null, mirror, ...records })?.value, 5n);
   });
 
-  test('is the floor of the order book when the mirror cannot be read, and the floor of the mirror when the order book cannot be read', () => {
+  test('the ask floor is the floor of the order book when the mirror cannot be read, and the floor of the mirror when the order book cannot be read', () => {
     const records = { analytics: reported(1n), stats: reported(1n), snapshotFloorRaw: 1n };
     assert.equal(floorOf({ own: 4n, mirror: undefined, ...records })?.value, 4n);
     assert.equal(floorOf({ own: undefined, mirror: { cheapest: 5n, coverage: [] }, ...records })?.value, 5n);
     assert.equal(floorOf({ own: 4n, mirror: undefined })?.complete, false);
   });
 
-  test('has the value null when the order book and the mirror are empty and every scan ended less than half an hour ago', () => {
+  test('the ask floor has the value null when both books are empty and every scan ended less than half an hour ago, or the listings were imported', () => {
     const records = { analytics: reported(1n), snapshotFloorRaw: 1n };
     const mirror = (age: number) => ({ cheapest: null, coverage: [covered('scan', 'listings', { age })] });
     const none = floorOf({ mirror: mirror(30 * MINUTE_MS - 1), ...records });
@@ -308,7 +308,7 @@ describe('the ask floor', () => {
     assert.equal(floorOf({ mirror: imported, ...records })?.value, null);
   });
 
-  test('without a listing comes from a record that is less than half an hour old, or else from the snapshot', () => {
+  test('the ask floor without a listing comes from a record that is less than half an hour old, or else from the snapshot', () => {
     const limit = 30 * MINUTE_MS;
     const after = (analyticsAge: number, statsAge: number) =>
       floorOf({ analytics: reported(7n, analyticsAge), stats: reported(8n, statsAge), snapshotFloorRaw: 9n })?.value;
