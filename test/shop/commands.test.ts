@@ -49,7 +49,7 @@ forEachEngine('store commands', (engine) => {
   };
   const json = async (...args: string[]) => parse(await mercat(...args, '--json'));
 
-  describe('without a server', () => {
+  describe('the commands without a server', () => {
     test('the secret of a new key is printed once and is not in the database', async () => {
       const shop = parse(await spawnMercat('shops', 'create', 'Corner shop', '--json'));
       assert.deepEqual(shop, { id: shop.id, name: 'Corner shop' });
@@ -93,7 +93,7 @@ forEachEngine('store commands', (engine) => {
     });
   });
 
-  describe('beside a running server', () => {
+  describe('the commands beside a running server', () => {
     let service: TestService;
     before(async () => {
       service = await startTestService({ settings });
@@ -189,7 +189,7 @@ forEachEngine('store commands', (engine) => {
   });
 });
 
-describe('bad usage ends with exit code 2 before a database is opened', () => {
+describe('bad usage ends with exit code 2 and writes only to standard error', () => {
   const cases: [DefineCommand, string[]][] = [
     [defineShops, ['shops']],
     [defineShops, ['shops', 'create']],
@@ -210,7 +210,7 @@ describe('bad usage ends with exit code 2 before a database is opened', () => {
     [defineKeys, ['keys', 'constructor']],
   ];
   for (const [define, args] of cases) {
-    test(`mercat ${args.join(' ')}`, async () => {
+    test(`the command \`mercat ${args.join(' ')}\` ends with exit code 2 and writes only to standard error`, async () => {
       const { code, stdout, stderr } = await runCommand(define, args);
       assert.deepEqual([code, stdout], [2, '']);
       assert.match(stderr, /./);

@@ -58,7 +58,7 @@ forEachEngine('the look-up of an API key', (engine) => {
     db = await engine.open();
   });
 
-  test('sends the same statement for every key, and only the hash of the presented key as its parameter', async () => {
+  test('the look-up of a key sends the same statement for every key, and only the hash of the presented key as its parameter', async () => {
     const { sent, main } = recordStatements(db);
     const log = createLog('silent');
     const context = { main: db, clock: () => NOW, log, serviceName: SERVICE, secretKeys: new SecretKeys([]) };
@@ -78,7 +78,7 @@ forEachEngine('the look-up of an API key', (engine) => {
     );
   });
 
-  test('that finds no key is not repeated within one second after its end, however long it took', async () => {
+  test('a look-up that finds no key is not repeated within one second after its end, however long it took', async () => {
     const { sent, main } = recordStatements(db);
     let now = NOW;
     const slow: Database = {
@@ -106,7 +106,7 @@ forEachEngine('the look-up of an API key', (engine) => {
     assert.equal(sent.length, 2);
   });
 
-  test('shares statements with look-ups of other keys, and finds each valid key among many wrong keys', async () => {
+  test('look-ups of many keys share statements, and each valid key is found among many wrong keys', async () => {
     const { sent, main } = recordStatements(db);
     const log = createLog('silent');
     const context = { main: db, clock: () => NOW, log, serviceName: SERVICE, secretKeys: new SecretKeys([]) };

@@ -21,7 +21,7 @@ function countRouted(t: TestContext): { count: number } {
 }
 
 forEachStore('reads before the router', (store) => {
-  test('have the responses of the router, for each method and coding', async (t) => {
+  test('reads before the router have the responses of the router, for each method and coding', async (t) => {
     const shop = await store.shop();
     const { id } = await shop.product();
     // The list of twelve products is large enough to be encoded.
@@ -47,7 +47,7 @@ forEachStore('reads before the router', (store) => {
     }
   });
 
-  test('show each change of a product, and get a 404 after the product was deleted', async (t) => {
+  test('reads before the router show each change of a product, and get a 404 after the product was deleted', async (t) => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 5 });
     await shop.ok('GET', `/products/${id}`);
@@ -67,7 +67,7 @@ forEachStore('reads before the router', (store) => {
     assert.equal(routed.count, 1);
   });
 
-  test('need the scope, a key that is not revoked, and a product of the shop of the key', async () => {
+  test('reads before the router need the scope, a key that is not revoked, and a product of the shop of the key', async () => {
     const [shop, other] = [await store.shop(), await store.shop()];
     const { id } = await shop.product();
     const { id: keyId, secret } = await shop.newKey(['products:read']);
@@ -86,7 +86,7 @@ forEachStore('reads before the router', (store) => {
     assert.equal((await shop.send('GET', `/products/${id}`, { secret })).status, 401);
   });
 
-  test('reject the parameters that the router rejects', async () => {
+  test('an invalid parameter gets a 400 in the first and in the repeated read', async () => {
     const shop = await store.shop();
     for (const query of ['limit=0', 'limit=1&limit=2', 'cursor=x', 'unknown=1']) {
       for (let turn = 0; turn < 2; turn += 1) {
@@ -99,7 +99,7 @@ forEachStore('reads before the router', (store) => {
 forEachStore(
   'reads before the router, with an access log',
   (store) => {
-    test('are logged with their route like reads that the router serves', async (t) => {
+    test('reads before the router are logged with their route like reads that the router serves', async (t) => {
       const shop = await store.shop();
       const { id } = await shop.product();
       await shop.ok('GET', `/products/${id}`);
@@ -124,7 +124,7 @@ const LIMIT = 20;
 forEachStore(
   'reads before the router, with a low rate limit',
   (store) => {
-    test('count in the rate limit of their key', async (t) => {
+    test('reads before the router count in the rate limit of their key', async (t) => {
       const shop = await store.shop();
       const { secret } = await shop.newKey(['products:read']);
       await shop.send('GET', '/products', { secret });

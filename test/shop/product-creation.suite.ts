@@ -25,7 +25,7 @@ const NOT_IMAGES = [
 /** Declares the tests of the fields of a new product, their limits and their defaults. */
 export function describeProductCreation(store: TestStore): void {
   describe('create', () => {
-    test('returns 201 with the product, its location, and the defaults of a physical product', async () => {
+    test('the creation of a product returns 201 with the product, its location, and the defaults of a physical product', async () => {
       const shop = await store.shop();
       const { status, headers, body } = await shop.send('POST', '/products', {
         body: { name: 'Blue Mug', price: '19.90' },
@@ -56,7 +56,7 @@ export function describeProductCreation(store: TestStore): void {
       assert.deepEqual(await shop.events(), [{ type: 'product.created', data }]);
     });
 
-    test('sets trackInventory and requiresShipping to false by default for digital products and NFTs', async () => {
+    test('a new digital product or NFT has false for trackInventory and requiresShipping by default', async () => {
       const shop = await store.shop();
       for (const type of ['digital', 'nft']) {
         const { trackInventory, requiresShipping } = await shop.product({ type });
@@ -68,7 +68,7 @@ export function describeProductCreation(store: TestStore): void {
       assert.deepEqual([untracked.trackInventory, untracked.requiresShipping], [false, false]);
     });
 
-    test('stores every field as it was sent', async () => {
+    test('a new product has every field as it was sent', async () => {
       const shop = await store.shop();
       const fields = {
         name: ` Ünï ${EMOJI}\n`,
@@ -88,7 +88,7 @@ export function describeProductCreation(store: TestStore): void {
       assert.deepEqual({ ...product, ...fields }, product);
     });
 
-    test('returns a price with exactly the digits that were sent', async () => {
+    test('a new product has a price with exactly the digits that were sent', async () => {
       const shop = await store.shop();
       const long = `${'1234567890'.repeat(4)}.123456789012345678`;
       for (const price of ['12345678901234567890.12', '0', '0.00', '19.90', '00', '9007199254740993', long]) {
@@ -102,7 +102,7 @@ export function describeProductCreation(store: TestStore): void {
       }
     });
 
-    test('rejects prices that are not plain non-negative decimals', async () => {
+    test('a new product with a price that is not a plain non-negative decimal is rejected', async () => {
       const shop = await store.shop();
       const texts = [
         '',
@@ -155,7 +155,7 @@ export function describeProductCreation(store: TestStore): void {
       ['requiresShipping', [true, false], ['false', 1]],
     ];
     for (const [field, valid, invalid] of edges) {
-      test(`accepts exactly the valid values of ${field}`, async () => {
+      test(`a new product may have exactly the valid values of ${field}`, async () => {
         const shop = await store.shop();
         for (const value of valid) {
           const product = await shop.product({ [field]: value });
@@ -175,7 +175,7 @@ export function describeProductCreation(store: TestStore): void {
       });
     }
 
-    test('accepts only integers from 0 to 2^31-1 as inventory', async () => {
+    test('the inventory of a new product must be an integer from 0 to 2^31-1', async () => {
       const shop = await store.shop();
       const request = (literal: string) =>
         shop.send('POST', '/products', { body: `{"name":"a","price":1,"inventory":${literal}}` });
@@ -197,7 +197,7 @@ export function describeProductCreation(store: TestStore): void {
       }
     });
 
-    test('accepts only non-negative numbers as weight', async () => {
+    test('the weight of a new product must be a non-negative number', async () => {
       const shop = await store.shop();
       const request = (literal: string) =>
         shop.send('POST', '/products', { body: `{"name":"a","price":1,"weightGrams":${literal}}` });
@@ -209,7 +209,7 @@ export function describeProductCreation(store: TestStore): void {
       }
     });
 
-    test('adds `collection` to `collections` unless `collections` already contains it', async () => {
+    test('the creation of a product adds `collection` to `collections` unless `collections` already contains it', async () => {
       const shop = await store.shop();
       const collectionsOf = async (fields: object) => (await shop.product({ ...fields })).collections;
       assert.deepEqual(await collectionsOf({ collection: 'a' }), ['a']);
@@ -223,7 +223,7 @@ export function describeProductCreation(store: TestStore): void {
       assertInvalidProduct(response, 'collection');
     });
 
-    test('rejects missing and unknown fields, and names all of them', async () => {
+    test('the creation of a product rejects missing and unknown fields, and names all of them', async () => {
       const shop = await store.shop();
       const response = await shop.send('POST', '/products', { body: { nmae: 'a', price: '', id: 'x' } });
       assertInvalidProduct(response, 'nmae', 'price', 'id', 'name');

@@ -126,7 +126,7 @@ forEachEngine('a group of updates', (engine) => {
     });
   }
 
-  test('has the same results, rows and events as the same updates made one by one', async () => {
+  test('a group of updates has the same results, rows and events as the same updates made one by one', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(wantedUpdate, { minLength: 1, maxLength: 12 }), async (updates) => {
         assert.deepEqual(await makeAll(updates, together), await makeAll(updates, oneByOne));
@@ -135,7 +135,7 @@ forEachEngine('a group of updates', (engine) => {
     );
   });
 
-  test('is one transaction, and an update that fails does not affect the other updates', async () => {
+  test('a group of updates is one transaction, and an update that fails does not affect the other updates', async () => {
     const { shopId, writer, transactions } = await createWriter();
     const [one, other] = [await createProduct(shopId), await createProduct(shopId)];
     const tooMany = Array.from({ length: 25 }, (_, number) => `c${number}`);
@@ -161,7 +161,7 @@ forEachEngine('a group of updates', (engine) => {
     assert.equal(transactions.count, 1);
   });
 
-  test('has at most 16 updates', async () => {
+  test('a group of updates has at most 16 updates', async () => {
     const { shopId, writer, transactions } = await createWriter();
     const products: string[] = [];
     for (let count = 0; count < 33; count += 1) products.push(await createProduct(shopId));
@@ -170,7 +170,7 @@ forEachEngine('a group of updates', (engine) => {
     assert.equal(transactions.count, 3);
   });
 
-  test('does not wait for a product that another transaction has locked', { timeout: LIMIT_MS }, async (t) => {
+  test('a group does not wait for a product that another transaction has locked', { timeout: LIMIT_MS }, async (t) => {
     if (engine.name !== 'postgresql') return t.skip('the embedded engine runs one transaction at a time');
     const { shopId, writer } = await createWriter();
     const [locked, free] = [await createProduct(shopId), await createProduct(shopId)];
@@ -235,7 +235,7 @@ function newProduct(id: string): Product {
 }
 
 forEachStore('updates that arrive together', (store) => {
-  test('each get their own response, and get it again with the same idempotency key', async () => {
+  test('each of the updates that arrive together gets its own response, and gets it again with the same idempotency key', async () => {
     const shop = await store.shop();
     const products = await Promise.all(Array.from({ length: 10 }, () => shop.product()));
     const update = ({ id }: { id: string }, key: string) =>

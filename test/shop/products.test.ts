@@ -14,7 +14,7 @@ const EMOJI = '🦔';
 
 forEachStore('products', (store) => {
   describe('the list', () => {
-    test('is newest first, in pages of 50 by default', async () => {
+    test('the list is newest first, in pages of 50 by default', async () => {
       const shop = await store.shop();
       const made: string[] = [];
       for (let number = 0; number < 53; number += 1) made.push((await shop.product({ name: `P ${number}` })).id);
@@ -34,12 +34,12 @@ forEachStore('products', (store) => {
       assert.equal((await shop.ok('GET', '/products?limit=100')).data.length, 53);
     });
 
-    test('of a shop without products is one empty page', async () => {
+    test('the list of a shop without products is one empty page', async () => {
       const { body } = await (await store.shop()).send('GET', '/products');
       assert.deepEqual(body, { data: [], pagination: { hasMore: false, nextCursor: null, count: 0 } });
     });
 
-    test('filters each page after it is read, and loses no product', async () => {
+    test('the list filters each page after it is read, and loses no product', async () => {
       const shop = await store.shop();
       for (const number of Array.from({ length: 12 }).keys()) {
         const fields = number < 2 ? { type: 'nft', collection: 'rare' } : { type: 'digital' };
@@ -62,7 +62,7 @@ forEachStore('products', (store) => {
       assert.deepEqual(await shop.walk('/products?limit=3&collection=rare&type=digital'), []);
     });
 
-    test('continues at the same position when the product that its cursor names is deleted', async () => {
+    test('the list continues at the same position when the product that its cursor names is deleted', async () => {
       const shop = await store.shop();
       const made = [await shop.product(), await shop.product(), await shop.product(), await shop.product()];
       const { pagination } = await shop.ok('GET', '/products?limit=2');
@@ -75,7 +75,7 @@ forEachStore('products', (store) => {
       );
     });
 
-    test('shows every change immediately, although versions of products are cached', async () => {
+    test('the list shows every change immediately, although versions of products are cached', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const other = await shop.product();
@@ -101,7 +101,7 @@ forEachStore('products', (store) => {
       assert.equal((await readLast()).id, other.id);
     });
 
-    test('shows every change that another process committed before the request', async () => {
+    test('the list and the product show every change that another process committed before the request', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 0 });
       let committed = 0;
@@ -129,7 +129,7 @@ forEachStore('products', (store) => {
       await readers;
     });
 
-    test('does not show a cached product to another shop that requests the product by its id', async () => {
+    test('a cached product is not shown to another shop, and not after the product was deleted', async () => {
       const [shop, other] = [await store.shop(), await store.shop()];
       const { id } = await shop.product();
       await shop.ok('GET', `/products/${id}`);
@@ -138,7 +138,7 @@ forEachStore('products', (store) => {
       assert.equal((await shop.send('GET', `/products/${id}`)).status, 404);
     });
 
-    test('has exactly the documented fields', async () => {
+    test('an item of the list has exactly the documented fields', async () => {
       const shop = await store.shop();
       await shop.product({ description: 'long', moreImages: ['https://a'] });
       const [item] = (await shop.ok('GET', '/products')).data;
@@ -148,7 +148,7 @@ forEachStore('products', (store) => {
       assert.equal(item.createdAt, new Date(store.now()).toISOString());
     });
 
-    test('rejects invalid parameters with a 400 that names the parameter', async () => {
+    test('the list rejects an invalid parameter with a 400 that names the parameter', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
       const invalid: [string, string][] = [
@@ -178,7 +178,7 @@ forEachStore('products', (store) => {
   });
 
   describe('update', () => {
-    test('keeps the value of omitted fields', async () => {
+    test('an update keeps the value of omitted fields, and its event names the changed fields', async () => {
       const shop = await store.shop();
       const product = await shop.product({
         description: 'd',
@@ -220,7 +220,7 @@ forEachStore('products', (store) => {
       assert.deepEqual(events[1]?.data.changed.toSorted(), changed.toSorted());
     });
 
-    test('with the stored values writes nothing and records no event', async () => {
+    test('an update with the stored values changes neither the product nor its ETag, and records no event and no adjustment', async () => {
       const shop = await store.shop();
       const product = await shop.product({ collections: ['a'], inventory: 4 });
       const path = `/products/${product.id}`;
@@ -243,7 +243,7 @@ forEachStore('products', (store) => {
       assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
     });
 
-    test('logs a new `inventory` as one adjustment to that value', async () => {
+    test('an update with a new `inventory` is logged as one adjustment to that value', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 30 });
       const { data } = await shop.ok('PUT', `/products/${id}`, { inventory: 4, name: 'Few' });
@@ -259,7 +259,7 @@ forEachStore('products', (store) => {
       );
     });
 
-    test('rejects the same invalid fields as create', async () => {
+    test('an update rejects invalid fields as the creation of a product does, and changes nothing', async () => {
       const shop = await store.shop();
       const product = await shop.product({ inventory: 4 });
       const path = `/products/${product.id}`;
@@ -283,7 +283,7 @@ forEachStore('products', (store) => {
       assert.deepEqual((await shop.ok('GET', path)).data, { ...product, collections: full });
     });
 
-    test('merges the changes of many concurrent callers', async () => {
+    test('concurrent updates of different fields of a product are all applied', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
       const fields = [

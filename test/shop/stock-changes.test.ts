@@ -9,7 +9,7 @@ const STOCK_MAX = 2 ** 31 - 1;
 
 forEachStore('changes of stock', (store) => {
   describe('a change', () => {
-    test('has the id of its log entry, which reveals nothing about other shops', async () => {
+    test('a change has the id of its log entry, and neither the id nor a cursor reveals the sequence number of the entry', async () => {
       const [shop, other] = [await store.shop(), await store.shop()];
       const { id } = await shop.product({ inventory: 5 });
       const stranger = await other.product({ inventory: 5 });
@@ -33,7 +33,7 @@ forEachStore('changes of stock', (store) => {
       );
     });
 
-    test('whose log entry has no public id gets an id from the sequence number of the entry', async () => {
+    test('a log entry without a public id gets an id from its sequence number', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       await changeStock(shop, id, { adjustment: 1 });
@@ -47,7 +47,7 @@ forEachStore('changes of stock', (store) => {
       );
     });
 
-    test('of an untracked product never reports low stock', async () => {
+    test('a change of an untracked product never reports low stock', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 20, trackInventory: false });
       for (const change of [{ adjustment: -15 }, { set: 0 }]) {
@@ -56,7 +56,7 @@ forEachStore('changes of stock', (store) => {
       }
     });
 
-    test('returns the stock before and after the change, and the change that was applied', async () => {
+    test('the response to a change has the stock before and after the change, and the change that was applied', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ name: 'Mug', inventory: 15 });
       const result = await changeStock(shop, id, { adjustment: -3 });
@@ -88,7 +88,7 @@ forEachStore('changes of stock', (store) => {
       assert.equal(await readStock(shop, id), 7);
     });
 
-    test('is clamped so that the stock stays between 0 and 2^31-1', async () => {
+    test('a change is clamped so that the stock stays between 0 and 2^31-1', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const steps: [object, number, number, boolean][] = [
@@ -112,7 +112,7 @@ forEachStore('changes of stock', (store) => {
       }
     });
 
-    test('with both or neither of `adjustment` and `set`, or without a product id, is 400', async () => {
+    test('a change with both or neither of `adjustment` and `set`, or without a product id, gets a 400', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       for (const body of [
@@ -138,7 +138,7 @@ forEachStore('changes of stock', (store) => {
       assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
     });
 
-    test('accepts only integers within ±(2^31-1)', async () => {
+    test('a change rejects numbers that are not integers within ±(2^31-1), and names the field', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 5 });
       const literals = [
@@ -167,7 +167,7 @@ forEachStore('changes of stock', (store) => {
       assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
     });
 
-    test('with an unknown field, an unusable reason or an unreadable body is 400', async () => {
+    test('a change with an unknown field, an unusable reason or an unreadable body gets a 400', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
       const valid = { product_id: id, adjustment: 1 };
@@ -192,7 +192,7 @@ forEachStore('changes of stock', (store) => {
       assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
     });
 
-    test('of a missing product is 404', async () => {
+    test('a change of a missing product gets a 404', async () => {
       const shop = await store.shop();
       const { id } = await shop.product();
       await shop.ok('DELETE', `/products/${id}`);
@@ -204,7 +204,7 @@ forEachStore('changes of stock', (store) => {
       }
     });
 
-    test('with `expected` is made only if the stock equals this number', async () => {
+    test('a change with `expected` is made only if the stock equals this number', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 20 });
       assert.equal((await changeStock(shop, id, { adjustment: -1, expected: 20 })).inventory, 19);

@@ -17,7 +17,7 @@ export const listLowEvents = async (shop: TestShop) =>
 
 /** Declares the tests that the stock, the adjustment log and the events are correct after concurrent changes. */
 export function describeStockConcurrency(store: TestStore): void {
-  describe('under concurrency', () => {
+  describe('concurrent changes of stock', () => {
     test('200 adjustments result in exactly their sum', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 10_000 });
@@ -78,7 +78,7 @@ export function describeStockConcurrency(store: TestStore): void {
   });
 
   describe('inventory.low', () => {
-    test('is sent only when the stock falls from above the level to the level or below', async () => {
+    test('inventory.low is sent only when the stock falls from above the level to the level or below', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 10 });
       const countEventsOf = async (body: object) => {
@@ -106,7 +106,7 @@ export function describeStockConcurrency(store: TestStore): void {
       assert.deepEqual([await countEventsOf({ set: 11 }), await countEventsOf({ adjustment: -1_000 })], [0, 1]);
     });
 
-    test('is sent once by a PUT that crosses the level', async () => {
+    test('inventory.low is sent once by a PUT that crosses the level', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 11 });
       await shop.ok('PUT', `/products/${id}`, { inventory: 10 });
@@ -114,7 +114,7 @@ export function describeStockConcurrency(store: TestStore): void {
       assert.equal((await listLowEvents(shop)).length, 1);
     });
 
-    test('is not sent for an untracked product', async () => {
+    test('inventory.low is not sent for an untracked product', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 20, trackInventory: false });
       const result = await changeStock(shop, id, { adjustment: -15 });

@@ -90,7 +90,7 @@ forEachEngine('a group of changes', (engine) => {
     return JSON.parse(named.reduce((left, [id, name]) => left.replaceAll(String(id), String(name)), text));
   }
 
-  test('has the same results and leaves the same rows as the changes made one by one', async () => {
+  test('a group of changes has the same results and leaves the same rows as the changes made one by one', async () => {
     await fc.assert(
       fc.asyncProperty(wantedGroup, async (group) => {
         assert.deepEqual(await makeAll(group, group.changes.length), await makeAll(group, 1));
@@ -144,7 +144,7 @@ forEachEngine('the writer of stock', (engine) => {
     return id;
   }
 
-  test('applies all changes that wait at the same moment in one statement, in the order of their arrival', async () => {
+  test('all changes that wait at the same moment are applied in one statement, in the order of their arrival', async () => {
     const { adjust } = createWriter();
     const [one, other] = [await createProduct(50), await createProduct(20)];
     statements.length = 0;
@@ -153,7 +153,7 @@ forEachEngine('the writer of stock', (engine) => {
     assert.deepEqual(statements, ['group']);
   });
 
-  test('rejects a change that has not begun in time, and does not make it', async () => {
+  test('a change that has not begun in time is rejected and is not made', async () => {
     const id = await createProduct(50);
     statements.length = 0;
     const { adjust } = createWriter(0);
@@ -162,7 +162,7 @@ forEachEngine('the writer of stock', (engine) => {
     assert.equal(await createWriter().adjust(id), '49');
   });
 
-  test('answers `not_found` when the product that a change waits for is deleted', { timeout: LIMIT_MS }, async () => {
+  test('a change gets `not_found` when the product that it waits for is deleted', { timeout: LIMIT_MS }, async () => {
     const { adjust } = createWriter();
     const id = await createProduct(50);
     const sent: Promise<string>[] = [];
@@ -182,7 +182,7 @@ forEachEngine('the writer of stock', (engine) => {
     assert.equal(await adjust(id), 'not_found');
   });
 
-  test('rejects the second use of an idempotency key in one group, and repeats the first response for later uses', async () => {
+  test('the second use of an idempotency key in one group is rejected, and later uses get the first response', async () => {
     const { adjust } = createWriter();
     const [one, other] = [await createProduct(50), await createProduct(20)];
     const made = await Promise.all([
@@ -209,8 +209,8 @@ function newProduct(id: string, inventory: number, trackInventory: boolean): Pro
 }
 
 forEachStore('changes that arrive together', (store) => {
-  describe('with idempotency keys', () => {
-    test('are each made only once, and a repeated request gets the first response', async () => {
+  describe('changes with idempotency keys', () => {
+    test('changes with idempotency keys are each made only once, and a repeated request gets the first response', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 100 });
       const change = (key: string, amount = -1) =>
@@ -239,7 +239,7 @@ forEachStore('changes that arrive together', (store) => {
     });
   });
 
-  test('are made or rejected independently of one another', async () => {
+  test('changes that arrive together are made or rejected independently of one another', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 50 });
     const unknown = createId('prod', START);
@@ -258,7 +258,7 @@ forEachStore('changes that arrive together', (store) => {
     assert.equal((await shop.walk('/inventory/adjustments')).length, 2);
   });
 
-  test('are all answered with 503, and change nothing, when their statement fails', async () => {
+  test('changes that arrive together all get a 503, and change nothing, when their statement fails', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 50 });
     await store.query(`create or replace function main.fail() returns trigger language plpgsql as

@@ -19,7 +19,7 @@ const judge = (result: Partial<AttemptResult>, attempts = 0, random = 0) =>
   judgeAttempt(resultOf(result), { attempts, now: NOW, random: () => random });
 
 describe('an attempt', () => {
-  test('with a 2xx status and without an error is a success', () => {
+  test('an attempt with a 2xx status and without an error is a success', () => {
     for (const status of [200, 204, 299])
       assert.deepEqual(judge({ status }), { state: 'delivered', dueAt: null, error: null });
     for (const status of [199, 300, 404, 500]) assert.equal(judge({ status }).state, 'pending');
@@ -27,7 +27,7 @@ describe('an attempt', () => {
     assert.equal(judge({ status: 200, error: 'the response was cut off' }).state, 'pending');
   });
 
-  test('that fails is repeated, ten attempts in all, and the number of failed attempts determines the delay', () => {
+  test('an attempt that fails is repeated, ten attempts in all, and the number of failed attempts determines the delay', () => {
     assert.equal(judge({ status: 500 }).dueAt, NOW + 5_000);
     assert.equal(judge({ status: 500 }, 0, 0.999).dueAt, NOW + 5_500);
     assert.equal(judge({ status: 500 }, 8).dueAt, NOW + 24 * 3_600_000);
@@ -38,7 +38,7 @@ describe('an attempt', () => {
     });
   });
 
-  test('that fails with Retry-After is repeated after this time, but at the earliest after its normal delay and at the latest after a day', () => {
+  test('an attempt that fails with Retry-After is repeated after this time, but at the earliest after its normal delay and at the latest after a day', () => {
     const dueInMs = (retryAfter: string, attempts = 0) =>
       (judge({ status: 503, retryAfter }, attempts).dueAt ?? NOW) - NOW;
     assert.equal(dueInMs('120'), 120_000);
@@ -55,7 +55,7 @@ describe('a receiver', () => {
   const failing = { enabled: true, failingSince: NOW };
   const disabled = { enabled: false, failingSince: NOW };
 
-  test('counts as failing from its first failure on', () => {
+  test('a receiver counts as failing from its first failure on, and is disabled after five days of failures', () => {
     assert.deepEqual(judgeHealth(working, 'fails', NOW), { failingSince: NOW, disabledReason: null });
     assert.equal(judgeHealth(failing, 'fails', NOW + FAILING_MAX_MS - 1), null);
     const change = judgeHealth(failing, 'fails', NOW + FAILING_MAX_MS);
@@ -63,19 +63,19 @@ describe('a receiver', () => {
     assert.match(change?.disabledReason ?? '', /five days/);
   });
 
-  test('no longer counts as failing after one success', () => {
+  test('a receiver no longer counts as failing after one success', () => {
     assert.deepEqual(judgeHealth(failing, 'works', NOW), { failingSince: null, disabledReason: null });
     assert.equal(judgeHealth(working, 'works', NOW), null);
     assert.deepEqual(judgeHealth(disabled, 'works', NOW), { failingSince: null, disabledReason: null });
   });
 
-  test('that responds with 410 has its webhook disabled immediately', () => {
+  test('a receiver that responds with 410 has its webhook disabled immediately', () => {
     assert.match(judgeHealth(working, 'gone', NOW)?.disabledReason ?? '', /410/);
     assert.equal(judgeHealth(disabled, 'gone', NOW), null);
     assert.equal(judgeHealth(disabled, 'fails', NOW + FAILING_MAX_MS), null);
   });
 
-  test('counts as gone if one of several attempts that ended together got a 410', () => {
+  test('of several attempts that end together, a 410 counts before a success, and a success before a failure', () => {
     assert.equal(toHealthSign(resultOf({ status: 410 })), 'gone');
     assert.equal(toHealthSign(resultOf({ status: 500 })), 'fails');
     assert.equal(toHealthSign(resultOf({ status: 204 })), 'works');
