@@ -43,7 +43,7 @@ test('the cache configurations in deploy/ name exactly the query parameters of t
 });
 
 forEachEngine('the schema', (engine) => {
-  test('is the same on every engine', async () => {
+  test('the schema is the same on every engine', async () => {
     const database = await engine.open();
     for (const schema of SCHEMAS)
       assert.ok(committed('src/database/schema.sql').includes(await dumpSchema(database, schema)));

@@ -36,7 +36,7 @@ const PATHS: Readonly<Record<string, string>> = {
   service: '/service',
 };
 
-describe('while the indexer database is unavailable', { skip: SKIP }, () => {
+describe('the console while the indexer database is unavailable', { skip: SKIP }, () => {
   let browser: Browser;
   let service: TestService;
   let postgres: PostgresServer;

@@ -55,13 +55,13 @@ forEachEngine('the large set', (engine) => {
     assert.equal(refused, 0);
   });
 
-  test('has the figures that a count of its rows gives', async () => {
+  test('the large set has the figures that a count of its rows gives', async () => {
     const scope = { prefix: '', now: NOW, limit: 10 };
     assert.deepEqual(await recountFigures({ main: set, indexer: set, chains: createChains() }, scope), []);
   });
 
   for (const [table, select] of Object.entries(COMPARED)) {
-    test(`has the rows of ${table} that an import stores`, async () => {
+    test(`the large set has the rows of ${table} that an import stores`, async () => {
       const read = async (db: Database) => (await db.query(select)).map((row) => JSON.stringify(row)).sort();
       const stored = await read(set);
       assert.ok(stored.length > 0);
@@ -69,7 +69,7 @@ forEachEngine('the large set', (engine) => {
     });
   }
 
-  test('has listings in each state, several of one token, sales on two kinds of chains, and mints', async () => {
+  test('the large set has listings in each state, several of one token, sales on two kinds of chains, and mints', async () => {
     const [row] = await set.query(
       `select (select count(distinct status)::int from indexer.listing) as states,
          (select count(*) > count(distinct (collection_id, asset)) from indexer.listing where status = 'active') as several,
@@ -81,7 +81,7 @@ forEachEngine('the large set', (engine) => {
     assert.deepEqual(row, { states: 4, several: true, kinds: 2, mints: true, later: 0 });
   });
 
-  test('is skewed: the largest collection has several times the rows of the median one', async () => {
+  test('the large set is skewed: the largest collection has more than 2.5 times as many sales as the median one', async () => {
     const [row] = await set.query(
       `select max(sales)::int as most, (percentile_disc(0.5) within group (order by sales))::int as median from indexer.sale_total`,
     );
@@ -89,14 +89,14 @@ forEachEngine('the large set', (engine) => {
   });
 });
 
-describe('the rows of the large set', () => {
-  test('are the same with the same seed, and different with another seed', () => {
+describe('the statements and sizes of the large set', () => {
+  test('the statements that make the rows are the same with the same seed, and different with another seed', () => {
     const sqlOf = (seed: number) => rowsSql({ ...SIZE, now: new Date(NOW).toISOString(), seed });
     assert.deepEqual(sqlOf(1), sqlOf(1));
     assert.notEqual(sqlOf(1).sale, sqlOf(2).sale);
   });
 
-  test('have the stated sizes', () => {
+  test('the sizes of the large set follow from its scale, and the number of sales can be set', () => {
     const all = { collections: 20_000, sales: 20_000_000, listings: 5_000_000, tokens: 10_000_000 };
     assert.deepEqual(sizeOf(1), all);
     assert.deepEqual(sizeOf(1, { sales: 50_000_000 }), { ...all, sales: 50_000_000 });

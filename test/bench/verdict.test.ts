@@ -23,7 +23,7 @@ async function run(t: TestContext, ...figures: readonly Partial<Figure>[]) {
 }
 
 describe('a run of benchmarks', () => {
-  test('ends with 0 if each aim is reached, also if a figure equals its aim', async (t) => {
+  test('a run of benchmarks ends with 0 if each aim is reached, also if a figure equals its aim', async (t) => {
     const { code } = await run(t, {}, { figure: 20 }, { figure: 20, aim: { atLeast: 20 } }, { aim: null });
     assert.equal(code, 0);
   });
@@ -35,13 +35,13 @@ describe('a run of benchmarks', () => {
     ['a round that is not a finite number', { rounds: [9, Number.POSITIVE_INFINITY, 12] }],
     ['a failed response', { failures: 1 }],
   ] as const) {
-    test(`ends with 1 after ${what}, whatever the other figures are`, async (t) => {
+    test(`a run of benchmarks ends with 1 after ${what}, whatever the other figures are`, async (t) => {
       const { code } = await run(t, {}, figure, {});
       assert.equal(code, 1);
     });
   }
 
-  test('prints each figure with its rounds, aim and verdict, when it is measured and in the table at the end', async (t) => {
+  test('a run of benchmarks prints each figure with its rounds, aim and verdict, when it is measured and in the table at the end', async (t) => {
     const { text } = await run(t, { beside: 'of 25' }, { name: 'rate', figure: 0.5, unit: '', aim: { atLeast: 0.8 } });
     assert.match(text, /^reads: 10\.0 ms \(9\.00 to 12\.0\); aim at most 20 ms: reached; of 25$/m);
     assert.match(text, /^\| reads \| 10\.0 ms \| 9\.00 to 12\.0 \| at most 20 ms \| reached \|$/m);
@@ -49,11 +49,11 @@ describe('a run of benchmarks', () => {
     assert.match(text, /^1 reached, 1 missed$/m);
   });
 
-  test('ends with 1 if an aim could not be measured', async () => {
+  test('a run of benchmarks ends with 1 if an aim could not be measured', async () => {
     assert.equal(await runBenchmarks({ given: async () => recordUnmeasured('reads', 'no database') }, []), 1);
   });
 
-  test('goes on after a benchmark that fails, and ends with 1', async (t) => {
+  test('a run of benchmarks goes on after a benchmark that fails, and ends with 1', async (t) => {
     const errors = t.mock.method(process.stderr, 'write', () => true);
     const ran: string[] = [];
     const code = await runBenchmarks(
@@ -67,7 +67,7 @@ describe('a run of benchmarks', () => {
     assert.match(String(errors.mock.calls[0]?.arguments[0]), /the database is gone/);
   });
 
-  test('runs only the benchmarks that are named', async () => {
+  test('a run of benchmarks runs only the benchmarks that are named', async () => {
     const ran: string[] = [];
     const benchmarks = { one: async () => void ran.push('one'), two: async () => void ran.push('two') };
     assert.deepEqual([await runBenchmarks(benchmarks, ['two']), ran], [0, ['two']]);

@@ -73,7 +73,7 @@ forEachEngine('a backfill', (engine) => {
     }
   };
 
-  test('reports each part of a slice when the part is stored, and continues after the last stored part if the process was killed', async () => {
+  test('a backfill reports each part of a slice when the part is stored, and continues after the last stored part if the process was killed', async () => {
     const { db, chain, context, contextOf, readTo, counts } = await start();
     mintIn(chain, 5);
     await followOnce(context);
@@ -103,7 +103,7 @@ forEachEngine('a backfill', (engine) => {
     assert.equal((await findFollow(db, COLLECTION))?.joined, true);
   });
 
-  test('reads the next slice while the first one is stored, even if the first one took a minute to read', async (t) => {
+  test('a backfill reads the next slice while the first one is stored, even if the first one took a minute to read', async (t) => {
     const { chain, context } = await start();
     for (let block = 0; block < 4; block += 1) chain.mine([mint(block)]);
     await followOnce(context);
@@ -121,7 +121,7 @@ forEachEngine('a backfill', (engine) => {
     assert.deepEqual(steps.slice(0, 3), ['read from 0', 'read from 2', 'stored']);
   });
 
-  test('stores nothing of a slice whose last block is not the block of the cursor', async () => {
+  test('a backfill stores nothing of a slice whose last block is not the block of the cursor', async () => {
     const { db, chain, context, readTo, counts } = await start();
     chain.mine([mint(1)]);
     chain.mine([mint(2)]);

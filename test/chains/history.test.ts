@@ -30,7 +30,7 @@ forEachEngine('the history of a followed collection', (engine) => {
   });
   after(() => world.chain.stop());
 
-  test('equals the history that is computed from the activity log, after each block and each reorganisation', async () => {
+  test('the stored history equals the history that is computed from the activity log, after each block and each reorganisation', async () => {
     let now = Date.now();
     const started = now;
     // Each call returns a later time, so that a change after a block has a later time than each change before the block.

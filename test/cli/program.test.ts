@@ -65,7 +65,7 @@ describe('wrong usage gives exit code 2 and one line on standard error', () => {
     ],
   ];
   for (const [args, message] of cases) {
-    test(`mercat ${args.join(' ')}`, async () => {
+    test(`the command \`mercat ${args.join(' ')}\` ends with exit code 2 and one line on standard error`, async () => {
       assert.deepEqual(await mercat(...args), { code: 2, stdout: '', stderr: `mercat: ${message}\n` });
     });
   }

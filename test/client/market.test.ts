@@ -110,7 +110,7 @@ test('a repeated read of unchanged data gets a 304 without a body, and returns t
 });
 
 describe('the examples', () => describeExamples(service));
-describe('in a browser', () => describeBrowser(service));
+describe('the client in a browser', () => describeBrowser(service));
 describe('the change stream', () => describeStream(service));
 
 /** Returns the value with each bigint replaced by the text that the service sends. */

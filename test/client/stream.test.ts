@@ -134,7 +134,7 @@ const FORMATS: Record<string, { text: string; events: ServerSentEvent[]; retryMs
 };
 
 for (const [name, { text, events, retryMs = null }] of Object.entries(FORMATS)) {
-  test(`the format of server-sent events: ${name}`, async () => {
+  test(`a stream of server-sent events is parsed, however its bytes are divided: ${name}`, async () => {
     for (const size of [1, 2, 3, 7, 4_096]) {
       const parsed = await parseBytes(toBytes(text), size);
       assert.deepEqual(parsed.events, events, `chunks of ${size} bytes`);

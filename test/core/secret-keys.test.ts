@@ -12,22 +12,22 @@ const PLACE = 'webhook whk_1';
 describe('an encrypted secret', () => {
   const stored = new SecretKeys([first]).encrypt('whsec_secret', PLACE);
 
-  test('is decrypted with its key, even if a newer key comes first in the list', () => {
+  test('an encrypted secret is decrypted with its key, even if a newer key comes first in the list', () => {
     assert.equal(new SecretKeys([first]).decrypt(stored, PLACE), 'whsec_secret');
     assert.equal(new SecretKeys([second, first]).decrypt(stored, PLACE), 'whsec_secret');
   });
 
-  test('contains the id of its key, and not the secret', () => {
+  test('an encrypted secret contains the id of its key, and not the secret', () => {
     assert.equal(readKeyId(stored), toKeyId(first));
     assert.doesNotMatch(stored, /whsec|secret/);
     assert.doesNotMatch(Buffer.from(stored.split(':')[2] ?? '', 'base64url').toString('latin1'), /whsec|secret/);
   });
 
-  test('differs each time, so that equal secrets cannot be recognised', () => {
+  test('an encrypted secret differs each time, so that equal secrets cannot be recognised', () => {
     assert.notEqual(new SecretKeys([first]).encrypt('whsec_secret', PLACE), stored);
   });
 
-  test('cannot be decrypted without its key', () => {
+  test('an encrypted secret cannot be decrypted without its key, and the error names the id of the key', () => {
     for (const keys of [[], [second]]) {
       assert.throws(() => new SecretKeys(keys).decrypt(stored, PLACE), {
         name: 'OperatorError',
@@ -36,11 +36,11 @@ describe('an encrypted secret', () => {
     }
   });
 
-  test('cannot be decrypted in another row', () => {
+  test('an encrypted secret cannot be decrypted in another row', () => {
     assert.throws(() => new SecretKeys([first]).decrypt(stored, 'webhook whk_2'), /belongs to another row/);
   });
 
-  test('cannot be decrypted after any of its bytes was altered, or cut off', () => {
+  test('an encrypted secret cannot be decrypted after any of its bytes was altered, or cut off', () => {
     const [start, keyId, sealed = ''] = stored.split(':');
     const bytes = Buffer.from(sealed, 'base64url');
     const spell = (altered: Buffer) => [start, keyId, altered.toString('base64url')].join(':');

@@ -34,7 +34,7 @@ forEachEngine('a deadline', (engine) => {
     await assertOutOfReach(databases.main.within(10_000).query('select 1'));
   });
 
-  describe('that has not passed', () => {
+  describe('a deadline that has not passed', () => {
     test('a deadline that has not passed changes nothing about statements and transactions', async () => {
       const within = db.within(10_000);
       await within.query(RATE, ['A']);
@@ -58,7 +58,7 @@ forEachEngine('a deadline', (engine) => {
     });
   });
 
-  describe('that passes', () => {
+  describe('a deadline that passes', () => {
     test('a deadline that passes in the middle of a transaction rolls the transaction back', async () => {
       const before = await readSymbols();
       const deadline = performance.now() + TIMEOUT_MS;

@@ -232,7 +232,7 @@ forEachEngine('a database that a newer version has migrated', (engine) => {
 });
 
 forEachEngine('the tables of listings, tokens and sales', (engine) => {
-  test('are vacuumed after changes of 2 % of their rows, not of 20 %', async () => {
+  test('the tables of listings, tokens and sales have settings by which changes of at most 2 % of their rows start a vacuum', async () => {
     const db = await engine.open();
     for (const table of ['listing', 'listed_asset', 'token', 'holder', 'sale', 'sale_hour', 'market_hour']) {
       const rows = await db.query<{ name: string; value: string }>(

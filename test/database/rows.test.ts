@@ -103,7 +103,8 @@ describe('each decoder accepts its own type only', () => {
   ];
   for (const [name, decoder, value, expected] of cases) {
     const shown = typeof value === 'string' ? `'${value}'` : (JSON.stringify(value) ?? 'undefined');
-    test(`${name} of ${shown} (${typeof value})`, () => assert.deepEqual(decoder.decode(value), expected));
+    test(`the decoder ${name} ${expected === none ? 'rejects' : 'accepts'} ${shown} (${typeof value})`, () =>
+      assert.deepEqual(decoder.decode(value), expected));
   }
 });
 

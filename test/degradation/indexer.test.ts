@@ -45,7 +45,7 @@ withTwoServers('the indexer is broken', (servers) => {
     return tookMs;
   }
 
-  test('stopped: responses are degraded or a 502, and are complete again after the indexer is started', async (t) => {
+  test('while the indexer is stopped, responses are degraded or a 502, and they are complete again after the indexer is started', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     await assertComplete(service);
@@ -58,7 +58,7 @@ withTwoServers('the indexer is broken', (servers) => {
     t.diagnostic(`complete again after ${Math.round(await untilBack(service))} ms`);
   });
 
-  test('frozen: responses are degraded, and come without delay after a few failures', async (t) => {
+  test('while the indexer is frozen, responses are degraded, and come without delay after a few failures', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     servers.indexer.freeze();
@@ -82,7 +82,7 @@ withTwoServers('the indexer is broken', (servers) => {
     t.diagnostic(`complete again after ${Math.round(await untilBack(service))} ms`);
   });
 
-  test('killed: responses are degraded until the indexer is started again', async (t) => {
+  test('after the indexer is killed, responses are degraded until the indexer is started again', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     await servers.indexer.kill();
@@ -94,7 +94,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await untilBack(service);
   });
 
-  test('slow: responses are complete while reads take less than the deadline', async (t) => {
+  test('while the indexer is slow, responses are complete if reads take less than the deadline, and degraded if they take longer', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
     await untilFloorsAreStored(service);
     proxy.delay(SOURCE_TIMEOUT_MS / 15);
@@ -105,7 +105,7 @@ withTwoServers('the indexer is broken', (servers) => {
     await untilBack(service);
   });
 
-  test('refusing connections, cut off, or silent: the service connects again when the indexer is back', async (t) => {
+  test('after the indexer refused connections, was cut off or was silent, the service connects again when the indexer is back', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
     await untilFloorsAreStored(service);
     await proxy.refuse();
@@ -120,7 +120,7 @@ withTwoServers('the indexer is broken', (servers) => {
     t.diagnostic(`silent: complete again after ${Math.round(await untilBack(service))} ms`);
   });
 
-  test('silent with many open connections: the service recovers without waiting for one connection after another', async (t) => {
+  test('after the indexer was silent on many open connections, the service recovers without waiting for one connection after another', async (t) => {
     const { service, proxy } = await startBehindProxy(t, servers);
     await untilComplete(service);
     const open = proxy.connections();

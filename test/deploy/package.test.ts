@@ -40,7 +40,7 @@ describe('the npm package', () => {
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(unpacked, 'node_modules'));
   });
 
-  test('contains JavaScript and the files that the service reads, but no tests and no development packages', () => {
+  test('the npm package contains JavaScript and the files that the service reads, but no tests and no development packages', () => {
     const files = globSync('**', { cwd: unpacked, exclude: (name) => name === 'node_modules' });
     assert.deepEqual(
       files.filter((file) => /\.ts$|^(test|devnet|bench|faults|deploy|client|console\/src)\b/.test(file)),
@@ -65,13 +65,13 @@ describe('the npm package', () => {
     assert.deepEqual([isPrivate, devDependencies, scripts], [true, undefined, undefined]);
   });
 
-  test('pins exactly the production packages of package-lock.json', () => {
+  test('the npm package pins exactly the production packages of package-lock.json', () => {
     const { packages } = readJson(path.join(unpacked, 'npm-shrinkwrap.json'));
     const { '': _, ...pinned } = packages;
     assert.deepEqual(pinned, Object.fromEntries(Object.entries<any>(lockfile.packages).filter(isProduction)));
   });
 
-  test('has a bill of materials that names exactly the production packages', () => {
+  test('the npm package has a bill of materials that names exactly the production packages', () => {
     const { bomFormat, components } = readJson(path.join(path.dirname(archive), 'mercat.cdx.json'));
     assert.equal(bomFormat, 'CycloneDX');
     const named = components.map(({ purl }: any) => decodeURIComponent(purl).replace(/^pkg:npm\//, ''));
@@ -80,7 +80,7 @@ describe('the npm package', () => {
     assert.deepEqual(new Set(named), new Set(expected));
   });
 
-  test('runs from node_modules: it creates a database and serves', async () => {
+  test('the npm package runs from node_modules: it creates a database and serves', async () => {
     const args = [path.join(unpacked, 'bin/mercat.mjs'), 'serve', '--no-sample'];
     await assertServes(spawn(process.execPath, args, { env: settings(), stdio: ['ignore', 'pipe', 'pipe'] }));
   });

@@ -34,7 +34,7 @@ const REQUESTS = 60;
 const isInstalled = spawnSync('pgbouncer', ['--version']).status === 0 && canStartPostgres();
 const skip = WHY_NOT_DEPLOYED ?? (isInstalled ? false : 'pgbouncer or PostgreSQL is not on this machine');
 
-describe('behind PgBouncer in transaction mode', { skip }, () => {
+describe('the service behind PgBouncer in transaction mode', { skip }, () => {
   let server: PostgresServer;
   let directUrl: string;
   let pooledUrl: string;

@@ -45,7 +45,7 @@ after(async () => {
 
 for (const cache of SHARED_CACHES) {
   const skip = cache.isInstalled ? false : `${cache.name} is not on this machine`;
-  describe(`behind ${cache.name}`, { skip }, () => {
+  describe(`the service behind ${cache.name}`, { skip }, () => {
     let origin: Origin;
     let running: RunningCache;
     before(async () => {

@@ -36,7 +36,7 @@ const ROUNDS = 2;
 forEachEngine('a mixed book', (engine) => {
   // The suite takes minutes and therefore runs on PostgreSQL only. If this machine has no PostgreSQL, it runs on the embedded engine.
   if (engine.name === 'embedded' && canRunPostgres()) return;
-  describe('of a followed collection', () => {
+  describe('a mixed book of a followed collection', () => {
     const closers: (() => unknown)[] = [];
     const random = createRandom(SEED);
     let book: MixedBook;

@@ -49,7 +49,7 @@ const SCALE = 0.02;
 
 forEachEngine('lists', (engine) => {
   // The inner suite closes the database before the engine removes it.
-  describe('on a large collection', () => {
+  describe('lists of a large collection', () => {
     declareTests(engine);
   });
 });
@@ -92,7 +92,7 @@ function declareTests(engine: TestEngine): void {
     ],
   };
   for (const [name, wanted] of Object.entries(filters)) {
-    test(`lists by traits with ${name} read few rows of each table`, async () => {
+    test(`a list of tokens by traits with ${name} reads few rows of each table`, async () => {
       const filter = await findTraitFilter(db, id, new Map(wanted));
       assert.ok(filter);
       const query = { filter, limit: LIMIT, now: NOW };
@@ -111,7 +111,7 @@ function declareTests(engine: TestEngine): void {
     });
   }
 
-  test('lists by id with common traits read only an index, and stop when the page is full', async () => {
+  test('a list of tokens by id with common traits reads only an index, and stops when the page is full', async () => {
     const wanted = new Map([
       ['Hat', ['Hat 0']],
       ['Eyes', ['Eyes 0']],
@@ -148,7 +148,7 @@ function declareTests(engine: TestEngine): void {
     }
   };
 
-  test('lists by rank with common traits read only indexes, and stop when the page is full', () =>
+  test('a list of tokens by rank with common traits reads only indexes, and stops when the page is full', () =>
     assertWalkByRank(['trait_set']));
 
   test('if no token has both of two common traits, their list reads a limited part of the index, and then the tokens with the rarer trait', async () => {
@@ -185,7 +185,7 @@ function declareTests(engine: TestEngine): void {
 
   for (const listed of [null, true, false]) {
     for (const after of [null, '5000']) {
-      test(`lists by id and by rank read few rows, listed: ${listed}, after ${after}`, async () => {
+      test(`a list of tokens by id or rank reads few rows (listed: ${listed}, after: ${after})`, async () => {
         const filter = { listed, assets: null, now: NOW, limit: LIMIT };
         await assertPlans(db, (reading) => listAssetsById(reading, id, { ...filter, after, unranked: false }));
         await assertPlans(db, (reading) => listAssetsById(reading, id, { ...filter, after, unranked: true }));
@@ -195,7 +195,7 @@ function declareTests(engine: TestEngine): void {
     }
   }
 
-  test('lists by price read few rows of the order book and of the mirror', async () => {
+  test('a list of tokens by price reads few rows of the order book and of the mirror', async () => {
     const filter = { assets: null, now: NOW, limit: LIMIT };
     const mirrored = await listMirroredAssetsByPrice(db, id, { ...filter, limit: 300, after: null });
     const own = await listOwnAssetsByPrice(db, id, { ...filter, limit: 300, after: null });
@@ -206,7 +206,7 @@ function declareTests(engine: TestEngine): void {
     assert.ok(mirrored.length > 250 && own.length > 250);
   });
 
-  test('lists of an owner read at most two rows for each token of the owner', async () => {
+  test('a list of the tokens of an owner reads at most two rows for each token of the owner', async () => {
     const assets = await listAssetsOfAccount(db, id, { account: BUSY_WALLET, now: NOW, limit: 10_001 });
     const rowsMax = 2 * assets.length;
     const filter = { listed: null, assets, now: NOW, limit: LIMIT };
@@ -234,7 +234,7 @@ function declareTests(engine: TestEngine): void {
 
   for (const chains of [['ethereum', 'base', 'solana'], ['base']]) {
     for (const after of [null, '7']) {
-      test(`lists of a wallet with thousands of tokens read few rows, on ${chains.join(', ')}, after ${after}`, async () => {
+      test(`a list of a wallet with thousands of tokens reads few rows (chains: ${chains.join(', ')}, after: ${after})`, async () => {
         const position = after === null ? null : { collectionId: id, asset: after };
         const wallet = { account: BUSY_WALLET, chains, after: position, limit: LIMIT, now: NOW };
         await assertPlans(db, (reading) => listHeldAssets(reading, wallet));
@@ -244,7 +244,7 @@ function declareTests(engine: TestEngine): void {
     }
   }
 
-  test('searches read few rows, whatever the text', async () => {
+  test('a search reads few rows, whatever its text', async () => {
     for (const text of ['h', 'harbour', 'habour of lamps', 'lantern of foxes 7', 'zzz', id, 'storms']) {
       const chains = ['ethereum', 'base', 'solana'];
       const query = { prefix: toSearchText(text), chains, limit: 200 };
@@ -315,7 +315,7 @@ function declareTests(engine: TestEngine): void {
     );
   });
 
-  test('lists by computed rank with common traits read only indexes, and stop when the page is full', async () => {
+  test('a list of tokens by computed rank with common traits reads only indexes, and stops when the page is full', async () => {
     await db.query(
       `insert into indexer.rarity_rank (collection_id, asset, generation, rank)
        select collection_id, asset, 1, rarity_rank from indexer.token where collection_id = $1 and rarity_rank is not null`,

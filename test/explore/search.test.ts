@@ -18,7 +18,7 @@ forEachMarket('search', {}, (market) => {
     return data.map(({ collection, token }: any) => collection?.slug ?? token.name ?? token.tokenId);
   };
 
-  test('finds a collection by its id, address, slug and name, and by the beginning of the name', async () => {
+  test('a search finds a collection by its id, address, slug and name, and by the beginning of the name', async () => {
     const subject = newCollection({ slug: 'quiet-marsh', name: 'Quiet Marsh' });
     await market.load([subject.collection()]);
     for (const text of [
@@ -40,7 +40,7 @@ forEachMarket('search', {}, (market) => {
       assert.deepEqual((await find(text))[0], 'quiet-marsh', text);
   });
 
-  test('finds a collection by its misspelt name, and by one word of its name', async () => {
+  test('a search finds a collection by its misspelt name, and by one word of its name', async () => {
     const subject = newCollection({ slug: 'copper-lanterns', name: 'Copper Lanterns' });
     const other = newCollection({ slug: 'copper-kettles', name: 'Copper Kettles' });
     await market.load([subject.collection(), other.collection()]);
@@ -51,7 +51,7 @@ forEachMarket('search', {}, (market) => {
     assert.deepEqual(await find('zzzzqqqq'), []);
   });
 
-  test('finds a token by the beginning of its name, by its mint, and by the name of its collection followed by its token id', async () => {
+  test('a search finds a token by the beginning of its name, by its mint, and by the name of its collection followed by its token id', async () => {
     const subject = newCollection({ slug: 'brass-owls', name: 'Brass Owls' });
     const solana = newCollection({ chain: 'solana', slug: 'tin-owls', name: 'Tin Owls' });
     const mint = mintOf('owl');
@@ -75,7 +75,7 @@ forEachMarket('search', {}, (market) => {
     assert.equal((await find('owls', '&limit=1')).length, 1);
   });
 
-  test('finds a token on the chosen chain by its name, although hundreds of tokens on another chain match too', async () => {
+  test('a search finds a token on the chosen chain by its name, although hundreds of tokens on another chain match too', async () => {
     const [first, wanted] = [newCollection({ chain: 'base' }), newCollection({ chain: 'polygon' })];
     await market.load([first.collection(), wanted.collection(), wanted.token('1'), first.token('0')]);
     await market
@@ -97,7 +97,7 @@ forEachMarket('search', {}, (market) => {
     assert.deepEqual(await find('marble f', '&chain=base'), ['Marble Fox']);
   });
 
-  test('finds a collection on the chosen chain by the name that its contract states, although hundreds of names on another chain match too', async () => {
+  test('a search finds a collection on the chosen chain by the name that its contract states, although hundreds of names on another chain match too', async () => {
     const wanted = newCollection({ chain: 'polygon', slug: 'velvet' });
     await market.load([wanted.collection({ name: wanted.address })]);
     await market.main().query(

@@ -36,8 +36,8 @@ const UNKNOWN = [
 describe('invalid parameters', () => {
   const service = useSampleService();
   const send = (target: string) => request(service.url, target);
-  describe('of a query', () => onQueries(send));
-  describe('as a cursor', () => onCursors(send));
+  describe('invalid parameters of a query', () => onQueries(send));
+  describe('invalid cursors', () => onCursors(send));
 });
 
 type Send = (target: string) => Promise<RawResponse>;

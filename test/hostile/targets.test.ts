@@ -145,7 +145,7 @@ describe('the normalized target', () => {
       })),
   );
 
-  test('is the same for every form of a path', () => {
+  test('the normalized target is the same for every form of a path', () => {
     const prefixes = fc.constantFrom('', 'http://a', 'https://b:1', 'HTTP://c@d');
     fc.assert(
       fc.property(respelt, prefixes, ({ path, spelling }, prefix) => {
@@ -154,7 +154,7 @@ describe('the normalized target', () => {
     );
   });
 
-  test('does not change when it is normalized again', () => {
+  test('the normalized target does not change when it is normalized again', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 5 }), (parts) => {
         const wellFormed = parts.map((part) => part.toWellFormed());
@@ -174,7 +174,7 @@ describe('the normalized target', () => {
     );
   });
 
-  test('gives every form of a path the same rate limit', () => {
+  test('the normalized target has the rate limit of the path, for every form of the path', () => {
     fc.assert(
       fc.property(respelt, fc.constantFrom('', '/'), ({ path, spelling }, slash) => {
         const expected = /(collections|listings|sales)$/.test(path) ? 'list' : 'single';

@@ -103,7 +103,7 @@ forEachStore('records of products', (store) => {
     });
   });
 
-  describe('imported again', () => {
+  describe('a product that is imported again', () => {
     test('a second import of the same file changes no product and adds no event', async () => {
       const shop = await store.shop();
       const file = Array.from({ length: 30 }, (_, i) =>

@@ -37,18 +37,18 @@ forEachEngine('orders with several listings', (engine) => {
   const insertAll = (fields: object = {}) =>
     ingest(db, ...[1, 2].flatMap((collection) => [listed(collection, 'a', fields), listed(collection, 'b')]));
 
-  test('end at all marketplaces in a collection when one marketplace has reported the end for this collection', async () => {
+  test('the listings of an order end at all marketplaces in a collection when one marketplace has reported the end for this collection', async () => {
     await insertAll();
     await ingest(db, listed(1, 'a', { status: 'filled' }), listed(2, 'b', { status: 'cancelled' }));
     assert.deepEqual(await list('status'), ['a 1 filled', 'a 2 cancelled', 'b 1 filled', 'b 2 cancelled']);
   });
 
-  test('have at every marketplace the terms that one marketplace has reported, in each collection', async () => {
+  test('the listings of an order have at every marketplace the terms that one marketplace has reported, in each collection', async () => {
     await insertAll(TERMS);
     assert.deepEqual(await list('counter'), ['a 1 0', 'a 2 0', 'b 1 0', 'b 2 0']);
   });
 
-  test('do not change in a collection if the batch has no listing of this collection', async () => {
+  test('the listings of an order do not change in a collection if the batch has no listing of this collection', async () => {
     await insertAll();
     // Listings of one order have different assets in different collections.
     await db.query(`update indexer.listing set asset = '2' where right(collection_id, 1) = '2'`);
@@ -60,7 +60,7 @@ forEachEngine('orders with several listings', (engine) => {
     assert.deepEqual((await list('counter')).at(-1), 'b 2 unknown');
   });
 
-  test('have listings that are found by the hash of the order, without reading the other listings of the collection', async (t) => {
+  test('the listings of an order are found by the hash of the order, without reading the other listings of the collection', async (t) => {
     if (engine.hasCitus) return t.skip('the plan of a cluster has no steps of its nodes');
     await db.query(
       `insert into indexer.listing (key, id, source, chain, collection_id, asset, price_raw, seller, order_hash, status, listed_at)

@@ -68,7 +68,7 @@ describe('the metrics of a service', () => {
     await cleanUp();
   });
 
-  test('count requests by operation and status, including responses from the cache', async () => {
+  test('the metrics count requests by operation and status, including responses from the cache', async () => {
     for (let number = 0; number < 5; number += 1) await service.get('/v1/collections');
     for (const id of ['a', 'b']) await service.get(`/v1/collections/${id}`);
     await fetch(`${service.url}/api/v1/products`);
@@ -90,7 +90,7 @@ describe('the metrics of a service', () => {
     assert.ok((metric('http_server_request_duration_seconds_sum') ?? 0) > 0);
   });
 
-  test('count reads of products that are served before the router', async () => {
+  test('the metrics count reads of products that are served before the router', async () => {
     await service.operate('shops.create', { name: 'read' });
     const { body } = await service.operate('keys.create', { shop: 'read', scopes: ['products:read'] });
     const readCount = async (status: number) =>
@@ -109,7 +109,7 @@ describe('the metrics of a service', () => {
     assert.equal(await readCount(200), 4);
   });
 
-  test('show pools, breakers, tasks, the webhook queue and the process', async () => {
+  test('the metrics show pools, breakers, tasks, the webhook queue and the process', async () => {
     const metric = await readMetrics(address);
     assert.equal(metric('db_client_connection_max', { db_client_connection_pool_name: 'main' }), 1);
     assert.equal(metric('mercat_breaker_open', { kind: 'source', name: 'indexer-mirror' }), 0);
@@ -124,7 +124,7 @@ describe('the metrics of a service', () => {
     assert.equal(metric('target_info', { service_name: 'mercat' }), 1);
   });
 
-  test('are served only on their own port', async () => {
+  test('the metrics are served only on their own port, which serves nothing else', async () => {
     assert.equal((await fetch(`${service.url}/metrics`)).status, 404);
     assert.equal((await fetch(`http://${address}/v1`)).status, 404);
     const post = await fetch(`http://${address}/metrics`, { method: 'POST' });
@@ -199,13 +199,13 @@ describe('the setting METRICS_ADDRESS', () => {
     ['localhost:70000', undefined],
     ['a b:1', undefined],
   ] as const) {
-    test(`${JSON.stringify(setting)} is ${JSON.stringify(address) ?? 'rejected'}`, () =>
+    test(`METRICS_ADDRESS=${setting} is ${address === undefined ? 'rejected' : `read as ${JSON.stringify(address)}`}`, () =>
       assert.deepEqual(parseMetricsAddress(setting), address));
   }
 });
 
 withTwoServers('the metrics, while the primary is stopped', (servers) => {
-  test('show what this process knows, and mark the sections that cannot be read', async (t) => {
+  test('while the primary is stopped, the metrics show what this process knows, and mark the sections that cannot be read', async (t) => {
     const address = `127.0.0.1:${await freePort()}`;
     await startOnTwoDatabases(t, servers, { settings: { METRICS_ADDRESS: address } });
     await servers.primary.stop();

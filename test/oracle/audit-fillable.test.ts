@@ -27,7 +27,7 @@ const PATIENCE_MS = 60_000;
 
 forEachEngine('audit --fillable', (engine) => {
   // The inner suite stops its service before the database is removed.
-  describe('beside a service', () => {
+  describe('audit --fillable beside a service', () => {
     let devnet: TestDevnet;
     let simulation: Simulation;
     let settings: Record<string, string>;

@@ -24,7 +24,7 @@ forEachEngine('the intake interface', (engine) => {
     const errorOf = ({ status, body }: TestResponse) => [status, body.error?.code];
 
     describe('submitOrder', () => {
-      test('responds with 201, the listed order and its location', async () => {
+      test('submitOrder responds with 201, the listed order and its location', async () => {
         await intake.service.load([{ kind: 'collection', chain: 'ethereum', contractAddress: EVM, name: 'A' }]);
         const order = ask({ tokenId: 7n, fees: [{ recipient: accountOf(9).lower, amount: 25n }] });
         const { status, body, headers } = await submit(order, { protocolAddress: null });
@@ -47,7 +47,7 @@ forEachEngine('the intake interface', (engine) => {
         assert.deepEqual((await intake.send('GET', `/orders/${data.orderId}`)).body, body);
       });
 
-      test('responds with 201 to large JSON numbers, and to an order that is signed for a deployment from the settings', async () => {
+      test('submitOrder accepts large JSON numbers, and an order that is signed for a deployment from the settings', async () => {
         const order = ask({ tokenId: 2n ** 200n + 1n });
         const text = JSON.stringify(await submissionOf(order)).replaceAll(/"(\d+)"/g, '$1');
         const { status, body } = await intake.send('POST', '/orders', { body: text });
@@ -60,7 +60,7 @@ forEachEngine('the intake interface', (engine) => {
         assert.equal(response.body.order.protocolAddress, EXTRA);
       });
 
-      test('responds with 400 to a malformed request, and names the malformed field', async () => {
+      test('submitOrder responds with 400 to a malformed request, and names the malformed field', async () => {
         const good = await submissionOf(ask());
         const wrong: [unknown, string, string | undefined][] = [
           ['{', 'bad_request', ''],
@@ -84,7 +84,7 @@ forEachEngine('the intake interface', (engine) => {
         }
       });
 
-      test('responds with 401 without a key, and with 403 without the scope, before it parses the body', async () => {
+      test('submitOrder responds with 401 without a key, and with 403 without the scope, before it parses the body', async () => {
         assert.deepEqual(errorOf(await intake.send('POST', '/orders', { body: '{', key: null })), [
           401,
           'unauthorized',
@@ -94,13 +94,13 @@ forEachEngine('the intake interface', (engine) => {
         }
       });
 
-      test('responds with 409 to an order that is already stored', async () => {
+      test('submitOrder responds with 409 to an order that is already stored', async () => {
         const order = ask();
         assert.equal((await submit(order)).status, 201);
         assert.deepEqual(errorOf(await submit(order)), [409, 'duplicate']);
       });
 
-      test('responds with 422 and the code of the check that failed', async () => {
+      test('submitOrder responds with 422 and the code of the check that failed', async () => {
         assert.deepEqual(errorOf(await submit(ask({ end: START + 30 }))), [422, 'expired']);
         assert.deepEqual(errorOf(await submit(ask({ currency: EVM }))), [422, 'unsupported_currency']);
         assert.deepEqual(errorOf(await submit(ask(), { protocolAddress: EVM })), [422, 'unknown_protocol']);
@@ -117,7 +117,7 @@ forEachEngine('the intake interface', (engine) => {
     });
 
     describe('getOrder and explainOrder', () => {
-      test('respond with 200 to an order, 404 to an unknown id, 401 to no key, and 403 to a key without the scope', async () => {
+      test('getOrder and explainOrder respond with 200 to an order, 404 to an unknown id, 401 to no key, and 403 to a key without the scope', async () => {
         const { orderId } = (await submit()).body.data;
         for (const path of [`/orders/${orderId}`, `/orders/${orderId}/explain`]) {
           for (const key of [intake.keys.orders, intake.keys.intake]) {

@@ -27,7 +27,7 @@ describe('the socket of a data directory with a long path', () => {
   });
   const refused = { name: 'OperatorError', message: /must be a directory that only its owner \(user \d+\) may use/ };
 
-  test('is in the temporary directory, in a subdirectory that only its owner may use', async () => {
+  test('the socket is in the temporary directory, in a subdirectory that only its owner may use', async () => {
     assert.equal(path.dirname(socketPath), path.join(process.env['TMPDIR'] ?? '', `mercat-${ownUid}`));
     assert.equal(await isServerListening(socketPath), false);
     prepareSocketDirectory(socketPath);
@@ -35,7 +35,7 @@ describe('the socket of a data directory with a long path', () => {
     assert.equal(await isServerListening(socketPath), false);
   });
 
-  test('is not used in a directory that others may use, or behind a symbolic link', async () => {
+  test('the socket is not used in a directory that others may use, or behind a symbolic link', async () => {
     mkdirSync(path.dirname(socketPath));
     chmodSync(path.dirname(socketPath), 0o777);
     assert.throws(() => prepareSocketDirectory(socketPath), refused);
@@ -46,7 +46,7 @@ describe('the socket of a data directory with a long path', () => {
     await assert.rejects(isServerListening(socketPath), refused);
   });
 
-  test('is not used in a directory of another user', { skip }, async () => {
+  test('the socket is not used in a directory of another user', { skip }, async () => {
     prepareSocketDirectory(socketPath);
     chownSync(path.dirname(socketPath), OTHER_UID, OTHER_UID);
     assert.throws(() => prepareSocketDirectory(socketPath), refused);

@@ -71,7 +71,7 @@ forEachEngine('the status for the operator', (engine) => {
     }
   };
 
-  describe('without a server', () => {
+  describe('the commands without a server', () => {
     test('without a server, sync runs the named tasks once in its own process', async (t) => {
       const { settings, replay } = await priced(t);
       const { code, stdout } = await spawnMercat(settings, 'sync', 'prices', '--once');
@@ -118,7 +118,7 @@ forEachEngine('the status for the operator', (engine) => {
     });
   });
 
-  describe('with a server', () => {
+  describe('the commands with a server', () => {
     let service: TestService;
     let settings: Record<string, string>;
     const cleanups: (() => unknown)[] = [];

@@ -45,7 +45,7 @@ describe('the sampler', () => {
     ['parentbased_traceidratio', 0.5, high, null, false],
   ] as const) {
     const parent = isParentSampled === null ? 'without a parent' : `if the parent decided ${isParentSampled}`;
-    test(`${name} with ${ratio} decides ${expected} ${parent}`, () =>
+    test(`the sampler ${name} with ${ratio} decides ${expected} ${parent}`, () =>
       assert.equal(createSampler(name, ratio)(traceId, isParentSampled), expected));
   }
 });
@@ -189,7 +189,7 @@ describe('the end of the service', () => {
     return telemetry;
   };
 
-  test('what was not exported yet is exported', async () => {
+  test('the end of the service exports the spans and metrics that were not exported yet', async () => {
     const telemetry = startTelemetry(WAIT_MS);
     telemetry.exportMetrics(metrics);
     await traced(operation, async () => undefined);

@@ -326,7 +326,7 @@ forEachEngine('mercat import', (engine) => {
       ],
     ];
     for (const [name, args, reason] of cases) {
-      test(`wrong usage: ${name}`, async () => {
+      test(`an import with wrong usage ends with exit code 2 and one line, before a connection is opened: ${name}`, async () => {
         mkdirSync(dir, { recursive: true });
         const { code, stdout, stderr } = await run(args());
         assert.deepEqual([code, stdout], [2, '']);

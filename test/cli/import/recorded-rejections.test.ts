@@ -217,7 +217,8 @@ describe('missing or invalid fields of --set are reported before a connection is
     assert.match(stderr.replace(/^mercat: /, ''), reason);
   };
   for (const [format, fields, reason] of cases) {
-    test(`${format} ${JSON.stringify(fields)}`, () => assertUsageError(['--format', format, ...set(fields)], reason));
+    test(`an import of ${format} with ${JSON.stringify(fields)} ends with exit code 2 and the reason, before a connection is opened`, () =>
+      assertUsageError(['--format', format, ...set(fields)], reason));
   }
   test('columns are not accepted for recorded responses', () =>
     assertUsageError(

@@ -85,7 +85,7 @@ export function forEachMove(name: string, suite: (engines: MoveEngines) => void)
       return database;
     };
     for (const engine of ['embedded', 'postgresql'] as const) {
-      describe(`from ${engine}`, () => {
+      describe(`a move from ${engine}`, () => {
         suite({
           engine,
           hasCitus,
