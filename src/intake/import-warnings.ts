@@ -8,8 +8,8 @@ import type { IntakeRecord, NumberedRecord } from './records/parse.ts';
 import { collectionIdOf } from './records/parse.ts';
 
 /**
- * - `unreadablePrice`: the price of a sale is not an integer of base units. The sale is stored and never served.
- * - `otherCurrency`: the price of a sale is in another currency than the chain's. The sale is stored and never served.
+ * - `unreadablePrice`: the price of a sale is not an integer of base units. The sale is stored, but not served by /v1.
+ * - `otherCurrency`: the price of a sale is in another currency than the chain's. The sale is stored, but not served by /v1.
  * - `zeroPrice`: a sale, listing or order at 0. The sale is served and does not count in volume and sales. The listing or order is not listed.
  * - `tinyPrice`: the price is above 0 and below a millionth of the native unit.
  * - `doubtfulTime`: the time of a sale, listing or order is more than a day in the future, or before 2015. No token existed before 2015.

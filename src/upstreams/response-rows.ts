@@ -162,5 +162,6 @@ function nameType(value: unknown): string {
   if (value instanceof JsonNumber) return 'a number';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
+  if (value === undefined) return 'absent';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

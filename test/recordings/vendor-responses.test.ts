@@ -32,7 +32,7 @@ const answers = Object.entries(RECORDED).filter(
 const NO_OBJECT = '1 rejected (row: must be an object, not an array)';
 const NO_SYMBOL = '1 rejected (symbol: is missing)';
 const NO_FIGURES = '1 rejected (listedCount: is missing, and so is floorPrice)';
-const NO_NFT = '1 rejected (row: must be an object, not a undefined)';
+const NO_NFT = '1 rejected (row: must be an object, not absent)';
 const FOREIGN = 'collection: belongs to another collection';
 const FOREIGN_SALE = '1 rejected (collectionSymbol: belongs to another collection), incomplete';
 const none = (rows: number, why: string) => `${rows} rejected (${why}), incomplete`;
@@ -56,7 +56,7 @@ const USUAL: Readonly<Record<Vendor, Readonly<Record<string, readonly [object: s
   opensea: {
     contract: ['malformed', ''],
     collection: ['1 rejected (collection: is missing)', ''],
-    stats: ['1 rejected (total: must be an object, not a undefined)', ''],
+    stats: ['1 rejected (total: must be an object, not absent)', ''],
     listings: ['malformed', ''],
     sales: ['malformed', ''],
     tokens: ['malformed', ''],

@@ -107,7 +107,7 @@ function samplesOf(columns: readonly SampledColumn[], column: string): readonly 
   return columns.find(({ name }) => name === column)?.samples ?? [];
 }
 
-/** The price of a file that has prices in a national currency only. The sales of such a file are kept, and their prices are never served. */
+/** The price of a file that has prices in a national currency only. The sales of such a file are kept, and /v1 does not serve them. */
 function findNationalPrice(columns: readonly SampledColumn[]): Record<string, ColumnSource> {
   for (const { name, samples } of columns) {
     const symbol = NATIONAL_PRICE.exec(toWords(name))?.[1];
@@ -237,7 +237,7 @@ function completePrice(
   const named = JSON.stringify(price.column);
   if (typeof price.currency === 'object') {
     notes.push(
-      `${field}: the file has prices in ${price.currency.value} only; such sales are kept and never served, because a price in the currency of the chain is missing`,
+      `${field}: the file has prices in ${price.currency.value} only; such sales are kept but not served by /v1, because a price in the currency of the chain is missing`,
     );
     return price;
   }

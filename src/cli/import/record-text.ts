@@ -15,7 +15,7 @@ function describeParts(chains: Chains, record: IntakeRecord): Parts {
   switch (record.kind) {
     case 'sale': {
       const { asset, price, priceRaw, soldAt, seller, buyer, source } = record.row;
-      const paid = priceRaw === null ? `${price} (never served)` : toAmount(chains, record.row.chain, priceRaw);
+      const paid = priceRaw === null ? `${price} (not served by /v1)` : toAmount(chains, record.row.chain, priceRaw);
       return [
         `sale of ${asset === null ? 'several tokens' : toToken(record.row)} for ${paid}`,
         toTime(soldAt),

@@ -52,11 +52,11 @@ export function describeDryRun({ read }: ImportSummary): string {
 
 const WARNINGS: Readonly<Record<WarningCode, (records: string) => [what: string, hint: string]>> = {
   unreadablePrice: (records) => [
-    `the price of ${records} is not an integer of base units: stored but never served`,
+    `the price of ${records} is not an integer of base units: stored, but not served by /v1`,
     'in a column map, give the price "as": "native-amount", or "base-amount" for base units such as 6.27e+16',
   ],
   otherCurrency: (records) => [
-    `the price of ${records} is in another currency: stored but never served`,
+    `the price of ${records} is in another currency: stored, but not served by /v1`,
     'only amounts in the currency of the chain, wrapped or not, have a price in base units',
   ],
   zeroPrice: (records) => [

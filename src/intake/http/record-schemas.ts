@@ -181,7 +181,7 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
         type: ['string', 'number'],
         minLength: 1,
         description:
-          'Stored as received. A price that is not an integer of base units as decimal text is stored but never served.',
+          'Stored as received. A price that is not an integer of base units as decimal text is stored, but /v1 does not serve the sale, and /explore/v1 serves it without a price.',
       },
       seller: { description: 'Address of the seller.' },
       buyer: { description: 'Address of the buyer.' },

@@ -147,14 +147,14 @@ export const FOREIGN_SALES: readonly ForeignSales[] = [
     notes: {},
   },
   {
-    title: 'prices in USD alone are kept and never served',
+    title: 'sales with prices in USD alone are kept, and not served',
     header: 'Sale Date,Token,Price USD,From,To,Tx Hash',
     rows: [
       `2023-01-14,#700,"$1,234.56",${SELLER},${BUYER},${hash(1)}`,
       `2023-01-15,#713,$700,${SELLER},${BUYER},${hash(2)}`,
     ],
     edit: GIVEN,
-    sale: sold('1234.56 USD', '', '2023-01-14 00:00:00').replace('( base units)', '(never served)'),
-    notes: { matching: /the file has prices in USD only; such sales are kept and never served/ },
+    sale: sold('1234.56 USD', '', '2023-01-14 00:00:00').replace('( base units)', '(not served by /v1)'),
+    notes: { matching: /the file has prices in USD only; such sales are kept but not served by \/v1/ },
   },
 ];

@@ -121,7 +121,7 @@ forEachEngine('mercat import', (engine) => {
       assert.match(lines[0] ?? '', /3 inserted, 0 updated, 0 unchanged, 1 in conflict with stored rows, 0 refused/);
       assert.match(
         lines[1] ?? '',
-        /^warning: the price of 1 record .* never served \(line 2: "59\.9"\); .*native-amount/,
+        /^warning: the price of 1 record .* not served by \/v1 \(line 2: "59\.9"\); .*native-amount/,
       );
       assert.match(lines[2] ?? '', /^warning: the price of 1 record is 0: .* \(line 3: "0"\)/);
       assert.match(lines[3] ?? '', /^warning: the price of 2 records is below .* \(line 1: "59"\); .*native-amount/);
