@@ -40,11 +40,13 @@ export async function createInTransaction(tx: Queryable, schema: string): Promis
 }
 
 /** Matches the text in which a semicolon does not end a statement: comments, strings and bodies of functions. */
-const OPAQUE = /--.*|'(?:[^']|'')*'|(\$\w*\$)[\s\S]*?\1/g;
+export const OPAQUE_SQL = /--.*|'(?:[^']|'')*'|(\$\w*\$)[\s\S]*?\1/g;
 
 /** Splits a migration into its statements. Citus sends the complete text of a query to the nodes, and a node accepts only one statement in a text. */
 export function splitStatements(sql: string): string[] {
-  const ends = [...sql.replaceAll(OPAQUE, (text) => ' '.repeat(text.length)).matchAll(/;/g)].map(({ index }) => index);
+  const ends = [...sql.replaceAll(OPAQUE_SQL, (text) => ' '.repeat(text.length)).matchAll(/;/g)].map(
+    ({ index }) => index,
+  );
   const parts = [...ends, sql.length].map((end, place) => sql.slice(place === 0 ? 0 : (ends[place - 1] ?? 0) + 1, end));
   return parts.filter((part) => part.replaceAll(/--.*/g, '').trim() !== '');
 }

@@ -4,11 +4,11 @@
 // an upgrade, and the upgrade can be taken back. A migration that removes or changes something is called a contract. A contract is applied
 // when the operator says so, or in a new database. The program runs with the contract and without it.
 
-import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { OperatorError } from '../core/errors.ts';
 import { distributeTables, hasCitus, splitStatements, useOneConnection } from './citus.ts';
 import { checkIndexMove } from './index-move/state.ts';
+import { digestMigration } from './migration-digest.ts';
 import type { Database, Queryable } from './port.ts';
 import { isBelowVersion, readVersion } from '../version.ts';
 import { boolean, nullable, rowDecoder, text } from './rows.ts';
@@ -190,6 +190,6 @@ function readMigrations(schema: Schema): Migration[] {
     .sort()
     .map((name) => {
       const sql = readFileSync(new URL(name, folder), 'utf8');
-      return { name, sql, digest: createHash('sha256').update(sql).digest('hex') };
+      return { name, sql, digest: digestMigration(`${schema}/${name}`, sql) };
     });
 }

@@ -14,6 +14,7 @@ import {
   migrateWithin,
 } from '../../src/database/migrate.ts';
 import type { Schema } from '../../src/database/migrate.ts';
+import { FIRST_DIGESTS, digestMigration } from '../../src/database/migration-digest.ts';
 import type { Databases } from '../../src/database/open.ts';
 import { openDatabases } from '../../src/database/open.ts';
 import { readVersion } from '../../src/version.ts';
@@ -187,6 +188,29 @@ test('no two migrations of a schema have the same number', () => {
     const byNumber = Map.groupBy(names, (name) => name.slice(0, 4));
     const repeated = [...byNumber.values()].filter((sharing) => sharing.length > 1);
     assert.deepEqual(repeated, [], schema);
+  }
+});
+
+test('the digest of a migration changes with its statements, and not with its comments', () => {
+  const digest = (sql: string) => digestMigration('main/9999-example.sql', sql);
+  const body = (comment: string) => `create function f() returns int language sql as $$ select 1 -- ${comment}\n$$;`;
+  const plain = digest("create table a (b text default '--x');");
+  assert.equal(digest("-- A table.\n\ncreate table a (b text default '--x'); -- The end."), plain);
+  assert.notEqual(digest("create table a (b text default '--y');"), plain);
+  assert.notEqual(digest(body('one')), digest(body('two')));
+  const contract = (version: string) =>
+    `-- Contract: versions before ${version} cannot use this schema.\ndrop table a;`;
+  assert.notEqual(digest(contract('1.2.0')), digest(contract('1.3.0')));
+});
+
+test('the first migrations have the digests that databases have recorded', () => {
+  for (const schema of SCHEMAS) {
+    const folder = new URL(`../../src/database/migrations/${schema}/`, import.meta.url);
+    for (const name of readdirSync(folder)) {
+      const first = FIRST_DIGESTS[`${schema}/${name}`];
+      const digest = digestMigration(`${schema}/${name}`, readFileSync(new URL(name, folder), 'utf8'));
+      if (first) assert.equal(digest, first.text, `a statement of ${schema}/${name} has changed`);
+    }
   }
 });
 
