@@ -1,5 +1,6 @@
--- The primary database: what the service itself is the authority for.
--- Every cursor order and every id comparison is in the C collation, so that both engines and every node agree on it.
+-- The tables of the primary database. The service itself is the authority for their rows.
+-- Ids and the other text keys by which pages are sorted use the C collation, so that both database engines sort and compare them in the
+-- same way.
 
 create table main.collection (
   id               text collate "C" primary key,
@@ -22,7 +23,8 @@ create table main.collection (
 
 create index collection_by_contract on main.collection (contract_address) where contract_address is not null;
 
--- The own order book. The id is `<chain>_<contract>_<tokenId>_<epochMillis>`, opaque to everyone but its maker.
+-- The own order book. The id is `<chain>_<contract>_<tokenId>_<epochMillis>`, with the creation time in milliseconds. Clients must treat
+-- the id as opaque.
 create table main.book_order (
   id               text collate "C" primary key,
   collection_id    text collate "C" not null,
@@ -38,7 +40,8 @@ create table main.book_order (
   seaport          jsonb
 );
 
--- A window walks the book in this order; a floor is its first entry that has not expired.
+-- A listing window reads the active orders of a collection in the order of this index. The ask floor is the price of the first entry that
+-- has not expired.
 create index book_order_active_by_price on main.book_order (collection_id, price_raw, id)
   where status = 'active' and price_raw > 0;
 create index book_order_active_by_token on main.book_order (collection_id, token_id)
@@ -46,21 +49,22 @@ create index book_order_active_by_token on main.book_order (collection_id, token
 create index book_order_active_by_expiry on main.book_order (expires_at)
   where status = 'active' and expires_at is not null;
 
--- The newest dollar rate of each native currency.
+-- The newest dollar rate of each native currency: `usd` dollars for one unit of the currency.
 create table main.rate (
   symbol text collate "C" primary key,
   usd    double precision not null check (usd > 0),
   at     timestamptz not null
 );
 
--- The last buyer floor that could be resolved, kept for the chains that the specification names.
+-- The last buyer floor of each collection that could be read, in base units. It is served as stale while the present buyer floor cannot be
+-- read. It is stored only for the chains with `keepsBuyerFloor` (src/core/chains.ts).
 create table main.last_buyer_floor (
   collection_id text collate "C" primary key,
   floor_raw     numeric(78, 0) not null,
   observed_at   timestamptz not null
 );
 
--- Secrets that all nodes share, such as the key that authenticates cursors.
+-- Secrets that all nodes share, such as the key that authenticates page cursors.
 create table main.secret (
   name       text collate "C" primary key,
   value      bytea not null,

@@ -1,4 +1,5 @@
--- The store: shops, keys, products, stock with its log, events, and answers kept for idempotency keys.
+-- The tables of the store: shops, API keys, products with their stock, the adjustment log, events, and the responses that are stored for
+-- idempotency keys.
 
 create table main.shop (
   id         text collate "C" primary key,
@@ -6,7 +7,8 @@ create table main.shop (
   created_at timestamptz not null
 );
 
--- A key is known by the SHA-256 of its secret. The prefix is for people.
+-- The secret of a key is not stored. `hash` is the SHA-256 of the secret. `prefix` is the beginning of the secret, by which people
+-- recognise the key.
 create table main.api_key (
   id           text collate "C" primary key,
   shop_id      text collate "C" not null references main.shop (id),
@@ -22,7 +24,7 @@ create table main.api_key (
 
 create index api_key_by_shop on main.api_key (shop_id, created_at);
 
--- The id is time-ordered: the list is paged by it, newest first. The price is text, exactly as it was given.
+-- The ids sort by creation time, so the list of products is paged by id, newest first. The price is the decimal text that the client sent.
 create table main.product (
   id                text collate "C" primary key,
   shop_id           text collate "C" not null references main.shop (id),
@@ -46,7 +48,8 @@ create table main.product (
 
 create index product_by_shop on main.product (shop_id, id desc);
 
--- Every change of stock, append-only, kept after its product is gone. Written by the statement that changes the stock.
+-- The adjustment log: one row for each change of a product's stock. The statement that changes the stock also writes the row. Rows are never
+-- changed, and they are kept after their product is deleted. `key_id` is the API key that made the change.
 create table main.adjustment (
   id         bigint generated always as identity primary key,
   shop_id    text collate "C" not null,
@@ -64,8 +67,8 @@ create table main.adjustment (
 create index adjustment_by_shop on main.adjustment (shop_id, id desc);
 create index adjustment_by_product on main.adjustment (shop_id, product_id, id desc);
 
--- What happened, recorded in the transaction of the change that caused it. `data` is frozen text. Deliveries are made of it
--- afterwards.
+-- The events of shops. The transaction that makes a change also records the event of the change. `data` is JSON text, which is never
+-- changed. The webhook worker later creates the deliveries of the event and sets `fanned_out`.
 create table main.event (
   id         text collate "C" primary key,
   sequence   bigint generated always as identity unique,
@@ -79,7 +82,7 @@ create table main.event (
 create index event_to_fan_out on main.event (sequence) where not fanned_out;
 create index event_by_shop on main.event (shop_id, created_at);
 
--- The first answer to an idempotency key, stored in the transaction of its effect.
+-- The response to the first request with an idempotency key. The transaction that makes the change of the request also stores the response.
 create table main.idempotency (
   key_id         text collate "C" not null,
   idempotency_key text collate "C" not null,

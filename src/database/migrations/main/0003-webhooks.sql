@@ -1,7 +1,8 @@
--- Webhooks: who is told of what, and what became of telling them.
+-- Webhooks, and the deliveries of events to webhooks.
 
--- A subscription is disabled with a reason, never deleted but by its shop. The secret signs, so it is kept as it is; the previous one
--- signs too until its time is over.
+-- `events` lists the event types to which the webhook subscribes. `disabled_reason` and `disabled_at` say why and when the webhook was
+-- disabled; null while it is enabled. The service may disable a webhook, but only the shop can delete it. The secret itself is stored, and
+-- not its hash, because the secret signs the deliveries. Until `previous_secret_until`, deliveries are also signed with `previous_secret`.
 create table main.webhook (
   id                    text collate "C" primary key,
   shop_id               text collate "C" not null references main.shop (id),
@@ -14,6 +15,7 @@ create table main.webhook (
   enabled               boolean not null default true,
   disabled_reason       text,
   disabled_at           timestamptz,
+  -- The time of the first failure since the last success; null while the webhook is not failing.
   failing_since         timestamptz,
   version               integer not null default 1,
   created_at            timestamptz not null,
@@ -22,8 +24,9 @@ create table main.webhook (
 
 create index webhook_by_shop on main.webhook (shop_id, id);
 
--- One event on its way to one subscription. A worker leases it, sends, and records what came of it; a lease that runs out makes it
--- due again. `claims` counts the leases: who holds an old one cannot record a failure any more.
+-- The delivery of one event to one webhook. A worker leases the delivery, sends the event, and records the result. If the lease ends without
+-- a result, the delivery is due again. `claims` is incremented by each lease, so it identifies the lease. A worker whose lease was followed by
+-- another lease cannot record a failure any more.
 create table main.delivery (
   id               bigint generated always as identity primary key,
   webhook_id       text collate "C" not null references main.webhook (id) on delete cascade,
@@ -42,7 +45,8 @@ create table main.delivery (
   unique (webhook_id, event_id)
 );
 
--- Claims walk it from subscription to subscription, a few entries each: a long queue of one costs the others nothing.
+-- The statement that leases deliveries reads a few entries of each webhook from this index. So the long queue of one webhook does not slow
+-- the deliveries of the others.
 create index delivery_due on main.delivery (webhook_id, due_at, id) where state = 'pending';
 create index delivery_dead on main.delivery (webhook_id, id) where state = 'dead';
 create index delivery_by_webhook on main.delivery (webhook_id, id desc);

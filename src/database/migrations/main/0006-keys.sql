@@ -1,16 +1,16 @@
--- Keys that belong to no shop, for what comes in through the intake; and keys that keep their own end while they are being replaced.
+-- Adds API keys without a shop, for the intake interface, and the end of a key that a rotation has replaced.
 
 alter table main.api_key alter column shop_id drop not null;
 
--- What a key without a shop may do, whatever code makes it: nothing in a shop.
+-- A key without a shop may have only scopes of the intake interface. The constraint makes sure that no code can store another scope.
 alter table main.api_key add constraint api_key_without_shop
   check (shop_id is not null or scopes <@ array['orders:write', 'intake:write']);
 
--- Set by a rotation: the secret that replaces this key goes on alone from here. `expires_at` stays what the key was given, so
--- that the one that replaces it inherits that.
+-- A rotation replaces a key by a new key. Until `replaced_at` both keys are valid, and after this time only the new key. Null if the key was
+-- never rotated. A rotation does not change `expires_at`, because the new key gets the same expiry time.
 alter table main.api_key add column replaced_at timestamptz;
 
--- A change of stock that came in with an import: no key of the store made it.
+-- An import can change stock. `source` is then `import`. `key_id` is null if the change was made without an API key.
 alter table main.adjustment alter column key_id drop not null;
 alter table main.adjustment drop constraint adjustment_source_check;
 alter table main.adjustment add constraint adjustment_source_check check (source in ('inventory', 'product', 'import'));

@@ -1,11 +1,12 @@
--- What of the followed collections was asked for lately, by whoever reads the marketplace interface: what is looked at is kept
--- fresher. Forgotten soon after nobody asks any more.
+-- The followed collections and tokens that readers of the marketplace interface requested recently. The tasks refresh them first. A row is
+-- deleted soon after its last request.
 create table main.shown (
   collection_id text collate "C" not null,
-  -- A token of it; empty for the collection itself.
+  -- The requested token; empty text if the collection itself was requested.
   asset         text collate "C" not null default '',
+  -- The time of the last request.
   shown_at      timestamptz not null,
-  -- When a marketplace was last asked about the token, for those who look at it.
+  -- When a task last requested the token from a marketplace because of these requests; null if it never has.
   looked_at     timestamptz,
   primary key (collection_id, asset)
 );

@@ -1,8 +1,10 @@
--- What is left of an upstream's hourly budget of requests, shared by all processes that ask it: the budget is the key's.
+-- The hourly budget of requests to each upstream, as a token bucket that is refilled over time. All processes share the budget, because the
+-- upstream counts all requests with the same API key together.
 create table main.request_budget (
   upstream text collate "C" primary key,
-  -- Requests that could be sent at once; below zero, those that wait already.
+  -- The number of requests in the bucket at the time `at`. These requests could be sent without waiting. The number is negative while
+  -- requests were taken from the bucket but still wait to be sent.
   tokens   double precision not null,
-  -- When that was so, by the clock of this database: those of the processes differ.
+  -- The time to which `tokens` refers, from the clock of the database, because the clocks of processes may differ.
   at       timestamptz not null
 );

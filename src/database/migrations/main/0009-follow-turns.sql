@@ -1,10 +1,11 @@
--- When each task last had a turn with each collection that it goes through, so that whoever runs it next, in whatever process,
--- knows who has waited longest.
+-- When each task last ran for each followed collection. The next run of the task may be in another process. It begins with the collection
+-- that has waited longest.
 create table main.follow_turn (
   task          text collate "C" not null,
   collection_id text collate "C" not null references main.follow on delete cascade,
+  -- When the task last ran for the collection.
   tried_at      timestamptz not null,
-  -- The last turn that came to its end; null where none ever did.
+  -- When the task last succeeded for the collection; null if it never has.
   done_at       timestamptz,
   primary key (task, collection_id)
 );

@@ -1,10 +1,10 @@
--- What a followed collection is called at each vendor that has a name of its own for it: one row a name instead of one column a
--- vendor.
+-- The names of followed collections at vendors that use names of their own, one row for each name. The table replaces the columns
+-- `opensea_slug` and `magiceden_symbol` of `follow`.
 create table main.follow_name (
   collection_id text collate "C" not null references main.follow on delete cascade,
-  -- The vendor's name in the program: `opensea`, `magic-eden`.
+  -- The identifier of the vendor in this program, such as `opensea` or `magic-eden`.
   vendor        text collate "C" not null,
-  -- An OpenSea slug, a Magic Eden symbol.
+  -- The name of the collection at the vendor, such as a slug at OpenSea or a symbol at Magic Eden.
   name          text not null,
   primary key (collection_id, vendor)
 );

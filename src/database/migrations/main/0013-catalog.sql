@@ -1,23 +1,27 @@
--- What the indexer database copies from this one: collection records, and which assets the own order book lists.
+-- The indexer database has a copy of the collection records, and of the assets that the own order book lists. The copy is made from
+-- `collection` and from the tables of this migration.
 
--- The assets that have an order which can be filled, one row for each, and the figures of each collection's orders. Kept in the
--- transaction that changes the orders, which locks the rows of `collection_book` first.
+-- The assets of the own order book that have a fillable order, one row for each asset. The transaction that changes orders also updates this
+-- table and `collection_book`. It first locks the rows of the collections in `collection_book`.
 create table main.book_asset (
   collection_id text collate "C" not null,
   asset         text collate "C" not null,
-  -- When the last of its orders expires; null when one never does.
+  -- The latest expiry time of the asset's fillable orders; null if one of these orders never expires.
   expires_at    timestamptz,
   primary key (collection_id, asset)
 );
 
+-- The figures of a collection's orders in the own order book.
 create table main.collection_book (
   collection_id text collate "C" primary key,
+  -- The number of the collection's rows in `book_asset`.
   listed_assets bigint not null default 0 check (listed_assets >= 0),
-  -- The lowest ask.
+  -- The lowest ask of the fillable orders, in base units; null if no order can be filled.
   floor_raw     numeric(78, 0)
 );
 
--- Assets with an active order that can first be filled at a later time.
+-- The assets with an active order that cannot be filled before the time `starts_at`. When this time has passed, the expiry sweep updates the
+-- figures of the asset and deletes the row.
 create table main.book_start (
   starts_at     timestamptz not null,
   chain         text collate "C" not null,
@@ -26,8 +30,8 @@ create table main.book_start (
   primary key (starts_at, collection_id, asset)
 );
 
--- Changes that the indexer database has not copied yet. A row without an asset is a change of the collection itself. The rows name
--- what changed; the copy reads the current state.
+-- The changes that are not copied to the indexer database yet. A row without an asset is a change of the collection itself. A row only says
+-- what has changed. The copy reads the current state.
 create table main.catalog_change (
   seq           bigint generated always as identity primary key,
   collection_id text collate "C" not null,

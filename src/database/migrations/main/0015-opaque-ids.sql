@@ -1,5 +1,5 @@
--- Ids of adjustments and deliveries that do not reveal how many rows other shops have. Rows from before have none, and keep the id that
--- is made of their number.
+-- Random ids of adjustments and deliveries. The numbers in the column `id` would reveal how many rows other shops have. In rows that are older
+-- than this migration, `public_id` is null. Their published id is still made of the number.
 alter table main.adjustment add column public_id text collate "C";
 alter table main.adjustment alter column public_id set default 'adj_' || replace(gen_random_uuid()::text, '-', '');
 alter table main.delivery add column public_id text collate "C";

@@ -1,9 +1,11 @@
--- Which events a webhook receives is decided by the sequence of events. Times are no measure: the clocks of two processes may differ, and
--- a clock may be set back.
+-- The sequence numbers of events decide which events a webhook receives. Times cannot decide this, because the clocks of two processes may
+-- differ, and a clock may be set back.
 
--- A webhook receives the events with a larger sequence. The default draws a number, so that older processes write the column too.
+-- The position in the sequence of events at which the webhook was created. The webhook receives only events with a larger sequence number. The
+-- default takes the next number of the sequence, so that processes of an earlier version, which do not know the column, write it too.
 alter table main.webhook add column created_sequence bigint not null default nextval('main.event_sequence_seq');
--- Null while the webhook is enabled. A disabled webhook receives the events with a smaller sequence.
+-- The position in the sequence of events at which the webhook was disabled; null while it is enabled. A disabled webhook still receives
+-- the events with a smaller sequence number.
 alter table main.webhook add column disabled_sequence bigint;
 
 update main.webhook set created_sequence = coalesce(

@@ -1,8 +1,8 @@
--- The imports, and what each has changed in this database, so that it can be taken back (imports undo).
+-- The imports, and the changes that each import has made in this database, so that an import can be undone (`mercat imports undo`).
 
 create table main.import (
   id         text collate "C" primary key,
-  -- The API key with which it came; null when the operator imported.
+  -- The API key of the import; null if the operator imported.
   key_id     text collate "C",
   shop_id    text collate "C",
   file       text,
@@ -15,16 +15,17 @@ create table main.import (
   counts     jsonb,
   undo_state text check (undo_state in ('undoing', 'partly undone', 'undone')),
   undo_at    timestamptz,
-  -- False once the recorded changes were deleted because of their age.
+  -- False after the recorded changes were deleted because of their age. The import can then not be undone any more.
   undo_kept  boolean not null default true
 );
 create index import_by_age on main.import (started_at) where undo_kept;
 
--- One row for each import that has changed rows here. A batch of an import updates it, so an import that is closed cannot change more rows.
+-- One row for each import that has changed rows of this database, or was closed by an undo. Each batch of an import locks the row of the import
+-- and reads `closed`. So a closed import cannot change more rows.
 create table main.import_log (
   import_id text collate "C" primary key,
   closed    boolean not null default false,
-  -- How many changed rows were taken back, by kind.
+  -- Not used: always an empty object.
   undone    jsonb not null default '{}'
 );
 
@@ -35,7 +36,7 @@ create table main.import_change (
   seq       bigint not null,
   kind      text not null,
   rows      integer not null,
-  -- The primary keys, the columns separated by line feeds.
+  -- The primary keys of the rows. The columns of a key are separated by line feeds.
   keys      text[] not null,
   -- The hashes of the rows after the change.
   hashes    bigint[] not null,

@@ -16,13 +16,15 @@ create table main.market_change (
   reason        text collate "C",
   -- The block of a change that is read from a chain. For a reorganisation, the last block that is still part of the chain.
   block_number  bigint,
-  -- The identity of the stored fact, such as the key of a sale. A change that takes facts back names them in `facts`.
+  -- Identifies the fact that the change records, such as a sale by its key.
   fact          text collate "C",
+  -- The facts that a change of the kind `reorg` takes back; null for other kinds, and for a `reorg` that takes back all later blocks.
   facts         text[]
 );
 
 create table main.activity (
-  -- The public offset. Assigned without gaps, under the lock on `activity_head`, in the order of the commits.
+  -- The public offset. The merge assigns positions without gaps. It holds the lock on `activity_head` until its commit, so positions become
+  -- visible in their order.
   position      bigint primary key,
   kind          text collate "C" not null,
   at            timestamptz not null,
@@ -36,9 +38,9 @@ create table main.activity (
   marketplace   text collate "C",
   tx            text,
   reason        text collate "C",
-  -- The positions that a change of the kind `reorg` takes back.
+  -- The positions of the changes that a change of the kind `reorg` takes back; null for other kinds.
   voids         bigint[],
-  -- The position of the change that took this one back.
+  -- The position of the `reorg` that took this change back; null if the change was not taken back.
   voided_by     bigint,
   -- The schema in which the change was recorded.
   origin        text collate "C" not null check (origin in ('main', 'indexer')),
@@ -56,15 +58,18 @@ create index activity_by_kind on main.activity (kind, at desc, position desc);
 create index activity_by_fact on main.activity (fact, origin) where fact is not null;
 create index activity_by_block on main.activity (chain, block_number) where block_number is not null and voided_by is null;
 
--- One row. Whoever merges changes holds the lock on it until the commit, so that positions become visible in their order.
+-- One row. A transaction that merges changes holds the lock on this row until its commit, so that positions become visible in their order.
 create table main.activity_head (
   id       smallint primary key default 1 check (id = 1),
-  -- The last assigned position; 0 before the first.
+  -- The last assigned position; 0 if no position has been assigned.
   position bigint not null default 0,
-  -- The oldest position that is kept.
+  -- The log is complete from this position on. Older changes are deleted, except changes of floors.
   oldest   bigint not null default 1,
-  -- If the indexer is a database of its own: how often its changes were merged, and the last merged ones, until they are deleted there.
+  -- Used only if the indexer has a database of its own. Incremented by each merge of the indexer's changes, and by each removal of
+  -- collections. A merge whose `revision` is out of date writes nothing, and reads the changes again.
   revision bigint not null default 0,
+  -- Used only if the indexer has a database of its own: the `seq` of the changes that the last merge has read from `indexer.market_change`.
+  -- The array is emptied after these changes were deleted there.
   merged   bigint[] not null default '{}'
 );
 insert into main.activity_head default values;

@@ -1,2 +1,2 @@
--- The row is inserted by the first merge, so that a new database has no rows and a backup can be restored into it.
+-- From now on, the first merge inserts the row. A new database then has an empty table, so that a backup can be restored into it.
 delete from main.activity_head where position = 0;

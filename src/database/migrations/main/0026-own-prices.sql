@@ -1,5 +1,6 @@
 -- The price of each asset in the own order book, for the indexer's lists by price.
--- `price_raw`: the price of the cheapest order that can be filled. `price_until`: when that order expires; null when it never does.
+-- `price_raw`: the price of the cheapest fillable order, in base units; null if it was not computed yet.
+-- `price_until`: when the cheapest fillable order expires; null if this order never expires.
 alter table main.book_asset add column price_raw numeric(78, 0), add column price_until timestamptz;
 
 update main.book_asset as stored set price_raw = cheapest.price_raw, price_until = cheapest.expires_at

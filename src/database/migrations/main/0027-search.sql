@@ -1,5 +1,6 @@
--- Search of collections by name. The same function is in src/explore/trigrams.ts: three letters in a row of each word, with two spaces before the
--- word and one after it. Letters are compared as bytes, so that both engines give the same result whatever the locale.
+-- Search of collections by name. Each word of a name gets two spaces before it and one space after it. Every three successive characters of
+-- the result are a trigram. src/explore/trigrams.ts computes the same trigrams. The C collation converts only ASCII letters to lower case. So both
+-- database engines return the same trigrams in every locale.
 create function main.trigrams(text) returns text[] language sql immutable strict parallel safe as $$
   select coalesce(array_agg(distinct substr(padded.word, place, 3)), '{}')
   from (
