@@ -1,6 +1,6 @@
--- The id of a mirrored listing of a signed order is no longer the hash of the order. It is the marketplace and a digest
--- (market/row-keys.ts), and the hash is only in `order_hash`. Rows that are stored under the hash get the id and the key under which
--- their marketplace reports them from now on, so that no order has two rows.
+-- The id of a mirrored listing of a signed order is no longer the hash of the order. The new id consists of the name of the marketplace, `_` and a
+-- digest (market/row-keys.ts). The hash is only in `order_hash`. Stored rows whose id is the hash get the new id, and the key that follows from the
+-- new id. Later reports of the marketplaces then update these rows, and do not add a second row for the same order.
 
 create temporary table renamed_listing on commit drop as
 select key as old_key, id as old_id, source, encode(substring(sha256(convert_to(
@@ -20,7 +20,8 @@ from renamed_listing as renamed where stored.listing_key = renamed.old_key;
 
 drop table renamed_listing;
 
--- The listing that a sale filled. It is part of the key of a sale without a transaction.
+-- Sales that name their listing by the hash get the new id in `listing_id`. The key of a sale without a transaction is a digest that includes
+-- `listing_id`, so such a sale also gets a new key.
 update indexer.sale as stored
 set listing_id = renamed.listing_id, key = case when stored.tx is not null then stored.key else
   encode(substring(sha256(convert_to('[' || array_to_string(array['"sale"', to_json(stored.source)::text,

@@ -1,2 +1,2 @@
--- Lists of the tokens without a rarity rank by id.
+-- For the list, in the order of ids, of a collection's tokens that have no rarity rank.
 create index token_unranked on indexer.token (collection_id, length(asset), asset) where rarity_rank is null and not burned;

@@ -1,4 +1,5 @@
--- The changes of listings, sales and floors that are not merged into main.activity yet (main/0024-activity.sql).
+-- The changes of listings, sales and floors that are not merged into main.activity yet. The columns are described in the migration
+-- `0024-activity.sql` of the primary.
 create table indexer.market_change (
   seq           bigint generated always as identity primary key,
   kind          text collate "C" not null,

@@ -1,2 +1,2 @@
--- Counts the sales without a native price by chain.
+-- For counting, by chain, the sales whose price cannot be stored as an amount in the native currency (`price_raw` is null).
 create index sale_unpriced on indexer.sale (chain) where price_raw is null;

@@ -2,7 +2,8 @@
 -- The keys of listings, sales and traits begin with their collection. The rows of a collection are then neighbours in the index, so an import
 -- of one collection changes few pages of it, and the tables can be distributed by collection.
 
--- The recorded changes of imports name rows by their keys. A row that no longer exists has no collection.
+-- The recorded changes of imports name rows by their primary keys. So each recorded key of a listing or sale becomes the collection id, a line feed
+-- and the former key. If the row no longer exists, its collection is not known, and the collection id is empty.
 update indexer.import_change as change set keys = named.keys
 from (
   select import_id, seq, array_agg(coalesce(stored.collection_id, '') || E'\n' || item.key order by item.place) as keys
@@ -26,7 +27,7 @@ alter table indexer.listing add constraint listing_pkey primary key (collection_
 alter table indexer.sale drop constraint sale_pkey;
 alter table indexer.sale add constraint sale_pkey primary key (collection_id, key);
 
--- The numbers of traits stay unique over all collections.
+-- The ids of traits stay unique over all collections, because they come from one sequence.
 alter table indexer.trait drop constraint trait_pkey;
 alter table indexer.trait add constraint trait_pkey primary key (collection_id, id);
 

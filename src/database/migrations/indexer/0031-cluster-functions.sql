@@ -1,6 +1,8 @@
--- What one statement cannot do on all nodes of a Citus cluster. The functions run on the node that received the statement.
+-- Functions for what no single statement can do on all nodes of a Citus cluster. The node that received a statement runs the functions that
+-- the statement calls.
 
--- Locks the figures of collections until the transaction ends, in the order of ids. On a cluster a statement can lock the rows of one node.
+-- Locks the figures of collections until the transaction ends, in the order of ids. On a cluster, one statement can lock rows of one node only.
+-- Therefore the function locks one row after the other, in the order of the array `ids`, which must be sorted.
 create function indexer.lock_figures(ids text[]) returns void language plpgsql as $$
 declare
   touched text;
@@ -17,7 +19,8 @@ begin
   end if;
 end $$;
 
--- The chains of the collections that have a record. Each chain costs one probe of an index. A cluster has no recursion over all nodes.
+-- Returns the chains of the collections that have a collection record. The recursive statement searches an index once for each chain. A cluster
+-- cannot run a recursive statement over all nodes, so on a cluster the function reads the chain of every such collection.
 create function indexer.ranked_chains() returns setof text language plpgsql stable as $$
 begin
   if to_regclass('pg_catalog.pg_dist_partition') is null then
@@ -33,8 +36,12 @@ begin
   end if;
 end $$;
 
--- A part of the ranking of one chain by a key: of the collections that are launched as given, those with the key `equal` and an id after
--- `after_id`, and those with a key below `below`; then, after the launched ones, all others. At most `row_limit` of each.
+-- Creates the functions ranked_by_volume_rank, ranked_by_floor_rank and ranked_by_created_at. Each returns collections of the chain `of_chain` in the
+-- descending order of the key in its name. Launched collections come before the others. A result has up to three parts, each of at most
+-- `row_limit` rows:
+-- 1. the collections whose `launched` is `is_launched`, whose key is `equal` and whose id sorts after `after_id`;
+-- 2. the collections whose `launched` is `is_launched` and whose key is less than `below`;
+-- 3. if `is_launched` is true, the collections that are not launched.
 do $do$
 declare
   sort record;

@@ -1,5 +1,5 @@
--- On a Citus cluster each lock of one row is a message to a node. Most collections have figures already, so the row is inserted only if the lock
--- does not find it.
+-- On a Citus cluster each statement for one row is a message to a node. Most collections have a row of figures already. Therefore the function tries
+-- to lock the row first, and inserts the row only if it does not exist.
 create or replace function indexer.lock_figures(ids text[]) returns void language plpgsql as $$
 declare
   touched text;
