@@ -9,7 +9,10 @@ import { liveStream } from './live-stream.ts';
 
 /** The most events that are kept for a list. Older events are seen when the list is read again. */
 const EVENTS_MAX = 200;
-/** Each page is read again at most once in this time, because each read counts towards the rate limit of the client address. */
+/**
+ * A list of n pages is read again at most once in n times this time, because the read of each page is a request that counts towards the rate
+ * limit of the client address.
+ */
 const REFRESH_MS = 2_000;
 
 /**

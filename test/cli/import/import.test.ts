@@ -358,7 +358,7 @@ forEachEngine('mercat import', (engine) => {
     assert.match(withInvalid.stdout, /0 inserted, 0 updated, 3 unchanged, 1 refused/);
     const missing = await mercat('import', 'no-such-file');
     assert.deepEqual([missing.code, missing.stdout], [2, '']);
-    // The tokens must have no collection record.
+    // The import created no collection record for the tokens. So `status` and `doctor` name the collection.
     const status = await mercat('status', '--json');
     const { unrecordedCollections } = JSON.parse(status.stdout) as Record<string, unknown>;
     assert.deepEqual(unrecordedCollections, [`ethereum_${EVM}`]);

@@ -131,7 +131,7 @@ forEachEngine('webhooks and clocks', (engine) => {
     await insertDeliveries(db, NOW, 10);
     time.pass(-10 * MINUTE_MS);
     receiver.respond = (_request, response) => response.writeHead(204).end();
-    assert.equal(await dispatcher.run(), 2, 'a delivery still waits for a due time that the earlier clock set');
+    assert.equal(await dispatcher.run(), 2, 'a delivery still waits for a due time from before the clock was set back');
     receiver.respond = respondWith(500);
     await record(db, shopId, 'product.deleted', time.clock());
     assert.equal(await dispatcher.run(), 1);
