@@ -24,7 +24,7 @@ const ROUNDS = 5;
 const ROWS_A_ROUND = 10_000;
 /** An import into the set must have at least this share of the rate of an import into 1 % of the set. */
 const RATE_AIM = 0.8;
-/** A read may touch at most this many times as many pages after the day as before the day. */
+/** The number of pages that a read touches after the day, divided by the number before the day, may be at most this. */
 const PAGES_AIM = 1.3;
 const HOURS = Number(process.env['CHURN_HOURS'] ?? 24);
 const HOUR_MS = 60 * 60_000;

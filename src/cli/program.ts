@@ -117,7 +117,7 @@ function toUsageError({ code, exitCode, message }: CommanderError, path: string)
   return new UsageError(`${line}; see ${path} --help`, 2);
 }
 
-/** Moves the action of a command before its options, so that `mercat keys --json list` is accepted. */
+/** Moves the subcommand of a command before its options, so that `mercat keys --json list` is accepted. */
 function actionFirst(command: CommandUnknownOpts, [name = '', ...args]: readonly string[]): string[] {
   const actions = new Set(command.commands.map((one) => one.name()));
   const index = args.findIndex((arg) => actions.has(arg));

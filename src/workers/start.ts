@@ -120,7 +120,7 @@ export class RunningTasks {
     return readTaskStatus(this.#context.main, name === null ? this.#tasks : findTasks(this.#tasks, name));
   }
 
-  /** Makes every task that reads the followed collections due. A process that runs such a task notices this when it reads the schedule. */
+  /** Makes due all tasks that read the followed collections. A process that runs such a task notices this when it reads the schedule. */
   async #nudgeFollowers(): Promise<void> {
     const names = this.#tasks.filter(({ readsFollows }) => readsFollows).map(({ name }) => name);
     await updateTasksNudged(this.#context.main, names);

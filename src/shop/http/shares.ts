@@ -14,8 +14,9 @@ import { TimeBudget, Turns, inTurn, tooMany } from '../../database/turns.ts';
  */
 const WAIT_MAX_MS = 20_000;
 /**
- * The longest wait of a request that shares statements with other requests. Its last statement begins at the end of this wait at the latest,
- * and has a time limit of its own. The check of the key comes before this wait, with another time limit.
+ * The longest wait of a request that shares statements with other requests. It is shorter than WAIT_MAX_MS, because two time limits are added
+ * to it within the 30 seconds: before the wait the limit of the check of the key, and after the wait the limit of the last statement, which
+ * begins at the end of the wait at the latest.
  */
 const SHARED_WAIT_MAX_MS = 15_000;
 const STALL_MS = 5_000;
