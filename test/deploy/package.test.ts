@@ -71,7 +71,7 @@ describe('the npm package', () => {
     assert.deepEqual(pinned, Object.fromEntries(Object.entries<any>(lockfile.packages).filter(isProduction)));
   });
 
-  test('the npm package has a bill of materials that names exactly the production packages', () => {
+  test('the bill of materials beside the npm package names exactly the production packages', () => {
     const { bomFormat, components } = readJson(path.join(path.dirname(archive), 'mercat.cdx.json'));
     assert.equal(bomFormat, 'CycloneDX');
     const named = components.map(({ purl }: any) => decodeURIComponent(purl).replace(/^pkg:npm\//, ''));

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toEvmAddress } from '../../../sample/random.ts';
 import type { TestCollection } from '../../support/service/market.ts';
-import { HOUR_MS, forEachMarket, newCollection, range } from '../../support/service/market.ts';
+import { HOUR_MS, MINUTE_MS, forEachMarket, newCollection, range } from '../../support/service/market.ts';
 import { describeComputedStats } from './computed-stats.suite.ts';
 
 const OWNERS = range(5).map((n) => toEvmAddress('owner', `${n}`));
@@ -157,23 +157,32 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual([newer.owners, newer.volume.allTime], [5, 9]);
     });
 
-    test('in a record, volumes and sales of 24 hours and seven days expire after two hours; owners, supply, and volume and sales of all time expire after a day', async () => {
+    test('in a record, volumes and sales of 24 hours and seven days expire after two hours; owners, supply, listed count, and volume and sales of all time expire after a day', async () => {
       const subject = newCollection();
       const windows = { allTime: 9, sevenDay: 9, twentyFourHour: 9 };
-      const at = market.ago(2 * HOUR_MS);
+      const at = market.ago(2 * HOUR_MS - MINUTE_MS);
       await market.load([
         subject.collection(),
+        subject.order('1', 5),
         subject.sale('1', 500n * 10n ** 18n, { timestamp: market.ago(HOUR_MS) }),
         subject.stats({ owners: 3, supply: 4, listedCount: 5, at }),
         subject.analytics({ volume: windows, sales: windows, at }),
       ]);
+      const fresh = await statsOf(subject);
+      assert.deepEqual([fresh.volume, fresh.sales], [windows, windows]);
+      market.advance(MINUTE_MS);
       const current = await statsOf(subject);
       assert.deepEqual([current.owners, current.supply, current.listedCount], [3, 4, 5]);
       assert.deepEqual(current.volume, { allTime: 9, sevenDay: 500, twentyFourHour: 500 });
       assert.deepEqual(current.sales, { allTime: 9, sevenDay: 1, twentyFourHour: 1 });
-      market.advance(22 * HOUR_MS);
+      market.advance(22 * HOUR_MS - MINUTE_MS);
+      const last = await statsOf(subject);
+      assert.deepEqual([last.owners, last.supply, last.listedCount], [3, 4, 5]);
+      assert.deepEqual([last.volume.allTime, last.sales.allTime], [9, 9]);
+      market.advance(MINUTE_MS);
       const old = await statsOf(subject);
-      assert.deepEqual([old.owners, old.supply], [null, null]);
+      // The own order is not the listed count, because a record has counted more listings.
+      assert.deepEqual([old.owners, old.supply, old.listedCount], [null, null, null]);
       assert.deepEqual(
         [old.volume, old.sales],
         [
@@ -193,13 +202,15 @@ forEachMarket('collection', {}, (market) => {
       assert.equal((await statsOf(subject)).owners, 4);
     });
 
-    test('the stats of a record without a time are still served 23 hours after they were imported again', async () => {
+    test('the stats of a record without a time are served for a day after each import', async () => {
       const subject = newCollection();
       await market.load([subject.collection(), subject.stats({ owners: 3 })]);
       market.advance(23 * HOUR_MS);
       await market.load([subject.stats({ owners: 3 })]);
-      market.advance(23 * HOUR_MS);
+      market.advance(24 * HOUR_MS - MINUTE_MS);
       assert.equal((await statsOf(subject)).owners, 3);
+      market.advance(MINUTE_MS);
+      assert.equal((await statsOf(subject)).owners, null);
     });
 
     test('the stats of a record are served as zero if the record has zeros', async () => {

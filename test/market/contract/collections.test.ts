@@ -176,15 +176,14 @@ forEachMarket('collections', { settings }, (market) => {
       }
     });
 
-    test('the sort by floor across chains compares dollars at the newest rates, with floors on a chain without a rate next and unknown floors last', async () => {
+    test('the sort by floor across chains compares dollars at the newest rates. Floors on chains without a rate follow in the order of native units. Unknown floors are last', async () => {
       const rate = (symbol: string, usd: number) => ({ kind: 'rate', symbol, usd, at: market.ago(0) });
-      const chains = ['solana', 'ethereum', 'polygon', 'base', 'apechain', 'monad', 'ethereum'];
+      const chains = ['solana', 'ethereum', 'polygon', 'base', 'apechain', 'monad', 'solana', 'ethereum'];
       const subjects = chains.map((chain) => newCollection({ chain }));
-      const [sol, eth, pol, base, ape, mon] = subjects;
+      const [sol, eth, pol, base, ape, mon, cheapSol] = subjects;
       const native = (amount: number) => (BigInt(Math.round(amount * 1_000)) * 10n ** 15n).toString();
       await market.load([
         ...toCollectionRecords(subjects),
-        rate('SOL', 100),
         rate('ETH', 2_000),
         rate('POL', 0.5),
         rate('APE', 1),
@@ -193,15 +192,22 @@ forEachMarket('collections', { settings }, (market) => {
         pol?.order('1', native(5_000)) ?? {},
         base?.order('1', native(0.5)) ?? {},
         ape?.listing('1', native(1_500)) ?? {},
-        mon?.order('1', native(1_000_000)) ?? {},
+        mon?.order('1', native(20)) ?? {},
+        cheapSol?.listing(mintOf('1'), 10n * 10n ** 9n) ?? {},
       ]);
-      // By index, the floors in dollars are 3,000, 2,000, 2,500, 1,000 and 1,500. The sixth collection is on a chain without a rate. The
-      // seventh collection has no floor.
-      const rows = await walkUnchecked('/v1/collections?limit=100&sort=floor');
-      assert.deepEqual(indexesOf(subjects, rows), [0, 2, 1, 4, 3, 5, 6]);
+      const assertOrder = async (expected: number[], message: string) => {
+        for (const limit of [100, 3]) {
+          const rows = await walkUnchecked(`/v1/collections?limit=${limit}&sort=floor`);
+          assert.deepEqual(indexesOf(subjects, rows), expected, `${message}, limit ${limit}`);
+        }
+      };
+      // In dollars, the floors 1 to 4 are 2,000, 2,500, 1,000 and 1,500. SOL and MON have no rate. In native units, the floors 0, 5 and 6
+      // are 30, 20 and 10. In base units, 20 MON are more than 30 SOL. The collection 7 has no floor.
+      await assertOrder([2, 1, 4, 3, 0, 5, 6, 7], 'two currencies have no rate');
+      await market.load([rate('SOL', 90)]);
+      await assertOrder([0, 2, 1, 4, 3, 6, 5, 7], 'the first rate was not used immediately');
       await market.load([rate('SOL', 1)]);
-      const later = await walkUnchecked('/v1/collections?limit=100&sort=floor');
-      assert.deepEqual(indexesOf(subjects, later), [2, 1, 4, 3, 0, 5, 6], 'the new rate was not used immediately');
+      await assertOrder([2, 1, 4, 3, 0, 6, 5, 7], 'the new rate was not used immediately');
     });
 
     /** Reads all pages without checking rows against the OpenAPI document, which lacks the chain that the settings add. */

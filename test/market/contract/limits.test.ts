@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import http from 'node:http';
+import net from 'node:net';
+import { text } from 'node:stream/consumers';
 import { before, beforeEach, describe, test } from 'node:test';
 import { MARKETPLACE_LIMITS } from '../../../src/http/rate-limit.ts';
 import type { TestResponse } from '../../support/service/service.ts';
@@ -54,6 +56,13 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       });
       request.on('error', reject).end();
     });
+  /** Everything that the service sends for a request until it closes the connection. HTTP clients ignore a body after the head of a 304. */
+  const sentFor = async (path: string, held: string) => {
+    const { hostname, port } = new URL(market.url);
+    const socket = net.connect(Number(port), hostname);
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\nif-none-match: ${held}\r\nconnection: close\r\n\r\n`);
+    return text(socket);
+  };
 
   describe('a rate limit', () => {
     test('all lists together allow 120 requests a minute', async () => {
@@ -95,13 +104,14 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       assert.equal((await market.get('/v1/collections')).status, 429);
     });
 
-    test('rejected requests do not prolong the window of a rate limit', async () => {
+    test('rejected requests do not prolong the window of a rate limit, and do not count in the next window', async () => {
       const resetAt = market.now() + MINUTE_MS;
       await statusesOf('/v1/collections', LIST_MAX + 200);
       market.advance(MINUTE_MS - 1);
       assertRateLimited(await market.get('/v1/collections'), LIST_MAX, resetAt);
       market.advance(1);
-      assert.equal((await market.get('/v1/collections')).status, 200);
+      assert.deepEqual(new Set(await statusesOf('/v1/collections', LIST_MAX)), new Set([200]));
+      assertRateLimited(await market.get('/v1/collections'), LIST_MAX, resetAt + MINUTE_MS);
     });
 
     test('a rate limit counts HEAD requests, errors, 304 responses and requests with other methods', async () => {
@@ -199,7 +209,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
       }
     });
 
-    test('a request with a matching ETag gets a 304 with the caching and CORS headers of the full response', async () => {
+    test('a request with a matching ETag gets a 304 with the caching and CORS headers of the full response, and no body', async () => {
       for (const path of all) {
         const { headers } = await market.get(path);
         const etag = headers.get('etag') ?? '';
@@ -212,6 +222,9 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
             }
           }
         }
+        const sent = await sentFor(path, etag);
+        assert.match(sent, /^HTTP\/1\.1 304 /);
+        assert.equal(sent.indexOf('\r\n\r\n'), sent.length - 4, `the 304 for ${path} has a body`);
         market.advance(MINUTE_MS);
       }
     });

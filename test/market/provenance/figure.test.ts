@@ -134,8 +134,12 @@ describe('the listed count', () => {
     assert.equal(counted({ coverage, record: record(DAY_MS) }), 7);
   });
 
-  test('the listed count is the count of the own order book while the service has one and the mirror has no listing', () => {
-    assert.equal(counted({}, { listed: { own: 2, mirrored: 0 } }), 2);
+  test('the listed count is the count of the own order book while the service has one, the mirror has no listing, and no record of any age has a listed count', () => {
+    const onlyOwn = { listed: { own: 2, mirrored: 0 } };
+    const record = { at: NOW - 30 * DAY_MS, owners: 1, supply: 1, listedCount: null };
+    assert.equal(counted({}, onlyOwn), 2);
+    assert.equal(counted({ record }, onlyOwn), 2);
+    assert.equal(counted({ record: { ...record, listedCount: 30 } }, onlyOwn), null);
     assert.equal(counted({}, { listed: { own: 2, mirrored: 5 } }), null);
     assert.equal(counted({}, { listed: { own: 0, mirrored: 0 }, hasOwnBook: false }), null);
   });
@@ -164,77 +168,80 @@ const trades = (facts: Partial<TradeFacts> | null, context: Partial<TradeContext
 };
 
 describe('volume and sales', () => {
-  const report = (age: number, volume = windows<number | null>(11, 12, 13)) => ({
-    at: NOW - age,
-    volume,
-    sales: windows(21, 22, 23),
-  });
+  const report = (
+    age: number,
+    volume = windows<number | null>(11, 12, 13),
+    sales = windows<number | null>(21, 22, 23),
+  ) => ({ at: NOW - age, volume, sales });
+  const NONE = { volume: [null, null, null], sales: [null, null, null] };
+  const SUMS = { volume: [700, 70, 7], sales: [300, 30, 3] };
+  const ALL_TIME_SUMS = { volume: [700, null, null], sales: [300, null, null] };
+  const DAY_SUMS = { volume: [null, null, 7], sales: [null, null, 3] };
 
   test('volume and sales are not summed from a part of the sales', () => {
-    assert.deepEqual(trades({}), { volume: [null, null, null], sales: [null, null, null] });
-    assert.deepEqual(trades({}, { snapshotVolume: 5 }).volume, [5, null, null]);
+    assert.deepEqual(trades({}), NONE);
+    assert.deepEqual(trades({}, { snapshotVolume: 5 }), { ...NONE, volume: [5, null, null] });
   });
 
-  test('the volume of a scan is known only in the windows that the scan covers from their beginning', () => {
-    const since = (age: number) => trades({ coverage: [covered('scan', 'sales', { from: NOW - age })] }).volume;
-    assert.deepEqual(since(DAY_MS - 1), [null, null, null]);
-    assert.deepEqual(since(DAY_MS), [null, null, 7]);
-    assert.deepEqual(since(7 * DAY_MS), [null, 70, 7]);
-    assert.deepEqual(trades({ coverage: [covered('scan', 'sales')] }).volume, [700, 70, 7]);
+  test('volume and sales of a scan are known only in the windows that the scan covers from their beginning', () => {
+    const since = (age: number) => trades({ coverage: [covered('scan', 'sales', { from: NOW - age })] });
+    assert.deepEqual(since(DAY_MS - 1), NONE);
+    assert.deepEqual(since(DAY_MS), DAY_SUMS);
+    assert.deepEqual(since(7 * DAY_MS - 1), DAY_SUMS);
+    assert.deepEqual(since(7 * DAY_MS), { volume: [null, 70, 7], sales: [null, 30, 3] });
+    assert.deepEqual(trades({ coverage: [covered('scan', 'sales')] }), SUMS);
   });
 
-  test('the volume of several scans is known only in the windows in which each scan is complete', () => {
+  test('volume and sales of several scans are known only in the windows in which each scan is complete', () => {
     const coverage = [covered('scan', 'sales'), covered('scan', 'sales', { source: 'other', from: NOW - DAY_MS })];
-    assert.deepEqual(trades({ coverage }).volume, [null, null, 7]);
+    assert.deepEqual(trades({ coverage }), DAY_SUMS);
   });
 
-  test('the sales are unknown in the windows if the coverage ended two hours ago, and over all time if it ended a day ago', () => {
-    const ended = (age: number) => trades({ coverage: [covered('chain', 'sales', { age })] }).sales;
-    assert.deepEqual(ended(2 * HOUR_MS - 1), [300, 30, 3]);
-    assert.deepEqual(ended(2 * HOUR_MS), [300, null, null]);
-    assert.deepEqual(ended(DAY_MS), [null, null, null]);
+  test('volume and sales are unknown in the windows if the coverage ended two hours ago, and over all time if it ended a day ago', () => {
+    const ended = (age: number) => trades({ coverage: [covered('chain', 'sales', { age })] });
+    assert.deepEqual(ended(2 * HOUR_MS - 1), SUMS);
+    assert.deepEqual(ended(2 * HOUR_MS), ALL_TIME_SUMS);
+    assert.deepEqual(ended(DAY_MS - 1), ALL_TIME_SUMS);
+    assert.deepEqual(ended(DAY_MS), NONE);
   });
 
-  test('volume and sales of a record are served for two hours in the windows, and the volume is served for a day over all time', () => {
+  test('volume and sales of a record are served for two hours in the windows, and for a day over all time', () => {
     const coverage = [covered('imported', 'sales')];
-    assert.deepEqual(trades({ coverage, record: report(2 * HOUR_MS - 1) }).volume, [11, 12, 13]);
-    assert.deepEqual(trades({ coverage, record: report(2 * HOUR_MS) }), { volume: [11, 70, 7], sales: [21, 30, 3] });
-    assert.deepEqual(trades({ coverage, record: report(DAY_MS) }).volume, [700, 70, 7]);
+    const aged = (age: number) => trades({ coverage, record: report(age) });
+    assert.deepEqual(aged(2 * HOUR_MS - 1), { volume: [11, 12, 13], sales: [21, 22, 23] });
+    const allTime = { volume: [11, 70, 7], sales: [21, 30, 3] };
+    assert.deepEqual([aged(2 * HOUR_MS), aged(DAY_MS - 1)], [allTime, allTime]);
+    assert.deepEqual(aged(DAY_MS), SUMS);
   });
 
   test('volume and sales of a record do not replace the sums of a chain', () => {
     const coverage = [covered('chain', 'sales', { age: HOUR_MS })];
-    assert.deepEqual(trades({ coverage, record: report(0) }), { volume: [700, 70, 7], sales: [300, 30, 3] });
+    assert.deepEqual(trades({ coverage, record: report(0) }), SUMS);
   });
 
-  test('the volume is unknown in the windows that a current record lacks, and is summed from the sales if the record has no volume', () => {
+  test('volume and sales are unknown in the windows that a current record lacks, and are summed from the sales if the record has none', () => {
     const coverage = [covered('imported', 'sales')];
-    assert.deepEqual(trades({ coverage, record: report(0, windows(11, null, null)) }).volume, [11, null, null]);
-    assert.deepEqual(trades({ coverage, record: report(0, UNKNOWN) }).volume, [700, 70, 7]);
+    const allTime = report(0, windows(11, null, null), windows(21, null, null));
+    assert.deepEqual(trades({ coverage, record: allTime }), { volume: [11, null, null], sales: [21, null, null] });
+    assert.deepEqual(trades({ coverage, record: report(0, UNKNOWN, UNKNOWN) }), SUMS);
   });
 
-  test('imported sales are counted over all time even if the import is too old for the windows', () => {
-    const imported = (age: number) => trades({ coverage: [covered('imported', 'sales', { age })] }).sales;
-    assert.deepEqual(imported(2 * HOUR_MS - 1), [300, 30, 3]);
-    assert.deepEqual(imported(300 * DAY_MS), [300, null, null]);
+  test('volume and sales are summed from imported sales over all time even if the import is too old for the windows', () => {
+    const imported = (age: number) => trades({ coverage: [covered('imported', 'sales', { age })] });
+    assert.deepEqual(imported(2 * HOUR_MS - 1), SUMS);
+    assert.deepEqual([imported(2 * HOUR_MS), imported(300 * DAY_MS)], [ALL_TIME_SUMS, ALL_TIME_SUMS]);
   });
 
-  test('the number of sales is zero when the sales are covered and there is no sale, and unknown without coverage', () => {
+  test('volume and sales are zero when the sales are covered and there is no sale, and unknown without coverage', () => {
     const sums = { volumeRaw: windows(0n, 0n, 0n), sales: windows(0, 0, 0) };
-    assert.deepEqual(trades({ sums, coverage: [covered('chain', 'sales')] }).sales, [0, 0, 0]);
-    assert.deepEqual(trades({ sums }).sales, [null, null, null]);
+    assert.deepEqual(trades({ sums, coverage: [covered('chain', 'sales')] }), { volume: [0, 0, 0], sales: [0, 0, 0] });
+    assert.deepEqual(trades({ sums }), NONE);
   });
 
-  test('the volume is unknown when the facts cannot be read, and when the decimals of its currency are unknown', () => {
-    assert.deepEqual(trades(null, { snapshotVolume: 5 }).volume, [null, null, null]);
-    const { volume, sales } = trades({ coverage: [covered('chain', 'sales')] }, { decimals: null });
-    assert.deepEqual(
-      [volume, sales],
-      [
-        [null, null, null],
-        [300, 30, 3],
-      ],
-    );
+  test('volume and sales are unknown when the facts cannot be read. Only the volume is unknown when the decimals of its currency are unknown', () => {
+    assert.deepEqual(trades(null, { snapshotVolume: 5 }), NONE);
+    const coverage = [covered('chain', 'sales')];
+    assert.deepEqual(trades({ coverage }, { decimals: null }), { ...SUMS, volume: NONE.volume });
   });
 
   test('the all-time volume is the same in the detail of a collection and in the list', () => {
