@@ -87,7 +87,7 @@ async function move(
 const STAGES: Readonly<Record<MoveJobState['stage'], string>> = {
   preparing: 'the schema of the new database, and the record of changes in the old one',
   copying: 'all rows, while the service runs',
-  indexing: 'the indexes of the new database',
+  indexing: 'the SQL indexes of the new database',
   following: 'the changes since the rows were copied',
   comparing: 'all rows of both databases',
   'catching-up': 'the changes since the comparison, in rounds, until few are left',

@@ -14,7 +14,10 @@ export type SalePosition = { soldAt: number; key: string };
 export type InterpretableSale = Sale & { raw: bigint };
 export type SalePage = { sales: InterpretableSale[]; next: SalePosition | null };
 
-/** Finds a collection that has a location. Throws `not_found` when `id` names no collection, or a collection without a location. */
+/**
+ * Finds a collection that has a location: a chain, and a contract or a collection mint. Throws `not_found` when `id` names no collection, or a
+ * collection without a location.
+ */
 export async function resolveTradedCollection(
   market: Market,
   id: string,

@@ -142,7 +142,10 @@ function recordsOf(subject: TestCollection, asset: number): Record<string, unkno
   ];
 }
 
-/** Makes one import after the other. Each import has one asset of every collection. An import that fails is repeated until it succeeds. */
+/**
+ * Makes one import after the other. An import has one asset of one collection, and a round has one import for each collection. An import that
+ * fails is repeated until it succeeds.
+ */
 function startWriter(service: TestService, subjects: readonly TestCollection[]) {
   let rounds = 0;
   const stopping = new AbortController();

@@ -181,20 +181,16 @@ test('when an order ends for several reasons, its state has the time and transac
     const { tx, endedAt, filledQuantity } = derive(change);
     return [tx, endedAt, filledQuantity];
   };
-  assert.deepEqual(endingOf(filled), ['0x200', 200, 5n], 'the last fill does not decide the ending');
+  assert.deepEqual(endingOf(filled), ['0x200', 200, 5n], 'the ending is not that of the last fill');
   assert.deepEqual(
     endingOf({ cancel: at(400), counterRaise: at(300) }),
     ['0x300', 300, 0n],
-    'the earlier of a cancel and a counter raise does not decide the ending',
+    'the ending is not that of the counter raise, which came before the cancel',
   );
   assert.deepEqual(
     endingOf({ offChainCancel: offChain(300), fills: [fill(400, 2n)] }),
     [null, 300, 2n],
     'the filled units of a cancelled order were not counted',
   );
-  assert.deepEqual(
-    endingOf({ ...expired, cancel: at(END) }),
-    [null, END, 0n],
-    'the expiry time does not decide the ending',
-  );
+  assert.deepEqual(endingOf({ ...expired, cancel: at(END) }), [null, END, 0n], 'the ending is not the expiry time');
 });

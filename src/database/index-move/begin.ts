@@ -35,7 +35,7 @@ async function isSameDatabase(source: Database, target: Database): Promise<boole
   });
 }
 
-/** Throws an OperatorError if the index of the source cannot be moved to the target. Changes nothing. */
+/** Throws an OperatorError if the schema `indexer` of the source cannot be moved to the target. Changes nothing. */
 export async function checkMove({ source, target }: MoveSides): Promise<'begin' | 'continue' | 'finish'> {
   const { problems } = await checkTarget(target);
   if (problems.length > 0)
@@ -86,7 +86,7 @@ async function checkSource(source: Queryable): Promise<void> {
 const BEGINNING = `select pg_try_advisory_xact_lock(hashtextextended('mercat index move begin', 0)) as locked`;
 
 /**
- * Begins or continues the move. An earlier process that still moves the index fails at its next statement. Throws an OperatorError if another
+ * Begins or continues the move. An earlier process of this move fails at its next statement. Throws an OperatorError if another
  * process begins or continues a move at the same time.
  */
 export async function beginMove(sides: MoveSides): Promise<BegunMove> {
@@ -141,7 +141,7 @@ async function begin(sides: MoveSides): Promise<BegunMove> {
 /** What `abandonMove` has removed. */
 export type Abandoned = { source: boolean; target: boolean };
 
-/** Removes the triggers from the source, and the copied rows from `target`. Throws an OperatorError if the index has moved. */
+/** Removes the triggers from the source, and the copied rows from `target`. Throws an OperatorError if the move is complete. */
 export async function abandonMove(source: Database, target: Database | null): Promise<Abandoned> {
   const here = await findMoveState(source);
   const there = target && (await findMoveState(target));
@@ -174,7 +174,7 @@ export async function abandonMove(source: Database, target: Database | null): Pr
 }
 
 /**
- * Gives the move a new id and a new runner, so that a process that still moves the index cannot close the source. The new id also prevents a
+ * Gives the move a new id and a new runner, so that a process that still works on the move cannot close the source. The new id also prevents a
  * later command from continuing the move: if this command is stopped, it may have dropped some of the triggers.
  */
 async function stopRunner(source: Database, { id }: MoveState): Promise<void> {

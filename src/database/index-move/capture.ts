@@ -21,7 +21,7 @@ const SEAL_LOCK_WAIT_MS = 2_000;
 const LOCK_ATTEMPTS_MAX = 120;
 const LOCK_PAUSE_MS = 250;
 
-/** Every transaction that writes to the index has this lock in shared mode, from its first write on. */
+/** Every transaction that writes to the schema `indexer` has this lock in shared mode, from its first write on. */
 const WRITERS = `hashtextextended('mercat index move', 0)`;
 
 /**
@@ -151,8 +151,8 @@ async function repeatLocked<T>(problem: string, run: () => Promise<T>, signal?: 
 const decodeId = rowDecoder('index_move.state', { id: text });
 
 /**
- * Waits for the transactions that write to the index, then rejects changes for `leaseMs`. The seal ends by itself when it is not renewed, so
- * that a killed move does not stop the writers for good.
+ * Waits for the transactions that write to the schema `indexer`, then rejects changes for `leaseMs`. The seal ends by itself when it is not
+ * renewed, so that a killed move does not stop the writers for good.
  */
 export async function sealSource(
   source: Database,
@@ -182,7 +182,7 @@ export async function closeSource(source: Database, runner: Runner): Promise<voi
 const SEALED = 'clock_timestamp() < sealed_until';
 const inFuture = (ms: number) => `clock_timestamp() + ${ms} * interval '1 millisecond'`;
 
-/** `alone`: no transaction that writes to the index runs while the state is changed. */
+/** `alone`: no transaction that writes to the schema `indexer` runs while the state is changed. */
 async function changeSeal(
   source: Database,
   { id, runner }: Runner,

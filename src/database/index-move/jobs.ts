@@ -1,5 +1,5 @@
-// Runs moves of the index for commands, in a running server or in the command's own process. A process runs one move at a time. A move is stopped
-// when its command no longer reads the state of the move. The move continues when the command is repeated.
+// Runs moves of the indexer database for commands, in a running server or in the command's own process. A process runs one move at a time. A move is
+// stopped when its command no longer reads the state of the move. The move continues when the command is repeated.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';

@@ -1,5 +1,5 @@
-// Moves the index to another database while the service runs (docs/decisions/moving-the-index.md). A move that was stopped anywhere
-// continues when it is started again.
+// Moves the index, which is the data of the schema `indexer`, to another database while the service runs (docs/decisions/moving-the-index.md).
+// A move that was stopped anywhere continues when it is started again.
 
 import { OperatorError, describeError } from '../../core/errors.ts';
 import { listAppliedMigrations, listSequences, setExactText, updateSequence } from '../backup/catalogue.ts';

@@ -1,5 +1,5 @@
-// The state of a move of the index to another database (docs/decisions/moving-the-index.md). It is stored in the schema `index_move` of both
-// databases, so that a process that opens one of them alone knows whether it may use the index there.
+// The state of a move of the schema `indexer` to another database (docs/decisions/moving-the-index.md). It is stored in the schema `index_move`
+// of both databases, so that a process that opens one of them alone knows whether it may use the schema `indexer` there.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { Queryable } from '../port.ts';
@@ -9,11 +9,11 @@ export type MoveState = {
   id: string;
   role: 'source' | 'target';
   /**
-   * A source is `copying`, then `moved` when the index is in the other database for good. A target is `copying`, then `complete` when it holds the
-   * whole index.
+   * A source is `copying`, then `moved` when the schema `indexer` is in the other database for good. A target is `copying`, then `complete`
+   * when it has all rows of the schema.
    */
   phase: 'copying' | 'moved' | 'complete';
-  /** The process that moves the index. If this field names another process, the reading process has been replaced and must stop. */
+  /** The process that makes the move. If this field names another process, the reading process has been replaced and must stop. */
   runner: string;
   /** The name of the other database, without credentials. */
   other: string;
@@ -76,16 +76,16 @@ export async function insertMoveState(tx: Queryable, state: MoveState): Promise<
   ]);
 }
 
-/** Makes `runner` the process that moves the index. An earlier process fails at its next statement. */
+/** Makes `runner` the process that makes the move. An earlier process fails at its next statement. */
 export async function updateRunner(tx: Queryable, { id, runner }: Runner): Promise<void> {
   await tx.query(`update index_move.state set runner = $2 where id = $1`, [id, runner]);
 }
 
-/** The setting of a transaction that names the process which moves the index. */
+/** The setting of a transaction that names the process that makes the move. */
 export const RUNNER_SETTING = 'mercat.index_move';
 
 /**
- * Throws MoveReplaced if `runner` is not the process that moves the index. Otherwise no other process can replace `runner` until the
+ * Throws MoveReplaced if `runner` is not the process that makes the move. Otherwise no other process can replace `runner` until the
  * transaction ends, and the transaction may change the incomplete index of a target.
  */
 export async function lockRunner(tx: Queryable, { id, runner }: Runner): Promise<void> {
@@ -101,7 +101,7 @@ export async function updateComplete(tx: Queryable, { id }: Pick<MoveState, 'id'
 }
 
 /**
- * Throws an OperatorError if a program must not use the index of this database: the index has moved, or it is not here completely yet.
+ * Throws an OperatorError if a program must not use the schema `indexer` of this database: it has moved, or it is not here completely yet.
  * `isMigrating`: the program would change the schema. A running move does not copy such a change.
  */
 export async function checkIndexMove(db: Queryable, { isMigrating }: { isMigrating: boolean }): Promise<void> {

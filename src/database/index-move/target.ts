@@ -1,5 +1,5 @@
-// Checks whether a database can be the target of a move, and creates the schema of the index there. Indexes are created after the rows,
-// because this is several times faster. Foreign keys are created last, because a row may be copied before the row to which it refers.
+// Checks whether a database can be the target of a move of the indexer database, and creates the schema `indexer` there. SQL indexes are created
+// after the rows, because this is several times faster. Foreign keys are created last, because a row may be copied before the row to which it refers.
 
 import { OperatorError, describeError } from '../../core/errors.ts';
 import { findTableWithRecords, quoted, setExactText } from '../backup/catalogue.ts';
@@ -16,7 +16,7 @@ import { listMovedTables } from './tables.ts';
 const SERVER_VERSION_MIN = 150_000;
 const CITUS_VERSION_MIN = 13;
 
-/** `citus`: the version of the extension. `problems`: why the index cannot be moved here, as sentences for the operator. */
+/** `citus`: the version of the extension. `problems`: why the indexer database cannot be moved here, as sentences for the operator. */
 export type TargetCheck = {
   server: string;
   citus: string | null;
@@ -59,12 +59,12 @@ export async function checkTarget(target: Queryable): Promise<TargetCheck> {
   return { server, citus, collation, problems };
 }
 
-/** The first table of the index that has rows, or null. */
+/** The first table of the schema `indexer` that has rows, or null. */
 export function findOccupiedTable(target: Queryable): Promise<string | null> {
   return findTableWithRecords(target, 'indexer');
 }
 
-/** Creates the schema, and removes its indexes and foreign keys until `createDefinitions` creates them again. */
+/** Creates the schema `indexer`, and removes its SQL indexes and foreign keys. `createDefinitions` creates them again. */
 export async function prepareTarget(target: Database, state: MoveState): Promise<void> {
   const { citus } = await checkTarget(target);
   await migrate(target, 'indexer', { contracts: true });
@@ -85,8 +85,8 @@ export async function prepareTarget(target: Database, state: MoveState): Promise
 const GUARDED = 'index_move_target_guard';
 
 /**
- * Until the target has the complete index, rejects the writes of a node whose INDEXER_DATABASE_URL names the target, even if the node was
- * started before the move.
+ * Until the target has all rows of the schema `indexer`, rejects the writes of a node whose INDEXER_DATABASE_URL names the target, even if the
+ * node was started before the move.
  */
 const GUARD = `
   create or replace function index_move.guard_target() returns trigger language plpgsql as $guard$
@@ -114,7 +114,7 @@ async function createGuards(tx: Queryable, tables: readonly MovedTable[]): Promi
 
 const decodeGuarded = rowDecoder('pg_trigger', { name: text });
 
-/** Marks the index of the target as complete, and lets every node write there. */
+/** Marks the schema `indexer` of the target as complete, and lets every node write there. */
 export async function completeTarget(tx: Queryable, state: MoveState): Promise<void> {
   const rows = await tx.query(
     `select relname as name from pg_trigger join pg_class on pg_class.oid = tgrelid where tgname = $1 order by 1`,
@@ -170,8 +170,8 @@ async function insertDefinition(tx: Queryable, { name, kind, sql }: Definition):
 }
 
 /**
- * Makes PostgreSQL end a statement whose client is gone. Otherwise PostgreSQL would go on building the index of a killed command, and the
- * next command would wait for the index. Some operating systems do not support the setting.
+ * Makes PostgreSQL end a statement whose client is gone. Otherwise PostgreSQL would go on building the SQL index of a killed command, and
+ * the next command would wait for this SQL index. Some operating systems do not support the setting.
  */
 const NOTICE_LOST_CONNECTION = `do $$ begin
     perform set_config('client_connection_check_interval', '2s', true);

@@ -1,5 +1,5 @@
-// Sends the reads of one database to its replicas or to its primary. A statement that fails on a replica is repeated on the primary, so
-// that no request fails because of a replica.
+// Sends the reads of one database to its replicas or to its primary, which is the server that the replicas copy. A statement that fails on a
+// replica is repeated on the primary, so that no request fails because of a replica.
 
 import type { ConnectionLane } from '../connection-lane.ts';
 import { DeadlineExceeded } from '../../resilience/deadline.ts';

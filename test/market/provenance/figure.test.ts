@@ -88,7 +88,7 @@ describe('supply and owners', () => {
     assert.deepEqual(holdings({ coverage: [covered('scan', 'tokens')] }).slice(0, 2), [9, null]);
   });
 
-  test('supply and owners are counted when a chain, a scan or the operator has all tokens', () => {
+  test('supply and owners are counted if a chain or a scan covers all tokens, or if the collection record says that the import has all tokens', () => {
     const both = (kind: CoverageKind) => [covered(kind, 'tokens'), covered(kind, 'owners')];
     assert.deepEqual(holdings({ coverage: both('chain') }).slice(0, 2), [8, 3]);
     assert.deepEqual(holdings({ coverage: both('scan') }).slice(0, 2), [9, 3]);
@@ -219,7 +219,7 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ coverage, record: report(0) }), SUMS);
   });
 
-  test('volume and sales are unknown in the windows that a current record lacks, and are summed from the sales if the record has none', () => {
+  test('volume and sales are unknown in the periods that a current record lacks; if it lacks all periods, they are summed from the sales', () => {
     const coverage = [covered('imported', 'sales')];
     const allTime = report(0, windows(11, null, null), windows(21, null, null));
     assert.deepEqual(trades({ coverage, record: allTime }), { volume: [11, null, null], sales: [21, null, null] });
@@ -271,7 +271,7 @@ describe('the change of the volume', () => {
     assert.equal(changeOf([recent, chain(MAX_AGE_MS.window)]), null);
   });
 
-  test('the change of the volume is unknown without volume in the preceding period, and if sales were deleted between the reads of the two sums', () => {
+  test('the change of the volume is unknown without earlier volume, and if sales were deleted between the reads of the 24-hour and 48-hour sums', () => {
     const coverage = [covered('chain', 'sales')];
     assert.equal(changeOf(coverage, 7n), null);
     assert.equal(changeOf(coverage, 6n), null);

@@ -34,8 +34,8 @@ export const RPC_FAULTS = [
   'malformed-log',
   'duplicated-log',
   'shuffled-logs',
-  // Leaves out all logs of one contract from a response about a single block, once for each block. If a single endpoint always left
-  // out the same logs, no reader could notice.
+  // Leaves out all logs of one contract from a response about a single block. Later responses about this block are complete, because a
+  // reader of a single endpoint could not notice logs that are always left out.
   'omitted-logs',
 ] as const;
 /** Well-formed lies, which only a comparison with another endpoint detects. */
