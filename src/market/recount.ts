@@ -11,8 +11,8 @@ import { listRankDifferences } from './queries/rank-recount.ts';
 import { listTraitDifferences } from './queries/trait-recount.ts';
 
 /**
- * Returns the figures that are wrong at the time `now`. Right after an expiry sweep and a copy of the catalog, the result must be
- * empty. At other times a figure that depends on an expiry or on a change of the primary database may be out of date.
+ * Returns the figures that are wrong at the time `now`. Right after an expiry sweep and a copy of the catalog, any difference is an
+ * error. At other times a figure that depends on an expiry or on a change of the primary database may be out of date.
  */
 export async function recountFigures(
   { main, indexer, chains }: { main: Queryable; indexer: Queryable; chains: Chains },

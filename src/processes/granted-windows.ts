@@ -1,7 +1,8 @@
 // Keeps the rate limit windows of all serving processes in the supervisor. A process receives a part of a window's requests, and counts
 // requests against this part by itself. When the supervisor has no requests of the window left, it takes back the requests that other
-// processes have not used. So all processes together let exactly `limit` requests pass. Only the requests that a process had counted before
-// it ended abnormally are not known. Then the complete part of this process can be used again: a failure of the service must not cause rejections of clients.
+// processes have not used. So all processes together let exactly `limit` requests pass, with one exception. When a process ends
+// abnormally, the supervisor does not know how many requests the process had counted. The complete part of this process can then be used
+// again: a failure of the service must not cause rejections of clients.
 
 import { WINDOW_MS } from '../http/rate-limit.ts';
 import { WindowTable } from '../http/window-table.ts';

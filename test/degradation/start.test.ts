@@ -17,7 +17,7 @@ const START_MAX_MS = 15_000;
 
 withTwoServers('the indexer is broken when the service starts', (servers) => {
   for (const way of ['refuse', 'hang'] as const) {
-    test(`while the indexer is down, the service starts, and it uses the indexer when it is back (${way})`, async (t) => {
+    test(`the service starts while the indexer is down, and uses the indexer when the indexer is back (${way})`, async (t) => {
       const { service, proxy } = await startBehindProxy(t, servers, way);
       assertErrorResponse(await service.fresh('/v1/collections'), 502, 'upstream_error');
       await proxy.heal();

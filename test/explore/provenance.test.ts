@@ -65,7 +65,7 @@ forEachMarket('provenance', {}, (market) => {
     assert.deepEqual((await figuresOf(subject))['rarity.rank'], { ...ranks, complete: true });
   });
 
-  test('the figure of ranks that the service computed from traits names the method of the computation', async () => {
+  test('if the service computed the ranks from traits, the provenance of the ranks names the method of the computation', async () => {
     const subject = newCollection();
     await market.load([
       subject.collection({ tokensComplete: true }),

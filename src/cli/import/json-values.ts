@@ -159,7 +159,7 @@ class JsonValueSplitter {
     return this.#layout.isKnown && !this.#strict;
   }
 
-  /** Reads an unclosed value again. Each object that begins a line like the first object is now a value of its own. */
+  /** Reads an unclosed value again. Each object that begins a line with the indentation of the first object is now a value of its own. */
   *#breakUp(value: OpenValue): Generator<JsonValue | MalformedPart> {
     const bytes = Buffer.concat(value.parts);
     this.#open = null;

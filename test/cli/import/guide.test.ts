@@ -1,5 +1,5 @@
-// Tests docs/importing.md. Files of each kind can be imported. For a file with one mistake, the command prints what the table of the page
-// says. Every row that is not imported is counted.
+// Tests docs/importing.md. Files of each kind can be imported. For a file with one mistake, the command prints what the table in this
+// document says. Every row that is not imported is counted.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -119,7 +119,10 @@ export async function assertSameIndex(target: Database, source: Database, what: 
   assertSame(there, here, what);
 }
 
-/** The content of the schema `indexer`. The times at which migrations were applied differ between databases. */
+/**
+ * The content of the schema `indexer`. Migrations are compared only by name, because the times at which they were applied differ between
+ * databases.
+ */
 async function readIndex(db: Database): Promise<Record<string, unknown>> {
   await migrateMain(db);
   const everything = await readEverything({ main: db, indexer: db });

@@ -20,7 +20,7 @@ test('an event passes a filter that names its collection and its kind', () => {
   assert.equal(passesFilter(entryOf('list', 'c'), toStreamFilter(null, null)), true);
 });
 
-test('an event without a collection passes every filter of collections, because it may void their events', () => {
+test('an event without a collection passes every filter of collections, because it may void events of any collection', () => {
   const reorg = entryOf('reorg', null);
   assert.equal(passesFilter(reorg, toStreamFilter(['a'], null)), true);
   assert.equal(passesFilter(reorg, toStreamFilter(['a'], ['reorg'])), true);
