@@ -11,7 +11,7 @@ export function digestMigration(file: string, sql: string): string {
   return first?.statements === statements ? first.text : statements;
 }
 
-/** The first line of a contract is a comment that the program reads (migrate.ts). */
+/** The beginning of the first line of a contract, a migration that removes or changes something. The program reads this comment (migrate.ts). */
 const CONTRACT = '-- Contract: ';
 
 /**

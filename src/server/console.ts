@@ -35,8 +35,8 @@ export function isPagePath(path: string): boolean {
 }
 
 /**
- * The part of the page that shows the market before the scripts have run (console/first-paint.mjs). Only the page of the market is sent
- * with this part.
+ * The part of the page that shows the market before the scripts have run (console/first-paint.mjs). Only the response to the path `/`
+ * has this part.
  */
 const FIRST_PAINT = /<!--first paint of the market-->.*<!--end of the first paint-->/s;
 const FIRST_PAINT_PATH = '/';

@@ -26,7 +26,7 @@ import type { WorkerContext } from './context.ts';
 import type { TokenStandard } from '../core/evm.ts';
 
 export type FollowOperations = WorkerContext & {
-  /** Makes all tasks that read the followed collections due at once. */
+  /** Called after a collection was added. Nudges the tasks that read the followed collections, so that they run immediately. */
   onFollowed: () => Promise<void>;
 };
 

@@ -67,7 +67,7 @@ test('the chain of EXTRA_CHAIN gets its OpenSea name from its id and its CoinGec
   assert.deepEqual(namesOf('constructor:evm:constructor:18'), {});
 });
 
-test('requests use the first name that a vendor has for a chain, and responses may use any of its names', () => {
+test('requests use the first of the names that a vendor has for a chain, and responses may use any of these names', () => {
   const polygon = createChains().get('polygon') ?? assert.fail();
   assert.equal(nameAt(polygon, 'opensea'), 'polygon');
   assert.equal(isNameAt(polygon, 'opensea', 'matic'), true);

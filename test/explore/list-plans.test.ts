@@ -151,7 +151,7 @@ function declareTests(engine: TestEngine): void {
   test('a list of tokens by rank with common traits reads only indexes, and stops when the page is full', () =>
     assertWalkByRank(['trait_set']));
 
-  test('if no token has both of two common traits, their list reads a limited part of the index, and then the tokens with the rarer trait', async () => {
+  test('if no token has both of two common traits, the list of tokens with both reads a limited part of the index, and then the tokens with the rarer trait', async () => {
     const wanted = new Map([
       ['Mouth', ['Mouth 0']],
       ['Fur', ['Fur 0']],

@@ -106,7 +106,7 @@ forEachEngine('the undo of an import', (engine) => {
   });
 
   for (const replace of [false, true]) {
-    test(`an undo removes the marketplace and the listing that an import added to a sale read from the chain, ${replace ? 'with' : 'without'} \`replace\``, async () => {
+    test(`an undo removes the marketplace and the listing that an import ${replace ? 'with' : 'without'} \`replace\` added to a sale of the chain`, async () => {
       await load([sale({ tx: '0x9', logIndex: 1 })]);
       await db.query(`update indexer.sale set source = 'unknown', block_number = 5`);
       const before = await dumpUndoable(db);

@@ -84,7 +84,7 @@ forEachEngine('serving processes of several nodes', (engine) => {
 
       test('without Redis the processes of each node together allow exactly the limit; when Redis is back, all processes count together again', async (t) => {
         await redis.stop();
-        // A process notices the loss of its connection at once, and counts alone from then on.
+        // A process notices the loss of its connection at once, and counts without Redis from then on.
         for (const node of nodes) {
           const responses = await send(t, [node], 2 * LIST_MAX, LISTS);
           assert.deepEqual(tally(responses), { 200: LIST_MAX, 429: LIST_MAX });
@@ -99,7 +99,7 @@ forEachEngine('serving processes of several nodes', (engine) => {
 });
 
 /**
- * Runs `body` while all processes count in Redis. If a busy machine delays Redis, a process replaces its connection and counts alone meanwhile.
+ * Runs `body` while all processes count in Redis. If a busy machine delays Redis, a process replaces its connection and counts without Redis meanwhile.
  * The body then runs again, at most TRIES_MAX times in all.
  */
 async function whileShared(t: TestContext, redis: RedisServer, body: () => Promise<void>): Promise<void> {

@@ -41,7 +41,7 @@ forEachEngine('store commands', (engine) => {
     const [code] = (await once(child, 'close')) as [number];
     return { ...result, code };
   };
-  /** Parses the output of a command with --json, which must be one value on one line. */
+  /** Asserts that a command with --json succeeded and printed one JSON value on one line. Returns this value. */
   const parse = ({ code, stdout, stderr }: Result): any => {
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^[[{].*[\]}]\n$/);

@@ -140,7 +140,7 @@ forEachEngine('the status for the operator', (engine) => {
     });
 
     test('the response of GET /status contains no secret, host or text of an upstream', async () => {
-      // GET /status is in none of the OpenAPI documents.
+      // `service.get` checks a response against an OpenAPI document, and GET /status is in none of these documents.
       const get = (method = 'GET') => fetch(`${service.url}/status`, { method });
       const read = async (): Promise<any> => ((await (await get()).json()) as any).data;
       const ofPrices = async () => (await read()).tasks.find(({ name }: { name: string }) => name === 'prices');
@@ -257,7 +257,8 @@ forEachEngine('the status for the operator', (engine) => {
       );
       assert.match((await findings(settings)).of('primary database: schema')?.message ?? '', /newer version/);
       await withMain((main) => main.query(`delete from main.migration where name = ${name}`));
-      // A migration with `version_min` waits until no earlier version runs. It would be reported as waiting, not as a migration to apply.
+      // The test deletes a migration without `version_min`. A migration with `version_min` waits until no earlier version runs, so doctor would report
+      // the migration as waiting and not as a migration to apply.
       const lastName = `(select max(name) from indexer.migration where version_min is null)`;
       await withMain((main) => main.query(`delete from indexer.migration where name = ${lastName}`));
       const { code, of } = await findings(settings);

@@ -55,7 +55,7 @@ export async function checkMove({ source, target }: MoveSides): Promise<'begin' 
   if (isSame) return 'continue';
   if (there?.phase === 'copying') {
     throw new OperatorError(
-      'the target has a part of another move: mercat move-index --abandon --to with the same URL removes it',
+      'the target has a part of another move: to remove this part, run mercat move-index --abandon --to with the URL of the target',
     );
   }
   const occupied = await findOccupiedTable(target);
@@ -82,7 +82,7 @@ async function checkSource(source: Queryable): Promise<void> {
   if (row && decodeFound(row).found) throw new OperatorError('the index cannot be moved from a database with Citus');
 }
 
-/** Held in both databases while a process begins or continues a move. */
+/** Tries to take the lock that a process holds in both databases while it begins or continues a move. */
 const BEGINNING = `select pg_try_advisory_xact_lock(hashtextextended('mercat index move begin', 0)) as locked`;
 
 /**

@@ -9,8 +9,8 @@ import type { CheapFill } from '../queries/listings.ts';
 import { listCheapestFills } from '../queries/listings.ts';
 
 /**
- * The most rows that one read of the mirror returns of each of two kinds: listings with a buyer total, and this service's own listings that
- * have only an ask, from which the buyer total is computed.
+ * The most rows of one kind that a read of the mirror returns. There are two kinds: listings with a buyer total, and this service's own listings
+ * that have only an ask. For these own listings the buyer total is computed from the ask.
  */
 const CHUNK_SIZE = 20;
 /**

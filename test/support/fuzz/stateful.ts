@@ -128,7 +128,7 @@ function toTextParameter(parameter: Parameter): Parameter {
   return { ...parameter, name: `${parameter.name}[Weather]`, schema: { type: 'string' } };
 }
 
-/** The response of a stream does not end. */
+/** Whether the operation returns a stream. The fuzzer leaves out such an operation, because the response does not end. */
 function isEndless({ responses }: Pick<Operation, 'responses'>): boolean {
   return 'text/event-stream' in (responses['200']?.content ?? {});
 }
@@ -267,9 +267,7 @@ class FuzzCase {
     if (response.status < 300 && !isReplayed) await this.#readBack(operation, sent, response);
   }
 
-  /**
-   * After a creation or a change, the resource must have the data of the response. After a deletion, the resource must not exist.
-   */
+  /** Asserts that the resource has the data of the response to a creation or a change, and that a deleted resource does not exist. */
   async #readBack({ method }: Operation, sent: Sent, response: Received): Promise<void> {
     if (method === 'GET') return;
     const { data } = (parseJson(response.text) ?? {}) as {
