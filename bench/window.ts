@@ -1,7 +1,7 @@
-// Measures how much longer the read of an uncached listing window takes than its SQL statements alone: without deadlines, and without mapping
-// and merging their rows. In both measurements, a statement that needs the result of another statement waits for this result. The CPU times are
-// compared too: the sum of the CPU times of this process and the database. Two collections are measured: a generated collection (2,000 mirrored
-// listings, 500 own orders), and a collection with the prices and tokens of recorded sales.
+// Measures how much longer the read of an uncached listing window takes than its SQL statements alone. The statements alone run without deadlines,
+// and their rows are not mapped or merged. In both measurements, a statement that needs the result of another statement waits for this result. The
+// CPU times are compared too: the sum of the CPU times of this process and the database. Two collections are measured: a generated collection
+// (2,000 mirrored listings, 500 own orders), and a collection with the prices and tokens of recorded sales.
 
 import type { Database } from '../src/database/port.ts';
 import { readListingWindow } from '../src/market/listing-window.ts';

@@ -32,7 +32,8 @@ const DISPUTED_MAX = 4;
 /**
  * Reads slices for the earliest follow whose backfill is not complete. If the endpoints disagree about its blocks, tries the next follow,
  * at most DISPUTED_MAX follows in all. `more` is false when no slice was read, for example because the chain has no cursor yet. `onStored`
- * receives the changed collections of each part after its commit. A step takes seconds, and cached responses must not be outdated for so long.
+ * receives the changed collections of each part after its commit, and not at the end of the step: a step takes seconds, and cached responses
+ * must not be outdated for so long.
  */
 export async function backfillOnce(context: FollowContext, onStored: OnStored = () => undefined): Promise<StepResult> {
   const { main, reader } = context;

@@ -27,8 +27,8 @@ const BATCHES_MAX = 200;
 const OLD_IMPORTS_MAX = 5;
 
 /**
- * How long a view is kept, with the time of the token's last refresh. Tasks need the view for some minutes, and the refresh time for some
- * hours.
+ * How long a recent view is kept. The row of the view also has the time of the last refresh. Tasks need the time of the view for some
+ * minutes, and the time of the refresh for some hours.
  */
 const VIEWS_KEPT_MS = 24 * 60 * 60_000;
 

@@ -111,7 +111,7 @@ forEachEngine('sales read from a chain', (engine) => {
     assert.deepEqual(await sums(), [1_007, 3]);
   });
 
-  test('a sale gets the id of a listing with the same order hash; if there are several, of the listing at the marketplace of the sale', async () => {
+  test('a sale gets the id of the listing with the same order hash; among several such listings, the listing at the marketplace of the sale is used', async () => {
     const idsOf = async () => {
       const rows = await db.query(`select listing_id from indexer.sale order by block_number`);
       return rows.map((row) => row['listing_id']);

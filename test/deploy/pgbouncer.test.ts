@@ -160,7 +160,7 @@ describe('the service behind PgBouncer in transaction mode', { skip }, () => {
   test('a node detects that notifications do not reach it, and still reads the activity', async () => {
     const streamOf = async () => (await nodeOf(0).operate('status', {})).body.result.stream;
     const lines = () => nodeOf(0).logged.filter((line) => line.includes('notifications of the database do not arrive'));
-    await until(() => lines().length > 0, LIMIT_MS, 'the node believes that notifications reach it');
+    await until(() => lines().length > 0, LIMIT_MS, 'the node did not detect that notifications do not reach it');
     const { listening, offset } = await streamOf();
     assert.equal(listening, false);
     const collection = newCollection({ slug: 'unnoticed' });

@@ -1,5 +1,5 @@
 // Checks Redis if REDIS_URL is set: whether it can count requests, how fast it counts, and whether counts last until their window ends. The
-// check counts as the service does, under a key of its own. The findings do not contain the address of Redis.
+// check counts in the same way as the service, under a key of its own. The findings do not contain the address of Redis.
 
 import type { Config } from '../../config.ts';
 import { describeError } from '../../core/errors.ts';

@@ -50,7 +50,10 @@ const SEAL_RENEWAL_MS = 5_000;
 /** A sealed source with more than CHANGES_SEALED_MAX changes is opened again, at most this many times. */
 const SEALS_MAX = 5;
 
-/** Throws an OperatorError that says what failed. The source is then as before, except that it still records changes. */
+/**
+ * Throws an OperatorError that says what failed. If the source is not closed yet, the source is then as before, except that it still records
+ * changes.
+ */
 export async function moveIndex(sides: MoveSides, options: MoveOptions): Promise<MoveResult> {
   const startedAt = performance.now();
   options.onProgress({ stage: 'preparing', detail: '', rows: 0, total: null });

@@ -53,7 +53,7 @@ export async function lockOpenImport(tx: Queryable, schema: ImportSchema, import
 type ChangeId = { importId: string; seq: number };
 
 /**
- * Makes one writing statement also record the rows that it writes: the inserted rows, and the updated rows with their images from before
+ * Returns the SQL with which a writing statement also records its rows: the inserted rows, and the updated rows with their images from before
  * the update. The statement must write rows of the kind `kind`. The caller must make sure that no other transaction changes these rows at the
  * same time.
  */

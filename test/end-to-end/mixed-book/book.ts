@@ -43,18 +43,18 @@ export type MixedBook = {
   mixed: MixedWorld;
   marketplaces: Marketplaces;
   own: readonly OwnOrder[];
-  /** The listings of each marketplace that the service must have accepted. */
+  /** By marketplace, the listings that the service is expected to have accepted. */
   accepted: Readonly<Record<MarketplaceName, MarketplaceView>>;
   /** The expected state of the chain at the last call of `catchUp`. */
   chainState(): ExpectedState;
   holderOf(tokenId: string): Person | undefined;
   /** Moves time forward for the service, the marketplaces and the chain. */
   pass(ms: number): void;
-  /** Submits signed orders, which the service must accept. */
+  /** Submits signed orders. Fails unless the service accepts each of them. */
   post(listings: readonly Listing[]): Promise<void>;
-  /** Runs a marketplace's task once. The test states whether the service must accept the fetch as complete. */
+  /** Runs a marketplace's task once. `isAccepted`: whether the service is expected to accept the fetch as complete. */
   sync(name: MarketplaceName, expected: { isAccepted: boolean }): Promise<void>;
-  /** Runs the tasks of both marketplaces. The fetches must be accepted as complete. */
+  /** Runs the tasks of both marketplaces. Fails unless the service accepts both fetches as complete. */
   syncAll(): Promise<void>;
   catchUp(): Promise<void>;
   /** Compares the responses with the expected responses. Returns how often each case of `BookCounts` occurs in the book. */

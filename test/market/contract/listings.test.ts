@@ -128,7 +128,7 @@ forEachMarket('listings', { prepare }, (market) => {
       assert.deepEqual(
         rawsOf((await market.ok(`${subject.path}/listings`)).data),
         ['3'],
-        'a listing must not be served at its expiry time',
+        'a listing is still served at its expiry time',
       );
     });
 
@@ -151,7 +151,7 @@ forEachMarket('listings', { prepare }, (market) => {
       const best = new Map<string, Entry>();
       for (const entry of [...own, ...others]) if (!best.has(entry.asset)) best.set(entry.asset, entry);
       const expected = [...best.values()].sort(byPrice).slice(0, 250);
-      assert.ok(best.size > 250, 'the test must have more listed assets than the window can hold');
+      assert.ok(best.size > 250, 'the test does not have more listed assets than the window can hold');
       const rows = await market.walk(`${subject.path}/listings?limit=100`);
       assert.deepEqual(
         rows.map((row: any) => [row.tokenId, row.price.raw, row.orderId]),

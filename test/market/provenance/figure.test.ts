@@ -304,7 +304,7 @@ describe('the ask floor', () => {
     assert.equal(floorOf({ own: 4n, mirror: undefined })?.complete, false);
   });
 
-  test('the ask floor has the value null when both books are empty and every scan ended less than half an hour ago, or the listings were imported', () => {
+  test('the ask floor has the value null when the order book and the mirror are empty, if either every scan ended less than half an hour ago, or the listings were imported', () => {
     const records = { analytics: reported(1n), snapshotFloorRaw: 1n };
     const mirror = (age: number) => ({ cheapest: null, coverage: [covered('scan', 'listings', { age })] });
     const none = floorOf({ mirror: mirror(30 * MINUTE_MS - 1), ...records });

@@ -31,7 +31,7 @@ create table indexer.market_hour (
 alter table indexer.collection_figures add column point_at timestamptz, add column point_floor_raw numeric(78, 0),
   add column point_listed bigint;
 
--- Adds a first point for each recorded collection on a chain whose floor is known. The number of listed assets is null in this point.
+-- Adds a first point for each recorded collection that is on a chain and has a known floor. The number of listed assets is null in this point.
 update indexer.collection_figures set point_at = date_trunc('milliseconds', now()), point_floor_raw = nullif(floor_rank, '-Infinity')
 where recorded and chain <> '' and floor_rank <> '-Infinity';
 insert into indexer.market_point (collection_id, at, floor_raw)
