@@ -14,7 +14,7 @@ const TOKENS_PER_WALLET = 20;
 const WALLETS_MIN = 50;
 /** The age of the oldest sale and of the oldest listing, in days. */
 const DAYS = { sales: 730, listings: 180 };
-/** Above 1, sales and listings become denser towards the present. */
+/** With a value above 1, sales and listings become denser towards the present. */
 const DENSITY = 1.3;
 const EXPIRY_DAYS = 60;
 

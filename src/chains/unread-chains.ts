@@ -28,7 +28,7 @@ export function createUnreadChainsTask(context: ChainContext): Task {
   };
 }
 
-/** The EVM chains that are not live but have joined collections, or collections whose listings are still judged by the log. */
+/** The EVM chains that are not live, and that have joined collections or collections whose listings are still judged by the log. */
 async function listUnreadChains({ main, indexer, chains, followed }: ChainContext): Promise<Chain[]> {
   const joined = (await listFollows(main)).flatMap((follow) => (follow.joined ? [follow.chain] : []));
   const ids = new Set([...joined, ...(await listJudgedChains(indexer))]);

@@ -96,7 +96,7 @@ describe('the statements and sizes of the large set', () => {
     assert.notEqual(sqlOf(1).sale, sqlOf(2).sale);
   });
 
-  test('the sizes of the large set follow from its scale, and the number of sales can be set', () => {
+  test('the sizes of the large set follow from its share, and the number of sales can be set', () => {
     const all = { collections: 20_000, sales: 20_000_000, listings: 5_000_000, tokens: 10_000_000 };
     assert.deepEqual(sizeOf(1), all);
     assert.deepEqual(sizeOf(1, { sales: 50_000_000 }), { ...all, sales: 50_000_000 });

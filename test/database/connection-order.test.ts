@@ -91,7 +91,7 @@ describe('the order of work', () => {
     assert.deepEqual(started, ['import 1', 'read 1', 'read 2', 'import 2', 'read 3', 'read 4', 'import 3']);
   });
 
-  test('work that misses its deadline while it waits gives its place to the next', async () => {
+  test('work whose deadline passes while it waits is rejected, and the next waiting work gets the connection', async () => {
     const { order, started, write, leave, settle } = createOrder();
     void write('import 1');
     await assert.rejects(order.enter(performance.now() + 5), DeadlineExceeded);

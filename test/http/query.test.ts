@@ -40,7 +40,7 @@ for (const [query, message] of REJECTED) {
   });
 }
 
-test('a valid query has parsed values and defaults, and other parameters are left out', () => {
+test('the values of a valid query are parsed, missing parameters get their defaults, and unknown parameters are left out', () => {
   assert.deepEqual(validate('cursor=%C3%A9bcde&listed=true&other=1').value, {
     cursor: 'ébcde',
     limit: 20,

@@ -120,7 +120,7 @@ test('the share of a shop is smaller while the service allows fewer requests in 
   assert.deepEqual(await Promise.all(later), ['unavailable', 'done']);
 });
 
-test('a request waits at most 15 seconds in all for the turns of the statements that it shares with other requests', async (t) => {
+test('a request waits at most 15 seconds in total for the statements that it shares with other requests', async (t) => {
   let now = 1_000;
   t.mock.method(performance, 'now', () => now);
   t.mock.timers.enable({ apis: ['setTimeout'] });

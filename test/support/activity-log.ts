@@ -22,7 +22,7 @@ export function listed(number: number, change: Partial<MarketChange> = {}): Mark
   };
 }
 
-/** Appends events to the log. Only PostgreSQL notifies the processes that read the log. */
+/** Appends events to the log. PostgreSQL notifies the processes that read the log. On the embedded engine, a reader finds the events when it polls. */
 export async function appendActivity(main: Database, changes: readonly MarketChange[]): Promise<void> {
   await main.transaction((tx) => insertMarketChanges(tx, 'main', changes));
   await mergeChanges({ main, indexer: main, clock: systemClock }, LIMITS);

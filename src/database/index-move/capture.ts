@@ -21,12 +21,12 @@ const SEAL_LOCK_WAIT_MS = 2_000;
 const LOCK_ATTEMPTS_MAX = 120;
 const LOCK_PAUSE_MS = 250;
 
-/** Every transaction that writes to the schema `indexer` has this lock in shared mode, from its first write on. */
+/** Every transaction that writes to the schema `indexer` holds this lock in shared mode, from its first write on. */
 const WRITERS = `hashtextextended('mercat index move', 0)`;
 
 /**
- * The lock is taken before the state is read. A transaction that seals the source holds the lock alone, so it waits for the writers before
- * it, and later writers read the state that it has committed.
+ * The lock is taken before the state is read. A transaction that seals the source holds the lock alone. So it waits for earlier writers,
+ * and later writers read the state that the transaction has committed.
  */
 const GUARD = `
   create or replace function index_move.guard() returns trigger language plpgsql as $guard$

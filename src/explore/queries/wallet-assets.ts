@@ -26,7 +26,7 @@ const decodeAsset = rowDecoder('token', { collectionId: column('collection_id', 
  * order. An index of the table must begin with these columns. `chains` must not be empty.
  *
  * The ids of the collections of a chain begin with the id of the chain, so a chain is one range of this index. The account is the same in all
- * rows, but the range and the order include it. Without it, the planner could choose an index that begins with the collection, and read the
+ * rows, but the range and the order include the account. Otherwise the planner could choose an index that begins with the collection, and read the
  * rows of all accounts.
  */
 export function ofEachChain(

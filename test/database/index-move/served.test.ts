@@ -50,7 +50,7 @@ function recordsOf(subject: TestCollection, round: number): Record<string, unkno
 }
 
 forEachMove('moves of the index of a service', ({ engine, settings, createTarget, open }) => {
-  test('no acknowledged record is lost or doubled, and the reads before and after agree', async () => {
+  test('no acknowledged record is lost or doubled, and the reads before and after the restart agree', async () => {
     const old = await settings();
     let databases: Databases | null = null;
     const openObserved = async (...args: Parameters<typeof openDatabases>) =>

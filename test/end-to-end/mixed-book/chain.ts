@@ -203,8 +203,8 @@ export function unusableAskRows(row: Record<string, any>, usdc: Address): unknow
     change(8, price('1e18')),
     change(9, price('-5')),
     change(10, price(5)),
-    // Rows in USDC are valid, but the service leaves them out. A list counts as complete even if more than a tenth of its rows are in USDC.
-    // If more than a tenth of its rows were invalid, the list would count as incomplete.
+    // Rows in USDC are valid, but the service leaves them out. They are more than a tenth of the list, so the
+    // list would count as incomplete if the service rejected them as invalid.
     ...Array.from({ length: USDC_ROWS }, (_, index) => change(11 + index, price('5', usdc))),
   ];
 }
