@@ -12,7 +12,7 @@ const MIGRATIONS = 'src/database/migrations';
 
 export const hasHistory = (): boolean => readGit('rev-parse', '--verify', 'HEAD') !== null && findOldCommit() !== null;
 
-/** `root`: a temporary folder with the files of that commit. Its `node_modules` is a link to the folder of this repository. */
+/** `root`: a temporary folder with the files of that commit. Its `node_modules` is a link to `node_modules` of this repository. */
 export type Version = { commit: string; root: string };
 
 /** The version before the newest migration. */

@@ -1,7 +1,7 @@
 // Keeps the holders of followed collections in the indexer: how many tokens each account holds according to the chain log. The stored
 // owners of the tokens are not a source for these numbers: a marketplace may report a token that does not exist, and several accounts may
-// hold one ERC-1155 token. The projection writes the log in batches. The holders that a batch changes are read from
-// the primary, which may already have applied the events of later batches. A later batch then writes the same holders again.
+// hold one ERC-1155 token. The projection writes the log in batches. The holders that a batch changes are read from the primary, which may
+// already have applied the events of later batches. This causes no error: a later batch then writes the same holders again.
 
 import { listTokensOfHolders } from '../chain-log/queries/holdings.ts';
 import { ZERO_ADDRESS } from '../core/evm.ts';

@@ -1,4 +1,4 @@
-// Finds the sales of pools by the transfers of followed contracts. A pool is a contract that buys and sells tokens, such as those of
+// Finds the sales of pools by the transfers of followed contracts. A pool is a contract that buys and sells tokens, such as a pool of
 // Sudoswap. The address of a pool is not known in advance. The events of pools are requested only if a token moved and no other sale explains
 // the transfer.
 

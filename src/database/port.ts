@@ -78,7 +78,10 @@ type DatabaseOptions = {
    * deadline.
    */
   lockTimeoutMs?: number;
-  /** A connection is closed when a statement has failed on it, because the address may now lead to another server. Default: false. */
+  /**
+   * A connection is closed when a statement has failed on it, because the address of the database may now lead to another server.
+   * Default: false.
+   */
   closesFailed?: boolean;
   /** Implements `close`: must end the pool and release the resources of the engine. Default: `pool.end()`. */
   onClose?: () => Promise<void>;

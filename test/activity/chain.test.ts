@@ -21,7 +21,7 @@ forEachEngine('changes of the market on a followed chain', (engine) => {
   });
   after(() => world.chain.stop());
 
-  test('transfers, fills and sales are recorded; a reorganisation takes back the transfers and sales of the removed blocks and the floors recorded since, and revalidates the orders', async () => {
+  test('transfers, fills and sales are recorded; a reorganisation takes back the transfers and sales of the removed blocks and the floors recorded since these blocks were applied, and revalidates the orders', async () => {
     const databases = { main: await engine.open(), indexer: await engine.open() };
     const context = toMirrorContext(databases);
     const { settle } = followWorld(databases, world);

@@ -67,7 +67,7 @@ forEachEngine('the merge of the activity log', (engine) => {
       assert.equal((await findActivityHead(main)).position, 5);
     });
 
-    test(`more changes than one transaction merges are merged completely and in order (${databases} databases)`, async () => {
+    test(`a merge of more changes than fit into one transaction appends all of them in order (${databases} databases)`, async () => {
       const names = Array.from({ length: 2_100 }, (_, index) => `o${index}`);
       await record(databases, 'indexer', names.map(list));
       await merge(databases);
@@ -77,7 +77,7 @@ forEachEngine('the merge of the activity log', (engine) => {
       );
     });
 
-    test(`a reorganisation takes back the changes of orphaned blocks in its own schema, and lists their positions (${databases} databases)`, async () => {
+    test(`a reorganisation takes back the changes that its schema recorded for orphaned blocks, and lists their positions (${databases} databases)`, async () => {
       await record(databases, 'main', [sale('own', 12)]);
       await record(databases, 'indexer', [
         sale('kept', 10),

@@ -232,7 +232,7 @@ forEachStore('records of products', (store) => {
         // The embedded engine has one connection. The request waits for it, so no deadlock can occur.
         if (store.main.engine === 'embedded') return;
         // The request holds the product and waits for the slug. Now the import waits for the product. Only the request looks for
-        // deadlocks, because the import's timeout is an hour.
+        // deadlocks, because the `deadlock_timeout` of the import is an hour.
         await tx.query(`set local deadlock_timeout = '1h'`);
         await until(async () => isDone || (await isLockAwaited(tx)), 20_000, 'the request did not begin');
         await write(tx, parse('old', '2'));

@@ -209,7 +209,7 @@ export type ListCollectionsParameters = {
   cursor?: string | undefined;
   /** Rows per page. */
   limit?: number | undefined;
-  /** `volume`: by all-time volume. `floor`: by floor. When `chain` is absent, volumes and floors are compared in dollars, at the newest known rate of each currency, even if that rate is old. Collections on a chain without a known rate come after all others, and are compared in native units. `recent`: newest record first. */
+  /** `volume`: by all-time volume. `floor`: by floor. When `chain` is absent, volumes and floors are compared in dollars, at the newest known rate of each currency, even if that rate is old. Volumes and floors on chains without a known rate follow those in dollars, and are compared in native units. `recent`: newest record first. */
   sort?: 'volume' | 'floor' | 'recent' | undefined;
 };
 

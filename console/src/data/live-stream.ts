@@ -1,6 +1,6 @@
 // The one change stream of this tab, which the parts of a page share. The stream is open while the page is visible and at least one part
-// follows it. It delivers only the events that these parts follow. When the stream is opened again, it continues with the first event that
-// one of these parts lacks.
+// follows it. It delivers only the events that these parts follow, and every reorganisation. When the stream is opened
+// again, it continues with the first event that one of these parts lacks.
 
 import type { Activity, ActivityKind } from '../../../client/src/market.ts';
 import { MercatError } from '../../../client/src/market.ts';

@@ -10,14 +10,14 @@ import { liveStream } from './live-stream.ts';
 /** The most events that are kept for a list. Older events are seen when the list is read again. */
 const EVENTS_MAX = 200;
 /**
- * A list of n pages is read again at most once in n times this time, because the read of each page is a request that counts towards the rate
- * limit of the client address.
+ * The shortest time between two reads of a list of one page. For a list of n pages, the time is n times as long, because the read of each
+ * page is a request that counts towards the rate limit of the client address.
  */
 const REFRESH_MS = 2_000;
 
 /**
- * Calls `onEvents` with the events after `from`, beginning when `from` is first known. `from` is the offset of the list that the page shows.
- * It is undefined while the list is being read, and null if the list has no offset.
+ * Calls `onEvents` with the events after `from`, beginning when `from` is first known. `from` is the offset of the list that the
+ * component shows. It is undefined while the list is being read, and null if the list has no offset.
  */
 export function useLiveEvents(
   { collection, kinds }: LiveFilter,

@@ -47,7 +47,7 @@ const ordersMatched: EventDecoder = ({ address, topics, data }, position, events
   );
 };
 
-/** The event `OrderCancelled` is not decoded: it does not name the account, and the exchange has no live orders any more. */
+/** The event `OrderCancelled` is not decoded: it does not name the offerer, and the exchange has no live orders any more. */
 export const BLUR_V1: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0x000000000000ad05ccc4f10045630fb830b95127'] }),
   decoders: new Map<Hex, EventDecoder>([

@@ -26,7 +26,7 @@ export async function compareTable(
   let total = 0;
   for (;;) {
     const read: Digest = await readDigest(source, table, { range: { after, to: null }, limit });
-    // After the last row of the source, the target must have no row.
+    // The last range has no end. So rows of the target after the last row of the source are found too.
     const range = { after, to: read.rows < limit ? null : read.last };
     check(table, read, await exactly(target, (tx) => readDigest(tx, table, { range, limit: null })));
     total += read.rows;

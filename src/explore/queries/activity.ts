@@ -1,5 +1,5 @@
 // Reads the activity log, newest first. Also finds which of the given sales are in the log, so that the caller can add the missing sales to a
-// list. A list of one token takes one index scan. Any other list takes one index scan for each kind. A list of an account takes two for each
+// list. A list of one token takes one index scan. A list of an account takes two index scans for each kind. Any other list takes one for each
 // kind.
 
 import type { AssetId } from '../../core/address.ts';

@@ -15,7 +15,7 @@ const NOT_BURNED = `not exists (select from indexer.token
   where token.collection_id = stored.collection_id and token.asset = stored.asset and token.burned)`;
 
 /**
- * Makes each token due whose owner was read from the chain, but whose metadata was not. Such a token has either no
+ * Finds the tokens whose owner was read from the chain but whose metadata was not, and makes them due. Such a token has either no
  * row in `indexer.token_metadata`, if an earlier version of this service stored the token, or a row from an import.
  */
 export async function insertMissingStates(tx: Queryable, collectionId: string): Promise<void> {

@@ -234,7 +234,7 @@ forEachMarket('tokens', { settings }, (market) => {
       assert.equal(
         (await read(subject, '2')).listing.orderId,
         'c',
-        'a listing without an order hash does not have the id of the mirrored listing',
+        'the order id is not the id of the mirrored listing',
       );
     });
 

@@ -103,7 +103,7 @@ export async function underEveryFault(
       }
       if (outcome.end?.gap === null) {
         const found = new Set(outcome.records.map((record) => JSON.stringify(record)));
-        assert.equal(found.size, known.size, `${what}: a walk that misses rows counts as complete`);
+        assert.equal(found.size, known.size, `${what}: the walk misses rows, but was reported as complete`);
       }
       replay.heal();
       await recover(run, good, what);

@@ -35,7 +35,7 @@ export const RETRY_AFTER_S = 10;
 /** Connections are ended after this share of the grace period of a shutdown. By then load balancers have noticed the shutdown. */
 const DRAIN_FROM = 0.5;
 const DRAIN_STEPS = 10;
-/** Lags are measured in periods of this length. `lagMs` of the counts is the largest lag of the present period and the preceding one. */
+/** Lags (see `StreamCounts`) are measured in periods of this length. `lagMs` is the largest lag of the present and the preceding period. */
 const LAG_PERIOD_MS = 60_000;
 
 /** One connection that the limits allow and count. The holder must call `leave` when the connection has ended. */
