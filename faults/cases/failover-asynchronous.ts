@@ -1,4 +1,4 @@
-// The primary is lost while its asynchronous replica is behind. The replica is promoted, and the service reaches it at the same address.
+// The primary is lost while its asynchronous replica is behind. The replica is promoted, and the service reaches it at the address of the lost primary.
 
 import type { Fault } from '../fault.ts';
 import { replacePrimary, startReplicated } from '../failover.ts';

@@ -22,7 +22,7 @@ export const defineAudit: DefineCommand = (audit, io) => {
         'all collections are counted again.\n\nWith --fillable the listings of a ' +
         'random sample of the followed collections are read from /v1, and the chain is asked which orders it would fill ' +
         '(eth_call of a fulfilment). Served listings that cannot be filled, and orders that can be filled and are not served, ' +
-        'are printed. Then --sample is the number of collections of each chain (default: 20).',
+        'are printed. With --fillable, --sample is the number of collections of each chain (default: 20).',
     )
     .option('--chain <chain>', 'only this chain')
     .option(

@@ -58,7 +58,8 @@ forEachEngine('notices of changes', (engine) => {
     const page = '/v1/collections/missed/listings';
     await until(async () => (await reader.get(page)).status === 200, LIMIT_MS, 'the collection is unknown');
     assert.equal((await reader.ok(page)).data.length, 1);
-    // The row is deleted without a notice, as if the notice was lost. A process always listens on a connection to the primary.
+    // The row is deleted without a notice, as if the notice was lost. Then the listening connections are
+    // terminated. All of them are connections to the primary, because a process listens only there.
     const { DATABASE_URL: primaryUrl = '', INDEXER_DATABASE_URL: indexerUrl = primaryUrl } = settings;
     const deleted = await withClient(indexerUrl, (client) => client.query(`delete from indexer.listing`));
     assert.equal(deleted.rowCount, 1);

@@ -82,7 +82,7 @@ test('a delimiter inside a quoted column name does not count when the delimiter 
   assert.equal(detectDialect(Buffer.from('a,b\r1;2;3,4;5;6\r')).delimiter, ',', 'the dialect was decided by the rows');
 });
 
-test('an unclosed quote rejects only its own line in every dialect', async () => {
+test('an unclosed single quote in a file with semicolons rejects only its own line', async () => {
   const rows = await read(`'a';'b'\n'x;1\n'y';2\n`);
   assert.deepEqual(
     rows.map(([line]) => line),

@@ -1,4 +1,4 @@
-// Stores the holders of a collection whose chain is followed.
+// Tests how the holders of a collection are stored when its chain is followed.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';

@@ -29,7 +29,7 @@ forEachStore('changes of stock', (store) => {
       const payload = Buffer.from(cursor.slice(16), 'base64url').toString('latin1');
       assert.ok(
         !cursor.slice(16).includes(row?.['id']) && !payload.includes(row?.['id']),
-        'the cursor reveals the sequential id of the entry',
+        'the cursor reveals the sequence number of the entry',
       );
     });
 

@@ -177,7 +177,7 @@ forEachEngine('coverage', (engine) => {
     assert.deepEqual(
       await covered(APES_ID),
       [['sales', 'opensea', 'scan', now, now]],
-      'a rejected sale counts as covered',
+      'the rejected sale was counted as covered',
     );
   });
 

@@ -237,7 +237,8 @@ forEachEngine('recent views', (engine) => {
   test('concurrent writes of views and refreshes of the same tokens do not deadlock', async () => {
     await follow(APES_ID);
     const assets = Array.from({ length: 600 }, (_, n) => String(n * 7_919));
-    // The rows are stored in another order than their sort order.
+    // The stored order of the rows differs from their sort order. If one of the statements locked the rows in the stored order, the statements
+    // could deadlock.
     for (let start = 0; start < 600; start += 50) await view(APES_ID, assets.slice(start, start + 50).toReversed());
     const both = Array.from({ length: 15 }, async () => {
       await Promise.all([

@@ -52,7 +52,7 @@ export class EndpointPool {
    * Calls `work` with one endpoint after the other until a call returns. `work` throws RpcFailure when the endpoint failed. If
    * `work` throws another error, if a call reverts, or if `signal` is aborted, the read ends at once. When no round succeeds, throws
    * ChainUnavailable. If every endpoint that could be called in the last round failed conclusively, throws a conclusive RpcFailure instead.
-   * Rounds in which a rate limit rejected a call are not counted. A read that waits for a rate limit therefore ends after `patienceMs`, or when a
+   * Rounds in which a rate limit rejected a call do not count towards ROUNDS_MAX. A read that waits for a rate limit therefore ends after `patienceMs`, or when a
    * wait would be longer than WAIT_MS_MAX.
    */
   async read<T>(work: (endpoint: Endpoint) => Promise<T>): Promise<T> {

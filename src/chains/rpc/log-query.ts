@@ -48,7 +48,7 @@ export class LogQuery {
     }));
   }
 
-  /** Joins the logs in block order. Throws RpcFailure. */
+  /** Reads each result with `read`, and joins the logs in block order. Throws RpcFailure if two results contradict each other. */
   join(results: readonly unknown[], read: (result: unknown, selection: Selection) => VerifiedLog[]): VerifiedLog[] {
     const parts = this.#selections.map((selection, index) => read(results[index], selection));
     const [first = []] = parts;

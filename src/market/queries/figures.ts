@@ -29,7 +29,7 @@ export const homeSql = (collectionId: string, home = 'home') => `cross join late
     select collection_id from indexer.collection_figures where collection_id = ${collectionId} group by collection_id) as ${home}`;
 
 /**
- * Makes a statement about one collection run on one node of a Citus cluster. A cluster runs a statement on all its nodes, unless the
+ * Changes a statement about one collection so that it runs on one node of a Citus cluster. A cluster runs a statement on all its nodes, unless the
  * statement compares the collection id of every table with the same parameter or constant. If all `collectionIds` are equal, this function
  * replaces `home.collection_id` and `wanted.id` by the first element of `$1`. In `sql`, `$1` must be `collectionIds`, and `wanted` the list of
  * these ids.

@@ -92,12 +92,12 @@ test('a bloom filter contains its entries', () => {
   assert.equal(
     isBloomTooFull(toHex(half), 1),
     false,
-    'the bloom filter is not used for one entry, where false positives have a probability of 1/8',
+    'the bloom filter counts as too full for one entry, although false positives have a probability of only 1/8',
   );
   assert.equal(
     isBloomTooFull(toHex(half), 6),
     true,
-    'the bloom filter is used for six entries, where a false positive is more probable than not',
+    'the bloom filter does not count as too full for six entries, although a false positive is more probable than not',
   );
   assert.equal(isBloomTooFull(toHex(2n ** 2048n - 1n), 1), true);
 });

@@ -90,8 +90,8 @@ describe('signatures', () => {
     }
     const sized = (bytes: number) => check(order, `0x${'11'.repeat(bytes)}`);
     for (const start of [67, 68]) {
-      assert.equal(sized(start), 'malformed', 'a proof without levels is not malformed');
-      assert.equal(sized(start + 25 * 32), 'malformed', 'a proof of 25 levels is not malformed');
+      assert.equal(sized(start), 'malformed', 'a proof without levels was not reported as malformed');
+      assert.equal(sized(start + 25 * 32), 'malformed', 'a proof of 25 levels was not reported as malformed');
     }
   });
 
