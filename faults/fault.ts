@@ -5,7 +5,7 @@ import type { Program } from './program.ts';
 
 export type FaultEngine = 'embedded' | 'postgresql';
 
-/** What a fault needs in addition to PostgreSQL. If the machine lacks one of its needs, the fault is skipped, and counted as skipped. */
+/** What a fault needs in addition to PostgreSQL. If a machine lacks something that a fault needs, the fault is skipped and counted as skipped. */
 export type Need = 'redis' | 'root' | 'haproxy' | 'faketime' | 'git';
 
 export type Fault = {

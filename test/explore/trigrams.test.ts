@@ -6,7 +6,7 @@ import { Random } from '../../sample/random.ts';
 import { similarityOf, toParts, toTrigrams } from '../../src/explore/trigrams.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 
-test('a name with one wrong letter has a part whose trigrams are all in the correct name', () => {
+test('if one letter of a query is wrong, the correct name still has all trigrams of at least one of the parts into which the query is split', () => {
   const random = new Random('typos');
   const letters = 'abcdefghijklmnopqrstuvwxyz'.split('');
   for (const name of ['harbour lights', 'azuki', 'bored ape yacht club', 'Pines of the North', 'lamps']) {

@@ -72,8 +72,8 @@ function readSupply({ records }: ParsedPage): number | null {
 }
 
 /**
- * Removes the floor from an analytics record, because the reported floor is stored with the stats record. Only a vendor that has read all
- * listings stores a floor with its analytics.
+ * Removes the floor from an analytics record. A floor in an analytics record means that it was computed from all listings of the collection. The
+ * floor of OpenSea is only reported, so it is stored with the stats record alone.
  */
 function withoutSecondFloor(record: SourceRecord): SourceRecord {
   if (record.kind !== 'analytics') return record;

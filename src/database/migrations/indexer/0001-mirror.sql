@@ -83,8 +83,8 @@ create table indexer.token (
   primary key (collection_id, asset)
 );
 
--- If a collection has no stats record, its tokens and its distinct owners are counted from this index. Since the migration 0004 these numbers are
--- stored and not counted.
+-- Before the migration 0004, the tokens and the distinct owners of a collection without a stats record were counted from this index. Since then
+-- these numbers are stored.
 create index token_by_owner on indexer.token (collection_id, owner);
 
 -- The newest stats record of each collection. `at`: the time of the record. `floor_raw`: in base units. A figure is null if the record lacks it.

@@ -1,4 +1,5 @@
 -- Contract: versions before 0.2.0 cannot use this schema.
+-- (A contract is a migration that removes or changes what earlier versions use: src/database/migrate.ts.)
 -- The keys of listings, sales and traits begin with their collection. The rows of a collection are then neighbours in the index, so an import
 -- of one collection changes few pages of it, and the tables can be distributed by collection.
 
