@@ -93,7 +93,9 @@ export class Endpoint {
   /** Grows by one with each accepted round of batches. One again after a rate limit. */
   #batchesAtOnce = 1;
   /** Whether the endpoint has accepted a batch since it last rejected one for its rate limit. */
-  #hasAcceptedSinceLimit = true;
+  #hasAcceptedSinceLimit = false;
+  /** Whether the log says that the endpoint failed, and not yet that it works again. */
+  #isLoggedAsFailed = false;
   #nextId = 1;
 
   constructor(options: EndpointOptions) {
@@ -149,7 +151,9 @@ export class Endpoint {
   }
 
   succeeded(): void {
-    if (this.health.succeeded()) this.#log('info', 'an endpoint works again');
+    if (!this.health.succeeded() || !this.#isLoggedAsFailed) return;
+    this.#isLoggedAsFailed = false;
+    this.#log('info', 'an endpoint works again');
   }
 
   /** Ends the call that `enter` admitted. An error counts as a failure of the endpoint only if the endpoint caused it. */
@@ -159,8 +163,14 @@ export class Endpoint {
       return;
     }
     this.#log('debug', 'an endpoint failed', { error });
-    if (error.kind === 'rate-limited') this.#noteRateLimit();
-    if (this.health.failed(error)) this.#log('warn', 'the breaker of an endpoint opened after failures', { error });
+    const isLimited = error.kind === 'rate-limited';
+    // An endpoint that accepts as much as its rate limit allows works. A long read reaches this limit every second or so.
+    const isAtItsLimit = isLimited && this.#hasAcceptedSinceLimit;
+    if (isLimited) this.#noteRateLimit();
+    const hasOpened = this.health.failed(error);
+    if (isAtItsLimit || this.#isLoggedAsFailed || !(hasOpened || isLimited)) return;
+    this.#isLoggedAsFailed = true;
+    this.#log('warn', 'the breaker of an endpoint opened after failures', { error });
   }
 
   /** `bestHead` is the newest block that any endpoint of the chain served. */

@@ -15,11 +15,10 @@ export type Transaction = { sender: Address | null; callData: Hex };
 
 /** The transactions of one compared read. An endpoint receives them in batches (Endpoint.send). */
 const TRANSACTIONS_AT_ONCE = 200;
-/**
- * How many transactions of each endpoint are kept after a failed read. A slice of a backfill has about this many at most
- * (range-size.ts).
- */
-const KEPT_MAX = 15_000;
+/** How many characters of call data are kept for each endpoint after a failed read. */
+const KEPT_CHARACTERS_MAX = 64 * 2 ** 20;
+/** Counts towards KEPT_CHARACTERS_MAX for each transaction, in addition to the call data. */
+const KEPT_OVERHEAD = 200;
 
 type Transactions = { endpoint: Endpoint; found: ReadonlyMap<Hex, Transaction> };
 
@@ -96,27 +95,33 @@ export class TransactionReads {
   /** Requests the transactions that the endpoint has not sent before. Transactions that it does not have are left out. */
   async #fetch(endpoint: Endpoint, txs: readonly Hex[]): Promise<Map<Hex, Transaction>> {
     const kept = this.#keptOf(endpoint);
-    const missing = txs.filter((tx) => !kept.has(tx));
-    await endpoint.send(missing.map(toRequest), {
-      onAccepted: (requests, results) => {
-        for (const [index, { params }] of requests.entries()) {
-          const [tx] = params;
-          const transaction = readTransaction(results[index], tx);
-          if (transaction) kept.set(tx, transaction);
-        }
-      },
-    });
     const found = new Map<Hex, Transaction>();
     for (const tx of txs) {
       const transaction = kept.get(tx);
       if (transaction) found.set(tx, transaction);
     }
+    const missing = txs.filter((tx) => !found.has(tx));
+    await endpoint.send(missing.map(toRequest), {
+      onAccepted: (requests, results) => {
+        for (const [index, { params }] of requests.entries()) {
+          const [tx] = params;
+          const transaction = readTransaction(results[index], tx);
+          if (!transaction) continue;
+          found.set(tx, transaction);
+          kept.set(tx, transaction);
+        }
+      },
+    });
     return found;
   }
 
   #keptOf(endpoint: Endpoint): LRUCache<Hex, Transaction> {
-    const kept = this.#kept.get(endpoint) ?? new LRUCache<Hex, Transaction>({ max: KEPT_MAX });
-    this.#kept.set(endpoint, kept);
+    let kept = this.#kept.get(endpoint);
+    if (!kept) {
+      const sizeCalculation = ({ callData }: Transaction) => callData.length + KEPT_OVERHEAD;
+      kept = new LRUCache<Hex, Transaction>({ maxSize: KEPT_CHARACTERS_MAX, sizeCalculation });
+      this.#kept.set(endpoint, kept);
+    }
     return kept;
   }
 

@@ -9,6 +9,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Hex } from '../../../src/core/evm.ts';
 import { createChains } from '../../../src/core/chains.ts';
+import { createLog } from '../../../src/core/log.ts';
 import { ChainUnavailable } from '../../../src/chains/rpc/rpc-failure.ts';
 import type { ChainReaderOptions } from '../../../src/chains/rpc/chain-reader.ts';
 import { createTestReader } from '../../support/chain/reader.ts';
@@ -77,6 +78,18 @@ test('if the rate limit of an endpoint counts each call of a batch, a read takes
   assert.equal((await reader.transactions(hashesOf(300))).size, 300);
   assert.ok((reader.endpoints()[0]?.batchSize ?? 0) <= 20);
   assert.ok(counts.rejected >= 300 / 20, `${counts.rejected} rate limits`);
+});
+
+test('an endpoint that accepts batches between its rate limits is not logged; one that accepts none is logged once', async (t) => {
+  const linesOf = async (quota: number) => {
+    const lines: string[] = [];
+    const { url } = await startEndpoint(t, { quota });
+    const log = createLog('info', (line) => lines.push((JSON.parse(line) as { message: string }).message));
+    assert.equal((await readerOf(t, [url], { log }).transactions(hashesOf(150))).size, 150);
+    return lines;
+  };
+  assert.deepEqual(await linesOf(120), []);
+  assert.deepEqual(await linesOf(20), ['the breaker of an endpoint opened after failures', 'an endpoint works again']);
 });
 
 test('a repeated read requests only the transactions that the endpoint has not sent before', async (t) => {
