@@ -1,5 +1,5 @@
-// Measures the stream with 2,000 subscribers: the time from the commit of a change until each subscriber has its event, and the memory that
-// the service uses for clients that do not read. The change is committed and merged by another process than the one that serves the stream.
+// Measures the stream with 2,000 subscribers: the time from the commit of a change until each subscriber has the event of this change, and the
+// memory that the service uses for clients that do not read. The change is committed and merged by another process than the one that serves the stream.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';

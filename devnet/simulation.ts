@@ -1,4 +1,4 @@
-// Simulates people who trade on a local chain. Each step is drawn from a seed: a block of trades and other changes, posted listings, or a
+// Simulates people who trade on a local chain. Each step is drawn from a seed: one or more trades and other actions, a jump of the clock, or a
 // reorganisation. A reorganisation restores the recorded state from before the orphaned blocks. A failed transaction is a bug of the
 // simulation, and ends the simulation.
 
@@ -131,7 +131,7 @@ export class Simulation {
   #height: number;
   /** The state after each of the newest blocks. */
   readonly #stateAt: Map<number, ChainState>;
-  /** Resolves when the change of the chain that was requested last has ended. Changes are made one after the other. */
+  /** Resolves when the newest requested change of the chain has ended. Changes are made one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: SimulationOptions, height: number) {
@@ -164,7 +164,10 @@ export class Simulation {
     }
   }
 
-  /** Makes one step: moves the clock forward, reorganises the chain, or mines a block with one or more actions. */
+  /**
+   * Makes one step: moves the clock forward, reorganises the chain, or makes one or more actions. The transactions of the actions are mined in
+   * one block, and the listings that the actions have signed are posted.
+   */
   step(): Promise<Step> {
     return this.#inTurn(() => this.#step());
   }
@@ -175,7 +178,7 @@ export class Simulation {
   }
 
   /**
-   * Mines the transaction of a wallet, which `sendOne` sends, in a block of its own, and records its effects. Rejects if `sendOne` rejects.
+   * Mines the transaction that `sendOne` sends for a wallet, in a block of its own, and records its effects. Rejects if `sendOne` rejects.
    */
   include(sendOne: () => Promise<Hex>): Promise<Step> {
     return this.#inTurn(async () => {

@@ -514,8 +514,8 @@ async function startClock({ main }: Databases, log: Log, closers: Closer[]): Pro
 
 /**
  * Brings both schemas up to date. If a separate indexer database cannot be reached, the service starts without it. The migration is then
- * repeated until it succeeds. If the service must not use the database, for example because it is the incomplete target of a move of the
- * index, `onRefused` receives the OperatorError. The returned function stops the repetition.
+ * repeated until it succeeds. If a repeated migration shows that the indexer database must not be used, for example because the database is
+ * the incomplete target of a move of the index, `onRefused` receives the OperatorError. The returned function stops the repetition.
  */
 export async function migrateAll(
   { main, indexer }: Databases,

@@ -17,7 +17,7 @@ import { startTestService } from './support/service/service.ts';
 import { STORE_SCOPES } from '../src/shop/keys/scopes.ts';
 
 const CASES = Number(process.env['FUZZ_CASES'] ?? 12);
-/** A short run sends the same requests every time. A long run begins at a random seed, which it prints. */
+/** Without FUZZ_SEED: a random seed if FUZZ_CASES is set, otherwise the same seed in every run. Each run prints its seed. */
 const SEED = Number(process.env['FUZZ_SEED'] ?? (process.env['FUZZ_CASES'] ? randomInt(2 ** 30) : 1));
 
 /**

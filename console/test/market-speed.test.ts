@@ -47,7 +47,7 @@ describe('the speed of the market on the sample', options, () => {
     return { page, context };
   };
 
-  test('the first page loads few scripts, is painted soon, and has a stable layout', async () => {
+  test('the start page of the console loads few scripts, is painted soon, and has a stable layout', async () => {
     const results: { paintedAt: number; shift: number; bytes: number }[] = [];
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const { page, context } = await openSlowly();

@@ -115,8 +115,8 @@ export async function applyEvents(
 }
 
 /**
- * Deletes all events after block `ancestor` from the chain log and reverts their consequences. Transferred units are subtracted from the
- * holdings. Approvals are set to their last values in the remaining chain log.
+ * Deletes all events after block `ancestor` from the chain log and reverts their consequences. Transferred units move back to the
+ * holdings of the senders. Approvals are set to their last values in the remaining chain log.
  */
 export async function revertAfter(tx: Queryable, chain: string, ancestor: number, now: number): Promise<BlockChanges> {
   const deleted = await deleteChainEventsAfter(tx, chain, ancestor);

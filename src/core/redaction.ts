@@ -1,5 +1,5 @@
 // Removes secrets from text that is written to a log. Secrets are recognised by their form, because they may stand in any field or message.
-// No pattern begins with a word boundary, because other characters may stand directly before a secret.
+// No pattern begins with a word boundary, because a letter, a digit or an underscore may stand directly before a secret.
 
 const SECRETS: readonly [pattern: RegExp, replacement: string][] = [
   // The user and password of a URL.

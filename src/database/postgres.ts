@@ -53,7 +53,7 @@ const SESSION_OPTIONS: Record<PoolPurpose, string> = {
 };
 /** `close` waits this long for connections to end, then cuts them. */
 const CLOSE_WAIT_MS = 1_000;
-/** At most one line about lost connections is logged in this time, because a server that stops closes all idle connections at once. */
+/** At most one line about lost connections is logged in this time, because a stopping server closes all idle connections at once. */
 const LOST_PERIOD_MS = 30_000;
 const SERVER_VERSION_MIN = 150_000;
 

@@ -1,5 +1,5 @@
-// The context of the workers. It combines the contexts of the chains and of the upstreams, and adds the configured vendors and the market, from
-// which the workers store figures.
+// The context of the workers. It combines the contexts of the chains and of the upstreams, and adds the configured vendors and the market. The
+// workers store figures that they read from the market.
 
 import type { MergeNotice } from '../activity/merge-notice.ts';
 import type { ChainContext } from '../chains/context.ts';

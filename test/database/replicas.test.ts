@@ -444,7 +444,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     assert.equal(set.status()[0]?.repeated, 0);
   });
 
-  test('while the primary is lost, the offset of a response is null if its replica lacks changes before the offset of the feed', async () => {
+  test('while the primary is lost, a response from a replica has the offset null if this replica lacks changes before the offset of the feed', async () => {
     const [behind] = replicas;
     assert.ok(behind);
     const proxy = await openProxy(primary.url);

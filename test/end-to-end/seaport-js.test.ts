@@ -16,7 +16,7 @@ import { eventually, startFollowedService } from './followed-service.ts';
 import type { Name, Scene, Signed } from './seaport-js-orders.ts';
 import { askFor, callAsWallet, LATE_TOKEN, setScene, sign, signListingsOfAll } from './seaport-js-orders.ts';
 
-/** A token that only the examples of the client trade. */
+/** A token that is traded only by the examples of the client. */
 const EXAMPLE_TOKEN = 401n;
 const NETWORKS: readonly string[] = ['ethereum', 'base'];
 const SIZE = { people: 2, collections: 1, tokens: 4, editions: 1 };

@@ -34,7 +34,7 @@ forEachMarket('collections with all figures', {}, (market) => {
     assert.deepEqual(listed, { ...row, stats, sparkline });
   });
 
-  test('the changes compare the floor with earlier floors, and the sparkline has the floors of the last seven days', async () => {
+  test('floorChange compares the floor with earlier floors, and the sparkline has the floors of the last seven days', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.order('1', milli(400))]);
     market.advance(6 * DAY_MS + HOUR_MS);
@@ -53,7 +53,7 @@ forEachMarket('collections with all figures', {}, (market) => {
     );
   });
 
-  test('the change of the volume is known if both periods are covered and the earlier period has volume', async () => {
+  test('volumeChange of a period is known if this period and the period before it are covered, and the earlier period has volume', async () => {
     const subject = newCollection();
     const sales = [30 * HOUR_MS, 20 * HOUR_MS, 10 * HOUR_MS, 10 * DAY_MS];
     await market.load([

@@ -1,4 +1,4 @@
-// The keyboard shortcuts of the console. A key with a modifier is not a shortcut. In a field, only Escape is a shortcut: it moves the focus
+// The keyboard shortcuts of the console. A key with Ctrl, Alt or Meta is not a shortcut. In a field, only Escape is a shortcut: it moves the focus
 // out of the field.
 
 import { useEffect } from 'preact/hooks';

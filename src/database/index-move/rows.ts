@@ -118,7 +118,7 @@ async function digestOf(
 ): Promise<Digest> {
   const texts = table.columns.map(({ name }) => `${quoted(name)}::text`).join(', ');
   const sums = `count(*)::int as rows, coalesce(sum(hashtextextended(array[${texts}]::text, 0)::numeric), 0)::text as sum`;
-  // Only the largest key needs the materialized rows. Without them, each node of a cluster sums the hashes of its own rows.
+  // The rows are materialized only to find the largest key. Without `materialized`, each node of a cluster sums the hashes of its own rows.
   const [row] = hasLast
     ? await db.query(
         `with batch as materialized (${sql})

@@ -36,7 +36,7 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
       summary: 'List the tokens of a collection',
       description:
         'The tokens that the service has a record of, with owner, listing and last sale. Burned tokens are left out. With the sort `price`, ' +
-        'listed tokens come first, even if the service has no record of them.',
+        'listed tokens come first. They include listed tokens that the service has no record of.',
       tags: ['Tokens'],
       params: collectionParams,
       querystring: Type.Object({

@@ -15,7 +15,10 @@ const CHEAPEST_PAGES = 2;
 const FULL_MS = 60 * 60_000;
 const REMEMBERED_MAX = 10_000;
 
-/** Remembers between the runs of this process how many listings each collection has, and which collections must be read in full. */
+/**
+ * Remembers from one run of the task to the next, in the memory of this process, how many pages of listings each collection has, and which
+ * collections must be read in full.
+ */
 export class ListingRefresh {
   /**
    * `pages`: how many pages the last full read had. The number of stored listings may be lower than the pages suggest, because listings in

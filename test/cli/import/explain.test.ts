@@ -84,7 +84,7 @@ describe('mercat import --explain', () => {
     assert.deepEqual((base.fields as Record<string, unknown>)['price'], { column: 'price', as: 'base-amount' });
   });
 
-  test('JSON objects: nested members and other spellings are recognised', async () => {
+  test('JSON objects: nested members and other spellings of chains and marketplaces are recognised', async () => {
     const contract = `ETHEREUM:0x${'c'.repeat(40)}`;
     const row = {
       source: 'OPEN_SEA',

@@ -88,7 +88,7 @@ test('blank lines are skipped, and a large number keeps all its digits', async (
   assert.deepEqual([end?.changed, end?.snapshot, end?.problem], [true, null, null]);
 });
 
-test('a feed is a snapshot only if its first line declares it and its last line was received', async (t) => {
+test('a feed is a snapshot only if its first line declares a snapshot and its last line was received', async (t) => {
   const { feed, store } = await start(t, [OPENING, listing(1), ENDING]);
   const complete = await read(feed);
   assert.deepEqual(complete.records, [listing(1)]);
