@@ -208,7 +208,7 @@ function report(name: string, { side, rounds }: Measured): void {
   });
 }
 
-/** Judges the ratio of the times in the rounds whose two pages are equally long. A longer page takes longer because of its additional rows. */
+/** Judges the ratio of the times. Rounds whose two pages are not equally long are left out, because additional rows take additional time. */
 function compareSizes(name: string, larger: readonly Round[], smaller: readonly Round[]): void {
   const pairs = larger.flatMap((large, round) => {
     const small = smaller[round];

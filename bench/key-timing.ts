@@ -1,6 +1,6 @@
 // Tests whether the time of a failed look-up of an API key reveals something about a stored key. Three kinds of unknown keys are looked up
-// alternately: random keys, keys that begin like a stored key, and keys whose hash begins like the hash of a stored key. Welch's t-test
-// compares the times of each kind with those of random keys.
+// in random order: random keys, keys that begin like a stored key, and keys whose hash begins like the hash of a stored key. Welch's t-test
+// compares the times of the second and the third kind with those of random keys.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { createLog } from '../src/core/log.ts';
@@ -17,8 +17,8 @@ const SERVICE = 'mercat';
 const STORED_KEYS = 200;
 const LOOK_UPS = 20_000;
 /**
- * In the third kind of keys, this number of bytes at the beginning of the hash is the same as in the hash of a stored key. It takes 65,536
- * attempts on average to find such a key.
+ * The hash of each key of the third kind begins with this number of bytes of the hash of a stored key. It takes 65,536 attempts on average to
+ * find such a key.
  */
 const SAME_HASH_BYTES = 2;
 const SAME_CHARACTERS = 29;
@@ -98,7 +98,7 @@ function keyWithHashLike(secret: string): string {
   }
 }
 
-/** The times of the look-ups of each kind, in microseconds. The kinds alternate in random order. */
+/** The times of the look-ups of each kind, in microseconds. The kind of each look-up is chosen at random. */
 async function measure(verifier: KeyVerifier, kinds: readonly Kind[]): Promise<{ name: string; times: number[] }[]> {
   const measured = kinds.map(({ name, keys }) => ({ name, keys, times: [] as number[] }));
   for (let lookUp = 0; lookUp < LOOK_UPS * kinds.length; lookUp += 1) {

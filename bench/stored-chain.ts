@@ -1,6 +1,6 @@
 // A separate process that simulates an EVM node with the blocks of a file. Usage: stored-chain.ts FIRST FILE. Each line of the file is a JSON
-// array of the logs of one block; the first line is block FIRST. A PUT sets the number of the newest block. Until then it is FIRST - 1. The
-// port is printed to standard output.
+// array of the logs of one block; the first line is block FIRST. A PUT sets the number of the newest block. Before the first PUT, this number
+// is FIRST - 1. The port is printed to standard output.
 
 import { readFileSync } from 'node:fs';
 import { serveChain } from './chain-node.ts';

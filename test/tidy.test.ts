@@ -13,7 +13,7 @@ type SourceFile = { name: string; text: string };
 /** Returns the violations of the rule, each as one line. */
 type Rule = (files: readonly SourceFile[]) => string[];
 
-/** Contexts from the top of the list down. A file imports its own context and those below it. */
+/** The contexts in the order of ARCHITECTURE.md. A file imports its own context and the contexts below its own in this list. */
 const CONTEXTS = [
   'main.ts',
   'cli',
@@ -117,7 +117,7 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
       { name: 'core/b.ts', text: `import { a } from './a.ts';` },
     ],
   },
-  'the local chains are imported by their command alone': {
+  'only the command `mercat devnet` imports the local chains': {
     rule: onlyIn(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+devnet\//, /^cli\/devnet\.ts$/),
     broken: [{ name: 'chains/a.ts', text: `import { startDevnet } from '../../devnet/devnet.ts';` }],
   },
@@ -143,7 +143,7 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
     ),
     broken: [{ name: 'market/a.ts', text: 'db.query(`select id\n from main.shop`)' }],
   },
-  'the HTTP framework, its schemas and its statuses are used in server/, http/ and */http/ alone': {
+  'the HTTP framework, its schemas and its statuses are used in server/, http/, */http/ and service.ts alone': {
     rule: onlyIn(
       /from '(?:fastify|typebox|@fastify\/[^']+)'|\.code\(\d{3}\)|\bstatusCode:/,
       /^(server|http)\/|\/http\/|^service\.ts$/,

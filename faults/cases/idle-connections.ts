@@ -9,7 +9,7 @@ import { residentMiB } from '../memory.ts';
 import { assertNoneFailed, PATIENT } from '../none-failed.ts';
 
 const CONNECTIONS = 10_000;
-/** How many connections are opened at a time. The service's queue of connections that it has not accepted yet has 511 places. */
+/** How many connections are opened at a time: fewer than the 511 places of the service's queue for connections that it has not accepted yet. */
 const BATCH = 400;
 /** Each connection sends a request every 20 seconds, because the service closes a connection after 65 s without a request. */
 const REQUEST_PERIOD_S = 20;

@@ -21,7 +21,7 @@ export class Watchdog {
   check(): boolean {
     if (this.#unanswered >= UNANSWERED_MAX) return true;
     this.#unanswered += 1;
-    // A ping that fails has no response. The supervisor notices the end of a process without the watchdog.
+    // A ping that fails counts as a ping without a response. If the process has ended, the supervisor notices the end without the watchdog.
     this.#ping().then(
       () => (this.#unanswered = 0),
       () => undefined,

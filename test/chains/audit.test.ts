@@ -256,7 +256,7 @@ forEachEngine('audit', (engine) => {
     ]);
   });
 
-  test('when an event and all its effects are missing, only the audit finds the difference', async () => {
+  test('when an event and its effects on the token are missing, only the audit finds the difference', async () => {
     const missed = await first(
       `select event.*, follow.collection_id, holder from main.chain_event as event
        join main.follow on contract = contract_address
@@ -284,7 +284,7 @@ forEachEngine('audit', (engine) => {
       ofToken.map(({ field }) => field),
       ['holders', 'served owner'],
     );
-    // The event also changes the numbers of tokens of the two holders.
+    // The event has also changed the numbers of tokens of the two holders. The test keeps these numbers, so the replay may report them.
     const effects = [missed['holder'], from].map((holder) => `holder ${collection} ${String(holder)}, replayed`);
     assert.deepEqual(
       findings(replayed).filter((finding) => !effects.includes(finding)),
@@ -340,7 +340,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual(alone, report);
   });
 
-  test('when a fill is missing in the chain log, the replay reports the order, the sale and both sums of sales', async () => {
+  test('when a fill is missing in the chain log, the replay reports the order, the sale, the sum of its hour and the sum of all sales', async () => {
     const { id, order_hash: hash } = await first(
       `select id, order_hash from main.book_order join indexer.sale on listing_id = id
        where book_order.status = 'filled' and quantity = 1 and sale.price_raw > 0 order by id limit 1`,
@@ -435,7 +435,7 @@ forEachEngine('audit', (engine) => {
     );
   });
 
-  test('the command audit exits with 1 on a difference, with and without a running server', async () => {
+  test('the command audit runs with and without a running server, and exits with 1 on a difference', async () => {
     const settings = { ...(await engine.settings()), RPC_URL_ETHEREUM: followed.simulation.world.chain.url, PORT: '0' };
     const mercat = async (...args: string[]) => {
       const { code, stdout, stderr } = await runCommand(defineAudit, ['audit', ...args], { env: settings });

@@ -1,5 +1,5 @@
-// Tests imports of records that a column map makes, and imports of sales with several tokens. Each test compares a file with the rows that
-// are stored.
+// Tests imports of records that a column map makes, and imports of bundles. A bundle is a sale of several tokens. The tests compare the
+// imported records with the stored rows, or with the reasons of the rejections.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

@@ -115,7 +115,7 @@ test('a stop during the start ends the wait for the start, and the processes run
   await supervisor.stop(0);
 });
 
-test('one event that ends each of many processes once does not end the service', async () => {
+test('the service continues if each of five processes ends once', async () => {
   const file = path.join(temporaryDirectory(), 'crashed');
   const supervisor = await Supervisor.start({ ...optionsOf([], 'crashes-once', file), processes: 5 });
   const areRestarted = async () =>

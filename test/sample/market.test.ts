@@ -1,4 +1,4 @@
-// Tests of the sample marketplace. The intake accepts all its records, and the records do not contradict each other. A recorded hash shows
+// Tests of the sample marketplace. The intake accepts all records of the sample, and the records do not contradict each other. A recorded hash shows
 // every change to the bytes of the sample.
 
 import assert from 'node:assert/strict';
@@ -125,7 +125,7 @@ test('Ranks run from 1 without a gap or a tie', () => {
   assert.equal(large.length, 1);
 });
 
-test('Every token has traits, each trait has several values, and a smaller rank has rarer traits', () => {
+test('Every token has traits, each trait name has several values, and a token with a smaller rank has rarer traits', () => {
   for (const collection of collections) {
     const tokens = inCollection('token', collection).map((token) => ({
       rank: Number(token['rarityRank'] ?? Infinity),

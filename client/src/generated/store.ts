@@ -658,7 +658,7 @@ export type StoreMethods = {
   listAdjustments(parameters?: ListAdjustmentsParameters, options?: CallOptions): Pages<ListAdjustmentsResult>;
   /** List webhooks. All webhooks of the shop, oldest first. A shop has at most 20. Scope `webhooks:read`. */
   listWebhooks(parameters?: Record<string, never>, options?: CallOptions): Promise<ListWebhooksResult>;
-  /** Create a webhook. The response contains the secret that verifies deliveries. It is not shown again. Scope `webhooks:write`. */
+  /** Create a webhook. The response contains the secret that verifies deliveries. The secret is not shown again. Scope `webhooks:write`. */
   createWebhook(parameters: CreateWebhookParameters, options?: WriteOptions): Promise<CreateWebhookResult>;
   /** Read a webhook. The response has the `ETag` of the webhook, and does not contain the secret. Scope `webhooks:read`. */
   getWebhook(parameters: GetWebhookParameters, options?: CallOptions): Promise<GetWebhookResult>;

@@ -1,4 +1,5 @@
-// Defines what the market pages read from the service, and how often they read it again. A page that is not visible sends no requests.
+// Defines what the market pages of the console read from the service, and how often they read it again. A console page that is not visible
+// sends no requests.
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/preact-query';
 import type { ListMarketCollectionsResult } from '../../../client/src/market.ts';
@@ -10,7 +11,7 @@ export type TokenSort = 'price' | 'rank' | 'id';
 
 const OFTEN_MS = 15_000;
 const SELDOM_MS = 60_000;
-/** A longer page would keep the browser busy for longer than a frame when it is added to the table. */
+/** More rows would keep the browser busy for longer than a frame when they are added to the table. */
 const COLLECTIONS_PER_PAGE = 25;
 const TOKENS_PER_PAGE = 48;
 const SALES_PER_PAGE = 100;
@@ -47,7 +48,7 @@ export const collectionsQuery = (chain: string | null, sort: CollectionSort) =>
     placeholderData: keepPreviousData,
   });
 
-/** Stores each row of the list as the result of `collectionQuery`. The page of a collection in the list then opens without a request. */
+/** Stores each row of the list as the result of `collectionQuery`. The console page of each of these collections then opens without a request. */
 export function keepCollections(pages: readonly ListMarketCollectionsResult[]): void {
   for (const { data, meta } of pages) {
     for (const collection of data) {

@@ -1,5 +1,5 @@
-// Trading on the page of a token. Nothing is loaded, and nothing is displayed, unless the browser has a wallet and the service offers
-// trading on the token's chain.
+// Trading on the page of a token. The panel is loaded and displayed only if the browser has a wallet and the service offers trading on the
+// token's chain.
 
 import { useQuery } from '@tanstack/preact-query';
 import type { Token } from '../../../client/src/market.ts';

@@ -1,5 +1,5 @@
-// The best head of a chain: the number of the newest plausible block that any of its endpoints served. The best head decides which heads
-// are plausible.
+// The best head of a chain: the number of the newest accepted block that any endpoint of the chain served. A head is accepted if it is
+// plausible, that is, near the best head so far, or if it is confirmed.
 
 import type { Clock } from '../../core/clock.ts';
 

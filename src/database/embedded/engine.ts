@@ -40,7 +40,7 @@ const START_PARAMS = [
   ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
 ];
 
-/** A log line after which PostgreSQL ends. Only the first line of a message is not indented, so data in a message cannot look like this. */
+/** A log line after which PostgreSQL ends. All lines of a message after the first are indented, so data in a message cannot look like this line. */
 const FATAL_LINE = /^(?:PANIC|FATAL): /;
 
 /** Emscripten's number of ENOSPC. */

@@ -77,7 +77,7 @@ const DOCUMENTED = {
         enum: ['true', 'false'],
         default: 'false',
         description:
-          'If `true`, the import creates a collection record for each collection that a record names and that has none. The name of the new collection is its address.',
+          'If `true`, and a record names a collection without a collection record, the import creates the collection record. The name of the new collection is its address.',
       }),
     ),
     file: Type.Optional(
@@ -86,7 +86,7 @@ const DOCUMENTED = {
     map: Type.Optional(
       Type.String({
         description:
-          'The column map as JSON. Required for CSV. With `ndjson`, each line is an object whose members are the columns.',
+          'The column map as JSON. Required for CSV. With `ndjson` and a column map, each line is an object whose members are the columns.',
       }),
     ),
   }),
@@ -175,7 +175,7 @@ class ImportStream {
     if (typeof stopped === 'string') throw new ImportStopped(decodeStopReason(stopped));
   }
 
-  /** Sends one event. If the write buffer is full, waits until the client reads. Aborts the import after READ_TIMEOUT_MS. */
+  /** Sends one event. If the write buffer is full, waits until the client reads. If this takes READ_TIMEOUT_MS, aborts the import. */
   async #send(event: ResponseEvent): Promise<void> {
     if (this.#response.destroyed || this.#response.write(`${JSON.stringify(event)}\n`)) return;
     if (await happensWithin(READ_TIMEOUT_MS, this.#response, ['drain', 'close', 'error'])) return;

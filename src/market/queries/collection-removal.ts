@@ -23,7 +23,7 @@ export async function deleteCollections(tx: Queryable, collectionIds: readonly s
   return deleted.set('main.collection', await countDeleted(tx, 'main.collection where id = any($1)', collectionIds));
 }
 
-/** The transaction must have locked the figures of the collections. */
+/** Deletes the rows of collections from the indexer database. The transaction must have locked the figures of the collections. */
 export async function deleteObservations(tx: Queryable, collectionIds: readonly string[]): Promise<DeletedRows> {
   return deleteRows(tx, 'indexer', collectionIds);
 }

@@ -1,5 +1,5 @@
-// Reads and stores the rarity ranks that the service computes from traits, and the state of this computation. Reported ranks are in the
-// table indexer.token. Indexer database.
+// Reads and stores the rarity ranks that the service computes from traits, and the state of this computation. The ranks that a source (a
+// marketplace or an import) reports are in the table indexer.token. Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -66,8 +66,8 @@ const decodeDue = rowDecoder('collection_rarity', {
 export type DueRanking = ReturnType<typeof decodeDue>;
 
 /**
- * Collections whose tokens are to be ranked: their traits or the number of their tokens have changed, or their state is `incomplete` or
- * `reported`. The collections that have been due for the longest time come first.
+ * Collections whose tokens are to be ranked now. `due_at` has come, and one of these holds: the traits of the tokens have changed; the number
+ * of tokens has changed and the state is `ranked`; the state is `incomplete` or `reported`. The earliest `due_at` comes first.
  */
 export async function listDueRankings(
   db: Queryable,
@@ -177,7 +177,7 @@ export type RankingResult = {
   state: RarityState;
   revision: number;
   tokens: number | null;
-  /** If null, the served ranks do not change. In the states `untraited` and `too-large` no ranks are served, whatever this field says. */
+  /** In the states `untraited` and `too-large`, no ranks are served. In the other states, null means that the served ranks do not change. */
   ranks: { generation: number; kind: string; source: string | null; at: number } | null;
   dueAt: number;
 };
@@ -216,9 +216,9 @@ const decodeSource = rowDecoder('collection_rarity', {
 export type RankSource = ReturnType<typeof decodeSource>;
 
 /**
- * Null when no token of the collection has a rank. The statement does not count all computed ranks. A computed rank is 1 more than the
- * number of tokens with a lower rank, so the number of ranks is the last rank, minus 1, plus the number of tokens with the last rank. Each
- * `order by` makes PostgreSQL use the index that ends with these columns.
+ * Null when no token of the collection has a rank. For `isComplete`, the statement does not count all computed ranks. A computed rank is 1 more
+ * than the number of tokens with a smaller rank. So the number of ranked tokens is the last rank, minus 1, plus the number of tokens with the
+ * last rank. Each `order by` makes PostgreSQL use the index that ends with the columns of this `order by`.
  */
 export async function findRankSource(db: Queryable, collectionId: string): Promise<RankSource | null> {
   const [row] = await db.query(

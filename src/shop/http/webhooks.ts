@@ -75,7 +75,7 @@ function registerCollection(app: FastifyInstance, context: StoreRoutesContext): 
         operationId: 'createWebhook',
         summary: 'Create a webhook',
         description:
-          'The response contains the secret that verifies deliveries. It is not shown again. Scope `webhooks:write`.',
+          'The response contains the secret that verifies deliveries. The secret is not shown again. Scope `webhooks:write`.',
         tags,
         headers: idempotencyHeader,
         body: ref('WebhookCreate'),

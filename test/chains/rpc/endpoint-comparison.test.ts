@@ -229,7 +229,7 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
     );
   });
 
-  test('a range is compared in parts with an endpoint that accepts fewer blocks', async (t) => {
+  test('a range is compared in parts with an endpoint that accepts only short ranges', async (t) => {
     const narrow = await startFaultyEndpoint(scene.local.url, { rangeMax: 3 });
     t.after(() => narrow.close());
     for (const urls of [
@@ -299,7 +299,7 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
     assert.deepEqual(reader.comparison.status(), AGREED);
   });
 
-  test('if no endpoint has all requested transactions, those that exist are accepted without a comparison, and counted', async (t) => {
+  test('if no endpoint has all requested transactions, the existing ones are accepted, and the call is counted as not compared', async (t) => {
     const [fill] = truth;
     const known = fill?.tx ?? assert.fail('there is no event');
     const unknown = `0x${'0'.repeat(64)}` as const;

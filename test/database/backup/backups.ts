@@ -117,7 +117,7 @@ const TEXTS = [
   `repeat('long ', 3000)`,
 ];
 
-/** Inserts rows with values that are easily altered into the tables of both schemas. */
+/** Fills tables of both schemas with values that a backup could easily alter. */
 export async function insertHardRows({ main, indexer }: { main: Queryable; indexer: Queryable }): Promise<void> {
   const texts = `array[${TEXTS.join(', ')}]::text[]`;
   await main.query(`insert into main.shop select 'shop_' || i, t, '2026-01-02 03:04:05.678901+00'

@@ -8,7 +8,10 @@ import type { Operation } from './document.ts';
 export type ResponseChecks = {
   /** The response has a documented status, JSON as its content type, and a body that is valid against its schema. */
   documented(operation: Operation, target: string, response: FuzzResponse): void;
-  /** The response is a success, or an error in the error envelope. Use this check for a path that may match another operation or none. */
+  /**
+   * The response is a success, or an error in the error envelope. Use this check for a malformed path: it may match another operation than the
+   * tested one, or none.
+   */
   successOrEnvelope(target: string, response: FuzzResponse): void;
   /** The status is 400. A 404 fails this check, because it would mean that the service has accepted the parameters as valid. */
   rejected(target: string, response: FuzzResponse): void;

@@ -229,7 +229,8 @@ const toArray = (type: string) => (/[|&]/.test(type) && !type.startsWith('{') ? 
 
 /** The type of a property with the name `raw`, which holds base units. `client/src/json.ts` parses every such property as a bigint. */
 function toBigint(schema: Schema): string {
-  if (schema.type !== 'string') throw new Error('a property `raw` that is not the base units of a price');
+  if (schema.type !== 'string')
+    throw new Error('a property `raw` is not a string, so it cannot have the base units of a price');
   return 'bigint';
 }
 

@@ -118,7 +118,7 @@ function isBlank(table: string, row: Record<string, unknown>): boolean {
 function noiseOf(table: string, row: Record<string, unknown>): string[] {
   if (table === 'main.product') return ['id', 'version', 'created_at', 'updated_at'];
   if (table === 'indexer.token_metadata') return ['fetched_at'];
-  // The numbers of traits come from a sequence.
+  // The ids of traits come from a sequence.
   if (table === 'indexer.trait') return ['id'];
   if (table === 'indexer.trait_set' || table === 'indexer.trait_listing') return ['trait_ids'];
   if (table === 'indexer.listed_trait') return ['trait_id'];
@@ -136,7 +136,7 @@ export async function dumpUndoable(db: Database): Promise<Record<string, unknown
         const row = JSON.parse(text) as Record<string, unknown>;
         const noise = noiseOf(table, row);
         if (isBlank(table, row)) return [];
-        // The text has all digits of an amount. The parsed row may lack some of them.
+        // If possible, the text itself is compared: it has all digits of an amount, and the parsed row may lack some of them.
         if (noise.length === 0) return [text];
         for (const name of noise) delete row[name];
         return [JSON.stringify(row)];

@@ -1,4 +1,4 @@
-// Tests how OpenSea's collections and statistics are converted to records, and which name OpenSea has for each chain.
+// Tests how OpenSea's collections and statistics are converted to records, and which names OpenSea has for each chain.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ import { APES, makeAddress } from '../../support/replay/opensea.ts';
 import { startReplayServer } from '../../support/replay/replay.ts';
 import { AT, chainOf, addressOf, apes, kites, start, connectTo, assertTaken, makeMarket } from './opensea-market.ts';
 
-test('a chain is converted to the name that OpenSea has for it, and the name to the chain', () => {
+test('a chain has one name in requests to OpenSea, and each name that OpenSea uses in responses is recognised', () => {
   assert.equal(toOpenSeaChain(chainOf('apechain')), 'ape_chain');
   for (const id of ['ethereum', 'polygon', 'base', 'ink', 'abstract']) assert.equal(toOpenSeaChain(chainOf(id)), id);
   assert.equal(toOpenSeaChain(chainOf('solana')), null);
