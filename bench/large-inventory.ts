@@ -1,6 +1,6 @@
 // Reads GET /inventory of a shop with 200,000 products 100 times at once, on each engine. Meanwhile another shop and the marketplace send
-// requests. Checks that the reads slow down these other requests by little, and that they need little memory. The heap of the service is
-// limited to 256 MB.
+// requests. Checks that the reads slow down these other requests by little, and that the service needs little memory for the reads. The heap
+// of the service is limited to 256 MB.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

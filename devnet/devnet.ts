@@ -13,8 +13,8 @@ import type { World, WorldSize } from './world.ts';
 import { WORLD_SIZE, accountsOf, createWorld } from './world.ts';
 
 /**
- * The chain ids of the networks that a local chain can imitate, by chain name, such as `ethereum`. They are the built-in chains of the
- * service that have a chain id.
+ * The chain ids of the networks that a local chain can imitate, by chain name, such as `ethereum`. These networks are the built-in chains of
+ * the service that have a chain id.
  */
 export const NETWORKS: ReadonlyMap<string, number> = new Map(
   [...createChains().values()].flatMap(({ id, chainId }) => (chainId === null ? [] : [[id, chainId]])),

@@ -65,6 +65,7 @@ type LineEnds = {
    * line of the row is not closed. Null if there is no such byte.
    */
   brokenAt: number | null;
+  /** Whether the bytes of the current row so far have a line break inside quotes. */
   spansLines: boolean;
   /** Whether the bytes of the current row so far end inside quotes. */
   isOpen(): boolean;

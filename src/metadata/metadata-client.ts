@@ -115,7 +115,7 @@ export class MetadataClient {
     return { ok: false, host, failure };
   }
 
-  /** Requests a URL and follows redirects. Checks each of these URLs, except the first URL of a gateway, which the operator configured. */
+  /** Requests `first` and follows redirects. Checks each URL, except `first` if it is the URL of a gateway: the operator configured the gateways. */
   async #follow(first: string, isGateway: boolean, signal: AbortSignal): Promise<Document> {
     let text = first;
     let isTrusted = isGateway;

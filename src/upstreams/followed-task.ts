@@ -105,9 +105,9 @@ export async function concludeListings(
   return true;
 }
 
-/** A list of at least this many rows counts as complete coverage of the listings although one row was rejected. */
+/** A list of at least this many rows counts as complete coverage of the listings even if one row was rejected. */
 const TOLERANT_ROWS_MIN = 10;
-/** A long list counts as complete coverage of the listings although this share of its rows was rejected. */
+/** A long list counts as complete coverage of the listings even if this share of its rows was rejected. */
 const TOLERATED_SHARE = 0.01;
 
 /**

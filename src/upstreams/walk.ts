@@ -56,7 +56,7 @@ const REJECTED_SHARE_MAX = 0.1;
 const REJECTED_PAGE_SHARE_MAX = 0.5;
 
 export type ParsePagesOptions = {
-  /** Fewer rejected rows than this do not make a list incomplete, unless they are more than half of a page. */
+  /** If fewer rows of the list were rejected, only a page with more than half of its rows rejected makes the list incomplete. */
   rejectedMin?: number;
 };
 

@@ -61,7 +61,7 @@ forEachEngine('the log of chain events', (engine) => {
       'event' in one ? [one.event] : [],
     );
 
-  test('events are read as they were added, and an event that is stored already is not added again', async () => {
+  test('events are read unchanged and in the order in which they were added, and a stored event is not added again', async () => {
     const first = [transfer(1, 0, ZERO_ADDRESS, HOLDER), transfer(1, 1, HOLDER, OTHER)];
     assert.deepEqual(await insertChainEvents(db, 'ethereum', first), first);
     const second = [transfer(1, 1, HOLDER, OTHER), FILL];
@@ -113,7 +113,7 @@ forEachEngine('the log of chain events', (engine) => {
     assert.deepEqual(row, { events: count, held: count, changed: events.map(({ tokenId }) => Number(tokenId)) });
   });
 
-  test('a holding that becomes zero is deleted, and a token has the block of its last event', async () => {
+  test('a holding that becomes zero is deleted, and the ownership of a token has the block of the last event of the token', async () => {
     await insertChainEvents(db, 'ethereum', [transfer(1, 0, ZERO_ADDRESS, HOLDER), transfer(9, 0, HOLDER, OTHER)]);
     const move = (holder: Address, quantity: bigint) => ({ collectionId: COLLECTION, tokenId: '7', holder, quantity });
     await updateHoldings(db, [move(HOLDER, 1n)]);
@@ -166,7 +166,7 @@ forEachEngine('the log of chain events', (engine) => {
   });
 });
 
-test('a slice is stored in parts of complete blocks', () => {
+test('a slice of a backfill is divided into parts of complete blocks', () => {
   const inBlocks = (...sizes: number[]) =>
     sizes.flatMap((size, index) =>
       Array.from({ length: size }, (_, logIndex): ChainEvent => transfer(index + 1, logIndex, HOLDER, OTHER)),

@@ -107,7 +107,7 @@ forEachEngine('a lying endpoint beside a truthful one', (engine) => {
     assert.deepEqual(await storedOf(db), await honestDump());
   });
 
-  test('no stored block is reverted while the truthful endpoint has no block after the newest stored block', async (t) => {
+  test('the lying endpoint alone does not cause a revert of stored blocks, while the truthful endpoint has no newer block', async (t) => {
     const late = await startFaultyEndpoint(world.chain.url, { lag: 0 });
     const lying = await startLyingEndpoint(world.chain.url);
     const db = await engine.open();

@@ -1,5 +1,6 @@
 // Builds the image of the Containerfile with podman, and runs it without privileges and with a read-only root file system. PostgreSQL runs
-// outside of the container. The base images are made from the programs on this machine. Run by `npm run test:deploy`.
+// outside of the container. The base images are made from the programs on this machine, so that no image registry is needed. Run by
+// `npm run test:deploy`.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -76,12 +76,12 @@ forEachEngine('the reads of a listing window', (engine) => {
   beforeEach(() => emptyTables(db));
 
   for (const [name, { rows, statements }] of Object.entries(CASES)) {
-    test(`${name}: the window has the cheapest assets, and no further rows are read`, async (t) => {
+    test(`${name}: the window has the cheapest assets, and no unneeded statement is sent`, async (t) => {
       const times = new Map<number, number>();
       const records = rows.map(({ own, asset, price }, index) => {
         const common = { tokenId: String(asset), priceRaw: String(price) };
         if (!own) return listing({ ...common, id: `L${index}` });
-        // The id of an own order is made from its token and its time.
+        // The id of an own order is made from its token and its time. So each order of an asset needs a time of its own.
         const ordersOfAsset = (times.get(asset) ?? 0) + 1;
         times.set(asset, ordersOfAsset);
         return order({ ...common, createdAt: new Date(Date.UTC(2026, 4, 1) + ordersOfAsset * 1_000).toISOString() });

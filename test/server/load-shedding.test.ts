@@ -79,7 +79,7 @@ test('a response that no longer counts as in progress does not use the share of 
   await end();
 });
 
-test('a path that only begins like an interface does not use the share of that interface', async (t) => {
+test('a path outside an interface, such as `/v1x`, does not use the share of the interface `/v1`', async (t) => {
   const { hold } = await startServer(t);
   const endOther = await hold('/v1x/collections', LIMITS.inProgressMax);
   const end = await hold('/v1/collections', LIMITS.inProgressMax);

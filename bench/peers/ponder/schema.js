@@ -1,4 +1,4 @@
-// One row for each token.
+// The table that Ponder fills in the benchmark: one row for each token.
 
 import { onchainTable } from 'ponder';
 

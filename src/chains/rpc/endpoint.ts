@@ -71,8 +71,8 @@ const MAY_BE_THE_BATCH: ReadonlySet<RpcFailureKind> = new Set([
 
 export type SendOptions<R extends RpcRequest> = ReadOptions & {
   /**
-   * Receives each accepted batch and its results, in the order of its requests, so that a caller can keep them if `send` fails later. A
-   * request may be received twice.
+   * Receives each accepted batch and its results, in the order of its requests, so that a caller can keep the results if `send` fails later.
+   * The batches after a rejected batch are sent again, so a request may be received twice.
    */
   onAccepted?: (requests: readonly R[], results: readonly unknown[]) => void;
 };
@@ -164,7 +164,7 @@ export class Endpoint {
     }
     this.#log('debug', 'an endpoint failed', { error });
     const isLimited = error.kind === 'rate-limited';
-    // An endpoint that accepts as much as its rate limit allows works. A long read reaches this limit every second or so.
+    // An endpoint that has accepted requests since the last rate limit works. A long read may reach the rate limit every second.
     const isAtItsLimit = isLimited && this.#hasAcceptedSinceLimit;
     if (isLimited) this.#noteRateLimit();
     const hasOpened = this.health.failed(error);
@@ -217,8 +217,9 @@ export class Endpoint {
   }
 
   /**
-   * Many endpoints count each request of a batch, so one batch may exceed the limit of a second. If the endpoint has accepted nothing since
-   * the last rate limit, the next batch is smaller. Otherwise the endpoint works, only more slowly, so the wait does not grow.
+   * Many endpoints count each request of a batch, so one batch may have more requests than the endpoint allows per second. If the endpoint has
+   * accepted nothing since the last rate limit, the next batch is smaller. Otherwise the endpoint works, only more slowly, so the time for
+   * which the breaker stays open does not grow.
    */
   #noteRateLimit(): void {
     this.#batchesAtOnce = 1;

@@ -13,11 +13,11 @@ import { readBytes, readHash, readObject } from './rpc-values.ts';
 /** `sender` is the account that signed the transaction, or null when the endpoint did not send it. */
 export type Transaction = { sender: Address | null; callData: Hex };
 
-/** The transactions of one compared read. An endpoint receives them in batches (Endpoint.send). */
+/** The most transactions in one compared read. `Endpoint.send` requests these transactions in batches. */
 const TRANSACTIONS_AT_ONCE = 200;
-/** How many characters of call data are kept for each endpoint after a failed read. */
+/** The most characters of call data that are kept for each endpoint after a failed read. */
 const KEPT_CHARACTERS_MAX = 64 * 2 ** 20;
-/** Counts towards KEPT_CHARACTERS_MAX for each transaction, in addition to the call data. */
+/** A kept transaction counts as its call data and this many characters. */
 const KEPT_OVERHEAD = 200;
 
 type Transactions = { endpoint: Endpoint; found: ReadonlyMap<Hex, Transaction> };

@@ -121,7 +121,7 @@ function findNationalPrice(columns: readonly SampledColumn[]): Record<string, Co
 
 type GuessContext = { columns: readonly SampledColumn[]; chains: Chains; given: ReadonlyMap<string, string> };
 
-/** Adds values for the required fields of the kind for which no column was found. */
+/** Adds a value for each required field that has no column. */
 function completeGuess(kind: RecordKind, found: Record<string, ColumnSource>, context: GuessContext): Guess {
   const { columns, given } = context;
   const notes: string[] = [];

@@ -24,13 +24,13 @@ import { NEW_CLUSTER, unpackCluster } from './cluster-archive.ts';
 const POSTGRES_MAJOR = '18';
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** Marks the directory in which a cluster is being created. Its name is `<name of the database directory>.init-<process id>`. */
+/** A cluster is created in a draft: the directory `<name of the database directory>.init-<process id>`. */
 const DRAFT_MARK = '.init-';
 const REMOVE_TREE = { recursive: true, force: true };
 
 /**
- * Returns the absolute path of the database directory, and creates its parent if necessary. Symbolic links are resolved, so that all paths
- * to a directory lead to the same lock.
+ * Returns the absolute path of the database directory, and creates its parent if necessary. Symbolic links are resolved, so that a database
+ * directory has one lock, whatever path leads to it.
  */
 export function prepareParent(dir: string): string {
   const full = path.resolve(dir);
@@ -41,7 +41,7 @@ export function prepareParent(dir: string): string {
   return path.join(realpathSync(parent), path.basename(full));
 }
 
-/** Creates a cluster in `dir` unless it contains one. The caller must hold the lock. */
+/** Creates a cluster in `dir`, unless `dir` contains a cluster. The caller must hold the lock of the directory. */
 export async function ensureCluster(dir: string): Promise<void> {
   removeDrafts(dir);
   if (isCluster(dir)) return;
@@ -102,7 +102,7 @@ async function secureTree(top: string): Promise<void> {
       .map((entry) => path.join(entry.parentPath, entry.name));
   const files = pathsOf(false).values();
   const flush = async () => {
-    // All loops take their files from one iterator.
+    // All loops take their files from one iterator, so that each file is flushed once.
     for (const file of files) await secureFile(file);
   };
   await Promise.all(Array.from({ length: FLUSHES_MAX }, flush));
@@ -120,7 +120,7 @@ async function secureFile(file: string): Promise<void> {
 
 function moveInPlace(draft: string, dir: string): void {
   try {
-    // A directory that exists here is empty. rmdir fails if that has changed meanwhile.
+    // If `dir` exists, `isCluster` has found it empty. rmdir fails if a file was added meanwhile.
     if (existsSync(dir)) rmdirSync(dir);
     renameSync(draft, dir);
   } catch (error) {

@@ -11,7 +11,7 @@ import { ChangeLog } from './change-log.ts';
 
 type RecordContext = { main: Queryable; clock: Clock; log: Log };
 
-/** The longest name of a file that is stored, in characters. */
+/** A longer file name is cut to this many characters. */
 const FILE_NAME_MAX = 500;
 
 /** Stores the start of an import. Returns the log in which the import records its changes. */

@@ -139,14 +139,14 @@ export async function updateDeadAgain(
 }
 
 /**
- * `missed`: how many deliveries were created for events without a delivery. `revived`: how many dead or waiting deliveries were made due
- * now.
+ * `missed`: how many deliveries were created for events without a delivery. `revived`: how many failed deliveries (dead, or waiting for a
+ * retry) were made due now.
  */
 export type Recovered = { missed: number; revived: number };
 
 /**
- * A recovery skips deliveries that were rescheduled within this time. A caller repeats the recovery until it changes no delivery. All
- * repetitions together take less than this time, so each delivery is rescheduled only once.
+ * A recovery skips deliveries that were rescheduled less than this time ago. A caller repeats the recovery until the recovery changes no
+ * delivery. All repetitions together take less than this time, so each delivery is rescheduled only once.
  */
 const RECOVERED_AGAIN_AFTER_MS = 10 * 60_000;
 

@@ -198,7 +198,7 @@ function toTokens(row: VendorRow, collection: string | null): SourceRecord[] {
   if (collection !== null && group !== collection) rejectRow('grouping', 'is another collection');
   if (group === null) return [];
   const { name, image } = readContent(row);
-  // Frozen and delegated tokens stay with their wallet. The owner of an escrowed token is its custody wallet.
+  // The wallet that holds the token. A frozen or delegated token stays in its wallet. An escrowed token is in the custody wallet.
   const owner = requiredAddress(toRow(row['ownership'], 'ownership'), 'owner', 'solana');
   return [
     {

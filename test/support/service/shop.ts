@@ -57,7 +57,7 @@ export type TestStore = {
   shop(): Promise<TestShop>;
   operate(operation: string, input: Record<string, unknown>): Promise<any>;
   query(sql: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** The number of statements containing the text `mention` that the service has run so far, including background workers. */
+  /** How many statements with the text `mention` the service has run so far, including the statements of background workers. */
   statements(mention: string): number;
 };
 

@@ -152,7 +152,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(
       replay.count(/contract\/0xa9[^/]*$/),
       2,
-      'the slug and the token standard were not requested once each',
+      'the slug or the token standard was not requested exactly once',
     );
     for (const name of ['collections', 'listings', 'sales', 'tokens'])
       assert.equal((await done(name)).changed, 0, name);

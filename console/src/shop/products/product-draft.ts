@@ -72,7 +72,7 @@ export function toCreate(draft: ProductDraft): ProductCreate {
   return { ...fields, ...(draft.slug.trim() !== '' && { slug }), inventory: Number(draft.inventory) };
 }
 
-/** The update contains only the changed fields. Stock is changed on its own page, with a reason. */
+/** The update contains only the changed fields, and never the stock: users change the stock on the stock page, with a reason. */
 export function toUpdate(draft: ProductDraft, changed: readonly DraftField[]): ProductUpdate {
   const isChanged = new Set<string>(changed);
   return Object.fromEntries(Object.entries(toFields(draft)).filter(([field]) => isChanged.has(field)));
@@ -101,12 +101,12 @@ function split(text: string, separator: string): string[] {
     .filter((part) => part !== '');
 }
 
-/** A field that two editors have changed to different values. */
+/** A field that this user (`mine`) and another user (`theirs`) have changed to different values. */
 export type FieldConflict = { field: DraftField; mine: string | boolean; theirs: string | boolean };
 
 /**
- * Applies the changes of this editor to a newer version of the product. Where both editors have changed a field, the draft keeps the value
- * of this editor, and the field is a conflict.
+ * Applies the changes of this user to a newer version of the product. Where another user has changed the same field to a different value,
+ * the draft keeps the value of this user, and the field is a conflict.
  */
 export function mergeDrafts(
   base: ProductDraft,

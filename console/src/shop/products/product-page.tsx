@@ -1,5 +1,5 @@
-// The page on which a user edits or deletes one product. If somebody else has saved the product meanwhile, the two changes are merged. If
-// both changed the same field, the user chooses a value.
+// The page on which a user edits or deletes one product. If another user has saved the product meanwhile, the page merges the changes of the
+// two users. Where the two users have changed a field to different values, the user of the page chooses a value.
 
 import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
@@ -164,7 +164,7 @@ type Saved =
 
 /**
  * Saves the draft. If there is a newer version than the one on which the draft is based, merges the draft into the newer version and saves
- * the result. If the draft and the newer version have changed the same field, saves nothing and returns the conflicts.
+ * the result. If a field has different changes in the draft and in the newer version, saves nothing and returns the conflicts.
  */
 async function saveMerged(
   { client, scopes }: ShopSession,
