@@ -52,7 +52,7 @@ export async function benchCitus(): Promise<void> {
   );
 }
 
-/** Fills a database that has both schemas. */
+/** Brings both schemas of a database up to date, and fills the database. */
 async function openSide(url: string, stack: AsyncDisposableStack): Promise<Side> {
   const pool = new pg.Pool({ connectionString: url });
   // The servers stop while the last connections are closing. Without a listener, the `error` event would end the process.

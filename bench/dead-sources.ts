@@ -264,7 +264,7 @@ async function startSide(scope: { after(close: unknown): void }): Promise<Side> 
   return side;
 }
 
-/** Whether the task reads an upstream and then ends. The task of a chain never ends, and the sweep of expired listings reads no upstream. */
+/** False for the task of a chain, which never ends, and for the sweep of expired listings, which reads no upstream. */
 function isOfSource(name: string): boolean {
   return !name.startsWith('chain-') && name !== 'expiry';
 }

@@ -12,8 +12,8 @@ const PAGE_LIMIT = 100;
 const READERS = 8;
 
 /**
- * Imports products, and reads each product in a page and alone. The response for a single product is not checked: the load on the platform
- * runs meanwhile, and may have deleted a product of its own after the page was read.
+ * Imports products, and reads each product in a page of the list and alone. The response for a single product is not checked: the list also
+ * has products of the load, and the load may delete such a product before it is read alone.
  */
 export async function fillCaches(client: Client): Promise<void> {
   for (let first = 0; first < PRODUCTS; first += PRODUCTS_PER_IMPORT) {

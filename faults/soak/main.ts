@@ -68,7 +68,7 @@ async function main(): Promise<number> {
   return isLevel ? 0 : 1;
 }
 
-/** Runs the load on a new platform, prints the samples and the trends, and returns whether everything was level. */
+/** Runs the load on a new platform, and prints the samples and the trends. Returns true if all trends are level and no response was unexpected. */
 async function soak(engine: FaultEngine, minutes: number): Promise<boolean> {
   const undo: (() => Promise<unknown> | void)[] = [];
   try {

@@ -112,7 +112,7 @@ class TokenListReader {
     const traits = await this.#findTraitFilter();
     if (traits === 'none') return { tokens: [], next: null, degraded: false };
     const filter = { now: this.#now, assets: owner === null ? null : await this.#listAssetsOf(owner, traits) };
-    // The list of an owner's assets is already filtered by traits, so the phases must not filter it again.
+    // The list of an owner's assets is already filtered by traits. A phase that filters by traits would read the assets of all owners.
     if (owner === null) this.#traits = traits;
     const found: Found[] = [];
     let position = after;

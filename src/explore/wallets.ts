@@ -25,7 +25,7 @@ export type WalletPageQuery = {
 /** `next`: the last asset that was read; null on the last page. `degraded`: the own order book could not be read. */
 export type WalletPage<Row> = { rows: Row[]; next: WalletQuery['after']; degraded: boolean };
 
-/** The page of a custody wallet, which is never published as an owner or a seller. */
+/** The lists of a custody wallet are empty, because a custody wallet is never published as an owner or a seller. */
 const EMPTY_PAGE = { rows: [], next: null, degraded: false };
 
 /**

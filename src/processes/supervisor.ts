@@ -188,7 +188,7 @@ export class Supervisor {
     await this.#startAll(others, { holdsPort: false });
   }
 
-  /** Resolves when all these processes serve. A process that ends before that is started again. Rejects when the service cannot go on (`failed`). */
+  /** Resolves when all these processes serve. If a process ends earlier, it is started again. Rejects when the service cannot go on (`failed`). */
   async #startAll(members: readonly Member[], { holdsPort }: { holdsPort: boolean }): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onChange = () => {

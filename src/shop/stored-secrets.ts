@@ -71,8 +71,8 @@ export const toWebhookPlace = (id: string) => `webhook ${id}`;
 export const toResponsePlace = ({ keyId, key }: IdempotencyKey) => `response ${keyId} ${key}`;
 
 /**
- * Stores every secret again: encrypted with the current key of `target`, or in clear if `target` is null. Returns the number of changed
- * rows. After an interruption, a second call changes the remaining rows.
+ * Converts the stored secrets: to encryption with the current key of `target`, or to clear text if `target` is null. Returns the number of
+ * changed rows. Secrets that are stored in this form already are not changed. After an interruption, a second call changes the remaining rows.
  */
 async function storeAgain({ main, secretKeys }: StoredSecretsContext, target: SecretKeys | null): Promise<number> {
   const keyId = target?.currentId ?? null;

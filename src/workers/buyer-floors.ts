@@ -78,7 +78,7 @@ class BuyerFloorKeeper {
       const mark = marks.get(collectionId) ?? '';
       const last = this.#resolved.get(collectionId);
       const at = last?.at ?? stored.get(collectionId) ?? Number.NEGATIVE_INFINITY;
-      // A time in the future was stored by a process with a wrong clock.
+      // A time in the future is not fresh: a process with a wrong clock has stored it.
       const isFresh = at <= now && now - at < REFRESH_MS;
       if (isFresh && !last) this.#resolved.set(collectionId, { mark, at });
       return isFresh && (last?.mark ?? mark) === mark ? [] : [{ collectionId, mark, at }];

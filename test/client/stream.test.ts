@@ -165,13 +165,13 @@ test('the stream continues after the last complete event of a lost connection', 
   assert.deepEqual([first?.headers['last-event-id'], second?.headers['last-event-id']], [undefined, offsetOf(2)]);
 });
 
-test('a stream whose first connection was lost before its first event begins at the same offset again', async (context) => {
+test('if the first connection is lost before an event has arrived, the next connection begins at the same offset', async (context) => {
   const { url, requests } = await start(context, disconnects, fails(503, 'unavailable'), streams(eventOf(1)));
   assert.deepEqual(await followUntil(url, 1, { from: offsetOf(0) }), [1]);
   assert.equal(new Set(requests.map((request) => request.url)).size, 1);
 });
 
-test('after an offset without an event, the next connection begins at this offset', async (context) => {
+test('the next connection begins at the last offset that was sent, even if the offset was sent without an event', async (context) => {
   const { url, requests } = await start(context, streams(`id: ${offsetOf(7)}\n\n`, { cut: true }), streams(eventOf(8)));
   assert.deepEqual(await followUntil(url, 1), [8]);
   assert.equal(requests[1]?.headers['last-event-id'], offsetOf(7));

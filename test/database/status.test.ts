@@ -53,7 +53,7 @@ forEachEngine('a move of the index', (engine) => {
     }
   }
 
-  test('the status of the source says that a move has begun or is complete, without the host of the other database', async () => {
+  test('the status of the source database says that a move has begun or is complete, without the host of the other database', async () => {
     const begun = await readWith({ role: 'source', phase: 'copying' });
     assert.equal(begun?.move, 'begun');
     assert.ok(!JSON.stringify(begun).includes('other.example'));

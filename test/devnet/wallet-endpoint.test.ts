@@ -62,7 +62,7 @@ test('the state of a simulation includes the transactions of wallets, and the si
   assert.deepEqual(new Map([...state.units].filter(([, units]) => units > 0n)), truth.units);
 });
 
-test('a wallet cannot change the chain other than by transactions', async (t) => {
+test('a wallet can change the chain only by transactions, and a foreign website has no access to the chain', async (t) => {
   const devnet = await startTestDevnet({ size: { ...SIZE, editions: 0, tokens: 4 } });
   t.after(devnet.stop);
   const [network = assert.fail()] = devnet.networks;

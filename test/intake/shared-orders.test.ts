@@ -43,7 +43,7 @@ forEachEngine('orders with several listings', (engine) => {
     assert.deepEqual(await list('status'), ['a 1 filled', 'a 2 cancelled', 'b 1 filled', 'b 2 cancelled']);
   });
 
-  test('the listings of an order have at every marketplace the terms that one marketplace has reported, in each collection', async () => {
+  test('in each collection, the listings of an order at all marketplaces get the terms that one marketplace has reported', async () => {
     await insertAll(TERMS);
     assert.deepEqual(await list('counter'), ['a 1 0', 'a 2 0', 'b 1 0', 'b 2 0']);
   });

@@ -41,7 +41,7 @@ forEachEngine('submitted orders', (engine) => {
     assert.deepEqual(new Set(orders.changed), new Set([COLLECTION]));
   });
 
-  test('an order is stored with the deployment for which it was signed', async () => {
+  test('an order is stored with the Seaport deployment for which it was signed', async () => {
     const order = ask();
     const old = { ...SEAPORT_1_6, version: '1.5', address: '0x00000000000000adc04c56bf30ac9d3c0aaf14dc' as Address };
     const signature = await signOrder(1, order, old);

@@ -59,7 +59,7 @@ after(cleanUp);
 describe('the web console', () => {
   const service = useService({ BASE_URL });
 
-  test('every path of the console serves the same page with the base path of the service, and only the page of the market has the first paint', async () => {
+  test('every path of the console serves the page with the base path of the service, but only the paths of the market serve the first paint', async () => {
     for (const target of PAGE_PATHS) {
       const { status, headers, body } = await request(service.url, target);
       assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'], target);

@@ -7,7 +7,7 @@ import { client, queries } from './client.ts';
 import { useLiveEvents } from './use-live.ts';
 
 const KINDS: readonly ActivityKind[] = ['sale', 'floor'];
-/** At most this many rows are read in each period, because each read counts against the limit of the client address. */
+/** At most this many rows are read in each period, because each read counts against the rate limit of the client address. */
 const ROWS_MAX = 4;
 const PERIOD_MS = 2_000;
 
@@ -44,17 +44,17 @@ function isListed(id: string): boolean {
     .some(([, list]) => list?.pages.some(({ data }) => data.some((row) => row.id === id)) ?? false);
 }
 
-/** A row that cannot be read stays as it is until the list is read again. */
+/** Reads a row again. If this fails, the row stays as it is until its next event, or until the list is read again. */
 async function refreshRow(id: string): Promise<void> {
   try {
     const { data } = await client.getMarketCollection({ id });
     queries.setQueriesData<Pages>(LISTS, (list) => list && replaceRow(list, data));
   } catch {
-    // The next event of the collection causes another read.
+    // The old row stays.
   }
 }
 
-/** Replaces the row and copies its page. All other rows and pages stay the same objects, so only this row is rendered again. */
+/** Replaces the row, and copies the list's page with this row. The other rows and pages stay the same objects, so only this row is rendered again. */
 function replaceRow(list: Pages, row: MarketCollection): Pages {
   const pages = list.pages.map((page) =>
     page.data.some(({ id }) => id === row.id)

@@ -24,7 +24,7 @@ const SKELETONS = 8;
 export function ActivityList({ filter }: { filter: ActivityFilter }) {
   const query = useInfiniteQuery(activityQuery(filter));
   const offset = query.data?.pages[0]?.meta.offset;
-  // The stream cannot be filtered by wallet, so the list of a wallet does not use the stream. The list is read again from time to time.
+  // The stream cannot be filtered by wallet. The list of a wallet therefore has new events only when `activityQuery` reads the list again.
   const isLive = 'collection' in filter;
   const newer = useNewerEvents(
     { collection: isLive ? filter.collection : null, kinds: ALL_KINDS },
@@ -76,7 +76,7 @@ function ReorganisationNote({ newer, rows }: { newer: readonly Activity[]; rows:
 }
 
 type Row = ListedActivity & {
-  /** How many tokens were sold in the transaction of this sale, if there were several. */
+  /** How many sales of this list are in the transaction of this sale, if there are several. */
   swept: number | null;
 };
 

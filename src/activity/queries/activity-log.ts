@@ -72,8 +72,8 @@ const decodeMoved = rowDecoder('activity', {
 });
 
 /**
- * Moves the oldest changes of a schema in the primary database, at most `limit`, to the log after the position `after`. A fact that is in the
- * log and was not taken back is not appended again. Stops before a change of the kind `reorg`. `moved`: how many changes were moved; `added`:
+ * Moves the oldest changes of a schema in the primary database, at most `limit`, to the log after the position `after`. Changes that are not
+ * new (`isNew`) are deleted, but not appended to the log. Stops before a change of the kind `reorg`. `moved`: how many changes were moved; `added`:
  * how many rows were appended. `isReorg`: the next change is of the kind `reorg`. The head must be locked. `now` in milliseconds.
  * All changes that the statement sees between the oldest and the newest change of the batch belong to the batch. Therefore the statement deletes this range of
  * `seq`, which PostgreSQL finds through the index. With a join, PostgreSQL would read the complete table, which has many deleted rows during an import.
@@ -104,15 +104,16 @@ export async function moveChanges(
 }
 
 /**
- * The SQL condition for the changes that are appended: changes without a fact, and changes whose fact is not in the log or was taken back.
+ * The SQL condition for the changes that are appended: changes without a fact (see MarketChange), and changes whose fact is not in the log or
+ * was taken back.
  * Without this condition, an indexer that is rebuilt would append the same sales again. `$4` is the origin.
  */
 const isNew = (change: string) => `(${change}.fact is null or not exists (
   select from main.activity as known where known.fact = ${change}.fact and known.origin = $4 and known.voided_by is null))`;
 
 /**
- * Appends a batch after the position `after`, and returns how many rows were appended. A fact that is in the log and was not taken back is
- * left out. The head must be locked. `now` in milliseconds.
+ * Appends the new changes of a batch (`isNew`) after the position `after`, and returns how many rows were appended. The head must be
+ * locked. `now` in milliseconds.
  */
 export async function insertActivity(
   tx: Queryable,
@@ -187,8 +188,8 @@ export async function hasOldActivity(db: Queryable, before: number): Promise<boo
 const decodeAge = rowDecoder('activity', { position: safeInteger, mergedAt: column('merged_at', timestamp) });
 
 /**
- * Finds at most `limit` of the oldest rows that were merged before `before`, in milliseconds, deletes them, and moves `oldest`. Changes of
- * floors are not deleted: they are the only exact record of past floors, because the history of a collection has only one row for each hour.
+ * Finds at most `limit` of the oldest rows that were merged before `before`, in milliseconds, and moves `oldest` behind them. Deletes these
+ * rows except changes of floors, which are the only exact record of past floors: the history of a collection has only one row for each hour.
  * Returns how many rows were found.
  */
 export async function deleteOldActivity(tx: Queryable, before: number, limit: number): Promise<number> {

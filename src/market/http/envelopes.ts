@@ -104,7 +104,7 @@ const errorResponses = createResponseTable({
     400: 'A path or query parameter is not valid (`bad_request`).',
     404: 'Not found (`not_found`).',
     410: 'The offset names events that are no longer kept, or that are not in the log (`gone`).',
-    429: 'The rate limit is exhausted (`rate_limited`). Lists and all other endpoints have separate limits.',
+    429: 'The rate limit is exhausted (`rate_limited`). Requests for lists share one limit, and requests for all other endpoints share another.',
     500: 'Something went wrong inside the service (`internal_error`).',
     502: 'The index cannot be read (`upstream_error`).',
     503: 'The service cannot reach its database (`unavailable`).',

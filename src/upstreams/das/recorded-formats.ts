@@ -23,8 +23,8 @@ export const DAS_FORMATS: readonly RecordedFormat[] = [
 ];
 
 /**
- * The assets of a JSON-RPC response, whose result is a page, a list or one asset. A page or a list may also stand alone. Null for a value that is
- * itself an asset.
+ * The assets of a JSON-RPC response, whose result is a page, a list or one asset. A page or a list may also come without the response
+ * around it. Null for a value that is itself an asset.
  */
 function toAssets(response: unknown): RecordedRows | null {
   if (Array.isArray(response)) return response;

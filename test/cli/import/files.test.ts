@@ -114,7 +114,7 @@ describe('JSON', () => {
     assert.throws(() => JSON.parse(line), /control character/i);
   });
 
-  test('a missing comma before an object that begins a line changes nothing; elsewhere it ends the import', async () => {
+  test('the import continues if a comma is missing before an object that begins a line, and stops at any other missing comma', async () => {
     assert.equal(await toLines('[{"a":1}\n{"b":2}]'), '{"a":1}\n{"b":2}\n');
     const { code, stderr, received } = await run([file('f.json', '[{"a":1},\n3 {"b":2}]')]);
     assert.deepEqual([code, received], [1, '{"a":1}\n3\n']);
@@ -174,7 +174,7 @@ describe('a product export of Shopify', () => {
     );
   });
 
-  test('a file of another kind, and unknown fields, are refused', async () => {
+  test('a file that is not a product export is refused, and so is a field of --set other than shop', async () => {
     const args = ['--format', 'shopify-products', '--set'];
     const other = await run([file('p.csv', 'a,b\n1,2\n'), ...args, 'shop=s']);
     assert.equal(other.code, 1);

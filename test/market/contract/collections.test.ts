@@ -203,7 +203,7 @@ forEachMarket('collections', { settings }, (market) => {
       };
       // In dollars, the floors 1 to 4 are 2,000, 2,500, 1,000 and 1,500. SOL and MON have no rate. In native units, the floors 0, 5 and 6
       // are 30, 20 and 10. In base units, 20 MON are more than 30 SOL. The collection 7 has no floor.
-      await assertOrder([2, 1, 4, 3, 0, 5, 6, 7], 'two currencies have no rate');
+      await assertOrder([2, 1, 4, 3, 0, 5, 6, 7], 'wrong order while two currencies have no rate');
       await market.load([rate('SOL', 90)]);
       await assertOrder([0, 2, 1, 4, 3, 6, 5, 7], 'the first rate was not used immediately');
       await market.load([rate('SOL', 1)]);
@@ -285,7 +285,7 @@ forEachMarket('collections', { settings }, (market) => {
       }
     });
 
-    test('without a sort parameter, launched collections come first, and each group is sorted by its newest volumes', async () => {
+    test('without a sort parameter, the list has first the launched and then the other collections, each sorted by their newest volumes', async () => {
       const subjects = range(3).map(() => newCollection({ chain: 'polygon' }));
       const [a, b, c] = subjects as [TestCollection, TestCollection, TestCollection];
       const volume = (subject: TestCollection, allTime: number, at: number) =>

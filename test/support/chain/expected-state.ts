@@ -252,7 +252,7 @@ function currencyOf(
 
 type Item = { itemType: number; token: Address; identifier: bigint; amount: bigint; recipient?: Address };
 
-/** One sale for each fill. The two fills of a matched pair make one sale together. */
+/** One sale for each fill, except that the two fills of a matched pair make one sale together. */
 function toSales(world: World, events: readonly Event[]): ExpectedSale[] {
   const fills = events.filter(({ eventName }) => eventName === 'OrderFulfilled');
   const matches = events.filter(({ eventName }) => eventName === 'OrdersMatched');

@@ -1,5 +1,5 @@
--- Tables that number the traits of each collection. From them the service reads the tokens that have several traits, and the figures of each
--- trait. The tables are derived from token_trait, token_metadata, token, listed_asset and own_asset. Each transaction that writes these source tables also
+-- Tables that number the traits of each collection. From these tables the service reads the tokens that a filter by traits selects, and the
+-- figures of each trait. The tables are derived from token_trait, token_metadata, token, listed_asset and own_asset. Each transaction that writes these source tables also
 -- updates the derived tables, and holds the lock on the collection's figures.
 
 -- One row for each trait of a collection. `id` is the number of the trait.
@@ -38,7 +38,7 @@ create table indexer.trait_listing (
 );
 create index trait_listing_by_expiry on indexer.trait_listing (collection_id, expires_at) where expires_at is not null;
 
--- One row for each trait of each token in trait_listing. For the list of the listed tokens that have one trait, in the order of prices.
+-- One row for each trait of each token in trait_listing. For the list of the listed tokens with a given trait, in the order of prices.
 create table indexer.listed_trait (
   trait_id  integer not null,
   price_raw numeric(78, 0) not null,
