@@ -82,7 +82,7 @@ export class Program {
     const child = this.#child;
     if (child === null || !this.isRunning) return;
     const ended = once(child, 'exit');
-    // A frozen process ends only after it continues.
+    // SIGTERM ends a frozen process only after the process continues.
     if (signal === 'SIGTERM') child.kill('SIGCONT');
     child.kill(signal);
     await ended;

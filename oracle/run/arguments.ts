@@ -14,7 +14,10 @@ const OPTIONS = {
   reorganisations: { fallback: 60, max: UNBOUNDED },
   'reorg-depth': { fallback: 60, max: UNBOUNDED },
   seed: { fallback: 1, max: UNBOUNDED },
-  /** How many of 1,000 requests to the endpoint of the first service fail or get a wrong response. */
+  /**
+   * A run has two services (two-services.ts). Of 1,000 requests of the first service to its first endpoint, this many fail or get a wrong
+   * response.
+   */
   faults: { fallback: 20, max: 1_000 },
 };
 

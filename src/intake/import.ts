@@ -53,7 +53,7 @@ export type ImportOptions = {
   map?: ColumnMap;
   /** Stores every batch and then rolls it back. */
   dryRun?: boolean;
-  /** Whether a sale replaces a stored sale of the same identity that has other facts. */
+  /** Whether a sale replaces a stored sale with the same identity but different facts. */
   replace?: boolean;
   /** Whether each collection without a collection record gets one, with the address as the name. */
   createCollections?: boolean;

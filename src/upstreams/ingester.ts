@@ -28,8 +28,8 @@ const SEEN_MAX = 1_000_000;
 export const LISTING_DELAY_MAX_MS = 2 * 60_000;
 
 /**
- * A list is doubted when more than 20 listings of a collection are stored and the list lacks more than half of them. A doubted list is
- * accepted only if it is at least the third doubted list in a row, and the first of them is at least five minutes old.
+ * A list is short when more than 20 listings of a collection are stored and the list lacks more than half of them. A short list is accepted
+ * only if it is at least the third short list in a row, and the first of these lists is at least five minutes old.
  */
 export const SNAPSHOT_LIMITS = { smallBookMax: 20, shareLeftMin: 0.5, doubtsMin: 3, doubtMs: 5 * 60_000 };
 
@@ -98,7 +98,7 @@ export class Ingester {
     await this.ingest(records, signal);
   }
 
-  /** Ingests the pages of a walk as they arrive. `change` is applied to each record first. Returns the end of the walk. */
+  /** Ingests the pages of a walk (walk.ts) as they arrive. `change` is applied to each record first. Returns the end of the walk. */
   async ingestPages<End>(
     pages: AsyncGenerator<ParsedPage, End>,
     signal: AbortSignal,
@@ -113,8 +113,8 @@ export class Ingester {
 
   /**
    * Collects all rows of a walk, and ingests them in reverse order after the walk has ended. The list begins with the newest row, so the
-   * oldest rows are stored first. If the ingestion fails halfway, no row that is older than the newest stored row is missing. Ingests
-   * nothing when `isAccepted` returns false.
+   * oldest rows are stored first. If the ingestion fails halfway, all rows that are older than the newest stored row are stored.
+   * Ingests nothing when `isAccepted` returns false.
    */
   async ingestReversed(
     pages: AsyncGenerator<ParsedPage, WalkEnd>,

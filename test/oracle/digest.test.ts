@@ -42,7 +42,7 @@ forEachEngine('the digest of a chain', (engine) => {
     for (const count of Object.values(rows)) assert.ok(count > 0, JSON.stringify(rows));
   });
 
-  test('the digest stays the same when a sweep marks orders that expire after the block', async () => {
+  test('the digest stays the same when a sweep records the expiry of orders that expire after the block', async () => {
     const before = await digest();
     const dormant = await db.query(`select id from main.book_order where dormant is not null`);
     await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: () => Date.now() + LATER_MS });
@@ -51,7 +51,7 @@ forEachEngine('the digest of a chain', (engine) => {
     const ids = new Set(expired.map((row) => row['id']));
     assert.ok(
       dormant.some((row) => ids.has(row['id'])),
-      'the sweep marked no order that was dormant at the block',
+      'the sweep recorded the expiry of no order that was dormant at the block',
     );
     assert.deepEqual(await digest(), before);
   });

@@ -1,4 +1,4 @@
-// A serving process for tests of the supervisor. The first argument is what the process does after it has joined:
+// A serving process for tests of the supervisor. The first argument is what the process does after it has joined its supervisor:
 // - `serves`: it runs until it is stopped.
 // - `crashes`: it starts, and ends with exit code 7.
 // - `crashes-once`: at its first start it ends with exit code 7. At each later start it serves.

@@ -235,7 +235,7 @@ function newProduct(id: string): Product {
 }
 
 forEachStore('updates that arrive together', (store) => {
-  test('each of the updates that arrive together gets its own response, and gets it again with the same idempotency key', async () => {
+  test('each of the updates that arrive together gets its own response, and a repetition with the same idempotency key gets this response again', async () => {
     const shop = await store.shop();
     const products = await Promise.all(Array.from({ length: 10 }, () => shop.product()));
     const update = ({ id }: { id: string }, key: string) =>

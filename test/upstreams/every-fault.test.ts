@@ -24,7 +24,10 @@ const PACE = { timeoutMs: 800, retryMs: 1, breakerOpenMs: 0, breakerOpenMaxMs: 0
  */
 const PAUSE_MS = 60_000;
 const ROWS = 210;
-/** How many requests each server answers correctly before the fault begins. */
+/**
+ * How many requests each server answers correctly before the fault begins. The engines test two cases: a fault at the first request, and a fault
+ * at a later request.
+ */
 const SKIPPED = { embedded: 0, postgresql: 2 };
 /** The limit for the growth of memory over all faults. It is less than the 256 MiB of one decompressed gzip bomb. */
 const GROWTH_MAX = 250 * 2 ** 20;

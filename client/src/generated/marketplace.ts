@@ -126,9 +126,9 @@ export type MarketItem = {
   /** Canonical collection id. Opaque: pass it back as `{id}`, compare for equality only. */
   collectionId: string;
   price: Price;
-  /** Address of the seller; null when it is not known, or when it is a custody wallet, which holds tokens for others. */
+  /** Address of the seller; null when the seller is not known or is a custody wallet, which holds tokens for others. */
   seller: string | null;
-  /** Address of the buyer; null for a listing, when it is not known, and when it is a custody wallet. */
+  /** Address of the buyer; null for a listing, and for a sale whose buyer is not known or is a custody wallet. */
   buyer: string | null;
   /** An upper-case code for the service's own rows, the lower-case source slug for external rows. */
   marketplace: string;

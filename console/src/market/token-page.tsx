@@ -173,7 +173,7 @@ function Listing({ token, listing }: { token: Token; listing: MarketItem }) {
   );
 }
 
-/** The parts of the buyer total. Platform fee and royalty are shown separately only if the order does not include them. */
+/** The parts of the buyer total. If the price of the order already includes the fees, they are shown as one amount. */
 function PriceSplit({ price: { ask, platformFee, royalty, fees } }: { price: NonNullable<Order['buyerPrice']> }) {
   const isDivided = platformFee !== null && royalty !== null;
   return (

@@ -45,7 +45,7 @@ export function Volume({ value, currency, reason }: { value: number | null; curr
   );
 }
 
-/** Copies the exact amount if exactly one amount is selected. */
+/** From now on, when a user copies a selection within one amount, the exact amount is copied. */
 export function copyExactAmounts(): void {
   document.addEventListener('copy', (event) => {
     const selection = getSelection();

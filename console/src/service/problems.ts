@@ -41,12 +41,12 @@ export function findProblems(state: ServiceState, nameOf: (chain: string) => str
   ];
 }
 
-/** Several tasks may read one source. */
+/** Lists each source once, because several tasks may read the same source. */
 export function listSources(tasks: readonly TaskState[]): SourceState[] {
   return [...new Map(tasks.flatMap(({ upstreams }) => upstreams.map((source) => [source.name, source]))).values()];
 }
 
-/** If the primary and the indexer are one database, only the primary is reported. */
+/** If the primary fails, only its failure is reported, because the indexer may be the same database. */
 function findDatabaseProblems({ databases }: ServiceState): Problem[] {
   if (databases?.['main']?.answers === false) return [bad(t.main)];
   return databases?.['indexer']?.answers === false ? [bad(t.indexer)] : [];

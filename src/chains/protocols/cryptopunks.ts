@@ -60,7 +60,7 @@ const punkBought: EventDecoder = (log, position, events, logsOf) => {
   events.push({ ...position, part: 1, kind: 'transfer', ...moved });
 };
 
-/** The receiver in the seller's last `Transfer` before the log. A `Transfer` has the quantity 1, but not the id of the punk. */
+/** The receiver in the seller's last `Transfer` before the `PunkBought`. A `Transfer` does not contain the id of the punk, so its sender is compared. */
 function findReceiver({ address, logIndex }: VerifiedLog, seller: Address, logsOf: TransactionLogs): Address {
   const sent = logsOf().findLast(
     (log) =>

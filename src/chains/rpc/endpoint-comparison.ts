@@ -153,7 +153,7 @@ export class EndpointComparison {
 
   /**
    * Endpoint A, whose head is `head`, served another block with the number of the stored block `block`. Returns whether an endpoint B
-   * contradicts A: B has `block`, and B has a next block whose parent is `block`, or a head at least as high as `head`. If so, all endpoints
+   * contradicts A: B has `block`, and B also has a next block whose parent is `block` or a head at least as high as `head`. If so, all endpoints
    * with another block count as failed, because they serve a fork. Also returns true, for at most WAIT_MS, if `block` is the newest block of
    * B: it is not known yet which of the two endpoints is right. Always false with a single endpoint. Does not depend on which reads are compared.
    */

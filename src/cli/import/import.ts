@@ -82,7 +82,7 @@ export function createImport(environment: ImportEnvironment): DefineCommand {
       .option('--dry-run', 'check and count the records without storing them')
       .option(
         '--replace',
-        'if a stored sale of the same identity has other facts, replace it instead of reporting a conflict',
+        'replace a stored sale with the same identity but different facts, instead of reporting a conflict',
       )
       .option(
         '--create-collections',

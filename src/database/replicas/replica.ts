@@ -127,7 +127,7 @@ export class Replica {
   }
 
   /**
-   * The longest time by which the replica may be behind the primary. Null if this is unknown. If the primary is lost, the replica is compared
+   * The replica is behind the primary by at most this time. Null if this bound is unknown. If the primary is lost, the replica is compared
    * with the state of the primary at the time of the loss.
    */
   get lagMs(): number | null {
@@ -290,7 +290,7 @@ export class Replica {
 
   #logChange(error: unknown): void {
     const { log } = this.#options;
-    // A replica is often behind at its first check, because the log has advanced just before.
+    // A replica is often behind at its first check, because the log has advanced just before. This is not logged.
     const reason = this.#isFirstCheck && this.leftOut === 'behind' ? null : this.leftOut;
     this.#isFirstCheck = false;
     if ((reason !== null) === this.#isLoggedLeftOut) return;

@@ -69,7 +69,7 @@ const DOCUMENTED = {
       Type.String({
         enum: ['true', 'false'],
         default: 'false',
-        description: 'If `true`, a sale replaces a stored sale of the same identity that has other facts.',
+        description: 'If `true`, a sale replaces a stored sale with the same identity but different facts.',
       }),
     ),
     createCollections: Type.Optional(

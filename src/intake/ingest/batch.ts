@@ -91,7 +91,7 @@ export type IngestOptions = {
   isImport: boolean;
   /** The marketplace that reported the records. Absent for an import and for the operator's own feed. */
   source?: string;
-  /** Whether a sale replaces a stored sale of the same identity that has other facts. */
+  /** Whether a sale replaces a stored sale with the same identity but different facts. */
   replace?: boolean;
   /** Whether each collection without a collection record gets one, with the address as the name. */
   createCollections?: boolean;

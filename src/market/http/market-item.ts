@@ -46,11 +46,11 @@ export const MarketItemSchema = Type.Object(
     price: ref<WirePrice>('Price'),
     seller: typeOrNull<string>(
       'string',
-      'Address of the seller; null when it is not known, or when it is a custody wallet, which holds tokens for others.',
+      'Address of the seller; null when the seller is not known or is a custody wallet, which holds tokens for others.',
     ),
     buyer: typeOrNull<string>(
       'string',
-      'Address of the buyer; null for a listing, when it is not known, and when it is a custody wallet.',
+      'Address of the buyer; null for a listing, and for a sale whose buyer is not known or is a custody wallet.',
     ),
     marketplace: Type.String({
       description: "An upper-case code for the service's own rows, the lower-case source slug for external rows.",

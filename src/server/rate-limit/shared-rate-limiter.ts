@@ -17,8 +17,8 @@ export type SharedCounting = {
 };
 
 /**
- * The most clients that are remembered because they have exceeded their limit. The requests of a remembered client are rejected without
- * being counted until its window ends.
+ * The most clients that are remembered because they have exceeded their limit. Until the window of a remembered client ends, its requests are
+ * rejected and not counted.
  */
 const EXCEEDED_MAX = 20_000;
 const NAME_LENGTH = 22;

@@ -94,7 +94,7 @@ export class KnownReads {
     { known, shopId, exceeded, options }: KnownRequest,
   ): Promise<void> {
     try {
-      // Awaited only if it is a promise, as in `authenticate`.
+      // Awaited only if it is a promise, because an await would delay the request.
       const counted = exceeded instanceof Promise ? await exceeded : exceeded;
       if (counted) {
         const { error, headers } = toRateLimitError(counted);

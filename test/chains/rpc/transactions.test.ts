@@ -80,7 +80,7 @@ test('if the rate limit of an endpoint counts each call of a batch, a read takes
   assert.ok(counts.rejected >= 300 / 20, `${counts.rejected} rate limits`);
 });
 
-test('an endpoint that accepts batches between its rate limits is not logged; one that accepts none is logged once', async (t) => {
+test('a rate limit is logged only if the endpoint has accepted no batch since its previous rate limit, and only once', async (t) => {
   const linesOf = async (quota: number) => {
     const lines: string[] = [];
     const { url } = await startEndpoint(t, { quota });
@@ -108,7 +108,7 @@ test('a repeated read requests only the transactions that the endpoint has not s
   }
   assert.ok(failures > 1, 'no read failed');
   assert.deepEqual([counts.served.size, Math.max(...counts.served.values())], [600, 1]);
-  // A read that is complete leaves nothing behind.
+  // A complete read keeps no transactions, so the next read requests them again.
   await reader.transactions(hashesOf(1));
   assert.equal(counts.served.get(toHash(0)), 2);
 });

@@ -33,7 +33,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { assetOf } from '../../support/replay/das.ts';
 import { addressOf, LANTERNS, LANTERNS_SYMBOL, listingRow, saleRow } from '../../support/replay/magic-eden.ts';
 
-forEachEngine('rows of recorded responses that are not stored', (engine) => {
+forEachEngine('unstored rows of recorded responses', (engine) => {
   let db: Database;
   let dir: string;
   let run: ReturnType<typeof createResponseImports>['run'];

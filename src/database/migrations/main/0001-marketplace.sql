@@ -56,7 +56,7 @@ create table main.rate (
   at     timestamptz not null
 );
 
--- The last buyer floor of each collection that could be read, in base units. It is served as stale while the present buyer floor cannot be
+-- For each collection, the last buyer floor that could be read, in base units. It is served as stale while the present buyer floor cannot be
 -- read. It is stored only for the chains with `keepsBuyerFloor` (src/core/chains.ts).
 create table main.last_buyer_floor (
   collection_id text collate "C" primary key,

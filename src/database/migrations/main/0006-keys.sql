@@ -7,7 +7,7 @@ alter table main.api_key add constraint api_key_without_shop
   check (shop_id is not null or scopes <@ array['orders:write', 'intake:write']);
 
 -- A rotation replaces a key by a new key. Until `replaced_at` both keys are valid, and after this time only the new key. Null if the key was
--- never rotated. A rotation does not change `expires_at`, because the new key gets the same expiry time.
+-- never rotated. A rotation does not change `expires_at` of the old key. The new key has the same `expires_at`.
 alter table main.api_key add column replaced_at timestamptz;
 
 -- An import can change stock. `source` is then `import`. `key_id` is null if the change was made without an API key.

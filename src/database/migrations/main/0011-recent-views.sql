@@ -5,7 +5,7 @@ alter table main.recent_view rename column shown_at to viewed_at;
 alter table main.recent_view rename column looked_at to refreshed_at;
 alter index main.shown_by_time rename to recent_view_by_time;
 
--- For a view of the collection itself, `asset` becomes null. Before this migration it was the empty text.
+-- In the row of a recent view of a collection itself, `asset` becomes null. Before this migration `asset` was the empty text.
 alter table main.recent_view drop constraint shown_pkey;
 alter table main.recent_view alter column asset drop default, alter column asset drop not null;
 update main.recent_view set asset = null where asset = '';
