@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { createClientAddress } from '../../src/server/client-address.ts';
@@ -89,6 +90,16 @@ test('rate-limit windows are measured by the monotonic clock, even if the wall c
   }
   time.monotonic += 20_000;
   assert.equal(limiter.count('list', 'one'), null);
+});
+
+test('every paged list of the public interfaces is counted in the bucket of lists', () => {
+  for (const name of ['marketplace', 'explore']) {
+    const file = new URL(`../../openapi/${name}.json`, import.meta.url);
+    const { paths } = JSON.parse(readFileSync(file, 'utf8')) as { paths: Record<string, unknown> };
+    const lists = Object.entries(paths).filter(([, path]) => JSON.stringify(path).includes('"pagination"'));
+    assert.ok(lists.length > 0, `${name} has no paged list`);
+    for (const [path] of lists) assert.equal(bucketOf(path.replaceAll(/[{}]/g, '')), 'list', path);
+  }
 });
 
 test('every form of a path is counted in the bucket of the path', async (t) => {

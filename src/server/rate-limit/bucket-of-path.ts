@@ -5,7 +5,7 @@ import { MCP_PATH } from '../../agents/http/mcp.ts';
 import { withoutTrailingSlash } from '../../http/request-target.ts';
 
 const LIST =
-  /^\/(v1\/collections(\/[^/]+\/(listings|sales))?|explore\/v1\/(search|collections\/[^/]+\/(tokens|traits)|tokens\/batch|wallets\/[^/]+\/(tokens|listings)))$/;
+  /^\/(v1\/collections(\/[^/]+\/(listings|sales))?|explore\/v1\/(search|activity|collections(\/[^/]+\/(tokens|traits))?|tokens\/batch|wallets\/[^/]+\/(tokens|listings|activity)))$/;
 const COUNTED = /^\/(v1|explore\/v1|docs|status|console|llms\.txt|SECURITY\.md|CHANGELOG\.md)(\/|$)/;
 
 /**
