@@ -246,7 +246,7 @@ export const texts = {
     voided: 'taken back',
     voidedWhy: 'The chain has replaced the block in which this happened.',
     swept: (count: string) => `sweep of ${count}`,
-    sweptWhy: (count: string) => `One transaction bought ${count} of these tokens.`,
+    sweptWhy: (count: string) => `One transaction has ${count} of the sales in this list.`,
     reorganised: (count: number) =>
       `The chain has replaced blocks, and ${count === 1 ? 'one row of this list was' : `${count} rows of this list were`} taken back.`,
     reason: (reason: string) => `Reason: ${reason}`,
@@ -446,7 +446,8 @@ export const texts = {
       pictures: 'Pictures',
       stockAndShipping: 'Stock and shipping',
       organisation: 'Organisation',
-      notANumber: 'A whole number is needed.',
+      notANumber: 'A number is needed.',
+      notAWholeNumber: 'A whole number is needed.',
       fields: {
         name: 'Name',
         price: 'Price',

@@ -128,6 +128,7 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
     await fill(page, 'name', 'Mug');
     await fill(page, 'price', 'much');
     await fill(page, 'inventory', '12');
+    await fill(page, 'weightGrams', '12.5');
     await button(page, 'Create the product').click();
     await page.waitForSelector('[name=price][aria-invalid=true]');
     await fill(page, 'price', '19.90');
@@ -135,6 +136,7 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.waitForURL('**/shop/products/prod_*');
     await waitUntilLoaded(page);
     assert.equal(await page.inputValue('[name=price]'), '19.90');
+    assert.equal(await page.inputValue('[name=weightGrams]'), '12.5');
 
     await page.click('nav.tabs >> text=Stock');
     await button(page, 'Change the stock of Mug').click();

@@ -48,19 +48,19 @@ export function toTradeFailure(error: unknown): TradeFailure {
   return new TradeFailure(texts.failed.wallet(typeof message === 'string' ? message : String(error)));
 }
 
+/** Matches what endpoints say when a contract has stopped a call. Contracts of old compilers stop calls with other opcodes than REVERT. */
+const STOPPED =
+  /revert|invalid (?:opcode|jump)|bad (?:instruction|jump destination)|out of gas|stack (?:under|over)flow|VM (?:execution|exception)/i;
+
 /** The failure that the chain reported when the call was simulated with `eth_call`. Null if the wallet could not simulate the call. */
 export function toRevert(error: unknown): TradeFailure | null {
   const data = findData(error);
   const { message = '' } = (error ?? {}) as { message?: string };
-  if (data === null && !/revert/i.test(message)) return null;
+  if (data === null && !STOPPED.test(message)) return null;
   const reason = data === null ? null : nameError(data);
   const hasEnded = reason !== null && ENDED.has(reason);
   return new TradeFailure(texts.failed.wouldFail(reason === null ? '' : ` (${reason})`), { hasEnded });
 }
-
-/** Matches what endpoints say when a contract has stopped a call. Contracts of old compilers stop calls with other opcodes than REVERT. */
-const STOPPED =
-  /revert|invalid (?:opcode|jump)|bad (?:instruction|jump destination)|out of gas|stack (?:under|over)flow|VM (?:execution|exception)/i;
 
 /** Whether a call failed because the contract has stopped it, as opposed to a failure of the wallet or of its endpoint. */
 export function isStoppedCall(error: unknown): boolean {

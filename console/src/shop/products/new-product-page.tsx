@@ -9,7 +9,7 @@ import { productPath } from '../paths.ts';
 import type { ShopSession } from '../session.ts';
 import { UnsavedBar } from '../unsaved.tsx';
 import type { ProductDraft } from './product-draft.ts';
-import { EMPTY_DRAFT, changedFields, invalidNumbers, toCreate } from './product-draft.ts';
+import { EMPTY_DRAFT, changedFields, checkNumbers, toCreate } from './product-draft.ts';
 import { ProductForm } from './product-form.tsx';
 import { Link } from '../../parts/link.tsx';
 
@@ -21,12 +21,9 @@ export function NewProductPage({ session }: { session: ShopSession }) {
   const change = (changes: Partial<ProductDraft>) => setDraft({ ...draft, ...changes });
 
   const save = async () => {
-    const invalid = invalidNumbers(draft);
-    if (invalid.length > 0) {
-      setFailure({
-        fields: Object.fromEntries(invalid.map((field) => [field, texts.shop.product.notANumber])),
-        message: null,
-      });
+    const fields = checkNumbers(draft);
+    if (Object.keys(fields).length > 0) {
+      setFailure({ fields, message: null });
       return;
     }
     setSaving(true);

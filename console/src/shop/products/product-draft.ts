@@ -1,6 +1,7 @@
 // The values in the form of a product while a user edits them, and the requests that are made from these values.
 
 import type { Product, ProductCreate, ProductUpdate } from '../../../../client/src/store.ts';
+import { texts } from '../../texts.ts';
 
 /**
  * The values as they stand in the fields of the form. `collections` has its entries separated by commas, and `moreImages` has one entry on
@@ -62,9 +63,12 @@ export function changedFields(before: ProductDraft, after: ProductDraft): DraftF
   return FIELDS.filter((field) => before[field] !== after[field]);
 }
 
-/** The number fields whose text is not a whole number. The service checks everything else. */
-export function invalidNumbers(draft: ProductDraft): DraftField[] {
-  return (['weightGrams', 'inventory'] as const).filter((field) => !/^\d+$/.test(draft[field].trim()));
+/** What is wrong with the texts of the number fields. Empty if they are numbers. The service checks everything else. */
+export function checkNumbers({ weightGrams, inventory }: ProductDraft): Partial<Record<DraftField, string>> {
+  return {
+    ...(!/^\d+(\.\d+)?$/.test(weightGrams.trim()) && { weightGrams: texts.shop.product.notANumber }),
+    ...(!/^\d+$/.test(inventory.trim()) && { inventory: texts.shop.product.notAWholeNumber }),
+  };
 }
 
 export function toCreate(draft: ProductDraft): ProductCreate {

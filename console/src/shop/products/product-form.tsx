@@ -70,7 +70,7 @@ export function ProductForm({ draft, errors, onChange, isNew, isReadOnly }: Prod
           isDisabled={isReadOnly}
           onChange={(requiresShipping) => onChange({ requiresShipping })}
         />
-        <TextField {...text('weightGrams')} inputMode="numeric" />
+        <TextField {...text('weightGrams')} inputMode="decimal" />
       </section>
       <section class="panel form-part">
         <h2>{texts.shop.product.organisation}</h2>

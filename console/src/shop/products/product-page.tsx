@@ -20,7 +20,7 @@ import type { ShopSession } from '../session.ts';
 import { UnsavedBar } from '../unsaved.tsx';
 import { ConflictPanel } from './conflict-panel.tsx';
 import type { FieldConflict, ProductDraft } from './product-draft.ts';
-import { changedFields, invalidNumbers, mergeDrafts, toDraft, toUpdate } from './product-draft.ts';
+import { changedFields, checkNumbers, mergeDrafts, toDraft, toUpdate } from './product-draft.ts';
 import { ProductForm } from './product-form.tsx';
 import { Link } from '../../parts/link.tsx';
 
@@ -64,12 +64,9 @@ function ProductEditor({ session, loaded }: { session: ShopSession; loaded: GetP
   };
 
   const save = async () => {
-    const invalid = invalidNumbers(draft);
-    if (invalid.length > 0) {
-      setFailure({
-        fields: Object.fromEntries(invalid.map((field) => [field, texts.shop.product.notANumber])),
-        message: null,
-      });
+    const fields = checkNumbers(draft);
+    if (Object.keys(fields).length > 0) {
+      setFailure({ fields, message: null });
       return;
     }
     setSaving(true);

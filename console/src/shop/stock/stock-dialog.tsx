@@ -34,7 +34,7 @@ export function StockDialog({ session: { client }, item, onClose }: StockDialogP
 
   const save = async () => {
     if (number === null) {
-      setFailure({ fields: { [mode]: texts.shop.product.notANumber }, message: null });
+      setFailure({ fields: { [mode]: texts.shop.product.notAWholeNumber }, message: null });
       return;
     }
     setSaving(true);
