@@ -92,12 +92,12 @@ class StreamSource implements ImportSource {
   }
 
   /** Decompresses and unpacks the bytes until they are text, because compressions can be nested. */
-  async *#decode(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async *#decode(bytes: AsyncIterable<Uint8Array>, isUnpacked = false): AsyncGenerator<Uint8Array> {
     const { head, source } = await peek(bytes, ({ length }) => length >= FORMAT_HEAD_SIZE);
     const format = recogniseFormat(head);
-    if (format === 'gzip') yield* this.#decode(decompress(source, createGunzip()));
-    else if (format === 'zstd') yield* this.#decode(decompress(source, createZstdDecompress()));
-    else if (format === 'zip') yield* this.#decode(await this.#openZip());
+    if (format === 'gzip') yield* this.#decode(decompress(source, createGunzip()), true);
+    else if (format === 'zstd') yield* this.#decode(decompress(source, createZstdDecompress()), true);
+    else if (format === 'zip') yield* this.#decode(await this.#openZip(isUnpacked), true);
     else if (format === 'text') yield* source;
     else {
       this.#onNote(`is in ${format.toUpperCase()}`);
@@ -105,8 +105,10 @@ class StreamSource implements ImportSource {
     }
   }
 
-  async #openZip(): Promise<AsyncIterable<Uint8Array>> {
-    if (this.#total === null || this.#zip !== null) {
+  /** The directory of a zip archive is at its end, so the archive has to be the file itself. */
+  async #openZip(isUnpacked: boolean): Promise<AsyncIterable<Uint8Array>> {
+    if (isUnpacked) throw new OperatorError('has a zip archive inside an archive; unpack the outer archive first');
+    if (this.#total === null) {
       throw new OperatorError(
         'is a zip archive, which can be read from a file only; unzip it: unzip -p FILE | mercat import -',
       );

@@ -9,7 +9,7 @@ import { createCapturedImports } from './captured-imports.ts';
 const { file, run } = createCapturedImports();
 
 /** A zip archive with deflated files. */
-function zip(files: Record<string, string>): Buffer {
+function zip(files: Record<string, string | Uint8Array>): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
@@ -82,6 +82,8 @@ describe('compression and encoding', () => {
       [zip({ 'a.csv': 'a', 'b.csv': 'b' }), /is a zip archive of 2 files \(a\.csv, b\.csv\); unzip it/],
       [zip({ 'xl/workbook.xml': 'x' }), /is an Excel workbook; save its sheet as CSV in UTF-8/],
       [zip({ a: LINES }).subarray(0, 60), /is a zip archive that cannot be read/],
+      [zip({ 'a.zip': zip({ a: LINES }) }), /has a zip archive inside an archive; unpack the outer archive first/],
+      [gzipSync(zip({ a: LINES })), /has a zip archive inside an archive; unpack the outer archive first/],
       [Buffer.from(LINES, 'utf16le').subarray(0, 15), /the file is not valid UTF-16LE/],
     ] as const) {
       const { code, stderr } = await run([file('f', content)]);
