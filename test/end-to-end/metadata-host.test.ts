@@ -109,11 +109,7 @@ test('a collection gets its names, pictures, traits, royalty and ranks, although
       await runTask(service, 'metadata');
       return (await failures()).reduce((sum, { tokens }) => sum + tokens, 0) === failed;
     };
-    await until(
-      haveFailed,
-      LIMIT_MS,
-      `the number of failed tokens is not ${failed}: ${JSON.stringify(await failures())}`,
-    );
+    await until(haveFailed, LIMIT_MS, `the number of failed tokens is not ${failed}`);
     return mercat('status');
   };
   /** The contract announces that the metadata of all its tokens changed, so that all of them are read again. */
