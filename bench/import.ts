@@ -1,15 +1,18 @@
 // Measures how many rows a second an import commits on each engine, with durable commits: rows of one collection into empty tables, rows of many
 // collections, and rows of one collection into tables that already have more than five times as many rows as the first measurement imported. The time
-// includes parsing the NDJSON bytes.
+// includes reading and parsing NDJSON files.
 
-import { readConfig } from '../src/config.ts';
-import { createContext } from '../src/context.ts';
-import { createLog } from '../src/core/log.ts';
-import type { Database, Engine } from '../src/database/port.ts';
-import type { ImportContext } from '../src/intake/import.ts';
-import { importRecords } from '../src/intake/import.ts';
-import { onEachEngine } from './databases.ts';
-import { databaseCpuMs, median, timeMs } from './measure.ts';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Engine } from '../src/database/port.ts';
+import type { Target } from './databases.ts';
+import { onEachTarget } from './databases.ts';
+import type { ImportFigures } from './import-process.ts';
+import { median } from './measure.ts';
 import { IMPORTED_KINDS, importRows, toChunks } from './records.ts';
 import type { ImportedKind } from './records.ts';
 import { judge } from './verdict.ts';
@@ -34,32 +37,31 @@ const SHARE_AIM = 0.8;
 const MEMORY_AIM_MIB = 400;
 
 export function benchImport(): Promise<void> {
-  return onEachEngine(async (database) => {
-    const databases = { main: database, indexer: database };
-    const context = createContext({ config: readConfig({}), log: createLog('warn'), databases });
-    for (const kind of IMPORTED_KINDS) await benchKind(context, database, kind);
+  return onEachTarget(async (target) => {
+    for (const kind of IMPORTED_KINDS) await benchKind(target, kind);
   });
 }
 
-async function benchKind(context: ImportContext, { engine }: Database, kind: ImportedKind): Promise<void> {
+async function benchKind(target: Target, kind: ImportedKind): Promise<void> {
+  const { engine } = target;
   const name = `import, ${engine}, ${kind}s`;
-  const empty = await measure(context, { kind, collections: 1, from: 0 });
+  const empty = await measure(target, { kind, collections: 1, from: 0 });
   const rate = median(empty.rates);
   judgeRate(name, engine, empty);
   judgeRate(
     `${name} of ${COLLECTIONS} collections`,
     engine,
-    await measure(context, { kind, collections: COLLECTIONS, from: FROM_MANY }),
+    await measure(target, { kind, collections: COLLECTIONS, from: FROM_MANY }),
   );
-  await importRound(context, { kind, collections: 1, from: MEASURED_ROWS, rows: FILLED_ROWS });
-  const filled = await measure(context, { kind, collections: 1, from: MEASURED_ROWS + FILLED_ROWS });
+  await importInProcess(target, { kind, collections: 1, from: MEASURED_ROWS, rounds: FILLED_ROWS / ROWS });
+  const filled = await measure(target, { kind, collections: 1, from: MEASURED_ROWS + FILLED_ROWS });
   judge({
     name: `${name}, rate into tables with more than ${FILLED_ROWS} rows as a share of the rate into empty tables`,
     figure: median(filled.rates) / rate,
     unit: '',
     rounds: filled.rates.map((one) => one / rate),
     aim: { atLeast: SHARE_AIM },
-    beside: `${median(filled.rates).toFixed(0)} rows/s; CPU time for 1,000 rows: this process ${filled.cpuMs.toFixed(1)} ms, the database ${filled.databaseCpuMs.toFixed(1)} ms`,
+    beside: `${median(filled.rates).toFixed(0)} rows/s; CPU time for 1,000 rows: the process ${filled.cpuMs.toFixed(1)} ms, the database ${filled.databaseCpuMs.toFixed(1)} ms`,
   });
 }
 
@@ -70,7 +72,7 @@ function judgeRate(name: string, engine: Engine, { rates, cpuMs, databaseCpuMs: 
     unit: 'rows/s',
     rounds: rates,
     aim: { atLeast: RATE_AIM[engine] },
-    beside: `CPU time for 1,000 rows: this process ${cpuMs.toFixed(1)} ms, the database ${storedMs.toFixed(1)} ms`,
+    beside: `CPU time for 1,000 rows: the process ${cpuMs.toFixed(1)} ms, the database ${storedMs.toFixed(1)} ms`,
   });
   judge({
     name: `${name}, resident memory`,
@@ -81,47 +83,39 @@ function judgeRate(name: string, engine: Engine, { rates, cpuMs, databaseCpuMs: 
   });
 }
 
-/** CPU times in milliseconds for 1,000 rows: of this process, and of the database if it has processes of its own. */
+/** CPU times in milliseconds for 1,000 rows: of the process of the import, and of the database if it has processes of its own. */
 type Measured = { rates: number[]; cpuMs: number; databaseCpuMs: number; memoryMiB: number };
 
 /** Rows of one kind, numbered from `from`. */
 type RowSet = { kind: ImportedKind; collections: number; from: number };
 
-async function measure(context: ImportContext, { from, ...set }: RowSet): Promise<Measured> {
-  const rounds: ImportedRound[] = [];
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    rounds.push(await importRound(context, { ...set, from: from + round * ROWS, rows: ROWS }));
-  }
-  const measured = rounds.slice(1);
+async function measure(target: Target, set: RowSet): Promise<Measured> {
+  const { files, peakMiB } = await importInProcess(target, { ...set, rounds: ROUNDS + 1 });
+  const measured = files.slice(1);
   return {
     rates: measured.map(({ ms }) => (ROWS / ms) * 1_000),
-    cpuMs: median(measured.map((round) => round.cpuMs)) / (ROWS / 1_000),
-    databaseCpuMs: median(measured.map((round) => round.databaseCpuMs)) / (ROWS / 1_000),
-    memoryMiB: Math.max(...rounds.map((round) => round.memory)) / 2 ** 20,
+    cpuMs: median(measured.map(({ cpuMs }) => cpuMs)) / (ROWS / 1_000),
+    databaseCpuMs: median(measured.map(({ databaseCpuMs }) => databaseCpuMs)) / (ROWS / 1_000),
+    memoryMiB: peakMiB,
   };
 }
 
-/** All times in milliseconds. They do not include generating the bytes. `memory`: the largest resident memory of this process in bytes. */
-type ImportedRound = { ms: number; cpuMs: number; databaseCpuMs: number; memory: number };
-
-async function importRound(
-  context: ImportContext,
-  { kind, collections, from, rows }: RowSet & { rows: number },
-): Promise<ImportedRound> {
-  const round = { ms: 0, cpuMs: 0, databaseCpuMs: 0, memory: 0 };
-  for (let start = from; start < from + rows; start += ROWS) {
-    const chunks = [...toChunks(importRows(kind, Math.min(ROWS, from + rows - start), start, collections))];
-    const databaseBefore = await databaseCpuMs(context.indexer);
-    const before = process.cpuUsage();
-    const onEvent = () => void (round.memory = Math.max(round.memory, process.memoryUsage.rss()));
-    round.ms += await timeMs(() => importRecords(context, toAsync(chunks), { format: 'ndjson', onEvent }));
-    const { user, system } = process.cpuUsage(before);
-    round.cpuMs += (user + system) / 1_000;
-    round.databaseCpuMs += (await databaseCpuMs(context.indexer)) - databaseBefore;
+/** Imports `rounds` files of ROWS rows in a process of its own. */
+async function importInProcess(
+  { engine, address }: Target,
+  { kind, collections, from, rounds }: RowSet & { rounds: number },
+): Promise<ImportFigures> {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-rows-'));
+  try {
+    const files = Array.from({ length: rounds }, (_, round) => {
+      const file = path.join(dir, `${round}.ndjson`);
+      writeFileSync(file, Buffer.concat([...toChunks(importRows(kind, ROWS, from + round * ROWS, collections))]));
+      return file;
+    });
+    const program = fileURLToPath(new URL('import-process.ts', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [program, engine, address, ...files]);
+    return JSON.parse(stdout) as ImportFigures;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
   }
-  return round;
-}
-
-async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* chunks;
 }

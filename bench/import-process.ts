@@ -1,0 +1,36 @@
+// Imports NDJSON files one after the other. Does this in a process of its own, so that the measured memory and CPU time include no other work.
+// Usage: import-process.ts ENGINE ADDRESS FILE… The database must be migrated. Prints one line of JSON of the type ImportFigures.
+
+import { createReadStream } from 'node:fs';
+import { readConfig } from '../src/config.ts';
+import { createContext } from '../src/context.ts';
+import { createLog } from '../src/core/log.ts';
+import { importRecords } from '../src/intake/import.ts';
+import { useTarget } from './databases.ts';
+import { databaseCpuMs, timeMs } from './measure.ts';
+
+/** Times in milliseconds, one for each file. `peakMiB`: the largest resident memory of the process. */
+export type ImportFigures = { files: { ms: number; cpuMs: number; databaseCpuMs: number }[]; peakMiB: number };
+
+const [engine, address = '', ...files] = process.argv.slice(2);
+
+const figures = await useTarget(
+  { engine: engine === 'embedded' ? 'embedded' : 'postgresql', address },
+  async (database): Promise<ImportFigures> => {
+    const databases = { main: database, indexer: database };
+    const context = createContext({ config: readConfig({}), log: createLog('warn'), databases });
+    const measured: ImportFigures['files'] = [];
+    for (const file of files) {
+      const [own, ofDatabase] = [process.cpuUsage(), await databaseCpuMs(database)];
+      const ms = await timeMs(() => importRecords(context, createReadStream(file), { format: 'ndjson' }));
+      const { user, system } = process.cpuUsage(own);
+      measured.push({
+        ms,
+        cpuMs: (user + system) / 1_000,
+        databaseCpuMs: (await databaseCpuMs(database)) - ofDatabase,
+      });
+    }
+    return { files: measured, peakMiB: process.resourceUsage().maxRSS / 1_024 };
+  },
+);
+process.stdout.write(`${JSON.stringify(figures)}\n`);
