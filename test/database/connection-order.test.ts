@@ -61,7 +61,7 @@ describe('the order of work', () => {
     assert.deepEqual(started, ['statement 1', 'statement 2', 'import']);
   });
 
-  test('under constant requests, a batch without a deadline waits at most twice the time for which the preceding batch used the connection', async () => {
+  test('under constant requests, a batch without a deadline lets requests go first for at most twice the time for which the preceding batch used the connection', async () => {
     const { clock, order, started, read, write, leave, settle } = createOrder();
     void write('batch 1');
     await settle();

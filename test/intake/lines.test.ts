@@ -188,7 +188,8 @@ describe('rows with quoted cells', () => {
     );
   });
 
-  // A search for the closing quote from each of these lines to the end of the file would read the file once for each line.
+  // No line of this file closes the quote that it opens. If each of them were searched to the end of the file for the closing quote, the file
+  // would be read once for each line.
   test('a file in which every line opens another quote is read once', async () => {
     const found = await split('"",x","\n'.repeat(320_000), { cells: CELLS }, 64 * 1024);
     assert.equal(found.length, 320_000);

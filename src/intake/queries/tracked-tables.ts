@@ -26,8 +26,8 @@ type TrackedTable = {
    */
   compared: readonly string[];
   /**
-   * Columns that are compared and restored like `compared`. If all of them are null, the hash of a row is the same as before these columns
-   * existed.
+   * Columns that a later version added. They are compared and restored like `compared`. If all of them are null, the hash of a row (`hashSql`)
+   * is the same as without these columns, so that the hashes that earlier versions recorded are still valid.
    */
   comparedIfSet?: readonly string[];
   /** Columns that an undo restores but does not compare, because they follow from other rows or from the time. */

@@ -161,7 +161,7 @@ export async function listRankedChains(db: Queryable): Promise<string[]> {
   return rows.map((row) => decodeChain(row).chain);
 }
 
-/** The stored form of an unknown key: it sorts after all others. */
+/** The stored form of an unknown key. Rankings are in descending order, so it comes after all others. */
 const UNKNOWN = '-Infinity';
 
 const numericKey: Decoder<bigint | null> = {
@@ -204,8 +204,8 @@ export type RankKey = { launched: boolean; chain: string; value: number | bigint
 /**
  * Selects the collections of one chain that come after a position and have the same `launched` as the position. A collection comes after
  * the position if its ranking key is less than `below`, or if the key is `equal.key` and its id sorts after the id of the position. A null
- * key or a null `below` is the unknown key, which is less than all others. `equal` is null when no key of the chain can equal the key of
- * the position.
+ * key or a null `below` is the unknown key, which is less than all others. The position may be on
+ * another chain, whose keys have another unit. `equal` is null when no key of this chain has exactly the value of the key of the position.
  */
 export type ChainBounds = {
   chain: string;

@@ -7,7 +7,7 @@ import { toFrame } from './event-stream.ts';
 
 /** A chunk has at most this many bytes, unless its only event is larger. */
 export const CHUNK_BYTES_MAX = 64 * 1024;
-/** The most chunks that are remembered. All are forgotten when new events arrive. */
+/** The most chunks that are remembered. */
 const REMEMBERED_MAX = 200;
 
 export type Chunk = {
@@ -35,7 +35,10 @@ export class Chunks {
     return chunk;
   }
 
-  /** Must be called when new events arrive: most connections then need a chunk with these events, which no remembered chunk has. */
+  /**
+   * Must be called when the feed is read again from another position: a position can then stand for another event. A call when new events
+   * arrive only frees memory, because no remembered chunk has these events.
+   */
   forget(): void {
     this.#remembered.clear();
   }
