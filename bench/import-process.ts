@@ -30,6 +30,7 @@ const figures = await useTarget(
         databaseCpuMs: (await databaseCpuMs(database)) - ofDatabase,
       });
     }
+    await context.mergeActivity();
     return { files: measured, peakMiB: process.resourceUsage().maxRSS / 1_024 };
   },
 );
