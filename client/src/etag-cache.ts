@@ -1,5 +1,5 @@
-// Keeps responses with their ETags, so that a repeated read of unchanged data transfers no body. If the texts exceed the size of the
-// cache, the least recently used response is dropped.
+// Keeps responses with their ETags, so that a repeated read of unchanged data transfers no body. The least recently used responses are
+// dropped until the texts fit into the cache.
 
 type StoredResponse = { etag: string; text: string };
 

@@ -8,8 +8,9 @@ export type Sides = { main: Queryable; indexer: Queryable };
 const SNAPSHOT = `set transaction isolation level repeatable read read only`;
 
 /**
- * Runs `work` with one state of each database. The state of the indexer is the earlier one. Its rows were computed from rows that the primary
- * had committed before, so the later state of the primary has those rows. On the embedded engine, all other statements wait for `work`.
+ * Runs `work` with one state of each database. The state of the indexer is the earlier one, because rows of the indexer are computed from
+ * committed rows of the primary. So the state of the primary has the rows from which the rows of the indexer were computed. On the embedded
+ * engine, all other statements wait for `work`.
  */
 export function readTogether<T>(
   { main, indexer }: { main: Database; indexer: Database },

@@ -165,7 +165,7 @@ async function storeOrder(
     // If no block of the chain was read, no collection of the chain is followed, and the order is rejected below.
     if (checks && before) await checkOnChain(checks, order, before.number);
     const stored = await main.transaction(async (tx) => {
-      // Locked until the commit, so that no block is applied between the checks and the insert.
+      // The cursor is locked until the commit, so that no block is applied between the checks and the insert.
       const cursor = await findChainCursor(tx, order.chain, 'for share');
       if (checks && cursor?.hash !== before?.hash) return null;
       await lockBooks(tx, [order.collectionId]);

@@ -12,9 +12,7 @@ import { readOncePerSecond } from './recent-read.ts';
 const CHECK_TIMEOUT_MS = 1_000;
 /** The time limit for the embedded database. It is longer, because an import holds the only connection while it writes a batch. */
 const EMBEDDED_CHECK_TIMEOUT_MS = 5_000;
-/**
- * If the primary has responded to any statement within this time, it counts as in reach, even if all connections are too busy for a check.
- */
+/** After a response to any statement, the primary counts as in reach for this long, even if all connections are too busy for a check. */
 const RESPONDED_MS = 2_000;
 
 /** Whether the service can serve requests. */

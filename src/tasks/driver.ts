@@ -115,7 +115,7 @@ export class TaskDriver {
   }
 
   #startRun(task: Task, force: boolean): void {
-    // Removed before the run starts: a nudge during the run must cause another run, because this run may already be past the
+    // The name is removed before the run starts: a nudge during the run must cause another run, because this run may already be past the
     // step for which the task was nudged.
     this.#nudged.delete(task.name);
     const run = runTask(task, { ...this.#options, force, isFull: false, stop: this.#stopping.signal })

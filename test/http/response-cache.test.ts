@@ -8,7 +8,7 @@ import { ResponseCache, cacheBytesFor } from '../../src/http/response-cache.ts';
 
 const MIB = 2 ** 20;
 
-test('the cache takes a sixteenth of the memory, divided between the processes, and 64 MiB at most', () => {
+test('the caches of all processes together take at most a sixteenth of the memory, and each cache takes at most 64 MiB', () => {
   assert.equal(cacheBytesFor(512 * MIB, 1), 32 * MIB);
   assert.equal(cacheBytesFor(512 * MIB, 2), 16 * MIB);
   assert.equal(cacheBytesFor(1_024 * MIB, 1), 64 * MIB);

@@ -1,4 +1,4 @@
-// Idempotency-Key: a request takes effect once for each key. Every repetition within 24 hours gets the first response.
+// A request takes effect once for each Idempotency-Key. Every repetition within 24 hours gets the first response.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -52,7 +52,7 @@ forEachStore('idempotency', (store) => {
     for (const [index, first] of firsts.entries()) assertReplay(first, agains[index] as StoreResponse);
   });
 
-  test('a request that repeats a key with another query gets 422', async () => {
+  test('a request that repeats an Idempotency-Key with another query gets 422', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 50 });
     for (const [name, method, path, body, other] of requestsFor(id)) {
@@ -65,7 +65,7 @@ forEachStore('idempotency', (store) => {
     }
   });
 
-  test('a request that repeats a key with another body, method or path gets 422', async () => {
+  test('a request that repeats an Idempotency-Key with another body, method or path gets 422', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 50 });
     for (const request of requestsFor(id)) {
@@ -80,7 +80,7 @@ forEachStore('idempotency', (store) => {
     }
   });
 
-  test('of twenty concurrent requests with one key, exactly one has an effect', async () => {
+  test('of twenty concurrent requests with one Idempotency-Key, exactly one has an effect', async () => {
     const shop = await store.shop();
     for (const request of requestsFor((await shop.product({ inventory: 50 })).id)) {
       const [events = 0, , adjustments = 0] = await footprint(shop);
@@ -98,7 +98,7 @@ forEachStore('idempotency', (store) => {
     }
   });
 
-  test('an error response is not stored, so the corrected request can use the same key', async () => {
+  test('an error response is not stored, so the corrected request can use the same Idempotency-Key', async () => {
     const shop = await store.shop();
     const { id } = await shop.product({ inventory: 5 });
     const headers = { 'idempotency-key': 'd' };

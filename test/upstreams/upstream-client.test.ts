@@ -281,7 +281,7 @@ test('an aborted call does not count as a failure of the upstream', async (t) =>
   assert.equal(upstream.status().breaker, 'closed');
 });
 
-test('no more requests than the hourly budget are sent in any hour', async () => {
+test('the number of requests in any hour is at most the hourly budget', async () => {
   let now = 0;
   const budget = new ProcessBudget({ perHour: 600, clock: () => now });
   const sent: number[] = [];
@@ -320,7 +320,7 @@ test('retries count against the budget', async (t) => {
   assert.equal(upstream.status().budget?.left, 0);
 });
 
-test('when the budget cannot be read, no request is sent', async (t) => {
+test('no request is sent if the budget cannot be read, or if the call is aborted before the budget allows it', async (t) => {
   const putBack: string[] = [];
   let take: () => Promise<number> = () => Promise.reject(new Error('the budget is out of reach'));
   let giveBack: () => Promise<void> = () => Promise.resolve();
@@ -367,7 +367,7 @@ test('JSON that is nested too deeply is rejected before it is parsed', () => {
   assert.ok(parseExactJson(Buffer.from('1e400')) instanceof JsonNumber);
 });
 
-test('the replay server of the tests outlives a client that disconnects while it sends a body', async (t) => {
+test('the replay server of the tests continues to serve after a client has disconnected in the middle of a request body', async (t) => {
   const replay = await startReplayServer(t, [{ path: /\/one/, origin: 'schema', answer: () => ({}) }]);
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(replay.url).port) });
   await once(socket, 'connect');

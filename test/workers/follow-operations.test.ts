@@ -17,7 +17,7 @@ forEachEngine('adding a collection', (engine) => {
   beforeEach(() => emptyTables(db));
 
   for (const wrong of [{ fromBlock: -1 }, { fromBlock: '7' }, { opensea: 7 }, { slug: '' }, { launched: 1 }]) {
-    test(`${JSON.stringify(wrong)} is rejected and stores nothing, also if the chain has no endpoint`, async () => {
+    test(`an input with ${JSON.stringify(wrong)} is rejected and stores nothing, also if the chain has no endpoint`, async () => {
       const config = readConfig({ OPENSEA_API_KEY: 'a-key', OPENSEA_URL: 'http://127.0.0.1:1' });
       const context = { ...toContext(db), config, log: createLog('silent'), random: () => 0.5 };
       const operations = createCollectionOperations({ ...context, onFollowed: async () => undefined });

@@ -122,8 +122,8 @@ export class EndpointPool {
   }
 
   /**
-   * Waits before a read is repeated. `attempt` is the number of attempts so far. Throws RpcFailure of kind `closed` if the reader is
-   * closed.
+   * Waits before a read is repeated. `attempt` is the number of attempts so far. Throws RpcFailure of kind `closed` if `signal` is
+   * aborted.
    */
   async pause(attempt: number): Promise<void> {
     await wait(backoffMs(attempt, BACKOFF, this.#options.random), this.#options.signal);

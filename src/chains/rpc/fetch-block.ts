@@ -6,7 +6,7 @@ import { invalidResponse } from './rpc-failure.ts';
 import type { BloomedHeader } from './rpc-values.ts';
 import { readHeader } from './rpc-values.ts';
 
-/** `tag` is a number (`toQuantity`), `latest` or `finalized`. Null if the endpoint has no such block. Throws RpcFailure. */
+/** `tag`: a block number as hexadecimal text (`toQuantity`), `latest` or `finalized`. Null if the endpoint has no such block. Throws RpcFailure. */
 export async function fetchBlock(endpoint: Endpoint, tag: string): Promise<BloomedHeader | null> {
   const [result] = await endpoint.send([{ method: 'eth_getBlockByNumber', params: [tag, false] }]);
   return readHeader(result);

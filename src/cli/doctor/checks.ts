@@ -207,7 +207,7 @@ function judgeUnrecorded(ids: readonly string[]): DoctorFinding[] {
   ];
 }
 
-/** Reports secrets that are stored without encryption or with an earlier key, and secrets that cannot be decrypted. */
+/** Reports secrets that are not encrypted, secrets that are encrypted with an earlier key, and secrets that cannot be decrypted. */
 function judgeSecrets({ currentKeyId, stored }: SecretsReport): DoctorFinding[] {
   const name = 'secrets';
   const unreadable = stored.filter(({ readable }) => !readable);
@@ -277,7 +277,7 @@ function judgeLimits({ engine, limitsStatements }: DatabaseHealth, database: str
 function judgeDatabaseClock({ clockAheadMs }: DatabaseHealth, database: string): DoctorFinding[] {
   const name = `${database}: clock`;
   const differenceMs = Math.abs(clockAheadMs);
-  const message = `its clock is ${differenceMs} ms ${clockAheadMs < 0 ? 'behind' : 'ahead'}`;
+  const message = `its clock is ${differenceMs} ms ${clockAheadMs < 0 ? 'behind' : 'ahead of'} the clock of this machine`;
   const correction = 'synchronise the clocks of both machines with NTP';
   if (differenceMs >= CLOCK_FAIL_MS) return [fail(name, message, correction)];
   return differenceMs >= CLOCK_WARN_MS ? [warn(name, message, correction)] : [];

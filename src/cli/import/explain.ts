@@ -1,5 +1,5 @@
-// `mercat import --explain FILE`: reads the first rows of a file, guesses the kind of record and the field of each column, prints the
-// resulting records, and writes a column map to edit. No database is used.
+// `mercat import --explain FILE`: reads the first rows of a file, and guesses the kind of the records and the field that each column holds.
+// Prints the resulting records, and writes a column map to edit. No database is used.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Reads the first rows of a file for `mercat import --explain`, which guesses the meaning of the columns from them.
+// Reads the first rows of a file. `mercat import --explain` guesses the meaning of the columns from these rows.
 
 import type { Chains } from '../../core/chains.ts';
 import { JsonNumber } from '../../core/json-text.ts';

@@ -84,7 +84,7 @@ export type IngestOptions = {
   /** Rolls back each transaction after its last statement. */
   dryRun: boolean;
   /**
-   * True for an import and for the operator's own feed. The sales and listings that they have of a collection are taken as complete up to
+   * True for an import and for the operator's own feed. Their sales and listings of a collection are taken as complete up to
    * `now`, or up to the start of the import if `changes` is given. This coverage is stored. False for records of a marketplace: the task that
    * reads the marketplace stores the coverage.
    */
@@ -104,7 +104,10 @@ export type IngestOptions = {
   onTransaction?: (transaction: BatchTransaction) => void;
 };
 
-/** A batch whose rows for the indexer are folded, sorted and encoded. `repeatedKeys`: the listing keys that occur in several collections. */
+/**
+ * A batch whose rows for the indexer are folded (rows with the same key become one row), sorted and encoded. `repeatedKeys`: the listing keys
+ * that occur in several collections.
+ */
 export type PreparedBatch = {
   records: readonly NumberedRecord[];
   now: number;

@@ -120,7 +120,9 @@ async function ingestProduct(
   // Another writer created the product after this transaction locked the stored products.
   const [found] = await listProductsForUpdate(tx, [{ shopId: target.shopId, slug }]);
   if (!found)
-    return { rejected: `slug: another client is creating and deleting ${JSON.stringify(slug)}; import it again` };
+    return {
+      rejected: `slug: another client is creating and deleting ${JSON.stringify(slug)}; import the record again`,
+    };
   stored.set(key, found.product);
   return ingestProduct(tx, target, { shop: target.shopId, slug, create, update }, stored);
 }

@@ -24,7 +24,10 @@ export const trackNothing: TrackChanges = (_tx, _kind, _keys, write) => write();
 /** The changes of one import. The changes in both databases share one sequence of numbers, in the order of the writes. */
 export class ChangeLog {
   readonly importId: string;
-  /** When the import started, in milliseconds. The coverage that is stored for the imported sales and listings ends at this time. */
+  /**
+   * When the import started, in milliseconds. The imported sales and listings are taken as complete up to this time: their coverage, which is
+   * stored, ends here.
+   */
   readonly startedAt: number;
   #seq = 0;
   readonly #covered = new Set<string>();

@@ -44,7 +44,7 @@ export const UNKNOWN_SOURCE = 'unknown';
  */
 export const UNKNOWN_PRICE = 'unknown';
 
-/** How the column `asset` stores a bundle. */
+/** How the column `asset` stores a bundle: a sale of several tokens at one price. */
 export const BUNDLE = '';
 
 const COLUMNS = `key, source, collection_id, chain, asset, price_raw, seller, buyer, sold_at, listing_id, tx`;
@@ -199,7 +199,7 @@ const SALE_COLUMNS: RowColumns<NewSale> = {
 };
 
 const SALE_FORM: RowForm<NewSale> = {
-  // The collection is one of the fields that are hashed in `sale.key`. It is added because the primary key of the table begins with it.
+  // `sale.key` is a hash that includes the collection id. The collection id also stands before the hash, as in the primary key of the table.
   keyOf: (sale) => `${sale.collectionId} ${sale.key}`,
   // Sales are sorted by time, so that consecutive rows have adjacent entries in the index by time. No order of rows can cause a deadlock,
   // because writers hold the locks of the figures.
@@ -217,10 +217,10 @@ export function prepareSales(sales: readonly NewSale[]): Promise<PreparedRows<Ne
 }
 
 /**
- * Inserts the sales that are not stored yet, and adds them to the sums in the same statement. The facts of a stored sale never change. A
- * reported sale without a log index is left out if a sale from the chain, with a price, is stored for the same transaction, collection and
- * asset. If the sale from the chain is a bundle, all reports of sales of its transaction and collection are left out. If the sale from the
- * chain has no listing or no marketplace, the missing value is taken from the report that is left out. The sale from the chain then counts
+ * Inserts the sales that are not stored yet, and adds them to the sums in the same statement. The price, time, seller and buyer of a stored sale
+ * never change. A reported sale without a log index is left out if a sale from the chain, with a price, is stored for the same transaction,
+ * collection and asset. If the sale from the chain is a bundle, all reports of sales of its transaction and collection are left out. If the sale
+ * from the chain has no listing or no marketplace, the missing value is taken from the report that is left out. The sale from the chain then counts
  * as updated.
  */
 export async function upsertSales(
@@ -379,8 +379,8 @@ const decodeReported = rowDecoder('sale', {
 
 /**
  * `sales` were read from the chain. Deletes the stored reports that marketplaces made of these sales. If the sales had been stored first,
- * `upsertSales` would have left these reports out. Returns `sales`. If a sale has no listing or no marketplace, the missing value is taken
- * from the deleted report.
+ * `upsertSales` would have left these reports out. Returns `sales`. A sale without a listing or a marketplace is returned with that of the
+ * deleted report.
  */
 export async function mergeReportedSales(
   tx: Queryable,

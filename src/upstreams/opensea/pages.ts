@@ -11,8 +11,8 @@ import { parsePages, walkPages } from '../walk.ts';
 export const PAGE = 200;
 const CURSOR_LENGTH_MAX = 4_096;
 /**
- * The longest wait of a bulk request. Bulk requests wait while the bucket of the request budget is less than half full. With a budget of 100
- * requests an hour, half of the bucket fills within this time.
+ * The longest wait of a bulk request: one of many requests that are not urgent. Bulk requests wait while the token bucket of the request
+ * budget is less than half full. With a budget of 100 requests an hour, half of the bucket fills within this time.
  */
 const BULK_PATIENCE_MS = 15 * 60_000;
 /**

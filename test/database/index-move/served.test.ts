@@ -28,7 +28,7 @@ import { insertHardRows, insertSales, mercat, startMercat } from '../backup/back
 import { assertSameIndex, forEachMove, writeRows } from './moves.ts';
 
 const clock = () => START;
-/** Longer than the lease of a seal. */
+/** Longer than the lease of a seal, which makes the old database reject changes at the end of a move. */
 const RECOVERY_MAX_MS = 120_000;
 const SEALED = /the index (?:is being moved|has moved) to another database/;
 
@@ -178,7 +178,7 @@ forEachMove('moves of the index of a service', ({ engine, settings, createTarget
   if (engine === 'postgresql') {
     const longRun = { skip: process.env['CRASHES'] === undefined ? 'runs in npm run test:long' : false };
     test(
-      'kill -9 of the command at any stage leaves a source that accepts changes, and the next command continues',
+      'after kill -9 of the command at any stage, the old database accepts changes, and the next command continues the move',
       longRun,
       async () => {
         const old = await settings();

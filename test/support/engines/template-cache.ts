@@ -1,5 +1,5 @@
-// Data directories of databases that tests copy, because making them takes seconds. They are kept in node_modules/.cache, under a digest of
-// the files that determine their content. Deleting node_modules/.cache is always safe.
+// Stores data directories of databases. Tests copy a stored directory, because making a new one takes seconds. The stored directories are in
+// node_modules/.cache, under a digest of the files that determine their content. Deleting node_modules/.cache is always safe.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';

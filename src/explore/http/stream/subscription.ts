@@ -12,7 +12,7 @@ import { toComment } from './event-stream.ts';
 /**
  * Why a stream has ended. `closed`: its client has disconnected. `slow`: its client did not read. `gone`: the next event is no longer kept.
  * `draining`: the process shuts down.
- * `reset`: the log ends before a position that it had reached, because the database was replaced by an older copy.
+ * `reset`: the log had reached a later position than it has now, because the database was replaced by an older copy.
  */
 export type StreamEnd = 'closed' | 'slow' | 'gone' | 'draining' | 'reset';
 
@@ -38,7 +38,7 @@ export class Subscription {
   /** Whether the log may have events after `#position`. */
   #isDue = false;
   #isEnded = false;
-  /** The time of the last write, by `performance.now()`. Null when the client has read all bytes. */
+  /** The time of the last write, by `performance.now()`. Null when the operating system has taken all bytes: they then count as read. */
   #unreadSince: number | null = null;
 
   constructor(options: SubscriptionOptions) {
