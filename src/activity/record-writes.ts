@@ -1,4 +1,4 @@
-// Records which orders or listings a write of several statements changes.
+// Records the changes that a write makes to orders or listings. The write may have several statements.
 
 import type { Queryable } from '../database/port.ts';
 import type { ChangeOrigin } from './market-change.ts';

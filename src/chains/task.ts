@@ -31,7 +31,7 @@ export function toChainTaskName(chainId: string): string {
   return `chain-${chainId}`;
 }
 
-/** A task for each live chain, and one task for all other chains together. */
+/** A task for each live chain (`FollowedChains.modeOf`), and one task for all other chains together. */
 export function createChainTasks(context: ChainContext): Task[] {
   const live = [...context.chains.keys()].flatMap((chainId) => {
     const reader = context.followed.readerOf(chainId);

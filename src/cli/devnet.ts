@@ -25,7 +25,7 @@ import { watchParent } from './npm-parent.ts';
 
 /** The poll interval is short, because local chains may have a block every second, and their endpoints have no rate limits. */
 const CHAIN_POLL_MS = '200';
-/** Dollar rates for the demonstration, which are not real. */
+/** Invented dollar rates for the demonstration. */
 const FIXED_PRICES = 'ETH=3000,POL=0.5,APE=1';
 const DIRECTORY_PREFIX = 'mercat-devnet-';
 

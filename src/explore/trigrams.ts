@@ -17,15 +17,15 @@ export function toTrigrams(text: string): string[] {
 }
 
 /**
- * Splits the trigrams of a query into parts. One wrong letter changes three successive trigrams. A name that differs from the query by one
- * letter therefore has all trigrams of at least one part. The trigram at the end of the last word is omitted, because the query may be only
- * the beginning of a name.
+ * Splits the trigrams of a query into parts. One wrong letter changes three successive trigrams. If the query has four or more trigrams, a
+ * name that differs from the query by one letter therefore has all trigrams of at least one part. The trigram at the end of the last word is
+ * omitted, because the query may be only the beginning of a name.
  */
 export function toParts(query: string): string[][] {
   const trigrams = toTrigrams(query);
   const known = trigrams.length > 2 && trigrams.at(-1)?.endsWith(' ') ? trigrams.slice(0, -1) : trigrams;
   // Five or more trigrams are split into three parts, and three successive trigrams are in at most two of them. Four trigrams are split into
-  // four parts. Fewer trigrams are one part.
+  // four parts. Fewer trigrams are one part, so a similar name must have all of them.
   const size = known.length < 4 ? known.length : known.length === 4 ? 1 : Math.ceil(known.length / 3);
   const starts = known.flatMap((_, place) => (place % size === 0 ? [place] : []));
   return starts.map((start) => known.slice(start, start + size));

@@ -54,7 +54,7 @@ export class Source {
 
   /**
    * Runs `read` unless the breaker is open. The time limit is the smaller of `leftMs` and the source's `timeoutMs`. The returned promise
-   * resolves within this limit, even if `read` has not settled. It never rejects.
+   * never rejects, and resolves within this limit even if `read` has not settled.
    */
   async read<T>(read: Read<T>, leftMs = this.timeoutMs): Promise<Result<T>> {
     if (this.#isClosed) return this.#attempt(read, leftMs);

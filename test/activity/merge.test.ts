@@ -77,7 +77,7 @@ forEachEngine('the merge of the activity log', (engine) => {
       );
     });
 
-    test(`a reorganisation takes back the changes that its schema recorded for orphaned blocks, and lists their positions (${databases} databases)`, async () => {
+    test(`a reorganisation takes back the changes of orphaned blocks that the same schema recorded, and lists the positions of these changes (${databases} databases)`, async () => {
       await record(databases, 'main', [sale('own', 12)]);
       await record(databases, 'indexer', [
         sale('kept', 10),
@@ -99,7 +99,7 @@ forEachEngine('the merge of the activity log', (engine) => {
     });
   }
 
-  test('a correction takes back the facts that it names, and nothing is appended if it takes nothing back', async () => {
+  test('a correction takes back the facts that it names, and a correction that takes nothing back is not appended', async () => {
     const correct = (facts: string[]): MarketChange => ({
       kind: 'reorg',
       at: NOW,
@@ -132,7 +132,7 @@ forEachEngine('the merge of the activity log', (engine) => {
     await record('two', 'indexer', [list('a'), list('b')]);
     const [stored] = await indexer.query(`select json_agg(change)::text as rows from indexer.market_change as change`);
     await merge('two');
-    // The state between both transactions: the primary has committed, and the indexer still has the rows.
+    // The state between the two transactions: the primary has committed, and the indexer still has the rows.
     await indexer.query(
       `insert into indexer.market_change overriding system value select * from json_populate_recordset(null::indexer.market_change, $1)`,
       [stored?.['rows']],
@@ -218,7 +218,7 @@ forEachEngine('the merge of the activity log', (engine) => {
     assert.equal((await readLog()).length, 160);
   });
 
-  test('old activity is deleted in bounded steps, except floors, and each step moves the oldest position', async () => {
+  test('old activity except floors is deleted in bounded steps, and each step moves the oldest position', async () => {
     await record('one', 'indexer', [list('a'), { ...list('b'), kind: 'floor' }, list('c')]);
     await merge('one', NOW);
     await record('one', 'indexer', [list('d')]);

@@ -101,7 +101,7 @@ test('the time from the first to the last sale is divided into 32 periods, and t
   assert.deepEqual(volumes, [...Array.from({ length: 31 }, () => 2), 3]);
 });
 
-test('a step of the listing depth has the number of its tokens, and the highest and the sum of their prices; the sum in dollars is unknown if the dollar price of one of its tokens is unknown', () => {
+test('a step of the listing depth has the number of its tokens, their highest price and the sum of their prices; the sum in dollars is unknown if the dollar price of one of these tokens is unknown', () => {
   const prices = Array.from({ length: 7 }, (_, index) =>
     price(BigInt(index + 1) * ETHER, index + 1, index < 6 ? 3 : null),
   );

@@ -75,7 +75,7 @@ forEachEngine('notices of changes', (engine) => {
     );
   });
 
-  test('a connection counts as listening only when a notification to itself has arrived', async (t) => {
+  test('a process counts as listening only when it has received a notification that it sent to itself', async (t) => {
     const { DATABASE_URL: url = '' } = await engine.settings();
     const options = { dataDir: temporaryDirectory(), databaseUrl: url, indexerDatabaseUrl: null };
     const { main, close } = await openDatabases(options, log);
@@ -96,7 +96,7 @@ forEachEngine('notices of changes', (engine) => {
     await until(() => notifications.isListening, LIMIT_MS, 'the notification did not arrive');
   });
 
-  test('changes that are made while a notice is sent are in one later notice, and a notice with too many collections stands for everything', async () => {
+  test('changes that are reported while a notice is being sent share the next notice, and a notice for too many collections reports a change of everything', async () => {
     const main = await engine.open();
     const sent: string[] = [];
     const within: Database['within'] = (timeoutMs) => {

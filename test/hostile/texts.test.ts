@@ -94,7 +94,7 @@ forEachMarket('texts', { prepare }, (market) => {
     assertNothingLogged(market);
   });
 
-  test('a collection with any text in its slug and its name is found by exactly its slug', async () => {
+  test('a collection with any text in its slug and its name is found by its exact slug only', async () => {
     const collections = TEXTS.map((text) =>
       newCollection({ slug: `it ${text}`, name: text, description: `${text}\n${text}` }),
     );
@@ -125,7 +125,7 @@ forEachMarket('texts', { prepare }, (market) => {
     assertNothingLogged(market);
   });
 
-  test('a response that contains markup is not interpreted as a page', async () => {
+  test('a browser does not interpret a response that contains markup as HTML', async () => {
     const { headers } = await market.get(`/v1/collections/${encodeURIComponent('it <script>alert(1)')}`);
     assert.match(headers.get('content-type') ?? '', /^application\/json/);
     assert.equal(headers.get('x-content-type-options'), 'nosniff');

@@ -242,7 +242,7 @@ forEachEngine('upserts', (engine) => {
       assert.deepEqual(await ingest(db, ...right), [0, 0, 4]);
     });
 
-    test('a record without parties and listing does not conflict with the stored sale', async () => {
+    test('a record that names neither parties nor a listing does not conflict with the stored sale', async () => {
       await ingest(db, sale({ tx: '0x1', seller: SELLER, listingId: 'L1' }));
       const { summary } = await runImport(toContext(db), toNdjson([sale({ tx: '0x1', source: 'magic-eden' })]));
       assert.deepEqual([summary.unchanged, summary.conflict], [1, 0]);

@@ -16,8 +16,8 @@ const book = (min: number, max: number) =>
   fc.uniqueArray(entry, { minLength: min, maxLength: max, selector: (one) => one.orderId + one.asset });
 
 /**
- * Applies the rules without optimisation. An asset of the own order book (`own` or `ownAssets`) gets its cheapest row of `own`, if there
- * is one. Any other asset gets its cheapest mirrored row. Then the rows are sorted and cut.
+ * Applies the rules without optimisation. An asset of the own order book (`own` or `ownAssets`) gets its cheapest row of `own`, or no row if
+ * `own` has none. Any other asset gets its cheapest mirrored row. Then the rows are sorted and cut.
  */
 function naiveWindow(own: PricedRow[], mirrored: PricedRow[], ownAssets: ReadonlySet<string>): PricedRow[] {
   const isBefore = (a: PricedRow, b: PricedRow) => a.raw < b.raw || (a.raw === b.raw && a.orderId < b.orderId);

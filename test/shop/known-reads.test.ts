@@ -67,7 +67,7 @@ forEachStore('reads before the router', (store) => {
     assert.equal(routed.count, 1);
   });
 
-  test('reads before the router need the scope, a key that is not revoked, and a product of the shop of the key', async () => {
+  test('reads before the router need a key that has the scope products:read and is not revoked, and a product of the shop of this key', async () => {
     const [shop, other] = [await store.shop(), await store.shop()];
     const { id } = await shop.product();
     const { id: keyId, secret } = await shop.newKey(['products:read']);
@@ -97,7 +97,7 @@ forEachStore('reads before the router', (store) => {
         assert.deepEqual(await send(`${url}?${query}`, shop.key.secret), ofRouter, query);
       }
     }
-    // Only this parameter is rejected by the handler. The router rejects the others before it calls the handler.
+    // Only the parameter `cursor` is rejected by the handler. The router rejects the others before it calls the handler.
     const routed = countRouted(t);
     for (let turn = 0; turn < 2; turn += 1) await send(`${url}?cursor=x`, shop.key.secret);
     assert.equal(routed.count, 2);

@@ -57,7 +57,7 @@ export function useLiveRefresh(
   const refreshedAt = useRef(-Infinity);
   const refresh = () => {
     // A read in progress may have begun before the event, so the queries must be read again. If each event cancelled the read in progress,
-    // no read would end during many events. So the refresh waits.
+    // no read would end while many events arrive. So the refresh waits.
     const isReading = queryKeys.some((queryKey) => queries.isFetching({ queryKey, type: 'active' }) > 0);
     timer.current = isReading ? setTimeout(refresh, REFRESH_MS) : undefined;
     if (isReading) return;

@@ -44,7 +44,10 @@ export class MoveJobs {
   #latest: WatchedJob<JobProgress, MoveResult> | null = null;
   #isStarting = false;
 
-  /** The operations of the local socket. Their inputs have `to`, the URL of the target; for `move.abandon` it may be null. */
+  /**
+   * The operations of the local socket. The inputs of `move.plan`, `move.start` and `move.abandon` have `to`, the URL of the target. For
+   * `move.abandon`, `to` may be null.
+   */
   readonly operations: Readonly<Record<string, (input: Input) => Promise<unknown>>> = {
     'move.plan': (input) => this.#withTarget(input, planMove),
     'move.start': (input) => this.#start(input),

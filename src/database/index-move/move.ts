@@ -44,10 +44,10 @@ export type MoveResult = {
 
 export type MoveOptions = { signal: AbortSignal; onProgress: (progress: MoveProgress) => void };
 
-/** The source rejects changes for at most this long after the last renewal. */
+/** A sealed source rejects changes. A seal ends this long after its last renewal. */
 const SEAL_LEASE_MS = 30_000;
 const SEAL_RENEWAL_MS = 5_000;
-/** A sealed source with more than CHANGES_SEALED_MAX changes is opened again, at most this many times. */
+/** A sealed source with more than CHANGES_SEALED_MAX changes that are not copied is opened again, at most this many times. */
 const SEALS_MAX = 5;
 
 /**

@@ -29,8 +29,8 @@ const CHAIN = `split_part(collection_id, '_', 1)`;
 export type CollectionNames = { id: string; address: string | null; parts: readonly string[][] };
 
 /**
- * Lists collections whose name or slug begins with `prefix`, whose id or address is the given one, or whose name is similar. At most `limit`
- * collections are listed for each of these conditions.
+ * Lists collections whose name or slug begins with `prefix`, whose id or address is the given one, or whose name is similar to the search
+ * text. Each lookup by a name or a slug lists at most `limit` collections.
  */
 export async function listCollectionsLike(
   db: Queryable,

@@ -150,7 +150,7 @@ export async function listMirroredAssetsByPrice(
   return rows.map(decodeListed);
 }
 
-/** At most `limit` assets of a collection that an account holds or sells in the mirror. */
+/** At most `limit` assets of a collection that an account holds, or sells in a mirrored listing. */
 export async function listAssetsOfAccount(
   db: Queryable,
   collectionId: string,

@@ -44,7 +44,7 @@ export async function listDueCollections(db: Queryable, collectionIds: readonly 
 
 const decodeAsset = rowDecoder('token', { asset: assetId });
 
-/** A token of the collection that is not burned. */
+/** The first token of the collection. Burned tokens are left out. */
 export async function findFirstToken(db: Queryable, collectionId: string): Promise<AssetId | null> {
   const [row] = await db.query(
     `select asset from indexer.token where collection_id = $1 and not burned order by asset limit 1`,

@@ -1,4 +1,4 @@
-// One connection to a Redis server, which counts requests. Every operation has a deadline. After the connection is lost, a RedisConnection
+// One connection to the Redis server that counts requests. Every operation has a deadline. After the connection is lost, a RedisConnection
 // does not connect again: its owner creates a new RedisConnection.
 
 import { createHash } from 'node:crypto';

@@ -53,7 +53,7 @@ class FeedReader {
   }
 
   async run(signal: AbortSignal, report: Report): Promise<TaskResult> {
-    // The feed is the operator's own. So the sales and listings that it has of a collection count as complete up to now, like an import.
+    // The feed is the operator's own. So its sales and listings of a collection count as complete up to now, like those of an import.
     const ingester = new Ingester(this.#context, { isImport: true });
     const startedAt = this.#context.clock();
     const isRecent = this.#ingested !== null && startedAt - this.#ingested.at < FULL_MS;

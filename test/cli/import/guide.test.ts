@@ -64,8 +64,8 @@ forEachEngine('the guide to imports', (engine) => {
       for (const [mistake, fields] of mistakes) {
         const { code, stdout, stderr } = await run({ ...valid, ...fields });
         const read = Number(/^dry run: (\d+) (?:rows|records)/.exec(stdout)?.[1]);
-        // The import counts all rows, or ends with an error about the rows that it did not read. A page that is not JSON in
-        // UTF-8 counts as one row.
+        // The import counts all rows, or ends with an error about the rows that it did not read. A page of
+        // a vendor's response that is not JSON in UTF-8 counts as one row.
         const isPage = title.startsWith('page of') && stderr.includes(' page 1: ');
         assert.ok(
           code === 2 || /: stopped .* not read|file ends within/.test(stderr) || read === (isPage ? 1 : 3),

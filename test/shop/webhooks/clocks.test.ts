@@ -70,7 +70,7 @@ forEachEngine('webhooks and clocks', (engine) => {
       );
     });
 
-    test(`when ${name}, a webhook that is enabled again receives the events from before it was disabled, and a recovery sends the later events`, async () => {
+    test(`when ${name}, a webhook that is enabled again receives the events recorded before it was disabled, and a recovery sends the events recorded while it was disabled`, async () => {
       const webhook = await subscribe(db, { shopId, url: receiver.url });
       await record(db, shopId, 'product.created', NOW - aheadMs);
       await disable(webhook, NOW);

@@ -76,7 +76,7 @@ function suite(store: TestStore): void {
     for (const one of bodies) assert.equal(one.timestamp, new Date(store.now()).toISOString());
   });
 
-  test('a test event is sent only to the tested webhook, even if the webhook does not subscribe to it', async () => {
+  test('a test event is sent only to the tested webhook, even if this webhook does not subscribe to test events', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/tested`, events: ['product.deleted'] });
     await create(shop, { url: `${receiver.url}/untested` });
@@ -93,7 +93,7 @@ function suite(store: TestStore): void {
     assert.equal(receivedAt('/hook/untested').length, 0);
   });
 
-  test('the delivery log lists every delivery in pages and filters by state, and a delivery can be sent again', async () => {
+  test('the delivery log lists every delivery in pages and can be filtered by state, and a delivery can be sent again', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/logged` });
     for (let n = 0; n < 5; n += 1) await shop.product();

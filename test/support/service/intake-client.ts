@@ -25,7 +25,7 @@ export type IntakeClient = {
   advance(ms: number): void;
 };
 
-/** Starts a service with a key for each scope of the intake. `more` are further settings. */
+/** Starts a service with a key for each scope of the intake, and a key of a shop. `more` are further settings. */
 export async function startIntake(engine: TestEngine, more: Record<string, string> = {}): Promise<IntakeClient> {
   let now = NOW;
   const settings = { ...(await engine.settings()), SEAPORT_ADDRESSES: `ethereum=${EXTRA}@1.6`, ...more };
