@@ -117,7 +117,7 @@ export async function measureMachine(server: Pick<PostgresServer, 'pid'>, url: s
   }
 }
 
-/** Records the most memory that the processes hold. A page that several processes share counts once (proportional set size). */
+/** Records the most memory that the processes hold. A memory page that several processes share counts once (proportional set size). */
 class MemoryPeak {
   peakMiB = 0;
   readonly #parts: Record<string, () => number[]>;
@@ -156,6 +156,7 @@ function pin(pid: number, cores: readonly number[]): void {
 
 const pageOf = (rank: number, page: string) => `/v1/collections/large-${rank}${page}`;
 
+/** The hot reads: reads that the response cache serves. */
 const HOT = [
   '/v1/collections?limit=20',
   ...['', '/listings?limit=25', '/floor', '/sales?limit=25'].map((page) => pageOf(1, page)),

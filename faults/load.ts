@@ -40,7 +40,7 @@ export const STORE_PATHS = [
   '/api/v1/webhooks',
 ] as const;
 
-/** A write that the service rejected for good, and the response, such as a 400. The load does not repeat it. */
+/** A write that the service rejected for good, for example with a 400, and the response. The load does not repeat such a write. */
 export type Rejection = { sent: Sent; answer: Answer };
 
 export class Load {
@@ -215,7 +215,7 @@ function readLastEvent(events: string): { event: string; refused?: number } | nu
   }
 }
 
-/** Whether a client repeats the request. It also repeats a request after a 500, so that the load continues. The checks report each 500. */
+/** Whether the load repeats the request. A request is repeated even after a 500, so that the load continues. The checks report each 500. */
 function isRepeatable({ path }: Sent, { status, text }: Answer): boolean {
   if (status === 'no response' || status >= 500 || status === 429) return true;
   // 409: an earlier attempt of the request is still running.

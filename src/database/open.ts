@@ -21,7 +21,7 @@ export type DatabaseSettings = {
 export type ReplicaSettings = {
   databaseReplicaUrls: readonly string[];
   indexerDatabaseReplicaUrls: readonly string[];
-  /** A replica that is further behind is not read. */
+  /** A replica that is further behind its primary than this is not read. */
   replicaMaxLagMs: number;
 };
 
@@ -75,8 +75,9 @@ export async function openDatabases(config: DatabaseSettings, log: Log, options:
 }
 
 /**
- * Opens the replicas that the settings name, and checks each of them once. Throws an OperatorError if a server is not a replica of its
- * database. Must be called after the migrations of the primary and the indexer, because replicas receive the changes of these migrations.
+ * Opens the replicas that the settings name, and checks each of them once. Throws an OperatorError if a server is not a replica of the
+ * database for which the settings name it. Must be called after the migrations of the primary and the indexer, because replicas receive the
+ * changes of these migrations.
  */
 export async function openReplicas(
   config: DatabaseSettings & ReplicaSettings,

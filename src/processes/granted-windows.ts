@@ -21,7 +21,7 @@ export type WindowPart = { window: number; requests: number; resetAt: number; le
 const ROUNDING_MS = 1_000;
 
 /**
- * The part of the remaining requests that a process gets while no other process has requested a part. The rest is kept for another process, which then
+ * The share of the remaining requests that a process gets while no other process has requested a part. The rest is kept for another process, which then
  * gets its first part without a recall.
  */
 const SHARE_OF_ONLY_USER = 0.75;

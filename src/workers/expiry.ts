@@ -23,7 +23,10 @@ const BATCH_TIMEOUT_MS = 10_000;
 /** The most batches of each kind of row in one sweep. The next sweep continues with the remaining rows. */
 const BATCHES_MAX = 200;
 
-/** The most imports whose recorded changes one sweep deletes. An import of a million records has 2,000 rows of changes. */
+/**
+ * The most imports whose recorded changes one sweep deletes. There are few, because one statement deletes the changes of all these imports. An
+ * import of a million records has 2,000 rows of changes.
+ */
 const OLD_IMPORTS_MAX = 5;
 
 /**

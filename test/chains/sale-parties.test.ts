@@ -81,7 +81,7 @@ test('a seller who signed the transaction or made the listing remains the seller
   assert.deepEqual(partiesOf([listed], moves(STRANGER, SELLER, BUYER)), [[SELLER, BUYER]]);
 });
 
-test('the seller to a bid is not changed when the signer is not known, or when the token is new', () => {
+test('the seller to a bid is not changed when the signer of the transaction is not known, or when the token is minted in the transaction', () => {
   assert.deepEqual(partiesOf([saleOf({ seller: ROUTER, buyer: BIDDER })], moves(OWNER, ROUTER, BIDDER)), [
     [ROUTER, BIDDER],
   ]);
@@ -100,7 +100,7 @@ test('a token that is bought and then sold through a router makes two sales, eac
   ]);
 });
 
-test('a token that is bought and sold again in one transaction makes two sales, each with its own parties', () => {
+test('a router that buys a token and sells it in the same transaction is the buyer of the first sale and the seller of the second', () => {
   const sales = [
     saleOf({ seller: SELLER, buyer: ROUTER }, STRANGER),
     saleOf({ seller: ROUTER, buyer: BIDDER }, STRANGER),
@@ -111,7 +111,7 @@ test('a token that is bought and sold again in one transaction makes two sales, 
   ]);
 });
 
-test('the buyer is not changed when the signer is not known, or when the token is burned', () => {
+test('the buyer is not changed when the signer of the transaction is not known, or when the token is burned', () => {
   assert.deepEqual(partiesOf([saleOf({ seller: SELLER, buyer: ROUTER })], moves(SELLER, ROUTER, BUYER)), [
     [SELLER, ROUTER],
   ]);

@@ -10,8 +10,8 @@ import { fromWireComponents, hashOrder } from '../../devnet/orders.ts';
 import type { TestDevnet } from '../support/chain/devnet.ts';
 import { createSeaportJs, startTestDevnet } from '../support/chain/devnet.ts';
 
-/** SELLER and BUYER are indexes of accounts that do not trade in the simulated world, so they have neither tokens nor approvals at the start. */
 const SIZE = { people: 2, collections: 1, tokens: 4, editions: 0 };
+/** Indexes of accounts that do not trade in the simulated world. These accounts have neither tokens nor approvals at the start. */
 const SELLER = 0;
 const BUYER = 1;
 const ERC721 = 2;

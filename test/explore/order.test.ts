@@ -56,8 +56,8 @@ forEachEngine('orders', (engine) => {
       const { data } = await intake.service.ok(`${subject.path}/listings`);
       const prices = new Map<string, unknown>();
       for (const { tokenId, orderId } of data) prices.set(tokenId, await split(orderId));
-      // The platform fee is 2 %. Both fees are rounded up.
-      assert.deepEqual(prices.get('1'), [1_001, 21, 51, 72, 1_073], 'an own order without fees');
+      // The platform fee is 2 %, and the royalty is 5 %. Both are rounded up.
+      assert.deepEqual(prices.get('1'), [1_001, 21, 51, 72, 1_073], 'an own order that does not include the fees');
       assert.deepEqual(prices.get('2'), [900, null, null, 50, 950], 'a listing whose total is stated');
       assert.deepEqual(prices.get('3'), [1_200, null, null, 0, 1_200], 'a listing without a total');
       assert.equal(prices.get('4'), null, 'a total that is less than the ask');

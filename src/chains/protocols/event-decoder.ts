@@ -38,8 +38,8 @@ export type EventDecoder = (
 export type EventDecoders = ReadonlyMap<Hex, EventDecoder>;
 
 /**
- * Appends nothing when there is no decoder for the first topic of the log. Throws UndecodableData, and appends nothing, when the log does
- * not have the form that its first topic prescribes.
+ * Appends the events of the log to `events`, with the decoder for the log's first topic. Appends nothing if there is no such decoder. If the
+ * log does not have the form that its first topic prescribes, throws UndecodableData and appends nothing.
  */
 export function decodeLog(
   log: VerifiedLog,

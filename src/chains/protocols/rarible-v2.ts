@@ -32,8 +32,8 @@ function currencyOf({ className, data }: Asset): Address | null {
 }
 
 /**
- * The words are the hashes, makers and filled amounts of the left and the right order, and the asset that each order offers. A filled
- * amount is what the order received. The left order was signed; the right order is that of the calling account. A match is ignored unless
+ * The data of the event has the hashes, makers and filled amounts of the left and the right order, and the asset that each order offers. A
+ * filled amount is what the order received. The left order was signed; the right order is that of the calling account. A match is ignored unless
  * it exchanges a token for a currency.
  */
 const match: EventDecoder = ({ address, data }, position, events) => {

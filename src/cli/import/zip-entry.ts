@@ -9,7 +9,10 @@ const NAMES_MAX = 10;
 /** The only file of an archive. Disposing of the entry closes the archive. */
 export type ZipEntry = Disposable & { name: string; size: number; open: () => Promise<Readable> };
 
-/** Throws an OperatorError if the archive is damaged, is a workbook, or does not have exactly one file. */
+/**
+ * Throws an OperatorError if the archive is damaged, is a workbook, or does not have exactly one file. The caller puts the name of the archive
+ * before the message.
+ */
 export async function openZipEntry(path: string): Promise<ZipEntry> {
   const { openPromise } = await import('yauzl');
   const archive = await openPromise(path, { autoClose: false }).catch(rejectDamaged);

@@ -20,7 +20,7 @@ export const MARKETPLACE_PREFIX = '/v1';
 const DOCUMENT = {
   title: 'Mercat marketplace interface',
   description:
-    'Public, read-only market data for NFT collections on seven chains. No API key is needed, and browsers may call it from ' +
+    'Public, read-only market data for NFT collections on seven chains. No API key is needed, and browsers may call the interface from ' +
     'any origin. Amounts are integers of base units in text. Null means unknown, never zero. When a source of data cannot be ' +
     'read, its fields are null or have an earlier value, and its rows are missing. A response that cannot be made without the source ' +
     'has the status 502 or 503.',

@@ -103,8 +103,8 @@ function toListedCounts(
     importedMaxAgeMs: null,
     eachSource: true,
   };
-  // A listing that a scan wrote is ended only by the same scan. If the scan has stopped, its listings may be out of date, and an import
-  // does not correct them.
+  // A listing that was read in scans of a marketplace (coverage of the kind `scan`) ends only in a later scan of the same marketplace. If
+  // these scans have stopped, the stored listings may be out of date, and an import does not correct them.
   const counted = toCounted(coverage, own + mirrored, need);
   if (isScanned(coverage, 'listings')) return counted.filter((one) => one.kind === 'scan');
   if (counted.length > 0) return counted;

@@ -23,7 +23,7 @@ export type ListingSnapshot = {
 };
 
 /**
- * `doubts`: how many lists in a row, up to the latest list, were too short and therefore not accepted. `doubtedSince`: when the first of
+ * `doubts`: how many consecutive lists, up to the latest list, were too short and therefore not accepted. `doubtedSince`: when the first of
  * these lists was made, in milliseconds.
  */
 export type SnapshotDoubt = { doubts: number; doubtedSince: number | null };
@@ -100,7 +100,7 @@ const decodeKey = rowDecoder('listing', { key: text });
 /**
  * Returns the keys of the active listings that a list should contain, as 32 hexadecimal digits. Listings created from `listedBefore` to
  * `takenAt` are left out, because the marketplace may not have reported them yet. A listing with a creation time after `takenAt` is not
- * left out, because this time must be wrong.
+ * left out, because such a creation time must be wrong.
  */
 export async function listExpectedKeys(tx: Queryable, snapshot: ListingSnapshot): Promise<string[]> {
   const { source, collectionId, listedBefore, takenAt, below } = snapshot;

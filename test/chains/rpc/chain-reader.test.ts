@@ -91,7 +91,7 @@ suite('a chain is read through an endpoint', () => {
     assert.ok(events.length > 0 && events.every((event) => 'protocol' in event));
   });
 
-  test('if there are more contracts than one request may contain, they are read in several requests', async () => {
+  test('the events of more contracts than one request may name are read with several requests', async () => {
     const strangers = Array.from(
       { length: 450 },
       (_, index) => `0x${(index + 1).toString(16).padStart(40, '0')}` as Address,

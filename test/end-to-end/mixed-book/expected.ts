@@ -1,5 +1,6 @@
 // Computes the expected mixed book (own orders and mirrored listings) from the accepted orders, the chain's state and the rows of each
-// marketplace. This file must never use the service's code, so that no rule is checked with its own code.
+// marketplace. This file must never use the service's code, so that the rules of the service are not checked with the code of the
+// service.
 
 import { createHash } from 'node:crypto';
 import type { Hex } from 'viem';

@@ -181,7 +181,7 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual([last.volume.allTime, last.sales.allTime], [9, 9]);
       market.advance(MINUTE_MS);
       const old = await statsOf(subject);
-      // The own order is not the listed count, because a record has counted more listings.
+      // The listed count is not computed from the own order, because a record has counted more listings.
       assert.deepEqual([old.owners, old.supply, old.listedCount], [null, null, null]);
       assert.deepEqual(
         [old.volume, old.sales],

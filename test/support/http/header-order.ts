@@ -1,4 +1,5 @@
-// Sends requests with an API key and keeps the headers of the responses in their order. The `Headers` of `fetch` are sorted.
+// Sends requests with an API key and keeps the headers of the responses in their order. Uses node:http, because the `Headers`
+// of `fetch` are sorted.
 
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';

@@ -175,7 +175,7 @@ test('a price in SOL is converted to lamports from its decimal text', async (t) 
   book.listings.set(
     LANTERNS_SYMBOL,
     amounts.map((raw, index) =>
-      // A program that stores the amount as a double prints it in this form.
+      // The price has the form in which a server that stores prices as doubles sends it.
       listingRow(index, { price: Number(toDecimalText(raw, 9)), priceInfo: undefined, token: undefined }),
     ),
   );

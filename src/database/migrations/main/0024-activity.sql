@@ -18,7 +18,8 @@ create table main.market_change (
   block_number  bigint,
   -- Identifies the fact that the change records, such as a sale by its key.
   fact          text collate "C",
-  -- The facts that a change of the kind `reorg` takes back; null for other kinds, and for a `reorg` that takes back all later blocks.
+  -- The facts that a change of the kind `reorg` takes back; null for other kinds, and for a `reorg` that takes back the changes of all
+  -- later blocks.
   facts         text[]
 );
 
