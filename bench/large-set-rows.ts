@@ -1,9 +1,9 @@
-// Returns the statements that make the rows of the large set. Sales and listings are made in the order of their times, each of a random
+// Returns the statements that make the rows of the large set (large-set.ts). Sales and listings are made in the order of their times, each of a random
 // collection. So the rows of a collection are spread over the table, as they are when a service follows a market.
 
 import type { LargeSize } from './large-set.ts';
 
-/** The expected rows of a collection are in proportion to `1 / rank ^ SKEW`. The largest collection has rank 1. */
+/** The expected number of rows of a collection is in proportion to `1 / rank ^ SKEW`. The largest collection has rank 1. */
 const SKEW = 0.82;
 const CHAINS = ['ethereum', 'ethereum', 'ethereum', 'polygon', 'base', 'solana', 'apechain', 'abstract', 'ink'];
 /** The tokens of a collection have traits if its rank modulo `every` is `place`. */
@@ -43,7 +43,7 @@ export function rowsSql({ now, seed, ...size }: LargeSize & { now: string; seed:
   };
   const inverse = 1 - SKEW;
   const range = `(power(${size.collections} + 1, ${inverse}) - 1)`;
-  /** The rank of a collection, drawn with a probability in proportion to its expected rows. */
+  /** The rank of a collection, drawn with a probability in proportion to its expected number of rows. */
   const rankAt = (random: string) =>
     `least(${size.collections}, greatest(1, floor(power(${random} * ${range} + 1, ${1 / inverse}))))::int`;
   const timeOf = (rows: number, days: number) =>
@@ -162,8 +162,8 @@ export function rowsSql({ now, seed, ...size }: LargeSize & { now: string; seed:
 }
 
 /**
- * Returns the statements that fill further tables from the rows, by table. Only listings that meet `listed` and sales that meet `traded`
- * count.
+ * Returns the statements that fill further tables from the rows, by table. `listed` and `traded` are SQL conditions: only the listings
+ * that meet `listed`, and the sales that meet `traded`, count.
  */
 export function deriveSql({ listed, traded }: { listed: string; traded: string }): Record<string, string> {
   return {

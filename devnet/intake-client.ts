@@ -19,7 +19,7 @@ const CREATED = 201;
 const TIMEOUT_MS = 30_000;
 const RETRY_MS = 50;
 /**
- * How long an order is posted again if its rejection may be temporary. The service follows the chain with a delay, so it may accept the
+ * For how long an order is posted again if its rejection may be temporary. The service follows the chain with a delay, so it may accept the
  * order soon.
  */
 const PATIENCE_MS = 30_000;

@@ -93,7 +93,10 @@ async function installSeaport(chain: LocalChain, controller: Address): Promise<C
   return { address: SEAPORT_ADDRESS, abi: artifact.abi };
 }
 
-/** Creates the conduit as the owner of CONDUIT_KEY. Copies the conduit's code to the address that the patched controller derives from this key. */
+/**
+ * Creates the conduit. CONDUIT_KEY begins with the address of the only account that may create the conduit. Copies the conduit's code to the
+ * address that the patched controller derives from CONDUIT_KEY.
+ */
 async function installConduit(chain: LocalChain, controller: Contract, codeHash: Hex): Promise<void> {
   const owner = CONDUIT_KEY.slice(0, 42) as Address;
   await chain.rpc.call('anvil_setBalance', owner, CONDUIT_OWNER_BALANCE);

@@ -658,7 +658,7 @@ export const texts = {
     webhooksEmpty: 'No delivery and no event waits.',
     webhooksOf: (pending: string, due: string, events: string) =>
       `Waiting deliveries: ${pending}. Due now: ${due}. Events without deliveries: ${events}.`,
-    webhooksOldest: (age: string) => `The oldest one has been due for ${age}.`,
+    webhooksOldest: (age: string) => `The oldest due delivery has been due for ${age}.`,
     trading: 'Trading',
     tradingOf: (chains: string) =>
       `The console offers to list, buy and cancel with a wallet on ${chains}. Orders for these chains need no key.`,

@@ -107,7 +107,7 @@ async function findAccepted(reader: ChainReader, head: BlockHeader): Promise<Blo
 
 /**
  * Whether the block of the cursor is no longer part of the chain. A head below the cursor does not prove this: the endpoint may merely be
- * behind. The head of such an endpoint has the hash that is stored for the number of this head.
+ * behind. Its head then has the hash that is stored for the same block number.
  */
 async function isOrphaned({ main, reader }: FollowContext, cursor: ChainCursor, head: BlockHeader): Promise<boolean> {
   if (head.number > cursor.number) {

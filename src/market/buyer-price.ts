@@ -9,7 +9,7 @@ export type BuyerPrice = { ask: bigint; platformFee: bigint | null; royalty: big
 
 /**
  * The price of an own order that states only the ask: platform fee and royalty are added, each rounded up. Within a collection, a lower ask
- * never has a higher total.
+ * never has a higher total, so the lowest total is that of the lowest ask.
  */
 export function toOwnBuyerPrice(
   { platformFeeBps }: Pick<Market, 'platformFeeBps'>,

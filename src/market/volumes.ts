@@ -1,5 +1,5 @@
-// Computes the all-time volume of a collection in native units. The list of collections shows this volume. The volume also decides
-// between collections on several chains with the same address: a request for the address gets the collection with the largest volume.
+// Computes the all-time volume of a collection in native units. The list of collections shows this volume. Collections on
+// several chains may have the same address: a request for this address gets the collection with the largest volume.
 
 import type { Chain } from '../core/chains.ts';
 import type { VolumeFacts } from './provenance/trade.ts';

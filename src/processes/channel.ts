@@ -68,8 +68,8 @@ export class Channel<Remote extends CallTable, Own extends CallTable> {
       else waiting?.reject(new Error(error));
     }
     if (calls.length === 0) return;
-    // A call may depend on a reply in the same batch. For example, a reply grants requests to this process, and a call of `giveBack` asks
-    // this process to return them. So the code that waits for the replies runs before the calls are handled.
+    // A call may depend on a reply in the same batch. For example, a reply gives this process a part of a rate limit window, and a call of
+    // `giveBack` asks for the unused rest of this part. So the code that waits for the replies runs before the calls are handled.
     setImmediate(() => {
       for (const call of calls) void this.#handle(call);
     });

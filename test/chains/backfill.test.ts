@@ -25,7 +25,7 @@ const ethereum = createChains().get('ethereum') ?? assert.fail();
 const CONTRACT = toEvmAddress('lamps');
 const COLLECTION = `ethereum_${CONTRACT}`;
 const OWNER = toEvmAddress('owner');
-/** A part is stored when it has 5,000 events or more and its last block is complete. */
+/** Two blocks make one part: a part is stored when it has 5,000 events or more and its last block is complete. */
 const MINTS_OF_BLOCK = 2_600;
 const WAIT_MS = 30_000;
 
@@ -121,7 +121,7 @@ forEachEngine('a backfill', (engine) => {
     assert.deepEqual(steps.slice(0, 3), ['read from 0', 'read from 2', 'stored']);
   });
 
-  test('a backfill stores nothing of a slice whose last block is not the block of the cursor', async () => {
+  test('a backfill stores nothing of a slice that ends at the cursor, if the endpoints have replaced the block of the cursor', async () => {
     const { db, chain, context, readTo, counts } = await start();
     chain.mine([mint(1)]);
     chain.mine([mint(2)]);
@@ -144,7 +144,7 @@ forEachEngine('a backfill', (engine) => {
     let copies = 0;
     const { followed } = toContext(db);
     followed.readerOf = (chainId) => (chainId === 'ethereum' ? chain.reader : null);
-    // The projection, which reports changes of its own, cannot use its database.
+    // The projection would report changes too. It cannot, because its database fails.
     const fail = () => Promise.reject(new Error('out of reach'));
     const indexer: Database = { ...db, query: fail, queryPrepared: fail, transaction: fail, within: () => indexer };
     const context = {

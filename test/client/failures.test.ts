@@ -105,7 +105,7 @@ test('a list whose cursor does not change is an error, and not an endless loop',
   assert.equal(requests.length, 2);
 });
 
-test('a stale page keeps the names of the sources that failed', async (context) => {
+test('the `meta` of a stale page of a list has the names of the sources that failed', async (context) => {
   const meta = { stale: true, staleSources: ['indexer-mirror'] };
   const page = { data: [], pagination: { nextCursor: null, hasMore: false }, meta };
   const { url } = await startScriptedServer(context, sends(200, page));

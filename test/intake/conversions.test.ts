@@ -53,7 +53,7 @@ describe('prices', () => {
     assert.equal(await valueOf('price', base, '5.5'), '5.5', 'half a base unit was converted');
   });
 
-  test('a decimal comma is read, and a cell that could have another meaning rejects the row', async () => {
+  test('a decimal comma is read, and a cell that is not a number with a decimal comma rejects the row', async () => {
     const comma = native('decimal-comma');
     for (const [text, raw] of [
       ['1,5', (3n * ETHER) / 2n],

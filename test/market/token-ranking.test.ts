@@ -80,7 +80,7 @@ forEachEngine('computed ranks', (engine) => {
     assert.equal((await rankLater(60 * MINUTE_MS)).read, 0, 'ranked tokens were ranked again');
   });
 
-  test('no token is ranked while the list of tokens is not known to be complete', async () => {
+  test('tokens are ranked only when the list of tokens is known to be complete', async () => {
     await ingest(db, collection(), hat(1, 'Cap'), hat(2, 'Crown'));
     await rank();
     assert.deepEqual(await ranksOf(2), [null, null]);

@@ -51,7 +51,7 @@ forEachEngine('orders on a followed chain', (engine) => {
       if (engine.name === 'postgresql') {
         const isWaiting = async () =>
           outcome !== null || (await orders.db.query('select 1 from pg_locks where not granted')).length > 0;
-        await until(isWaiting, 5_000, 'the order neither waited nor was accepted');
+        await until(isWaiting, 5_000, 'the submission neither waited nor ended');
       }
       await updateHoldings(tx, [{ collectionId: COLLECTION, tokenId: '1', holder: OFFERER, quantity: -1n }]);
     });

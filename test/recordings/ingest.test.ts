@@ -1,5 +1,6 @@
 // Runs the tasks of the vendors. Each request gets the recorded response of another operation. Such a response must not change the stored
-// rows, with one exception: rows that fit the request are stored as received.
+// rows, with one exception: rows that fit the request are stored as received. Also ingests recorded traits, and a recorded price in
+// hexadecimal.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -45,51 +46,55 @@ forEachEngine('recorded responses of other operations', (engine) => {
     await emptySyncTables(db);
   });
 
-  test('a recorded response of another operation changes no stored row', needsPayloads(), async (t) => {
-    let passed = 0;
-    const clock = () => NOW + passed;
-    const world = await startVendorServers(t, { now: clock, rows: ROWS });
-    await world.follow(db);
-    const wrong = await startSameResponse(t);
-    const { url } = wrong;
-    const everywhere = { opensea: url, magicEden: url, das: url, coinbase: url, coingecko: url };
-    const log = createLog('silent');
-    const createTasks = (settings: Record<string, string>) => {
-      const config = readConfig({ ...settings, OPENSEA_HOURLY_BUDGET: '1000000' });
-      const context: ServiceContext = { ...toContext(db, { clock }), config, log, random: () => 0.5 };
-      const vendors = config.vendors.filter(({ name }) => name !== 'feed');
-      return createVendorTasks(vendors, context, PACE);
-    };
-    const run = (tasks: readonly Task[]) => {
-      const stop = AbortSignal.timeout(LIMIT_MS);
-      return Promise.all(tasks.map((task) => runTask(task, { main: db, log, random: () => 0.5, stop, force: true })));
-    };
-    const ends = await run(await createTasks(world.settings()));
-    assert.ok(ends.every((end) => end.kind === 'done' && end.result.problems?.length === 0));
-    assert.deepEqual(await world.missing(db), ['feed']);
-    const truth = await dumpTables(db);
-    const tasks = await createTasks(world.settings(everywhere));
-    const unreported: string[] = [];
-    for (const [file, recorded] of Object.entries(RECORDED)) {
-      if (recorded.what === 'notes' || (recorded.what === 'answer' && recorded.asked)) continue;
-      const text = readPayload(file);
-      for (const given of recorded.vendor === 'helius' ? [text, withRequestId(text)] : [text]) {
-        wrong.give(given);
-        passed += PAUSE_MS;
-        for (const task of tasks) {
-          wrong.reset();
-          const [end] = await run([task]);
-          // A task that sent no request got no wrong response.
-          if (end?.kind !== 'done' || wrong.count() === 0) continue;
-          const { problems = [], refused } = end.result;
-          if (problems.length + refused === 0) unreported.push(`${file} ${task.name}`);
+  test(
+    'a recorded response of another operation changes no stored row if its rows do not fit the request',
+    needsPayloads(),
+    async (t) => {
+      let passed = 0;
+      const clock = () => NOW + passed;
+      const world = await startVendorServers(t, { now: clock, rows: ROWS });
+      await world.follow(db);
+      const wrong = await startSameResponse(t);
+      const { url } = wrong;
+      const everywhere = { opensea: url, magicEden: url, das: url, coinbase: url, coingecko: url };
+      const log = createLog('silent');
+      const createTasks = (settings: Record<string, string>) => {
+        const config = readConfig({ ...settings, OPENSEA_HOURLY_BUDGET: '1000000' });
+        const context: ServiceContext = { ...toContext(db, { clock }), config, log, random: () => 0.5 };
+        const vendors = config.vendors.filter(({ name }) => name !== 'feed');
+        return createVendorTasks(vendors, context, PACE);
+      };
+      const run = (tasks: readonly Task[]) => {
+        const stop = AbortSignal.timeout(LIMIT_MS);
+        return Promise.all(tasks.map((task) => runTask(task, { main: db, log, random: () => 0.5, stop, force: true })));
+      };
+      const ends = await run(await createTasks(world.settings()));
+      assert.ok(ends.every((end) => end.kind === 'done' && end.result.problems?.length === 0));
+      assert.deepEqual(await world.missing(db), ['feed']);
+      const truth = await dumpTables(db);
+      const tasks = await createTasks(world.settings(everywhere));
+      const unreported: string[] = [];
+      for (const [file, recorded] of Object.entries(RECORDED)) {
+        if (recorded.what === 'notes' || (recorded.what === 'answer' && recorded.asked)) continue;
+        const text = readPayload(file);
+        for (const given of recorded.vendor === 'helius' ? [text, withRequestId(text)] : [text]) {
+          wrong.give(given);
+          passed += PAUSE_MS;
+          for (const task of tasks) {
+            wrong.reset();
+            const [end] = await run([task]);
+            // A task that sent no request got no wrong response.
+            if (end?.kind !== 'done' || wrong.count() === 0) continue;
+            const { problems = [], refused } = end.result;
+            if (problems.length + refused === 0) unreported.push(`${file} ${task.name}`);
+          }
+          assert.deepEqual(await dumpTables(db), truth, file);
         }
-        assert.deepEqual(await dumpTables(db), truth, file);
       }
-    }
-    // The rows of this file are activities of the right shape without a sale. There is nothing to report.
-    assert.deepEqual(unreported, ['magiceden-solana/v2_tokens_token_mint_activities.json magic-eden-sales']);
-  });
+      // The rows of this file are activities of the right shape without a sale. There is nothing to report.
+      assert.deepEqual(unreported, ['magiceden-solana/v2_tokens_token_mint_activities.json magic-eden-sales']);
+    },
+  );
 
   test(
     'the rows of a recorded response of another operation are stored as received when they fit the request',

@@ -76,7 +76,7 @@ test(
 );
 
 test(
-  'in Magic Eden’s example, where the two mints of a row differ, the listed token is `tokenMint`',
+  'if a row of Magic Eden’s example of listings has two different mints, the listed token is `tokenMint`',
   needsPayloads(LISTINGS),
   async (t) => {
     const { book, upstream } = await start(t);

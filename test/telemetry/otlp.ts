@@ -1,4 +1,4 @@
-// Decodes the OTLP/JSON requests of an OpenTelemetry receiver, by the specification of OTLP.
+// Decodes the OTLP/JSON requests that an OpenTelemetry receiver has received, by the specification of OTLP.
 
 import assert from 'node:assert/strict';
 import type { Receiver } from '../shop/webhooks/fixtures.ts';

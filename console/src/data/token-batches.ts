@@ -1,4 +1,4 @@
-// Joins the reads of single tokens into one request, because a page with a list of events names many tokens at once.
+// Joins the reads of single tokens into one request, because a console page with a list of events names many tokens at once.
 
 import type { Token } from '../../../client/src/market.ts';
 import { client } from './client.ts';

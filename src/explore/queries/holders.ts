@@ -7,7 +7,7 @@ export type Holder = { owner: string; tokens: number };
 
 const decodeHolder = rowDecoder('holder', { owner: text, tokens: safeInteger });
 
-/** Returns the holders with the most tokens first. */
+/** Returns at most `limit` holders. The holder with the most tokens comes first. */
 export async function listLargestHolders(db: Queryable, collectionId: string, limit: number): Promise<Holder[]> {
   const rows = await db.query(
     `select owner, tokens from indexer.holder where collection_id = $1 order by tokens desc, owner limit $2`,

@@ -11,8 +11,8 @@ import type { TrackChanges } from '../undo/change-log.ts';
 export type RecordLocation = { collectionId: string; chain: string; contractAddress: Address };
 
 /**
- * The collections that the records name. Collection records are skipped. If several records name the same collection, its address is taken
- * from the first of them.
+ * The collections that the records name with a contract address. Collection records are skipped. If several records name the same
+ * collection, its address is taken from the first record that has an address.
  */
 export function listLocations(records: readonly NumberedRecord[]): RecordLocation[] {
   const located = new Map<string, RecordLocation>();

@@ -155,8 +155,8 @@ export async function listCheapestVisible(
 }
 
 /**
- * A mirrored listing as a buyer sees it. `raw`, in base units, is the total with all fees. If `isAsk` is true, the listing is an own listing
- * and `raw` is its price without fees.
+ * A mirrored listing as a buyer sees it. `raw` is in base units. If `isAsk` is true, `raw` is the price of an own listing without fees.
+ * Otherwise `raw` is the total with all fees.
  */
 export type CheapFill = { asset: AssetId; raw: bigint; isAsk: boolean };
 

@@ -81,7 +81,7 @@ export class AttemptRecorder {
   }
 }
 
-/** One combined sign for each webhook whose health may change. A success changes only the health of a failing webhook. */
+/** One combined health sign (health.ts) for each webhook whose health may change. A success changes only the health of a failing webhook. */
 function signsByWebhook(entries: readonly Entry[]): Map<string, HealthSign> {
   const signs = new Map<string, HealthSign>();
   const failing = new Set(entries.filter(({ wasFailing }) => wasFailing).map(({ webhookId }) => webhookId));

@@ -68,8 +68,8 @@ export type CheapestEnd = WalkEnd & { below: bigint | null };
 /**
  * Reads the cheapest listings of a collection, up to a number of pages. OpenSea sorts them by price; if they are not sorted, the walk has
  * the gap `out of order`. OpenSea does not document whether an order of several units is sorted by the price of one unit or of all units.
- * So if an ERC-1155 token is among the listings, the sort order is not checked, and `below` is zero, so that no listing is retired. If the
- * walk read all listings, `below` is null in every case.
+ * So if an ERC-1155 token is among the listings, the sort order is not checked. If such a walk is cut off after
+ * `pages` pages, `below` is zero, so that no listing is retired.
  */
 export async function* walkOpenSeaCheapest(
   upstream: UpstreamClient,

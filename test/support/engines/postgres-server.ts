@@ -47,7 +47,7 @@ function toDatabaseUrl(serverUrl: string, name: string): string {
 
 const templates = new Map<string, Promise<string>>();
 
-/** The name of a database with all migrations, which tests copy. The database is made at the first call for a server. */
+/** Returns the name of a database that tests copy. All migrations are applied to it. The first call for a server makes the database. */
 export function migratedTemplate(serverUrl: string): Promise<string> {
   const known = templates.get(serverUrl);
   if (known) return known;
@@ -187,7 +187,7 @@ export async function startOwnPostgres({
   const signalAll = (signal: NodeJS.Signals) => {
     const first = child?.pid;
     if (first === undefined) return;
-    // The first process starts the others. It is signalled first: while it is suspended, it cannot start more children, so the list is complete.
+    // The first process starts the other processes. A freeze suspends the first process before the children are listed, so that no child is missed.
     process.kill(first, signal);
     for (const pid of listChildren(first)) signalIfThere(pid, signal);
   };

@@ -39,7 +39,7 @@ const without = (record: SourceRecord, name: string) =>
   Object.fromEntries(Object.entries(record).filter(([field]) => field !== name));
 
 forEachEngine('ids of OpenSea listings', (engine) => {
-  test('the lists of a collection have the id of a listing as orderId, for the listing and for its sale; the token has the order hash as orderId', async () => {
+  test('in the listings and the sales of a collection, orderId is the id of the listing; in the listing of a token, orderId is the order hash', async () => {
     const { listing, sale, orderHash } = readOrder();
     const service = await startTestService({ settings: await engine.settings(), clock: () => NOW });
     try {

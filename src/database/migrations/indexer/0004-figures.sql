@@ -2,7 +2,7 @@
 
 -- Why an active listing is hidden: by the log of its followed chain, the listing cannot be filled. `pending`: the listing has not been compared
 -- with the chain's log yet. `no-balance`: the seller does not hold the token. `not-approved`: the account that transfers the token for the order is
--- not approved. `counter` is never stored. Null if the listing is not hidden, or not active.
+-- not approved. `counter` is allowed, but never stored. Null if the listing is not hidden, or not active.
 alter table indexer.listing add column undeliverable text collate "C"
   constraint listing_undeliverable_check
   check (undeliverable in ('pending', 'no-balance', 'not-approved', 'counter'));

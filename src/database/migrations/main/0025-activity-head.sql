@@ -1,3 +1,3 @@
--- From now on, the first merge inserts the row of `activity_head`. In a new database this table is then empty, so that a backup can be restored
--- into the database.
+-- Deletes the row of `activity_head` if no position has been assigned: the first merge now inserts the row. So the table is empty in a new
+-- database, and a backup can be restored into this database.
 delete from main.activity_head where position = 0;
