@@ -60,8 +60,8 @@ export type SampleSale = {
 };
 
 /**
- * Replaces the only other marketplace of a collection if that marketplace has the same name as the service. The name of a service cannot
- * contain a hyphen, so no service has this name.
+ * The marketplace of a collection for which the catalogue names only one marketplace, if that one has the name of the service. No service has
+ * the name `magic-eden`, because the name of a service cannot contain a hyphen.
  */
 const OTHER_MARKETPLACE = 'magic-eden';
 

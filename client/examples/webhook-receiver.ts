@@ -8,7 +8,7 @@ import { MercatError, verifyWebhook } from 'mercat-client/webhooks';
 
 /** Calls `onEvent` once for each event, although deliveries may be repeated. */
 export function createReceiver(secret: string, onEvent: (event: WebhookEvent) => void): Server {
-  // These ids are lost when the process ends. A receiver in production keeps them in its database.
+  // The processed ids are lost when the process ends. A receiver in production keeps them in its database.
   const processed = new Set<string>();
   return createServer((request, response) => {
     const receive = async () => {

@@ -200,8 +200,8 @@ class Run {
     const tokens = random.shuffle(listableTokens(signing)).slice(0, Math.min(missing, LISTED_AT_ONCE_MAX));
     const height = await readHeight(world.chain);
     for (const { token, person } of tokens) {
-      // A person who has recently raised the counter lists no token: a reorganisation could undo the raise, and an order that was signed with
-      // the raised counter would then be invalid.
+      // A person who has recently raised their Seaport counter lists no token: a reorganisation could undo the raise, and an order that was
+      // signed with the raised counter would then be invalid.
       const raisedAt = state.counters.get(person.address)?.block ?? -Infinity;
       if (raisedAt + options.reorgDepthMax >= height) continue;
       await simulation.post(await signListings(signing, [draftListing(signing, person, token)]));

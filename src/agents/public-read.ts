@@ -20,7 +20,10 @@ const ADVICE: Readonly<Record<string, string>> = {
   unavailable: 'Try again in a few seconds',
 };
 
-/** Makes a ToolError of an error response of the public interfaces. The message of the ToolError is that of the response, followed by advice. */
+/**
+ * Makes a ToolError of an error response of the public interfaces. The message is that of the response, followed by advice. A parameter is called
+ * an argument.
+ */
 export function toToolError(body: Json): ToolError {
   const error = memberOf(body, 'error');
   const message = (textMemberOf(error, 'message') ?? 'The read failed').replace(/^(Query|Path) parameter/, 'Argument');

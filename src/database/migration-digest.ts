@@ -31,7 +31,10 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** `text`: the digest of the complete text with its first comments, which databases have recorded. */
+/**
+ * The digests of the first migrations. `text`: of the complete text with its first comments, as databases have recorded it. `statements`: of the
+ * statements alone. `digestMigration` returns `text` while the statements are unchanged.
+ */
 export const FIRST_DIGESTS: Readonly<Record<string, { statements: string; text: string }>> = {
   'main/0001-marketplace.sql': {
     statements: '6991f8e57be9b71e6c515ca5daefd800f2dd8df4ffb69669398265bf53826ad0',

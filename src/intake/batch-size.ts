@@ -12,8 +12,8 @@ export const BATCH_ROWS_FIRST = 500;
  */
 const BATCH_ROWS_MAX: Record<Engine, number> = { embedded: 2_000, postgresql: 10_000 };
 /**
- * The largest number of records in one batch that has products or orders. Their rows are written one after the other, and requests of the
- * store and the follower of the chain wait for them.
+ * The largest number of records in one batch that has products or orders. Their rows are written one after the other. The
+ * follower of the chain and the requests of the store wait for these rows.
  */
 const ROWS_MAX_OF_PRIMARY = 2_000;
 /** The largest number of records in one batch on any engine. */

@@ -16,8 +16,8 @@ export type WhenLocked = 'wait' | 'skip';
 
 export type GroupedChangesOptions<Request extends { productId: string }> = {
   /**
-   * Returns the interface for the statements of one group of changes of a shop. Rejects statements that would begin after `latest`, a time of
-   * `performance.now()`. `productId` is set if all changes of the group are of one product that another transaction has locked.
+   * Returns the interface for the statements of one group of changes of a shop. The interface rejects statements that would begin after
+   * `latest`, a time of `performance.now()`. `productId` is set if all changes of the group are of one product that another transaction has locked.
    */
   statementsOf: (shopId: string, options: { productId?: string; latest: number }) => Statements;
   clock: Clock;

@@ -99,7 +99,7 @@ export function listUnder(response: unknown, names: readonly string[]): Recorded
   return list ?? toNoRows(`has no list “${names[0]}”`);
 }
 
-/** Null for a value that is not an array, because such a value is itself a row. A file that is a single array is read row by row. */
+/** Null for a value that is not an array. Such a value is itself a row, because a file that is a single array is read row by row. */
 export function toArrayRows(response: unknown): RecordedRows | null {
   return Array.isArray(response) ? response : null;
 }

@@ -99,7 +99,7 @@ describe('the MCP server', () => {
     }
   });
 
-  test('a collection has its figures with unit and provenance, and the total that a buyer pays', async () => {
+  test('get_collection returns each figure with its unit and provenance, the ask floor and the buyer floor', async () => {
     const { data } = await client.ok('get_collection', { collection: COLLECTION });
     const { stats } = (await service.ok(`/v1/collections/${COLLECTION}`)).data;
     const floors = (await service.ok(`/v1/collections/${COLLECTION}/floor`)).data;
@@ -184,7 +184,7 @@ describe('the MCP server', () => {
     }
   });
 
-  test('a web page of another host gets a 403; a program, a page of the service and a local page do not', async () => {
+  test('a web page of another origin gets a 403; a program, a page of the service and a local page do not', async () => {
     for (const origin of ['https://evil.example', 'http://market.example', 'null', 'https://localhost.evil.example']) {
       const response = await post(service.url, LIST, { origin });
       assert.equal(response.status, 403, origin);

@@ -207,7 +207,7 @@ function startReaders(service: TestService, subjects: readonly TestCollection[])
   const running = Promise.all([run(0), run(20), run(40)]);
   return {
     responses: () => responses,
-    /** Whether the latest response of every path began after the time, and is complete. */
+    /** Whether every path was requested after `time`, and the latest response of each path is complete. */
     completeSince: (time: number) => {
       const latest = new Map(responses.filter(({ at }) => at > time).map((one) => [one.path, one]));
       return (

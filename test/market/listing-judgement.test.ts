@@ -81,7 +81,7 @@ test('when the event that ended a listing is gone, the listing is judged again',
   assert.deepEqual(derive({ balance: 0n }, { ...ended, isRetired: true }), ['cancelled', null, null, null]);
 });
 
-test('a listing that its marketplace reported as ended stays ended without an event of the chain, and is not hidden', () => {
+test('a listing that its marketplace reported as ended stays ended and is not hidden, even if the chain has no event that ended it', () => {
   for (const status of ['filled', 'cancelled', 'expired'] as const) {
     const reported = { status, undeliverable: null, tx: '0x9' };
     assert.deepEqual(derive({ balance: 0n }, reported), [status, null, null, '0x9']);

@@ -78,7 +78,7 @@ export function describeStockConcurrency(store: TestStore): void {
   });
 
   describe('inventory.low', () => {
-    test('inventory.low is sent only when the stock falls from above the level to the level or below', async () => {
+    test('inventory.low is sent only when the stock falls from above the low-stock level to this level or below', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 10 });
       const countEventsOf = async (body: object) => {
@@ -106,7 +106,7 @@ export function describeStockConcurrency(store: TestStore): void {
       assert.deepEqual([await countEventsOf({ set: 11 }), await countEventsOf({ adjustment: -1_000 })], [0, 1]);
     });
 
-    test('inventory.low is sent once by a PUT that crosses the level', async () => {
+    test('inventory.low is sent once by a PUT that crosses the low-stock level', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 11 });
       await shop.ok('PUT', `/products/${id}`, { inventory: 10 });
@@ -124,13 +124,17 @@ export function describeStockConcurrency(store: TestStore): void {
       assert.deepEqual(await listLowEvents(shop), []);
       assert.equal((await shop.walk('/inventory/adjustments')).length, 3);
       await shop.ok('PUT', `/products/${id}`, { trackInventory: true });
-      assert.deepEqual(await listLowEvents(shop), [], 'an event was sent although the stock did not cross the level');
+      assert.deepEqual(
+        await listLowEvents(shop),
+        [],
+        'an event was sent although the stock did not cross the low-stock level',
+      );
       await shop.ok('PUT', `/products/${id}`, { trackInventory: false, inventory: 50 });
       await shop.ok('PUT', `/products/${id}`, { trackInventory: true, inventory: 1 });
       assert.equal(
         (await listLowEvents(shop)).length,
         1,
-        'a request that turns on tracking and crosses the level did not send one event',
+        'a request that turns on tracking and crosses the low-stock level did not send one event',
       );
     });
   });

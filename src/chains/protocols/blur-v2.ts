@@ -137,7 +137,7 @@ function toListingHash(orderHash: Hex, listingIndex: bigint): Hex {
 
 /**
  * `CancelTrade` is not read: it names orders by hash, and no marketplace reports these hashes, so the event could end no mirrored listing.
- * A listing of a sold token is hidden, because its seller no longer holds the token.
+ * A sale ends no mirrored listing either. The listing of a sold token is hidden instead, because its seller no longer holds the token.
  */
 export const BLUR_V2: SettlementProtocol = {
   listContracts: deployedAt({ ethereum: ['0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5'] }),

@@ -1,5 +1,5 @@
-// Reads the newest block, block headers by number, and the number of the finalized block. An implausible newest block is rejected until it
-// is confirmed.
+// Reads the newest block, block headers by number, and the number of the finalized block. A newest block is implausible if
+// its number is far from the best head (best-head.ts). An implausible block is rejected until it is confirmed.
 
 import type { BlockHeader } from '../../chain-log/chain-event.ts';
 import type { Clock } from '../../core/clock.ts';

@@ -93,7 +93,7 @@ export async function beginMove(sides: MoveSides): Promise<BegunMove> {
   // Rejects a target that is also the source. Otherwise the second lock below would fail, as if another process held it.
   await checkMove(sides);
   return withBeginLock(sides.target, async () => {
-    // The embedded engine has one connection, and it is open in this process only.
+    // An embedded source needs no lock, because only this process has it open. The lock would occupy its only connection.
     if (sides.source.engine === 'embedded') return begin(sides);
     return withBeginLock(sides.source, () => begin(sides));
   });

@@ -25,8 +25,8 @@ const LOCK_PAUSE_MS = 250;
 const WRITERS = `hashtextextended('mercat index move', 0)`;
 
 /**
- * The lock is taken before the state is read. A transaction that seals the source holds the lock alone. So it waits for earlier writers,
- * and later writers read the state that the transaction has committed.
+ * The lock is taken before the state is read. A transaction that seals the source holds the lock in exclusive mode. So it waits for
+ * earlier writers, and later writers read the state that the transaction has committed.
  */
 const GUARD = `
   create or replace function index_move.guard() returns trigger language plpgsql as $guard$

@@ -47,8 +47,8 @@ const decodeTrait = rowDecoder('trait', { id: integer, name: text, tokens: safeI
 const decodeSets = rowDecoder('collection_figures', { traitSets: column('trait_sets', safeInteger) });
 
 /**
- * `wanted`: the values that are accepted for each trait name. Returns the filter for tokens that have an accepted value for every name, or
- * null if no token has an accepted value for one of the names.
+ * `wanted`: the values that are accepted for each trait name. Returns the filter for tokens that have an accepted value for every name.
+ * Returns null if there is a name for which no token has an accepted value.
  */
 export async function findTraitFilter(
   db: Queryable,

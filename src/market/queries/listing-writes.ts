@@ -314,8 +314,8 @@ export async function updateListingsOfOwnOrders(
 const decodeOrderHash = rowDecoder('listing', { orderHash: column('order_hash', text) });
 
 /**
- * Finds those orders of the given listings that have stored listings of one asset at several marketplaces. Returns the hashes of these
- * orders, sorted. If an order is not among them, a change of its listing affects no other listing.
+ * Of the orders of the given listings, finds each order of which several marketplaces have a stored listing of the same asset. Returns the
+ * hashes of these orders, sorted. A change of a listing of any other order affects no other listing.
  */
 export async function listSharedOrderHashes(
   tx: Queryable,

@@ -111,8 +111,8 @@ export class KeyVerifier {
 }
 
 /**
- * Whether `now` is before the end of a period that began at most `lengthMs` ago. If more time than `lengthMs` is left, the clock was set back:
- * the period then counts as ended.
+ * Whether `now` is before `until`, the end of a period of `lengthMs`. If more time than `lengthMs` is left, the clock was set back: the period
+ * then counts as ended.
  */
 function isBefore(until: number | undefined, now: number, lengthMs: number): boolean {
   const leftMs = (until ?? now) - now;

@@ -36,8 +36,9 @@ export async function insertDeliveries(db: Queryable, now: number, limit: number
 }
 
 /**
- * Makes a pending delivery due now if its latest attempt, or its creation if there was no attempt, has a time later than `after`. A delivery
- * has such a time after the clock was set back. Without this statement, the delivery would wait until the clock reaches this time again.
+ * Makes a pending delivery due now if it is due after `after`, and was last attempted after `after`. A delivery without an attempt must have been
+ * created after `after`. A delivery has such times after the clock was set back. Without this statement, the delivery would wait until the
+ * clock reaches the due time again.
  */
 export async function updateScheduledAhead(
   db: Queryable,

@@ -317,8 +317,8 @@ describe('Wyvern', () => {
     const side = (maker: Hex) => [exchange, maker, zeroAddress, STRANGER, target, zeroAddress, currency];
     const args = [[...side(buyer), ...side(seller)], Array.from({ length: 18 }, () => 0n)];
     const call = encodeFunctionData({ abi, functionName: 'atomicMatch_', args: args as never });
-    // This ABI has fewer arguments than the function of the contract, so its selector is wrong. The selector of the contract, 0xab834bab,
-    // replaces it. Before that selector is the selector of an aggregator.
+    // This ABI has fewer arguments than the function of the contract, so `call` begins with a wrong selector. It is
+    // replaced by the selector of an aggregator, followed by the selector of that function, 0xab834bab.
     return `0x12345678ab834bab${call.slice(10)}` as const;
   };
   const facts = { marketplace: 'opensea', contract, asset: '5014', seller, buyer };

@@ -60,7 +60,7 @@ export function describeComputedStats(market: TestMarket): void {
       assert.deepEqual((await statsOf(subject)).sales, { allTime: 1, sevenDay: 1, twentyFourHour: 1 });
     });
 
-    test('an asset with active, unexpired listings above zero in the order book or the mirror is counted once', async () => {
+    test('an asset whose listings in the order book or the mirror are active, unexpired and priced above zero is counted once', async () => {
       const subject = newCollection();
       await market.load([
         subject.collection(),

@@ -1,5 +1,5 @@
-// Reads the rows that the digest of a chain covers, each as one line of text, in a fixed order. Times at which the service stored something and
-// ids that it assigned are left out, because they differ between services with the same data.
+// Reads the rows that the digest of a chain covers, each as one line of text, in a fixed order. The ids that the service assigned and
+// the times at which it stored rows are left out, because both differ between services with the same data.
 
 import type { Queryable } from '../../../database/port.ts';
 import { rowDecoder, text } from '../../../database/rows.ts';

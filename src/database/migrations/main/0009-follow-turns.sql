@@ -1,5 +1,5 @@
--- When each task last ran for each followed collection. The next run of the task may be in another process. It begins with the collection
--- that has waited longest.
+-- When each task last ran for each followed collection. A run of a task begins with the collection that has waited longest. The times are
+-- stored, because the next run may be in another process.
 create table main.follow_turn (
   task          text collate "C" not null,
   collection_id text collate "C" not null references main.follow on delete cascade,
