@@ -1,13 +1,13 @@
 // Creates tokens with skewed traits, for benchmarks of the explore interface. At scale 1 there are 1 million tokens of 10 traits each, 200,000
 // listings and 100,000 wallets. The largest collection has half of the tokens, and the others have 10,000 each. SQL derives each
-// row from its number, so every run has the same rows. The rows are inserted into the schema of a version without lists of traits. Later
-// migrations then derive these lists, as in a real upgrade.
+// row from its number, so every run has the same rows. The rows are inserted into the schema of a version without the tables that number
+// the traits (`indexer.trait` and others). Later migrations then fill these tables, as in a real upgrade.
 
 import type { Database } from '../src/database/port.ts';
 import { SCHEMAS, listPendingMigrations, migrate, migrateWithin } from '../src/database/migrate.ts';
 import { say, timeMs } from './measure.ts';
 
-/** For each schema, the last migration before the migration that makes the lists of traits. */
+/** For each schema, the last migration before those that make the tables of numbered traits. */
 const LAST_WITHOUT_LISTS = { main: '0025', indexer: '0018' };
 
 const TOKENS = 1_000_000;

@@ -1,4 +1,4 @@
-// Sends random requests to the public interfaces, and compares the responses with the OpenAPI documents. FUZZ_SEED selects other requests.
+// Sends random requests to the public interfaces, and compares the responses with the OpenAPI documents. FUZZ_SEED is the seed of the requests.
 // FUZZ_RUNS sets the number of runs for each kind of request.
 
 import assert from 'node:assert/strict';

@@ -141,7 +141,8 @@ function describeMetadata(metadata: Added['metadata']): string {
   const { host, tokens, minutes } = metadata;
   if (host === null) return 'its metadata: the contract has no URI that can be read\n';
   const count = tokens === null ? 'an unknown number of' : tokens;
-  const needs = minutes === null ? '' : `, at least ${minutes} minutes with the hourly budgets of requests`;
+  const needs =
+    minutes === null ? '' : `, at least ${minutes} minutes within METADATA_HOURLY_BUDGET and METADATA_HOST_BUDGET`;
   return `its metadata: ${count} tokens from ${printable(host)}${needs}\n`;
 }
 

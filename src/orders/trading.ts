@@ -27,8 +27,8 @@ export function parseTradingChains(text: string): TradingChains | undefined {
 }
 
 /**
- * The section `trading` of the status: for each chain its ids, its currency, the hash of its first block, and the newest deployment of
- * Seaport.
+ * The section `trading` of the status: for each chain its ids, its currency, the hash of its first block, and the first deployment of
+ * Seaport that `listProtocols` returns.
  */
 export function createTradingStatus(
   trading: TradingChains,

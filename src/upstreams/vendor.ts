@@ -30,7 +30,7 @@ export type VendorDefinition<S extends object, E extends object = S> = {
 
 /** How the vendor's name of a collection appears in `mercat collections add` and `mercat collections list`. */
 export type CollectionName = {
-  /** The option of `mercat collections add`, such as `opensea`. The field of the operation that the command runs has the same name. */
+  /** The option of `mercat collections add`, such as `opensea`. The input of the operation `collections.add` has a field of the same name. */
   option: string;
   /** The placeholder for the value of the option in the help, such as `SLUG`. */
   placeholder: string;

@@ -76,7 +76,7 @@ forEachEngine('migrations of followed collections', (engine) => {
 const KEY = '00000000-0000-0000-0000-00000000000';
 
 forEachEngine('keys that begin with the collection', (engine) => {
-  test('recorded changes of imports, and the lists of traits, contain the id of their collection after the migration', async (t) => {
+  test('after the migration, recorded changes of imports and the rows of `listed_trait` contain the id of their collection', async (t) => {
     if (engine.hasCitus) return t.skip('the versions before this migration do not run on a cluster');
     await using databases = await openUnmigrated(await engine.settings('empty'));
     const { indexer } = databases;
@@ -256,7 +256,7 @@ forEachEngine('a database that a newer version has migrated', (engine) => {
   });
 });
 
-/** The tables whose dead rows and changes are small parts of many rows, and whether a small part also starts an analyze. */
+/** The large tables, in which a change of 2 % of the rows starts a vacuum. `isAnalyzed`: whether this change also starts an analyze. */
 const VACUUMED = {
   listing: { isAnalyzed: true },
   listed_asset: { isAnalyzed: true },

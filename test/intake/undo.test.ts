@@ -330,7 +330,7 @@ forEachEngine('the undo of an import', (engine) => {
     assert.deepEqual(await dumpUndoable(db), empty);
   });
 
-  test('a dry run and an import of a worker are not listed', async () => {
+  test('the list of imports contains no dry run and no import of a worker', async () => {
     await runImport(context, toNdjson([token()]), { dryRun: true });
     await new Ingester(context).ingest([token({ tokenId: '7' })]);
     assert.deepEqual(await list(), []);

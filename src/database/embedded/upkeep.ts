@@ -76,8 +76,8 @@ export async function boundLog(pool: Pool, limits: UpkeepLimits): Promise<boolea
 }
 
 /**
- * Vacuums and analyzes the table that needs it most. Returns its name, or null if no table needs it. The factors 0.2 and 0.1 are the
- * defaults of autovacuum.
+ * Vacuums and analyzes the table with the most changes among the tables that are due. Returns the name of the table, or null if no table is
+ * due. The factors 0.2 and 0.1 are the defaults of autovacuum.
  */
 export async function vacuumNextTable(pool: Pool, limits: UpkeepLimits): Promise<string | null> {
   const { rows } = await pool.query<{ name: string }>(

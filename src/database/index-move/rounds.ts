@@ -1,4 +1,5 @@
-// Repeats the copying of changes until so few are left that the source can be sealed.
+// Repeats the copying of changes until so few are left that the source of the move, the old index, can be sealed. A sealed index rejects
+// changes.
 
 import { OperatorError } from '../../core/errors.ts';
 

@@ -57,7 +57,7 @@ export async function ingestSales(
       );
   if (!isImport || counts.unchanged === 0) return { counts, conflicts: [] };
   const found = await findConflicts(tx, listNumbered(records));
-  // With `replace`, a record can differ from the stored sale because a later record of the batch replaced the sale. Such a
+  // In an import that replaces sales, a record can differ from the stored sale because a later record of the batch replaced the sale. Such a
   // difference is no conflict.
   const conflicts = prepared === null ? found.filter(({ isChainRead }) => isChainRead) : found;
   return {

@@ -38,8 +38,8 @@ export async function listViewedCollections(db: Queryable, since: number): Promi
 }
 
 /**
- * Tokens of the given collections that were viewed after `viewedSince`, and were not refreshed between `refreshedBefore` and `now`. Tokens
- * that were never refreshed come first. Both groups are sorted by the time of the view, the latest first.
+ * Tokens of the given collections that were viewed after `viewedSince`, and were not refreshed between `refreshedBefore` and `now`. First the
+ * tokens that were never refreshed, then the others, each group sorted by the time of the view, the latest first.
  */
 export async function listViewedTokens(
   db: Queryable,

@@ -113,7 +113,7 @@ async function saveDescribed(
   if (changed.length > 0) onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['token']) });
 }
 
-/** Returns only the fields that are known, so that a null does not replace a value of the collection's own asset. */
+/** Returns only the fields that are known. A null would replace a value that was read from the asset that represents the collection. */
 function toKnown({ tokenStandard, royaltyBps }: TokenTraits): Partial<TokenTraits> {
   return { ...(tokenStandard !== null && { tokenStandard }), ...(royaltyBps !== null && { royaltyBps }) };
 }

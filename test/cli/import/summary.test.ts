@@ -37,7 +37,7 @@ test('sales, listings and orders at 0 are counted in one warning, which says wha
   );
 });
 
-test('in a sum of summaries, a collection is unknown if no file has its record; unknownCollections is null if it is null for a file', () => {
+test('in a sum of summaries, a collection is unknown if no file has its record; the unknownCollections of the sum are null if those of any file are null', () => {
   const files = [
     summary({ unknownCollections: { a: 2, b: 1 }, createdCollections: ['d'] }),
     summary({ unknownCollections: { a: 1 }, collections: ['b'], createdCollections: ['c', 'd'] }),

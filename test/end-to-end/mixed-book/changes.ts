@@ -130,7 +130,7 @@ export async function endOnChain(book: MixedBook, listings: readonly Listing[]):
   );
 }
 
-/** Fills and cancels own orders, transfers tokens away and back, approves all operators again, and revokes one approval. */
+/** Every person approves the operator again. Then own orders are filled and cancelled, tokens leave and return, and one person revokes the approval. */
 export async function churnChain(book: MixedBook): Promise<void> {
   const { random, mixed } = book;
   await approveAll(book);

@@ -134,7 +134,7 @@ describe('the listed count', () => {
     assert.equal(counted({ coverage, record: record(DAY_MS) }), 7);
   });
 
-  test('the listed count is the count of the own order book while the service has one, the mirror has no listing, and no record of any age has a listed count', () => {
+  test('the listed count is counted in the own order book if the chain can have own orders, the mirror has no listing, and no record of any age has a listed count', () => {
     const onlyOwn = { listed: { own: 2, mirrored: 0 } };
     const record = { at: NOW - 30 * DAY_MS, owners: 1, supply: 1, listedCount: null };
     assert.equal(counted({}, onlyOwn), 2);
@@ -304,7 +304,7 @@ describe('the ask floor', () => {
     assert.equal(floorOf({ own: 4n, mirror: undefined })?.complete, false);
   });
 
-  test('the ask floor has the value null when the order book and the mirror are empty, if either every scan ended less than half an hour ago, or the listings were imported', () => {
+  test('an empty order book and an empty mirror make the ask floor null if every scan ended less than half an hour ago or the listings were imported', () => {
     const records = { analytics: reported(1n), snapshotFloorRaw: 1n };
     const mirror = (age: number) => ({ cheapest: null, coverage: [covered('scan', 'listings', { age })] });
     const none = floorOf({ mirror: mirror(30 * MINUTE_MS - 1), ...records });
