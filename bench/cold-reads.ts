@@ -15,7 +15,7 @@ import { ResponseCache } from '../src/http/response-cache.ts';
 import { registerMarketplace } from '../src/market/http/routes.ts';
 import { SORTS } from '../src/market/ranking.ts';
 
-/** `after`: the indexes of the statements whose results the service had before it sent this statement. */
+/** `after`: the positions, in the recording, of the statements whose results the service had before it sent this statement. */
 export type RecordedStatement = { sql: string; params: readonly unknown[]; isPrepared: boolean; after: number[] };
 
 /** Makes the response again, without any cached response or listing window. */

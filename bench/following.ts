@@ -1,7 +1,7 @@
 // Measures how many events a second the follower reads and commits, for live blocks and for a backfill of a million EVM logs. Also measures
 // the memory of the backfill and of the projection of its log, in a process of their own. Then measures how much longer a backfill
-// takes with a second endpoint, whose responses are compared with those of the first endpoint, and with all settlement protocols instead of
-// Seaport alone. Each endpoint is a separate process. The measured durations include the time that the endpoints take.
+// takes with two endpoints, whose responses are compared, than with one endpoint, and how much longer it takes with all settlement protocols
+// than with Seaport alone. Each endpoint is a separate process. The measured durations include the time that the endpoints take.
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

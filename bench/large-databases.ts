@@ -1,5 +1,5 @@
-// Opens the databases with the large set, and fills them if necessary. By default they are on a PostgreSQL server that the benchmark starts
-// and discards. The server of `LARGE_SERVER_URL` keeps its filled databases for later runs. It must run on this machine, because the CPU time
+// Opens two databases of generated rows, the large set (large-set.ts) and 1 % of it, and fills them if necessary. By default they are on a
+// PostgreSQL server that the benchmark starts and discards. The server of `LARGE_SERVER_URL` keeps its filled databases for later runs. It must run on this machine, because the CPU time
 // of its processes is measured.
 
 import os from 'node:os';

@@ -54,7 +54,7 @@ type ServiceSettings = {
   indexerDatabaseReplicaUrls: readonly string[];
   /** Public reads do not use a replica that is further behind than this. */
   replicaMaxLagMs: number;
-  /** Null: each process counts rate limits for itself. */
+  /** Null: each node counts rate limits for itself. */
   redisUrl: string | null;
   serviceName: string;
   /** The keys that encrypt secrets in the database, 32 bytes each. The first key encrypts new secrets. */
@@ -94,7 +94,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '8080',
     form: 'an integer from 0 to 65535 (0: a free port)',
     meaning:
-      'The port of the HTTP server, which serves the web console at `/`, `/v1`, `/explore/v1`, `/api/v1`, `/intake/v1` and `/docs`.',
+      'The port of the HTTP server. This server serves `/v1`, `/explore/v1`, `/api/v1`, `/intake/v1`, `/docs`, and the web console at `/`.',
     parse: (text) => parseInteger(text, 0, 65_535),
   },
   host: {
@@ -289,7 +289,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '1000',
     form: 'an integer from 0 to 600000',
     meaning:
-      'How long the service continues to serve after SIGTERM, in milliseconds. Meanwhile `/readyz` is 503, so that a balancer sends requests to other nodes. Without effect after SIGINT (Ctrl-C), and with the embedded database.',
+      'How long the service continues to serve after SIGTERM, in milliseconds. Meanwhile `/readyz` is 503, so that a balancer sends requests to other nodes. The setting has no effect after SIGINT (Ctrl-C), or with the embedded database.',
     parse: (text) => parseInteger(text, 0, 600_000),
   },
   servingProcesses: {

@@ -1,4 +1,4 @@
-// Sets the clock of the service back and forward while it runs. The clock of the worker is ahead of the clock of the machine all the time.
+// Sets the clock of the service back and forward while the service runs. The clock of the worker is ahead of the clock of the machine all the time.
 // On the embedded engine, the clock of the service is also the clock of the database. The clock of PostgreSQL is not changed.
 
 import { writeFileSync } from 'node:fs';

@@ -13,7 +13,7 @@ const WORKER_PERIOD = 2;
 
 export const fault: Fault = {
   name: 'killed-in-a-loop',
-  promise: 'after each kill -9 the service starts again by itself; only requests without a response are repeated',
+  promise: 'after each kill -9 a new start needs no repair; only requests without a response are repeated',
   engines: ['embedded', 'postgresql'],
   mayGet: ['no response'],
   run: async ({ start }) => {

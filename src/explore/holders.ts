@@ -20,7 +20,7 @@ const RANGES = [
 ];
 const LARGEST_MAX = 100;
 
-/** `known` is null if the holders of some tokens are not known. */
+/** `known` is null if the collection is on no chain, or if the holders of some tokens are not known. */
 export type CollectionHolders = {
   collection: Collection;
   known: { holders: number; tokens: number; distribution: HolderRange[]; largest: Holder[] } | null;

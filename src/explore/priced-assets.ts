@@ -9,7 +9,7 @@ import { readTokens } from '../market/token.ts';
 import type { PricedAsset, TraitFilter } from './queries/trait-keys.ts';
 import { listExpiredAssets, listTraitAssetsByPrice, toGroups } from './queries/trait-keys.ts';
 
-/** One page reads the listings of at most this many tokens again. These are tokens whose stored listing has expired since the last sweep. */
+/** For one page of the list, the listings of at most this many tokens whose stored listing has expired since the last sweep are read again. */
 const EXPIRED_MAX = 500;
 
 export type PricedQuery = {

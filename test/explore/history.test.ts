@@ -178,7 +178,7 @@ forEachMarket('history', {}, (market) => {
     assert.deepEqual((await market.ok('/explore/v1/collections/afloat/history')).data, []);
   });
 
-  test('the history of an hour is kept after the activity log and the recorded points of the hour are deleted', async () => {
+  test('the history of an hour is kept after its rows of the activity log and of `market_point` are deleted', async () => {
     const subject = newCollection();
     await market.load([
       subject.collection(),

@@ -174,7 +174,7 @@ test('a process that does not respond blocks no other process, and its granted r
   assert.equal((await take(2)).requests, 1);
 });
 
-test('a call is rejected with the error message of its handler, and an unknown call is rejected too', async () => {
+test('a call to another process is rejected with the error message of its handler, and a call without a handler is rejected too', async () => {
   const [left, right] = createLinks(() => 0);
   type Calls = CallTable & { fail: { input: null; output: null }; unknown: { input: null; output: null } };
   const caller: Channel<Calls, CallTable> = new Channel<Calls, CallTable>(left, {});

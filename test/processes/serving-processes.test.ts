@@ -82,7 +82,7 @@ forEachEngine('several serving processes', (engine) => {
       const counted = async () => (await readStatus(service)).stream.subscribers;
       await until(async () => (await counted()) === STREAMS_MAX, LIMIT_MS, 'the subscribers are not counted');
       for (const stream of streams) stream.close();
-      await until(async () => (await counted()) === 0, LIMIT_MS, 'the places are not free');
+      await until(async () => (await counted()) === 0, LIMIT_MS, 'the closed connections are still counted');
     });
 
     test('mercat status lists the serving processes', () => {

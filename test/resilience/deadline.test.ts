@@ -9,7 +9,7 @@ const soon = () => performance.now() + 5;
 const later = () => performance.now() + 60_000;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('work that ends before its deadline resolves or rejects as it would without a deadline', async () => {
+test('work that ends before its deadline has the same result or error as without a deadline', async () => {
   assert.equal(await raceDeadline(Promise.resolve(1), later()), 1);
   await assert.rejects(raceDeadline(Promise.reject(new Error('its own')), later()), /its own/);
   assert.equal(await raceDeadline(Promise.resolve(1), Number.POSITIVE_INFINITY), 1);

@@ -1,4 +1,4 @@
-// What happens to the stored last runs of a collection that is removed or added again.
+// What is stored of a collection that is removed or added again: its last runs, its follow, and its mark `launched`.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';

@@ -164,7 +164,7 @@ forEachEngine('mirrored listings', (engine) => {
       assert.equal(
         (await snapshot([])).accepted,
         isThird,
-        'an accepted snapshot of the listings below a price reset the count of short snapshots of all listings',
+        'a snapshot of the listings below a price changed how many short snapshots of all listings were counted',
       );
     }
   });

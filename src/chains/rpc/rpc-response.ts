@@ -77,7 +77,10 @@ export function readResults(
   return results;
 }
 
-/** The index of the request that a response belongs to, or -1. An endpoint that cannot parse a request sends an error with a null id. */
+/**
+ * The index of the request that a response belongs to, or -1. An endpoint that cannot parse a request sends an error with a null id.
+ * `isError`: the response is an error and there is only one request, so an error with a null id belongs to this request.
+ */
 function toIndex(id: unknown, firstId: number, isError: boolean): number {
   if (isError && (id === null || id === undefined)) return 0;
   const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id;

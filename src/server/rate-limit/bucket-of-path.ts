@@ -11,7 +11,8 @@ const COUNTED = /^\/(v1|explore\/v1|docs|status|console|llms\.txt|SECURITY\.md|C
 /**
  * The bucket of a path. Null for a path whose requests are not counted by client address: the store and the intake count requests by API
  * key. Requests for the reference page are counted because its script is the largest response, and requests for the status because it
- * queries the databases. The files of the web console are counted. The page of the console is not counted, because the page is small.
+ * queries the databases. Requests for the files of the web console are counted. Requests for its HTML page are not counted, because this
+ * page is small.
  */
 export function bucketOf(path: string): RateLimitBucket | null {
   const plain = withoutTrailingSlash(path);

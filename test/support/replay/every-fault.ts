@@ -1,4 +1,4 @@
-// Runs a source under every fault at every request. Each outcome must be correct rows, no rows, or a failure with its reason. A
+// Runs a walk under every fault at every request. Each outcome must be correct rows, no rows, or a failure with its reason. A
 // test fails if a row is incorrect, or if an incomplete walk is reported as complete.
 
 import assert from 'node:assert/strict';
@@ -12,14 +12,14 @@ import { watchLiveMemory } from '../measure/live-memory.ts';
 import type { ReplayFault, ReplayServer } from './replay.ts';
 import { REPLAY_FAULTS } from './replay.ts';
 
-/** The timeout while a fault makes the source wait, so that a run does not take long. */
+/** The timeout while a fault makes the walk wait, so that a run does not take long. */
 const HANGING_TIMEOUT_MS = 400;
-/** The timeout while no fault makes the source wait. Only a test that hangs reaches this timeout, however busy the machine is. */
+/** The timeout while no fault makes the walk wait. Only a test that hangs reaches this timeout, however busy the machine is. */
 const TIMEOUT_MS = 30_000;
 const HANGING_FAULTS: ReadonlySet<ReplayFault> = new Set(['slow', 'hang', 'hang-in-body', 'drip']);
 let timeoutMs = TIMEOUT_MS;
 /**
- * The most memory that all runs together may add. A decompressed gzip bomb of 256 MiB exceeds this limit. If a source kept a page
+ * The most memory that all runs together may add. A decompressed gzip bomb of 256 MiB exceeds this limit. If a walk kept a page
  * of 20,000 rows for each request, the pages would also exceed this limit.
  */
 const GROWTH_MAX = 160 * 2 ** 20;
@@ -114,7 +114,7 @@ export async function underEveryFault(
   assert.ok(growth < GROWTH_MAX, `memory grew by ${Math.round(growth / 2 ** 20)} MiB`);
 }
 
-/** The time after which a source that has not recovered fails the test. Only a test that hangs reaches it. */
+/** A walk must succeed again within this time after a fault. Only a test that hangs reaches the end of this time. */
 const RECOVERY_MS = 60_000;
 
 /** Repeats the run until the breaker closes. This takes milliseconds here. */
@@ -123,7 +123,7 @@ async function recover(run: () => Promise<WalkOutcome>, good: WalkOutcome, what:
   for (;;) {
     const outcome = await run();
     if (outcome.failure === null) return assert.deepEqual(outcome, good, `after ${what}`);
-    assert.ok(performance.now() < deadline, `after ${what} the source did not recover: ${outcome.failure}`);
+    assert.ok(performance.now() < deadline, `after ${what} the walk still fails: ${outcome.failure}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
