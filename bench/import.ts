@@ -1,6 +1,6 @@
-// Measures how many rows a second an import commits on each engine, with durable commits: rows of one collection into empty tables, rows of many
-// collections, and rows of one collection into tables that already have more than five times as many rows as the first measurement imported. The time
-// includes reading and parsing NDJSON files.
+// Measures how many rows a second an import commits on each engine, with durable commits. The first measurement imports rows of one collection into
+// empty tables, and the second imports rows of many collections. The last imports rows of one collection into filled tables, after more than five times
+// as many rows as the first measurement has. The time includes reading and parsing NDJSON files.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,12 +27,12 @@ const FILLED_ROWS = 5 * MEASURED_ROWS;
 const COLLECTIONS = 500;
 /**
  * The number of the first row of the second measurement. It is above the numbers of all rows of the other measurements. The time of a row
- * grows with its number and must be in the past, because sales of the last days are also added to the figures of their windows.
+ * grows with its number, and must be more than an hour ago, because later sales are also recorded in the activity log.
  */
 const FROM_MANY = 2_000_000;
 
 export const RATE_AIM: Record<Engine, number> = { postgresql: 60_000, embedded: 15_000 };
-/** The rate into the larger tables, as a share of the rate into the empty tables. */
+/** The rate into the filled tables, as a share of the rate into the empty tables. */
 const SHARE_AIM = 0.8;
 const MEMORY_AIM_MIB = 400;
 

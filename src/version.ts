@@ -7,7 +7,7 @@ export function readVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Whether one version is earlier than another. Both have three numbers, and no suffix. */
+/** Whether `version` is earlier than `other`. Both have three numbers, and no suffix. */
 export function isBelowVersion(version: string, other: string): boolean {
   return version.localeCompare(other, 'en', { numeric: true }) < 0;
 }

@@ -1,5 +1,5 @@
-// `mercat move-index`: copies the index to another PostgreSQL or Citus database while the service runs, and closes the old index. If a server
-// has the embedded database open, the server moves the index.
+// `mercat move-index`: copies the index to another PostgreSQL or Citus database while the service runs, and closes the old index, which rejects
+// changes from then on. If a server has the embedded database open, the server moves the index.
 
 import { OperatorError } from '../core/errors.ts';
 import type { Abandoned } from '../database/index-move/begin.ts';
@@ -18,7 +18,7 @@ export const defineMoveIndex: DefineCommand = (moveIndex, io) => {
         'coordinator of a Citus cluster. The primary stays where it is. Servers and workers run on while all rows are ' +
         'copied and compared, and while later changes are copied and compared until few are left. Then the old index rejects changes: ' +
         'first for some seconds, while the last changes are copied and compared, then for good. Reads go on. When the command has ended, set ' +
-        'INDEXER_DATABASE_URL to the new database, and restart the nodes one after the other.\n\nUntil the old index is closed, the service uses it, whatever ' +
+        'INDEXER_DATABASE_URL to the new database, and restart the nodes one after the other.\n\nUntil the old index rejects changes for good, the service uses it, whatever ' +
         'happens to this command. A move that was stopped or killed continues when the command is repeated.',
     )
     .option('--to <url>', 'the new database: postgres://user:password@host/database, empty')

@@ -7,7 +7,7 @@ import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
 
 const PUBLIC_PREFIXES = [MARKETPLACE_PREFIX, EXPLORE_PREFIX];
 
-/** The CORS headers of a response to a request for `target`. Empty for an interface that only its own origin may call. */
+/** The CORS headers of a response to a request for `target`. Empty for an interface that browsers may call only from its own origin. */
 export function corsHeadersOf(target: string): Readonly<Record<string, string>> {
   return PUBLIC_PREFIXES.some((prefix) => isBelow(target, prefix)) ? CORS_HEADERS : {};
 }

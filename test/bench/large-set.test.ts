@@ -16,8 +16,8 @@ const SIZE = { collections: 10, sales: 1_000, listings: 800, tokens: 800 };
 const silent = { report: () => undefined };
 
 /**
- * Statements that read everything an import of the records stores, except the numbers of traits, the times at which metadata was stored, and
- * the history of floors and listed counts, which depends on the batches of the import.
+ * For each table, a statement that reads the rows that an import of the records stores. Left out are the numbers that identify traits, the
+ * times at which metadata was stored, and the history of floors and listed counts, which depends on the batches of the import.
  */
 const COMPARED: Record<string, string> = {
   'main.collection': 'select to_jsonb(stored) from main.collection as stored',
@@ -96,7 +96,7 @@ describe('the statements and sizes of the large set', () => {
     assert.notEqual(sqlOf(1).sale, sqlOf(2).sale);
   });
 
-  test('the sizes of the large set follow from its share, and the number of sales can be set', () => {
+  test('a large set of a given share has this share of the rows of the full set, but the number of sales can be set', () => {
     const all = { collections: 20_000, sales: 20_000_000, listings: 5_000_000, tokens: 10_000_000 };
     assert.deepEqual(sizeOf(1), all);
     assert.deepEqual(sizeOf(1, { sales: 50_000_000 }), { ...all, sales: 50_000_000 });

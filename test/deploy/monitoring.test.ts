@@ -14,7 +14,7 @@ const isInstalled = spawnSync(PROMTOOL, ['--version']).status === 0;
 const HISTOGRAM = 'http_server_request_duration_seconds';
 const KNOWN = new Set([...METRIC_NAMES, ...['bucket', 'count', 'sum'].map((part) => `${HISTOGRAM}_${part}`)]);
 
-/** The names of metrics in a text with expressions. Names of labels begin with the same words, so the labels are removed first. */
+/** The names of metrics in a text with expressions. A label can begin with the same word as a metric, so the labels are removed first. */
 function metricsIn(text: string): string[] {
   const withoutLabels = text.replaceAll(/\{[^}]*\}|\bby \([^)]*\)|\$labels\.\w+/g, '');
   return [...withoutLabels.matchAll(/\b(?:mercat|http|db|nodejs|v8js|process)_\w+/g)].map(([name]) => name);

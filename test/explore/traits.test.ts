@@ -83,14 +83,14 @@ forEachMarket('traits', {}, (market) => {
     assert.equal(await idsOf(subject, 'traits[Hat]=Cap&traits[Eyes]=Green'), '');
   });
 
-  test('a figure of a trait value is null while a token that could change the figure may be missing or has unknown traits', async () => {
+  test('a figure of a trait value is null while a missing token, or a token with unknown traits, could change the figure', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.token('1'), subject.token('2'), subject.listing('1', 5)]);
     await market.describe(subject, { 1: { Hat: 'Cap' }, 2: { Hat: 'Cap' } });
     assert.deepEqual(
       await readTraits(subject),
       { Hat: [['Cap', null, 1, '5']] },
-      'the figures are wrong while tokens may be missing',
+      'a number of tokens was served although tokens may be missing',
     );
     await market.load([subject.collection(COMPLETE)]);
     assert.deepEqual(await readTraits(subject), { Hat: [['Cap', 2, 1, '5']] });
@@ -98,19 +98,19 @@ forEachMarket('traits', {}, (market) => {
     assert.deepEqual(
       await readTraits(subject),
       { Hat: [['Cap', null, 1, '5']] },
-      'the figures are wrong while the traits of token 3 are unknown',
+      'a number of tokens was served although the traits of token 3 are unknown',
     );
     await market.load([subject.listing('3', 1)]);
     assert.deepEqual(
       await readTraits(subject),
       { Hat: [['Cap', null, null, null]] },
-      'the figures are wrong while token 3 is listed and its traits are unknown',
+      'a figure was served although token 3 is listed and its traits are unknown',
     );
     await market.describe(subject, { 3: {} });
     assert.deepEqual(
       await readTraits(subject, '?limit=9'),
       { Hat: [['Cap', 2, 1, '5']] },
-      'the figures are wrong when it is known that token 3 has no traits',
+      'a figure was not served although it is known that token 3 has no traits',
     );
   });
 

@@ -136,7 +136,7 @@ describe('the limits of the service', { concurrency: true }, () => {
     assert.ok(isInTime, `the response came after ${elapsedMs} ms`);
   });
 
-  test('the limits apply to a server that is created without limits of its own', () => {
+  test('a server that is created without limits has the limits of the service', () => {
     const server = createNodeServer(listener);
     assert.deepEqual(
       [server.headersTimeout, server.requestTimeout, server.keepAliveTimeout, server.timeout],

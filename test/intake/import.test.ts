@@ -219,7 +219,7 @@ forEachEngine('import', (engine) => {
     assert.match(error, /ended_at/);
   });
 
-  test('the records of the first 10,000 collections of an import are counted by collection', async () => {
+  test('records are counted by collection for the first 10,000 collections of an import only', async () => {
     const notes = new RecordNotes(recordContext.chains, NOW);
     const idOf = (index: number) => `0x${index.toString(16).padStart(40, '0')}`;
     const add = (index: number) => {

@@ -205,7 +205,7 @@ describe('trials in the background', () => {
     trial.resolve();
     await pass(0);
     await pass(200);
-    assert.equal(attempts(), 2, 'a breaker without callers stays open for ever');
+    assert.equal(attempts(), 2, 'no second trial was made, so without callers the breaker would stay open for ever');
   });
 
   test('stopped trials cannot be started again', async (t) => {

@@ -28,11 +28,7 @@ forEachStore('rate limits of keys', (store) => {
     assert.deepEqual([rejected.status, rejected.body.error.code], [429, 'rate_limited']);
     const resetAt = new Date(start + MINUTE_MS).toISOString();
     assert.deepEqual(limitHeaders(rejected.headers), ['600', '0', resetAt, '45']);
-    assert.equal(
-      (await shop.send('GET', '/products')).status,
-      200,
-      'the limit of one key applies to another key of the shop',
-    );
+    assert.equal((await shop.send('GET', '/products')).status, 200, 'another key of the shop was limited too');
     store.advance(MINUTE_MS);
     assert.equal((await get('/products')).status, 200);
   });

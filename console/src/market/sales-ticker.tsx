@@ -24,8 +24,8 @@ const SKELETONS = 10;
 type Sale = (Activity | ListedActivity) & { offset: string; collectionId: string };
 
 /**
- * `isIndexRead`: whether the index could be read. If not, an empty list is shown as a failed read, because there may be sales that the
- * activity log lacks.
+ * `isIndexRead`: whether the service could read its indexer database. If not, an empty list is shown as a failed read, because there may be
+ * sales that the activity log lacks.
  */
 export function SalesTicker({ isIndexRead }: { isIndexRead: boolean }) {
   const query = useQuery(latestSalesQuery());

@@ -71,9 +71,9 @@ async function replayFrom(
       const keys = changes.keys.get(table.name);
       if (!keys) continue;
       const batch = await readRows(tx, table, keys);
-      // The rows are as in the snapshot, so they can have changes whose records are in later parts. `insertRows` leaves out a row whose unique
-      // value the target still stores in another row. In the source, the other row gave up the value before this row took it. Both changes are
-      // in later parts, which copy the two rows again.
+      // The rows are as in the snapshot, so they can have changes whose records are in later parts. For example, a row has taken a unique value
+      // that another row gave up, and the target still has the other row with this value. `insertRows` leaves such a row out. The records of
+      // both changes are in later parts, which copy the two rows again.
       if (batch.rows > 0) await insertRows(targetTx, table, batch);
     }
   });

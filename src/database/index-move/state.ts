@@ -81,12 +81,12 @@ export async function updateRunner(tx: Queryable, { id, runner }: Runner): Promi
   await tx.query(`update index_move.state set runner = $2 where id = $1`, [id, runner]);
 }
 
-/** The setting of a transaction that names the process that makes the move. */
+/** A setting of a transaction. Its value is the process that makes the move. */
 export const RUNNER_SETTING = 'mercat.index_move';
 
 /**
  * Throws MoveReplaced if `runner` is not the process that makes the move. Otherwise no other process can replace `runner` until the
- * transaction ends, and the transaction may change the incomplete index of a target.
+ * transaction ends. Also sets RUNNER_SETTING, so that the transaction may change the incomplete index of a target.
  */
 export async function lockRunner(tx: Queryable, { id, runner }: Runner): Promise<void> {
   const state = await findMoveState(tx);
@@ -101,8 +101,8 @@ export async function updateComplete(tx: Queryable, { id }: Pick<MoveState, 'id'
 }
 
 /**
- * Throws an OperatorError if a program must not use the schema `indexer` of this database: it has moved, or it is not here completely yet.
- * `isMigrating`: the program would change the schema. A running move does not copy such a change.
+ * Throws an OperatorError if a program must not use the schema `indexer` of this database: the schema has moved, or is not here completely
+ * yet. `isMigrating`: the program would change the schema. It must not do this during a move, because the move does not copy such a change.
  */
 export async function checkIndexMove(db: Queryable, { isMigrating }: { isMigrating: boolean }): Promise<void> {
   const state = await findMoveState(db);

@@ -36,8 +36,8 @@ export type ReplicaSetOptions = {
 /**
  * `leftOut`: why the replica is not read. `lagMs`: how far it is behind at most; null if unknown. `latencyMs`: the duration of the latest
  * check; null if the check failed. `isTimelineHidden`: the role is not a member of `pg_read_all_stats`, so the timeline of the replica cannot
- * be read. Without the timeline, a replica that still follows the old primary after a failover is not recognised, and is read. `reads`: the
- * number of statements that were sent to the replica. `repeated`: the number of these statements that failed on the replica.
+ * be read. Without the timeline, a replica that still follows the old primary after a failover is not recognised, and still gets reads.
+ * `reads`: the number of statements that were sent to the replica. `repeated`: the number of these statements that failed on the replica.
  */
 export type ReplicaStatus = {
   name: string;
@@ -117,9 +117,10 @@ export class ReplicaSet {
   }
 
   /**
-   * Chooses the replica for a read. Prefers the replica that the same work has used before. Otherwise chooses the replica with the fewest
-   * running statements or, if the primary is lost, the replica that has most of the log. Returns null if no replica may be read, or if no
-   * replica has everything that was committed before `notBefore`. After a null, the replicas are checked more often for a while.
+   * Chooses the replica for a read. Prefers the replica that earlier reads of the same scope have used. Otherwise chooses the replica with
+   * the fewest running statements or, if the primary is lost, the replica that has most of the log. Returns null if no replica may be read,
+   * or if no replica has everything that was committed before `notBefore`. When it returns null, the replicas are checked more often for a
+   * while.
    */
   choose({ past }: ReadScope, notBefore: number): Replica | null {
     const earlier = past.chosen.get(this);

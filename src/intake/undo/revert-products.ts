@@ -1,4 +1,4 @@
-// Undoes the import of products by the rules of the store: each change records an event, and each change of stock is logged.
+// Undoes the import of products. The rules of the store apply: each change records an event, and each change of stock is logged.
 
 import type { Queryable } from '../../database/port.ts';
 import { boolean, column, double, integer, list, nullable, oneOf, rowDecoder, text } from '../../database/rows.ts';

@@ -106,8 +106,8 @@ const RECORD_COLUMNS = `volume_all_time, volume_seven_day, volume_day, sales_all
 const RECORD = `select at, ${RECORD_COLUMNS} from indexer.collection_analytics where collection_id = home.collection_id limit 1`;
 
 /**
- * SQL that sums the trade of the collection `home` in a window. It adds the stored sums of the full hours, and the single sales between
- * the start of the window and its first full hour.
+ * SQL that sums the trade in a window, of the collection that `homeSql` joins. It adds the stored sums of the full hours, and the single
+ * sales between the start of the window and its first full hour.
  */
 function windowSql(start: string, firstHour: string): string {
   return `select coalesce(sum(volume_raw), 0) as volume_raw, coalesce(sum(sales), 0)::bigint as sales from (

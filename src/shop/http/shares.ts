@@ -14,9 +14,9 @@ import { TimeBudget, Turns, inTurn, tooMany } from '../../database/turns.ts';
  */
 const WAIT_MAX_MS = 20_000;
 /**
- * The longest wait of a request that shares statements with other requests. It is shorter than WAIT_MAX_MS, because two time limits are added
- * to it within the 30 seconds: before the wait the limit of the check of the key, and after the wait the limit of the last statement, which
- * begins at the end of the wait at the latest.
+ * The longest wait of a request that shares statements with other requests. It is shorter than WAIT_MAX_MS, because the 30 seconds must also
+ * contain two other time limits: the limit of the key check before the wait, and the limit of the last statement. This statement begins at
+ * the end of the wait at the latest.
  */
 const SHARED_WAIT_MAX_MS = 15_000;
 const STALL_MS = 5_000;
@@ -97,8 +97,8 @@ export class StoreShares {
   }
 
   /**
-   * Counts a request of a shop while it waits for statements that it shares with other requests. After `latest`, a time of
-   * `performance.now()`, the request waits for none of these statements any more.
+   * Counts a request of a shop while it waits for statements that it shares with other requests. `work` receives the end of the wait, a time
+   * of `performance.now()`. After this time, `work` must not wait for a statement to begin.
    */
   admit<T>(shopId: string, work: (latest: number) => Promise<T>): Promise<T> {
     const latest = performance.now() + SHARED_WAIT_MAX_MS;
@@ -169,8 +169,8 @@ async function* limitPauses(parts: AsyncGenerator<string>, maxMs: number, onSlow
 }
 
 /**
- * The limit of a shop's requests in progress, as a multiple of the free places. A shop that is alone reaches this limit when it has two
- * thirds of the places and one third is free.
+ * The limit of a shop's requests in progress, as a multiple of the free places. Each request in progress takes one place. A shop that is
+ * alone reaches this limit when it has two thirds of the places and one third is free.
  */
 const SHARE_OF_FREE_PLACES = 2;
 

@@ -158,8 +158,8 @@ export class DeliveryDispatcher {
     }
     for (const webhookId of new Set(claimed.map((delivery) => delivery.webhookId))) {
       const started = this.#startSends(webhookId);
-      // The receiver became slow during the claim, and no send to it was started. The end of a send would release the waiting deliveries.
-      // Without a send, they are released here.
+      // The waiting deliveries of a slow receiver are released when a send to it ends. This receiver became slow during the claim, and no send
+      // to it was started, so its deliveries are released here.
       if (started === 0 && !this.#leased.isFast(webhookId)) this.#release(this.#leased.slow(webhookId));
     }
     for (const webhookId of freed) this.#noteFree(webhookId);

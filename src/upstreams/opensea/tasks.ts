@@ -30,9 +30,8 @@ const SALES_PERIOD_MS = 5 * 60_000;
  */
 const DEADLINE_MS = 6 * 60 * 60_000;
 /**
- * The deadline of a run that lists all tokens. The longest list has 500 pages. A request for a page is sent only while more than half of the
- * requests that the budget allows at once are left. While other tasks use the budget, each page may therefore have to wait until more than
- * half are left again.
+ * The deadline of a run that lists all tokens. The longest list has 500 pages. A page is requested only while more than half of the requests
+ * that the budget allows at once are left. Other tasks use the same budget, so each page may have to wait.
  */
 const TOKENS_DEADLINE_MS = 48 * 60 * 60_000;
 const TIMEOUT_MS = 15_000;

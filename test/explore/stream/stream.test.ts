@@ -133,7 +133,7 @@ forEachEngine('the stream', (engine) => {
       await closeAll();
     });
 
-    test('filters select events by collection and by kind, and an event without a collection is served without one', async () => {
+    test('filters select events by collection and by kind, and the collection id of an event without a collection is null', async () => {
       const start = await settled();
       await append(
         [20],

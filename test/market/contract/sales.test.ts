@@ -221,7 +221,7 @@ forEachMarket('sales', {}, (market) => {
     assert.equal(
       (await market.ok(`${subject.path}/sales`)).data.length,
       2,
-      'a sale with another log index of the same transaction is not a second sale',
+      'a sale with another log index of the same transaction was not served as a second sale',
     );
   });
 
@@ -262,6 +262,6 @@ forEachMarket('sales', {}, (market) => {
       assert.match(response.body.error.message, /limit/);
     }
     const byId = await market.ok(`/v1/collections/${one.id}/sales?limit=2&cursor=${own}`);
-    assert.equal(byId.data.length, 2, 'a cursor is not valid under another name of the collection');
+    assert.equal(byId.data.length, 2, 'the cursor did not continue the list under another name of the collection');
   });
 });

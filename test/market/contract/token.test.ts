@@ -82,7 +82,7 @@ forEachMarket('tokens', { settings }, (market) => {
     );
   });
 
-  test('a token is not found under its collection mint in another letter case', async () => {
+  test('a mint is not found when the address of its collection has another letter case', async () => {
     const subject = newCollection({ chain: 'solana' });
     const mint = mintOf('cased');
     await market.load([subject.collection(), subject.token(mint), subject.listing(mint, 5)]);
