@@ -30,10 +30,11 @@ async function addToHoldings(tx: Queryable, rows: readonly HoldingChange[]): Pro
   );
   if (emptied.length === 0) return;
   const keys = emptied.map(decodeKey);
+  // The statement does not compare quantities. This transaction has locked the rows, so they are still zero. The planner would expect that
+  // almost no row is zero, and would compare each zero row with all keys.
   await tx.query(
     `delete from main.holding as stored using unnest($1::text[], $2::text[], $3::text[]) as changed (collection_id, token_id, holder)
-     where stored.collection_id = changed.collection_id and stored.token_id = changed.token_id
-       and stored.holder = changed.holder and stored.quantity = 0`,
+     where stored.collection_id = changed.collection_id and stored.token_id = changed.token_id and stored.holder = changed.holder`,
     [
       toTextArray(keys.map((key) => key.collectionId)),
       toTextArray(keys.map((key) => key.tokenId)),

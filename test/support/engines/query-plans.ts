@@ -1,6 +1,6 @@
 // Runs statements, and reads the steps of their plans, with the rows that each step has read. Finds steps that read too much.
 
-import type { Database } from '../../../src/database/port.ts';
+import type { Database, Queryable } from '../../../src/database/port.ts';
 
 /**
  * `type`: for example `Seq Scan`. `table`: null for a step that scans no table. `rows`: the rows that the step read in all its loops,
@@ -18,7 +18,7 @@ type PlanNode = {
 };
 
 /** Runs the statement, and returns the steps of its plan. */
-export async function explainStatement(db: Database, sql: string, params: readonly unknown[]): Promise<PlanStep[]> {
+export async function explainStatement(db: Queryable, sql: string, params: readonly unknown[]): Promise<PlanStep[]> {
   const [plan] = await db.query(`explain (analyze, format json, timing off) ${sql}`, params);
   const plans = (plan?.['QUERY PLAN'] ?? []) as { Plan: PlanNode }[];
   return plans.flatMap(({ Plan }) => stepsOf(Plan));
