@@ -204,7 +204,7 @@ forEachEngine('divided batches', (engine) => {
     assert.equal(seen.most, engine.name === 'postgresql' ? 4 : 1);
   });
 
-  test('concurrent imports together use half of the connections of the indexer database', async () => {
+  test('concurrent imports together use half of the connections to PostgreSQL, and on the embedded engine one transaction each', async () => {
     const { context, seen } = observe();
     const results = await Promise.all([ingestAll(context), ingestAll(context), ingestAll(context)]);
     assert.deepEqual(
