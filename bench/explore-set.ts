@@ -8,7 +8,7 @@ import { SCHEMAS, listPendingMigrations, migrate, migrateWithin } from '../src/d
 import { say, timeMs } from './measure.ts';
 
 /** For each schema, the last migration before those that make the tables of numbered traits. */
-const LAST_WITHOUT_LISTS = { main: '0025', indexer: '0018' };
+const LAST_WITHOUT_TRAIT_TABLES = { main: '0025', indexer: '0018' };
 
 const TOKENS = 1_000_000;
 const TOKENS_PER_LISTING = 5;
@@ -26,7 +26,7 @@ export async function createExploreSet(
 ): Promise<ExploreSet> {
   for (const schema of SCHEMAS) {
     const { pending } = await listPendingMigrations(database, schema);
-    const older = pending.filter((name) => name.slice(0, 4) <= LAST_WITHOUT_LISTS[schema]);
+    const older = pending.filter((name) => name.slice(0, 4) <= LAST_WITHOUT_TRAIT_TABLES[schema]);
     await database.transaction((tx) => migrateWithin(tx, schema, { only: new Set(older) }));
   }
   const tokens = Math.round(TOKENS * scale);
@@ -39,7 +39,7 @@ export async function createExploreSet(
       for (const sql of rowsSql({ tokens, ranks, now: new Date(now).toISOString() })) await tx.query(sql);
     });
   });
-  const deriveMs = await timeMs(async () => {
+  const traitsMs = await timeMs(async () => {
     for (const schema of SCHEMAS) await migrate(database, schema, { contracts: true });
   });
   for (const sql of historySql(new Date(now).toISOString())) await database.query(sql);
@@ -49,7 +49,7 @@ export async function createExploreSet(
   );
   report(
     `explore set, ${database.engine}, ${tokens} tokens in ${ranks} collections: ${String(row?.['size'])}; filled in ${seconds(fillMs)}, ` +
-      `lists derived in ${seconds(deriveMs)}`,
+      `trait tables filled in ${seconds(traitsMs)}`,
   );
   return { tokens, collections: ranks, largestId: String(row?.['id']) };
 }

@@ -39,7 +39,7 @@ export type ComparedCollection = {
   readTo: number;
 };
 
-/** A cached response may still list an order for this long after the order expired. */
+/** Whether the service may serve an order is undecided if the order expires within this time before or after the read, because clocks differ. */
 const EXPIRY_MARGIN_MS = 1_000;
 
 export function compareListings(compared: ComparedCollection): Compared {

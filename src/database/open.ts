@@ -76,8 +76,8 @@ export async function openDatabases(config: DatabaseSettings, log: Log, options:
 
 /**
  * Opens the replicas that the settings name, and checks each of them once. Throws an OperatorError if a server is not a replica of the
- * database for which the settings name it. Must be called after the migrations of the primary and the indexer, because replicas receive the
- * changes of these migrations.
+ * database for which the settings name it. Must be called after the migrations of the primary and the indexer, so that a replica that has
+ * not received the changes of these migrations counts as behind.
  */
 export async function openReplicas(
   config: DatabaseSettings & ReplicaSettings,

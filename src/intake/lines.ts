@@ -61,8 +61,8 @@ type LineEnds = {
    */
   find(piece: Buffer, from: number, isNewLine: boolean): number;
   /**
-   * The offset, in the piece of the latest call, of a byte that cannot follow a closing quote. Such a byte shows that a quote on an earlier
-   * line of the row is not closed. Null if there is no such byte.
+   * The offset, in the piece of the latest call, of a byte that cannot follow a closing quote. The quote before this byte then opens a cell,
+   * so a quote on an earlier line of the row is not closed. Null if there is no such byte.
    */
   brokenAt: number | null;
   /** Whether the bytes of the current row so far have a line break inside quotes. */

@@ -50,7 +50,7 @@ const ENDS_PERIOD_MS = 60_000;
 const REPORT_TIMEOUT_MS = 500;
 const METRICS_TIMEOUT_MS = 5_000;
 /**
- * A process that requests a part of a rate limit waits at most this long until the other processes have given back their unused requests. On a
+ * A process that needs a part of a rate limit waits at most this long until the other processes have given back what they have not used. On a
  * busy machine the response of a process may take some hundred milliseconds.
  */
 const RECALL_TIMEOUT_MS = 1_000;

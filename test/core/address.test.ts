@@ -47,7 +47,8 @@ test('only base58 text of exactly 32 bytes is a Solana address', () => {
   const edges = [new Uint8Array(32), new Uint8Array(32).fill(0xff), Uint8Array.of(...new Uint8Array(31), 1)];
   for (const bytes of edges) assert.equal(parseAddress('solana', base58.encode(bytes)), base58.encode(bytes));
   const bytesOf = (size: number) => fc.uint8Array({ minLength: size, maxLength: size });
-  // Each leading zero byte adds one base58 character. Texts of similar length can therefore encode fewer or more than 32 bytes.
+  // A leading zero byte takes one base58 character, and any other byte about 1.4. So a text that is as long as an address can encode fewer or more
+  // than 32 bytes.
   const sized = fc
     .integer({ min: 24, max: 44 })
     .chain((size) =>

@@ -203,7 +203,7 @@ forEachEngine('the own order book and its copy', (engine) => {
     await assertExact(indexer);
   });
 
-  test('a mirrored row that an own order replaces is never the buyer floor', async () => {
+  test('the mirrored listing of a token that has an own order is never the buyer floor, even if it is cheaper', async () => {
     const assets = Array.from({ length: 45 }, (_, n) => String(n + 1));
     await load(
       contextOn('two'),

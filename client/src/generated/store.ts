@@ -674,7 +674,7 @@ export type StoreMethods = {
   recoverWebhook(parameters: RecoverWebhookParameters, options?: WriteOptions): Promise<RecoverWebhookResult>;
   /** Read the delivery log. Lists the deliveries of a webhook, the newest first. Scope `webhooks:read`. */
   listDeliveries(parameters: ListDeliveriesParameters, options?: CallOptions): Pages<ListDeliveriesResult>;
-  /** Send a delivery again. Makes the delivery due now, whatever its state. The delivery keeps its `webhook-id`, and its retry schedule begins again. The webhook must be enabled. Scope `webhooks:write`. */
+  /** Send a delivery again. Makes the delivery due now, whatever its state. It is sent with the same header `webhook-id` as before, and its retry schedule begins again. The webhook must be enabled. Scope `webhooks:write`. */
   redeliver(parameters: RedeliverParameters, options?: WriteOptions): Promise<RedeliverResult>;
 };
 

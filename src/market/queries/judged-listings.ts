@@ -128,8 +128,8 @@ const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id'
 
 /**
  * Writes the new states. Returns the asset of each row that was written. A listing is not written if another transaction has written it
- * since the caller read it. In this case nothing is recorded for the activity log, so the caller must roll back. The sale that filled a
- * listing gets the id of the listing, unless the sale already has the id of a listing.
+ * since the caller read it. If fewer assets than changes are returned, no change is recorded for the activity log, and the caller must roll
+ * back. The sale that filled a listing gets the id of the listing, unless the sale already has the id of a listing.
  */
 export async function updateListingStates(
   tx: Queryable,

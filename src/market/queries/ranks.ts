@@ -205,7 +205,8 @@ export type RankKey = { launched: boolean; chain: string; value: number | bigint
  * Selects the collections of one chain that come after a position and have the same `launched` as the position. A collection comes after
  * the position if its ranking key is less than `below`, or if the key is `equal.key` and its id sorts after the id of the position. A null
  * key or a null `below` is the unknown key, which is less than all others. The position may be on
- * another chain, whose keys have another unit. `equal` is null when no key of this chain has exactly the value of the key of the position.
+ * another chain, whose keys have another unit. `equal` is null when the key of the position cannot be expressed exactly in the unit of this
+ * chain.
  */
 export type ChainBounds = {
   chain: string;

@@ -59,8 +59,8 @@ export function registerDeliveryRoutes(app: FastifyInstance, context: StoreRoute
         operationId: 'redeliver',
         summary: 'Send a delivery again',
         description:
-          'Makes the delivery due now, whatever its state. The delivery keeps its `webhook-id`, and its retry schedule begins again. The webhook ' +
-          'must be enabled. Scope `webhooks:write`.',
+          'Makes the delivery due now, whatever its state. It is sent with the same header `webhook-id` as before, and its retry schedule begins ' +
+          'again. The webhook must be enabled. Scope `webhooks:write`.',
         tags,
         params: deliveryParams,
         headers: idempotencyHeader,
