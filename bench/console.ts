@@ -11,6 +11,6 @@ export async function benchConsole(): Promise<void> {
   }
   await compareServices(
     { name: 'with the console', settings: { CONSOLE: 'on' } },
-    { name: 'without it', settings: { CONSOLE: 'off' } },
+    { name: 'without the console', settings: { CONSOLE: 'off' } },
   );
 }

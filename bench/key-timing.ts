@@ -17,8 +17,8 @@ const SERVICE = 'mercat';
 const STORED_KEYS = 200;
 const LOOK_UPS = 20_000;
 /**
- * The hash of each key of the third kind begins with this number of bytes of the hash of a stored key. It takes 65,536 attempts on average to
- * find such a key.
+ * How many first bytes the hash of a key of the third kind has in common with the hash of a stored key. It takes 65,536 attempts on average
+ * to find such a key.
  */
 const SAME_HASH_BYTES = 2;
 const SAME_CHARACTERS = 29;

@@ -11,7 +11,7 @@ const TOKENS_PER_IMPORT = 1_000;
 /** The first token id. It is above the ids of all tokens that the load writes. */
 const FIRST_ID = 10_000_000;
 
-/** Imports the tokens while the load runs. The ledger of the load does not contain these tokens. */
+/** Imports the tokens while the load runs. The ledger of the load does not contain these tokens, so the checks after the fault do not read them. */
 export async function importBulk(platform: Platform): Promise<void> {
   const client = platform.newClient();
   for (let number = 0; number < IMPORTS; number += 1) {

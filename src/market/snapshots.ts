@@ -1,5 +1,5 @@
 // Computes the stored snapshot of a collection, which is served when nothing fresher is known. Each figure of the snapshot is replaced by the
-// present figure. If the present figure is unknown, incomplete or too old, the stored figure stays.
+// present figure, unless the present figure is unknown, incomplete or too old.
 
 import type { Chain } from '../core/chains.ts';
 import type { Collection, CollectionSnapshot } from '../core/collection.ts';
@@ -51,7 +51,10 @@ export function toStoredSnapshot(
   };
 }
 
-/** If a collection is known to have no floor, the value of the figure is null, and replaces the stored floor. */
+/**
+ * If `figure` is null, the stored value stays. A figure whose value is null replaces the stored value: such a collection is known to have no
+ * floor.
+ */
 function keep<T>(figure: Figure<T> | null, stored: T): T {
   return figure === null ? stored : figure.value;
 }

@@ -1,6 +1,6 @@
 // Decides from which time the sales of a collection are read at a marketplace, and stores the covered time: the time for which all sales of
-// the marketplace are known. A read begins before the newest stored sale and before the end of the covered time, so that consecutive reads
-// leave no gap.
+// the marketplace are known. A read requests the sales since a time before the newest stored sale and before the end of the covered time, so
+// that consecutive reads leave no gap.
 
 import { findCoverage } from '../market/queries/coverage.ts';
 import { findNewestSaleTime } from '../market/queries/sales.ts';
@@ -46,8 +46,7 @@ export async function beginSaleRead(
 /**
  * Stores the time that a read has covered. `isFromBeginning`: the marketplace's list goes back to the collection's first sale. If the read
  * stopped at a limit, the covered time begins at the oldest sale that was read. If rows were rejected, the covered time begins when the
- * read began, because the rejected rows may have been sales. If the read was incomplete for another reason, nothing is stored, so the next
- * read begins at the same time as this read.
+ * read began, because the rejected rows may have been sales. If the read was incomplete for another reason, the covered time is not changed.
  */
 export async function concludeSaleRead(
   { follow, ingester }: CollectionRun,

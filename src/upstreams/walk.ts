@@ -56,7 +56,7 @@ const REJECTED_SHARE_MAX = 0.1;
 const REJECTED_PAGE_SHARE_MAX = 0.5;
 
 export type ParsePagesOptions = {
-  /** If fewer rows of the list were rejected, only a page with more than half of its rows rejected makes the list incomplete. */
+  /** REJECTED_SHARE_MAX applies only if at least this many rows of the list were rejected. REJECTED_PAGE_SHARE_MAX always applies. */
   rejectedMin?: number;
 };
 

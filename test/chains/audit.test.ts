@@ -58,7 +58,10 @@ forEachEngine('audit', (engine) => {
       sample: 10,
     });
   };
-  /** Marks expired orders and listings. Orders expire while the tests run. */
+  /**
+   * Marks the orders and listings that have expired while the tests ran. Returns operations whose clock stands still, so that no order
+   * expires before the replay ends.
+   */
   const sweep = async () => {
     const at = followed.operations.clock();
     const operations = { ...followed.operations, clock: () => at };
@@ -122,7 +125,7 @@ forEachEngine('audit', (engine) => {
     }
   };
   const both = async () => [await audit(), await replay()] as const;
-  /** The differences that the audit or the replay found, without the differences of figures from their counts. */
+  /** The differences that the audit or the replay found, without the figures that differ from their counts. */
   const findings = ({ differences }: AuditReport) =>
     differences.filter(({ field }) => field !== 'counted').map(({ subject, field }) => `${subject}, ${field}`);
 
@@ -284,7 +287,8 @@ forEachEngine('audit', (engine) => {
       ofToken.map(({ field }) => field),
       ['holders', 'served owner'],
     );
-    // The event has also changed the numbers of tokens of the two holders. The test keeps these numbers, so the replay may report them.
+    // The event has also changed how many tokens each of its two holders has. The test does not undo this, so the replay may report the
+    // two holders.
     const effects = [missed['holder'], from].map((holder) => `holder ${collection} ${String(holder)}, replayed`);
     assert.deepEqual(
       findings(replayed).filter((finding) => !effects.includes(finding)),
@@ -340,7 +344,7 @@ forEachEngine('audit', (engine) => {
     assert.deepEqual(alone, report);
   });
 
-  test('when a fill is missing in the chain log, the replay reports the order, the sale, the sum of its hour and the sum of all sales', async () => {
+  test("when a fill is missing in the chain log, the replay reports the order, the sale, the sum of the sale's hour and the sum of all sales", async () => {
     const { id, order_hash: hash } = await first(
       `select id, order_hash from main.book_order join indexer.sale on listing_id = id
        where book_order.status = 'filled' and quantity = 1 and sale.price_raw > 0 order by id limit 1`,

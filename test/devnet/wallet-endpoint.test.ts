@@ -82,7 +82,8 @@ test('a wallet can change the chain only by transactions, and a foreign website 
   assert.equal((await fetch(endpoint.url, { method: 'POST', headers, body })).status, 415);
   assert.equal(await createRpc(endpoint.url).call('eth_blockNumber'), `0x${height.toString(16)}`);
 
-  // A malicious website can make its host name resolve to this machine. The browser then sends this host name in its request.
+  // A malicious website can make its host name resolve to this machine. The browser then sends this host name in its
+  // request, so the endpoint must reject other host names than those of this machine.
   const statusAt = async (host: string) => {
     const post = { method: 'POST', headers: { 'content-type': 'application/json', host } };
     const [response] = await once(request(endpoint.url, post).end(body), 'response');

@@ -115,7 +115,7 @@ forEachMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } 
     assert.deepEqual(await market.walk(`/explore/v1/wallets/${VAULT}/activity`), []);
   });
 
-  test('an unknown kind, a token without a collection, and a malformed wallet are rejected', async () => {
+  test('a request with an unknown kind, with a token but no collection, or with a malformed wallet is rejected', async () => {
     for (const query of ['kind=gift', 'kind=sale,', 'token=1', 'wallet=0x12', 'cursor=abc']) {
       assert.equal((await market.get(`/explore/v1/activity?${query}`)).status, 400, query);
     }

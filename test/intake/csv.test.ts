@@ -157,7 +157,7 @@ describe('a column map', () => {
     const map = { kind: { value: 'sale' }, price: 'p' };
     await assert.rejects(
       read('q,r\n1,2\n', map),
-      /takes price from the column "p", which the file does not have; it has "q", "r"/,
+      /takes price from the column "p", which the file does not have; the columns of the file are "q", "r"/,
     );
     await assert.rejects(read('p,p\n1,2\n', map), /which the file has twice/);
     await assert.rejects(read(Buffer.from([0xff, 0x0a]), map), /cannot be read as a header/);

@@ -48,7 +48,7 @@ export class RpcFailure extends Error {
   }
 }
 
-/** No endpoint of the chain returned a usable response. The keys of `failures` are the positions of the endpoints. */
+/** No endpoint of the chain returned a usable response. The keys of `failures` are the positions of the endpoints in the chain's setting. */
 export class ChainUnavailable extends Error {
   override readonly name = 'ChainUnavailable';
   readonly failures: ReadonlyMap<number, RpcFailure>;
@@ -67,8 +67,8 @@ export function invalidResponse(detail: string): RpcFailure {
   return new RpcFailure('invalid-response', detail);
 }
 
-// The first pattern that matches decides: texts about a rate limit also contain "exceeded", and texts about a block beyond the head also
-// contain "range".
+// The first pattern that matches decides. `rate-limited` and `not-found` come before `range-too-large`, because texts about a rate limit also
+// contain "exceeded", and texts about a block beyond the head also contain "range".
 const ERROR_PATTERNS: readonly (readonly [RpcFailureKind, RegExp])[] = [
   [
     'rate-limited',

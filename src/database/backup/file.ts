@@ -97,8 +97,8 @@ async function compressInto(
 }
 
 /**
- * Gives the draft its final name. Without `force`, a hard link does this. Making a hard link fails if a file of that name has appeared
- * meanwhile, but a rename would replace that file.
+ * Gives the draft its final name: with `force` by a rename, otherwise by a hard link. A hard link cannot be made if a file of that name has
+ * appeared meanwhile. A rename would replace that file.
  */
 async function publish(draft: string, { file, force }: BackupTarget): Promise<void> {
   try {

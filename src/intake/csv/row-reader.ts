@@ -108,7 +108,10 @@ export function findInHeader(header: readonly string[]): FindColumn<readonly str
   return (column, field) => {
     const index = names.indexOf(column.trim());
     const intro = `the column map takes ${field} from the column ${quoteValue(column)}, which the file`;
-    if (index < 0) throw new OperatorError(`${intro} does not have; it has ${names.map(quoteValue).join(', ')}`);
+    if (index < 0)
+      throw new OperatorError(
+        `${intro} does not have; the columns of the file are ${names.map(quoteValue).join(', ')}`,
+      );
     if (names.includes(column.trim(), index + 1)) throw new OperatorError(`${intro} has twice`);
     return (cells) => cells[index] ?? '';
   };

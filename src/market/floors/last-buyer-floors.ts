@@ -14,9 +14,12 @@ import {
 
 /** A stored floor is served up to this age. */
 export const BUYER_FLOOR_AGE_MAX_MS = 30 * 60_000;
-/** An unchanged floor is written again only after this time. So its stored time may be this much earlier than its last observation. */
+/**
+ * An unchanged floor is written again only after this time. So the stored time of a floor may be earlier than the last observation by up to
+ * this time.
+ */
 const REWRITE_MS = 60_000;
-/** The most collections whose last write is remembered. When this number is reached, all last writes are forgotten. */
+/** The last write is remembered for at most this many collections. When this number is reached, all last writes are forgotten. */
 const COLLECTIONS_MAX = 10_000;
 
 export class LastBuyerFloors {
@@ -44,7 +47,7 @@ export class LastBuyerFloors {
 
   /**
    * Stores the buyer floor. The caller does not wait for the write. `raw` is null for a collection without listings. `ageMs`: the age of the
-   * data from which the floor was read. A replica has older data than the primary.
+   * data from which the floor was read. It is above zero if the floor was read from a replica whose data is older than the primary's.
    */
   note(collectionId: string, raw: bigint | null, ageMs: number): void {
     const now = this.#clock();

@@ -198,7 +198,8 @@ function toTokens(row: VendorRow, collection: string | null): SourceRecord[] {
   if (collection !== null && group !== collection) rejectRow('grouping', 'is another collection');
   if (group === null) return [];
   const { name, image } = readContent(row);
-  // The wallet that holds the token. A frozen or delegated token stays in its wallet. An escrowed token is in the custody wallet.
+  // The wallet that holds the token. A frozen or delegated token stays in the wallet of its owner. The owner of an escrowed token is not
+  // known: `owner` is then a custody wallet.
   const owner = requiredAddress(toRow(row['ownership'], 'ownership'), 'owner', 'solana');
   return [
     {

@@ -14,10 +14,11 @@ export type CitusCluster = {
   workers: PostgresServer[];
   /**
    * Makes a database on all nodes, with the extension, and returns its URL on the coordinator. With the template `migrated`, the database has
-   * all migrations of both schemas. Must not be called after `addWorker`, because the added worker lacks the template databases.
+   * all migrations of both schemas. Must not be called after `addWorker`: on each node the database is a copy of a template
+   * database, which the added worker lacks.
    */
   createDatabase(template?: Template): Promise<string>;
-  /** Makes a database without the extension on the coordinator. Returns its URL. */
+  /** Makes a database on the coordinator only, without the extension. Returns the URL of the database. */
   createPrimary(template?: Template): Promise<string>;
   /** Starts one more worker and adds it to the database at `url`. The worker has no shards until a test moves some to it. */
   addWorker(url: string): Promise<PostgresServer>;

@@ -152,7 +152,7 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(
       replay.count(/contract\/0xa9[^/]*$/),
       2,
-      'the slug or the token standard was not requested exactly once',
+      'the task did not send one request for the slug and one for the token standard',
     );
     for (const name of ['collections', 'listings', 'sales', 'tokens'])
       assert.equal((await done(name)).changed, 0, name);
@@ -289,7 +289,7 @@ forEachEngine('OpenSea', (engine) => {
       makeHash(80_000),
     ]);
     assert.deepEqual(rows, [{ price_raw: `${9n * 10n ** 17n}`, status: 'active' }]);
-    // The list is sorted by total price. The task must not report a wrong sort order.
+    // The list is sorted by total price, so the unit prices are not in order. The task must not report this as a wrong sort order.
     market.listings.push({ ...first, hash: makeHash(80_001), tokenId: '0', quantity: 2, total: 10n ** 18n + 7n });
     pass(5 * 60_000);
     assert.deepEqual((await done('listings', DUE)).problems, []);
@@ -313,7 +313,7 @@ forEachEngine('OpenSea', (engine) => {
     }
   });
 
-  test('later runs request only sales since 15 minutes before the newest stored sale', async (t) => {
+  test('later runs request only the sales from 15 minutes before the newest stored sale onward', async (t) => {
     const market = makeMarket(40);
     const { done, replay } = await start(t, market);
     await follow({ slug: APES.slug });
