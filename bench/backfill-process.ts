@@ -1,6 +1,6 @@
-// Backfills the followed collection of a simulated chain, and then projects the log. Does this in a process of its own, so that the measured
-// memory and CPU time include no other work. Usage: backfill-process.ts ENGINE ADDRESS CHAIN_URL. The database must be migrated, and `begin`
-// of bench/follower.ts must have inserted the follow. Prints one line of JSON of the type BackfillFigures.
+// A program that backfills the followed collection of a simulated chain, and then projects the log. The program runs in a process of its own,
+// so that the measured memory and CPU time include no other work. Usage: backfill-process.ts ENGINE ADDRESS CHAIN_URL. The database must be
+// migrated, and `begin` of bench/follower.ts must have inserted the follow. Prints one line of JSON of the type BackfillFigures.
 
 import { findFollow } from '../src/follows/queries/follows.ts';
 import { backfillOnce } from '../src/chains/backfill.ts';

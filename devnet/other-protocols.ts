@@ -14,7 +14,7 @@ export type OtherProtocols = { looksRare: Contract; blur: Contract; poolFactory:
 const LOOKSRARE = '0x0000000000e655fae4d56241588680f86e3b2377';
 const BLUR = '0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5';
 const POOL_FACTORY = '0xa020d57ab0448ef74115c112d18a9c231cc86000';
-/** The pools that the factory makes are proxies of the contract at this address. DevnetPoolFactory.sol has the same address. */
+/** The pools that the factory makes are proxies of the contract at this address, which DevnetPoolFactory.sol states too. */
 const POOL_TEMPLATE = '0x000000000000000000000000000000000000e721';
 
 export async function installOtherProtocols(chain: LocalChain): Promise<OtherProtocols> {

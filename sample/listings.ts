@@ -65,7 +65,7 @@ export function generateFilledListings(
 
 type Draft = Pick<SampleListing, 'asset' | 'raw' | 'seller' | 'listedAt' | 'expiresAt' | 'status' | 'tx'>;
 
-/** Picks the tokens that are listed. The first is a common token, because its listing sets the floor. */
+/** Picks the tokens that are listed. The first is a common token: its ask is the floor, and rare tokens cost more. */
 function pickListed(assets: readonly SampleAsset[], count: number, rng: Random): SampleAsset[] {
   const picked = rng.shuffle(assets.filter(canBeListed)).slice(0, count);
   return picked.toSorted((a, b) => Number(a.premiumBps > 10_000) - Number(b.premiumBps > 10_000));
@@ -115,7 +115,7 @@ function pickExpiry(rng: Random): number | null {
 
 /**
  * Generates an earlier listing by the same holder that was cancelled or expired. Some expired listings still have the status `active`, as
- * if the expiry task had not run since. Returns null if the holder has not held the token for long enough.
+ * if the expiry task had not run since they expired. Returns null if the holder has not held the token for long enough.
  */
 function generateEarlier(context: CollectionContext, draft: Draft, rng: Random): SampleListing | null {
   const { asset } = draft;

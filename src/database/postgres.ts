@@ -22,11 +22,14 @@ const CONNECTIONS_MAX = 10;
  */
 const CONNECTIONS_OF_PROCESS_MIN = 4;
 /**
- * A statement of the store fails after it has waited this long for a lock. Other writers usually hold a row for less time. Without a limit,
- * a locked row would hold connections until the deadline of each request.
+ * A statement of the store fails after it has waited this long for a lock. Other writers usually hold a row for less time. Without this
+ * limit, statements that wait for a locked row would keep their connections until the deadlines of their requests.
  */
 export const STORE_LOCK_TIMEOUT_MS = 2_000;
-/** A caller waits this long for a connection of the pool. A connection that hangs while it is opened counts towards CONNECTIONS_MAX. */
+/**
+ * A caller waits at most this long for a connection of the pool. Opening a connection fails after the same time, because a connection that
+ * hangs while it is opened occupies a place in the pool.
+ */
 const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_TIMEOUT_MS = 30_000;
 /**

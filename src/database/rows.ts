@@ -1,4 +1,4 @@
-// Decodes the rows that statements return. A missing column, or a column of an unexpected type, throws where the row is read. Each decoder
+// Decodes the rows that statements return. If a column is missing or has an unexpected type, decoding the row throws an error. Each decoder
 // expects the JavaScript type in which the driver `pg` returns the PostgreSQL type.
 
 import type { Address, AssetId } from '../core/address.ts';
@@ -38,7 +38,8 @@ export class RowError extends Error {
  * // { key: string; asset: AssetId | null; raw: bigint; expiresAt: number | null; status: 'active' | 'filled' }[]
  * ```
  *
- * The function throws a RowError that names the table or statement, the column and the type found.
+ * If a column is missing or has an unexpected type, the function throws a RowError that names the table or statement, the column and the
+ * type found.
  */
 export function rowDecoder<const C extends Columns>(source: string, columns: C): (row: Row) => Decoded<C> {
   const fields = Object.entries(columns).map(([field, decoder]) => ({
@@ -151,7 +152,7 @@ export function list<T>(element: Decoder<T>): Decoder<T[]> {
 }
 
 /**
- * Reads the text that `textListSql` returns. `element` decodes each value from its text. For lists of thousands of numbers, because the driver
+ * Reads the text that `textListSql` makes. `element` decodes each value from its text. Use it for lists of thousands of numbers: the driver
  * and the parser need less time for one text than for an array.
  */
 export function textList<T>(element: Decoder<T>): Decoder<T[]> {

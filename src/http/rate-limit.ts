@@ -17,8 +17,8 @@ export const MARKETPLACE_LIMITS: RateLimits = { list: 120, single: 300, message:
 export const WINDOW_MS = 60_000;
 
 /**
- * The clocks of a rate limiter. Windows are measured by `monotonic`, which is never set back. `clock` is used only to compute the time in
- * the response headers at which a window ends.
+ * The clocks of a rate limiter. Windows are measured by `monotonic`, which is never set back. `clock` is used only for
+ * the end of a window that the response headers state.
  */
 export type RateLimitClocks = { clock: Clock; monotonic: Clock };
 

@@ -1,5 +1,5 @@
-// Tests how the client verifies webhook deliveries. The package standardwebhooks, an independent implementation of the standard,
-// signs them.
+// Tests how the client verifies webhook deliveries. The deliveries are signed by the package standardwebhooks, which implements the
+// specification Standard Webhooks and contains no code of Mercat.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

@@ -134,7 +134,7 @@ withTwoServers('the primary is broken', (servers) => {
     await untilComplete(service);
   });
 
-  test('every response is a 200 while the tables of rates and of last buyer floors hang', async (t) => {
+  test('every response is a 200 while reads of the dollar rates and of the last buyer floors hang', async (t) => {
     const service = await startOnTwoDatabases(t, servers);
     await untilFloorsAreStored(service);
     const url = service.settings['DATABASE_URL'];

@@ -34,7 +34,7 @@ const ASKS = 160;
 const ROUNDS = 2;
 
 forEachEngine('a mixed book', (engine) => {
-  // The suite takes minutes and therefore runs on PostgreSQL only. If this machine has no PostgreSQL, it runs on the embedded engine.
+  // The suite takes minutes, so it runs on one engine: on PostgreSQL if this machine has PostgreSQL, otherwise on the embedded engine.
   if (engine.name === 'embedded' && canRunPostgres()) return;
   describe('a mixed book of a followed collection', () => {
     const closers: (() => unknown)[] = [];
@@ -54,7 +54,7 @@ forEachEngine('a mixed book', (engine) => {
       listAt(book, 'magicEden', ASKS);
       listOwn(book, 24);
       listTwins(book, 50);
-      // The first fetch has no malformed rows. The service learns the number of listings only from a list without malformed rows.
+      // The marketplaces serve no unusable rows at first, because the service learns the number of listings only from a list without invalid rows.
       await book.syncAll();
       listUnusable(book);
       await book.syncAll();
@@ -70,7 +70,7 @@ forEachEngine('a mixed book', (engine) => {
       for (const [what, least] of Object.entries({ ...wanted, notStarted: 4 })) {
         assert.ok(
           counts[what as keyof BookCounts] >= least,
-          `${what}: ${counts[what as keyof BookCounts]} of ${least}`,
+          `${what}: the book has ${counts[what as keyof BookCounts]}, but the test needs at least ${least}`,
         );
       }
       await book.compareAllWays();

@@ -1,5 +1,6 @@
 // One signed order can have listings at several marketplaces, and of several collections. When a marketplace reports that the order has ended, the
-// other listings of the order end, but only in collections whose figures the transaction has locked.
+// other listings of the order end, but only in the collections of the batch that contains the report. The transaction of the batch has locked
+// the figures of only these collections.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
@@ -37,7 +38,7 @@ forEachEngine('orders with several listings', (engine) => {
   const insertAll = (fields: object = {}) =>
     ingest(db, ...[1, 2].flatMap((collection) => [listed(collection, 'a', fields), listed(collection, 'b')]));
 
-  test('the listings of an order end at all marketplaces in a collection when one marketplace has reported the end for this collection', async () => {
+  test('when one marketplace reports the end of an order for a collection, the listings of the order in this collection end at all marketplaces', async () => {
     await insertAll();
     await ingest(db, listed(1, 'a', { status: 'filled' }), listed(2, 'b', { status: 'cancelled' }));
     assert.deepEqual(await list('status'), ['a 1 filled', 'a 2 cancelled', 'b 1 filled', 'b 2 cancelled']);
@@ -50,7 +51,7 @@ forEachEngine('orders with several listings', (engine) => {
 
   test('the listings of an order do not change in a collection if the batch has no listing of this collection', async () => {
     await insertAll();
-    // Listings of one order have different assets in different collections.
+    // An order has different assets in different collections, so the listings of collection 2 get another asset.
     await db.query(`update indexer.listing set asset = '2' where right(collection_id, 1) = '2'`);
     await db.query(
       `update indexer.listing set status = 'filled', counter = 0, operator = 'x' where right(collection_id, 1) = '2' and source = 'a'`,
@@ -61,7 +62,7 @@ forEachEngine('orders with several listings', (engine) => {
   });
 
   test('the listings of an order are found by the hash of the order, without reading the other listings of the collection', async (t) => {
-    if (engine.hasCitus) return t.skip('the plan of a cluster has no steps of its nodes');
+    if (engine.hasCitus) return t.skip('the plan of a Citus cluster does not show the steps of the nodes');
     await db.query(
       `insert into indexer.listing (key, id, source, chain, collection_id, asset, price_raw, seller, order_hash, status, listed_at)
        select md5(n::text)::uuid, n::text, 'a', 'ethereum', 'c', n::text, 1, 'x', '0x' || n, 'active', now() from generate_series(1, 20000) as n`,

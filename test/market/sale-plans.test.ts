@@ -50,7 +50,7 @@ forEachEngine('reports of sales', (engine) => {
   });
 
   test('no step of a statement reads more rows than there are sales', async (t) => {
-    if (engine.hasCitus) return t.skip('the plan of a cluster has no steps of its nodes');
+    if (engine.hasCitus) return t.skip('the plan of a Citus cluster does not show the steps of the nodes');
     const statements: { sql: string; params: readonly unknown[] }[] = [];
     const recorded: Queryable = {
       query: (sql, params = []) => {

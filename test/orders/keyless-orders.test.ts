@@ -28,7 +28,7 @@ forEachEngine('orders without a key', (engine) => {
       assert.deepEqual([status, body.data.status], [201, 'active']);
     });
 
-    test('an order for another chain, a request with a wrong key, and every other operation without a key get 401', async () => {
+    test('an order without a key for another chain, an order with a wrong key, and every request without a key that submits no order get 401', async () => {
       const body = await submissionOf(ask());
       const rejected = [
         await intake.send('POST', '/orders', { body: { ...body, chain: 'base' }, ...keyless }),
@@ -63,7 +63,7 @@ forEachEngine('orders without a key', (engine) => {
       ]);
     });
 
-    test('too many orders without a key from one address get 429, and an order with a key from this address does not', async () => {
+    test('too many orders without a key from one IP address get 429, but an order with a key from the same IP address does not', async () => {
       const statuses: number[] = [];
       for (let sent = 0; sent <= KEYLESS_ORDERS_A_MINUTE_MAX; sent += 1)
         statuses.push((await intake.send('POST', '/orders', { body: {}, ...keyless })).status);

@@ -103,7 +103,7 @@ for (const unusable of ['/nowhere/node', '\0']) {
   });
 }
 
-test('a stop during the start ends the wait for the start, and the processes run on until the caller stops them', async () => {
+test('when a stop is requested during the start, `Supervisor.start` resolves, and the processes run until the caller stops them', async () => {
   const file = path.join(temporaryDirectory(), 'waits');
   const stop = new AbortController();
   const starting = Supervisor.start({ ...optionsOf([], 'waits', file), processes: 2, signal: stop.signal });

@@ -9,7 +9,7 @@ import { startSameResponse } from '../support/replay/wrong-response.ts';
 
 const SPOT = 'coinbase/v2_prices_ETH-USD_spot.json';
 
-test('the recorded spot price of Coinbase is the price of ether', needsPayloads(SPOT), async (t) => {
+test('the recorded response of Coinbase is read as the dollar price of ether', needsPayloads(SPOT), async (t) => {
   const replay = await startSameResponse(t);
   replay.give(readPayload(SPOT));
   const { quotes, rejected } = await readCoinbasePrices(

@@ -17,7 +17,7 @@ import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-/** The tables that the test does not compare: those of background tasks, and those of the imports that loaded the records of the test. */
+/** The tables that the test does not compare: those of background tasks, of the activity log, and of the imports that loaded the test's records. */
 const OTHER_TABLES = ['main.sync_task', 'main.request_budget', 'main.recent_view', ...LOG_TABLES, ...IMPORT_TABLES];
 
 forEachEngine('purging a collection', (engine) => {

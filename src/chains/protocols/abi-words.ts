@@ -65,8 +65,8 @@ export function arrayAt(data: Hex, index: number, wordsPerElement: number): { st
 }
 
 /**
- * Returns the data from the offset in word `index` to the end. A struct or an array of structs begins there. Offsets inside of it are
- * relative to this beginning, so they can be read from the returned data.
+ * Returns the data from the offset in word `index` to the end. A struct or an array of structs begins at this offset. The offsets inside the
+ * struct or array count from its beginning, so they are correct in the returned data.
  */
 export function structAt(data: Hex, index: number): Hex {
   const from = PREFIX_LENGTH + 2 * smallIntegerAt(data, index);

@@ -16,7 +16,7 @@ export function fail(name: string, message: string, correction: string): DoctorF
 }
 
 /**
- * The check fails if a clock is wrong by this time or more. Such a clock makes expiry times wrong. Receivers of webhooks may reject deliveries,
- * because each delivery is signed with its time.
+ * The check of a clock fails if the clock is wrong by this time or more. With such a clock, listings expire too early or too late. Receivers of
+ * webhooks may reject deliveries, because the signature of a delivery includes a time of the clock.
  */
 export const CLOCK_FAIL_MS = 30_000;

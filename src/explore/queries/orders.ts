@@ -29,7 +29,8 @@ const decodeState = rowDecoder('listing', {
 
 /**
  * Finds a listing. `db` is the indexer database. If several marketplaces list the order, the newest active listing is returned, or the newest
- * listing if none is active. Hashes on EVM chains are stored in lower case. On Solana, the letter case of a hash matters.
+ * listing if none is active. A hash is looked up as given and in lower case: hashes on EVM chains are stored in lower case, but on Solana the
+ * letter case of a hash matters.
  */
 export async function findListing(
   db: Queryable,

@@ -9,6 +9,7 @@ export type StreamCounts = {
   /** Bytes in memory that clients have not read. */
   bufferedBytes: number;
   eventsSent: number;
+  /** How many clients were disconnected because they read too slowly. */
   slowReaders: number;
   /**
    * The slowest event of the last one or two minutes took this long from its merge into the activity log until it was sent. An event that was

@@ -1,4 +1,4 @@
-// A rate limiter that counts requests in a store that several nodes share. If the store cannot count a request, this process counts it. A
+// A rate limiter that counts requests in Redis, which several nodes share. If Redis cannot count a request, this process counts the request. A
 // client's address leaves the process only as a keyed hash.
 
 import { createHmac } from 'node:crypto';
@@ -10,8 +10,8 @@ import type { RedisWindows } from './redis-windows.ts';
 export type SharedCounting = {
   windows: Pick<RedisWindows, 'count'>;
   /**
-   * The key with which client addresses are hashed. All nodes use the same key. Without the key, the name of
-   * a window does not reveal the client of the window.
+   * The key with which client addresses are hashed. All nodes use the same key. Nobody without the key can tell from the name of a window in
+   * Redis which client the window belongs to.
    */
   secret: Buffer;
 };
@@ -35,7 +35,7 @@ export function createLimiter<B extends string>(
   return shared ? new SharedRateLimiter(limits, clocks, { shared, alone }) : alone;
 }
 
-/** The end of a window: `resetAt` by the clock of the shared store, `endsAt` by the monotonic clock of this process. */
+/** The end of a window: `resetAt` by the clock of Redis, `endsAt` by the monotonic clock of this process. */
 type ExceededWindow = { resetAt: number; endsAt: number };
 
 class SharedRateLimiter<B extends string> implements RateLimiter<B> {
@@ -43,7 +43,7 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
   readonly #clocks: RateLimitClocks;
   readonly #shared: SharedCounting;
   readonly #alone: RateLimiter<B>;
-  // Remembers the clients that have exceeded their limit, so that their requests cause no further commands to the shared store.
+  // Remembers the clients that have exceeded their limit, so that their requests cause no further commands to Redis.
   readonly #exceeded = new LRUCache<string, ExceededWindow>({ max: EXCEEDED_MAX });
 
   constructor(
@@ -69,7 +69,7 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
     return counted.then((window) => {
       if (window === null) return this.#alone.count(bucket, client);
       if (window.count <= limit) return null;
-      // The store read `window.now` after `sentAt`. So the window ends at `endsAt` or later, and no client is rejected for too long.
+      // Redis read `window.now` after `sentAt`. So the window ends at `endsAt` or later, and no client is rejected for too long.
       this.#exceeded.set(id, { resetAt: window.resetAt, endsAt: sentAt + window.resetAt - window.now });
       return { limit, resetAt: window.resetAt, leftMs: window.resetAt - window.now };
     });

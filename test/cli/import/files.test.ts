@@ -101,7 +101,7 @@ describe('JSON', () => {
       assert.equal(await toLines(text), text);
   });
 
-  test('each element of an array, and each value that has several lines, is sent as one line, in the place of its first line', async () => {
+  test('each element of an array, and each value that has several lines, is sent as one line; empty lines keep the line numbers of the file', async () => {
     assert.equal(await toLines('[\n  {"a": 1},\n  {"b": 2}\n]\n'), '\n{"a": 1}\n{"b": 2}\n');
     assert.equal(await toLines('[{"a":1},{"b":2}]'), '{"a":1}\n{"b":2}\n');
     assert.equal(
@@ -128,7 +128,7 @@ describe('JSON', () => {
 });
 
 describe('a product export of Shopify', () => {
-  test('each variant is sent as a product, in the place of its row, with the images of all rows of its handle', async () => {
+  test('each variant is sent as a product with the images of all rows of its handle; empty lines keep the line numbers of the file', async () => {
     const header =
       'Handle,Title,Tags,Option1 Value,Variant Inventory Tracker,Variant Price,Image Src,Image Position,Variant Image,SEO Title';
     const rows = [

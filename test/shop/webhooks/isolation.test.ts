@@ -18,7 +18,7 @@ import { NOW, respondWith, makeShop, makeDispatcher, quiet, record, startReceive
 import { SecretKeys } from '../../../src/core/secret-keys.ts';
 
 const LIMIT_MS = 60_000;
-/** Several times as long as the delay after which a nudge starts a round. */
+/** Several times as long as the delay between a call of `nudge` and the round that the worker then starts. */
 const NUDGED_MS = 150;
 /** A response on this machine takes less time than this. */
 const FAST_MS = 1_000;
@@ -128,7 +128,7 @@ forEachEngine('webhook isolation', (engine) => {
     await second.close();
   });
 
-  /** A receiver that holds its responses until the test calls `answer`. `openMax` is the largest number of requests that it held. */
+  /** A receiver that holds its responses until the test calls `answer`. `openMax` is the most requests held at once. */
   function holdResponses() {
     const open: ServerResponse[] = [];
     const held = { openMax: 0 };

@@ -1,6 +1,6 @@
-// Reads every source of a vendor from a server that always sends the response of one operation. Most sources then get a response of an
-// operation that they did not call. A misconfigured proxy or another version of the API could send such a response. A source is one read of
-// a vendor's API, such as the sales of a collection.
+// Reads every source of a vendor from a server that always sends the response of one operation of the vendor's API. A source is one kind of
+// read of the API, such as the sales of a collection. Most sources then get the response of an operation that they did not call. A misconfigured
+// proxy or another version of the API could send such a response.
 
 import type { TestContext } from 'node:test';
 import { parseAssetId } from '../../../src/core/address.ts';

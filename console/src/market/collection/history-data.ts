@@ -3,7 +3,7 @@
 import type { HistoryPoint } from '../../../../client/src/market.ts';
 import { toEdge } from './chart-edge.ts';
 
-/** `null` is a gap: the value was not known. `undefined`: the series draws nothing at this point. */
+/** Values of a series of the chart. The series draws nothing at a point that is `null` or `undefined`. Only `null` interrupts its line. */
 type Values = (number | null | undefined)[];
 
 export type HistoryData = {
