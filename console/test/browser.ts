@@ -65,8 +65,8 @@ export async function visit(page: Page, url: string): Promise<void> {
 }
 
 export async function waitUntilLoaded(page: Page): Promise<void> {
-  // Before its scripts have run, the page has the title of the market but no search field. A row below the visible part of the page keeps its
-  // skeletons, because its figures are read only when the row comes into view.
+  // The search field shows that the scripts have run: before that, the page has only the title of the market. Skeletons below the visible part
+  // of the page are ignored, because the figures of a row are read only when the row comes into view.
   await page.waitForFunction(`document.querySelector('.search') && document.querySelector('main h1') && !document.querySelector('[aria-busy=true]') &&
     !Array.from(document.querySelectorAll('.skeleton'), (element) => element.getBoundingClientRect())
       .some(({ width, top, bottom }) => width > 0 && bottom > 0 && top < innerHeight)`);

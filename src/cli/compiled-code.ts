@@ -3,8 +3,8 @@
 import { flushCompileCache } from 'node:module';
 
 /**
- * Must be called when a long-running process has started. Otherwise Node would store the code at the end of the process, where no deadline
- * limits the time. After an installation this takes long, because hundreds of files have to be stored.
+ * A long-running process must call this function after its start. Otherwise Node stores the code while the process ends, and no deadline
+ * limits the time of a store. The first store after an installation takes long, because it writes hundreds of files.
  */
 export function saveCompiledCode(): void {
   flushCompileCache();

@@ -40,8 +40,8 @@ function listMedia({ requestBody, responses = {} }: Operation): Media[] {
 }
 
 /**
- * The first example of the schema. If it has none, a value from the examples of its parts: the required properties of an object, or one
- * item of an array. Undefined if a part has no example.
+ * The first example of the schema. If the schema has no example, a value composed from examples of its parts: of all required properties of
+ * an object, of the items of an array, or of the first alternative that has an example. Undefined if such an example is missing.
  */
 function composeExample(schema: Schema, components: Readonly<Record<string, Schema>>): unknown {
   if (schema.examples) return schema.examples[0];

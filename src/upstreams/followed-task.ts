@@ -71,7 +71,10 @@ export function createTaskUpstream(
 
 type TaskUpstreamOptions = Omit<UpstreamOptions, 'budget' | 'log' | 'clock' | 'random'> & { hourlyBudget: number };
 
-/** When a walk began, in milliseconds, and how many rows the run had read and rejected before the walk began. */
+/**
+ * A walk reads a list of a vendor page by page. This type has the time at which a walk began, in milliseconds, and how many rows the run had
+ * read and rejected before.
+ */
 export type WalkStart = { startedAt: number; readBefore: number; rejectedBefore: number };
 
 export function beginWalk({ clock }: UpstreamContext, { ingester }: CollectionRun): WalkStart {

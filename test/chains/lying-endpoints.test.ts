@@ -36,7 +36,8 @@ forEachEngine('a lying endpoint beside a truthful one', (engine) => {
     world = await startLocalWorld();
     await world.mint(world.people[0], 1n, 2n, 3n, 4n);
     await world.approve(world.people[0]);
-    // The last block has no logs. Therefore its bloom filter cannot show that logs are missing from a response.
+    // The reader also checks a response with the bloom filter of the last block. Here the last block has no logs, so that only the comparison
+    // of the two endpoints can detect missing logs.
     await mine(world.chain);
   });
   after(() => world.chain.stop());

@@ -33,7 +33,7 @@ describe('the npm package', () => {
     archive = globSync(`${dist}/mercat-*.tgz`)[0] ?? assert.fail('no archive was written');
     const target = temporaryDirectory();
     assert.equal(spawnSync('tar', ['-xzf', archive, '-C', target]).status, 0);
-    // Node.js treats files in node_modules differently. The package is therefore tested there.
+    // Node.js does not run TypeScript in node_modules. The package is therefore tested in such a folder.
     unpacked = path.join(target, 'node_modules/mercat');
     mkdirSync(path.dirname(unpacked));
     renameSync(path.join(target, 'package'), unpacked);

@@ -62,7 +62,7 @@ forEachEngine('records of a column map', (engine) => {
     ]);
   });
 
-  test('sales in another currency than the native one are stored without a price in base units', async () => {
+  test('a sale is stored without a price in base units if its currency is unknown, or is neither the native currency nor its wrapped form', async () => {
     const csv = 'id,price,currency\n1,1.5,ETH\n2,1.5,WETH\n3,7000000,USDC\n4,59,\n';
     const map = parseColumnMap({
       kind: { value: 'sale' },

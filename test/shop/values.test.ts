@@ -77,8 +77,8 @@ describe('keys', () => {
       }
     }
     assert.equal(counts.size, 62);
-    // Each character is expected 968 times, with a standard deviation of 31. Bytes modulo 62 would give the first eight characters
-    // about 1,170 times.
+    // Each character is expected 968 times, with a standard deviation of 31. If keys were made of random bytes modulo 62, each of the first
+    // eight characters would occur about 1,170 times, which is above the limit of this test.
     for (const count of counts.values()) assert.ok(count > 790 && count < 1_140, String(count));
   });
 });

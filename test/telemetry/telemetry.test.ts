@@ -45,7 +45,7 @@ async function traceWith(
 
 /**
  * A body whose second part arrives after the service has handled the headers. Node.js delivers this part in the async context of the
- * connection, not of the request.
+ * connection. The spans of the statements must nevertheless belong to the trace of the request.
  */
 function sendLate(text: string): ReadableStream {
   const bytes = Buffer.from(text);

@@ -80,7 +80,7 @@ forEachEngine('a budget of requests', (engine) => {
       if (step % RESTART_STEPS === 0) processes[index] = join(index);
       await Promise.all(processes.map((upstream) => trySend(upstream, { patienceMs: 0 })));
       for (let n = 0; n < count; n += 1) if ((await alone.take({ patienceMs: 0 })) === 0) sentAlone += 1;
-      // In pauses without requests the burst allowance refills.
+      // During a pause of half an hour without requests, the burst refills.
       await pass(step % QUIET_STEPS === 0 ? HOUR_MS / 2 : STEP_MS);
     }
     return sentAlone;
@@ -168,7 +168,7 @@ forEachEngine('a budget of requests', (engine) => {
     assert.equal(sent.length, 3);
   });
 
-  test('bulk requests leave half of the burst to other requests and are not starved by them', async () => {
+  test('bulk requests leave half of the burst to other requests, and other requests do not starve bulk requests', async () => {
     const budget = budgetOf(600);
     const takeWhile = async (isBulk: boolean) => {
       for (let count = 0; ; count += 1) if ((await budget.take({ patienceMs: 0, isBulk })) > 0) return count;

@@ -660,7 +660,7 @@ export type ExploreMethods = {
   listMarketCollections(parameters?: ListMarketCollectionsParameters, options?: CallOptions): Pages<ListMarketCollectionsResult>;
   /** Read a collection with all figures. The row of the collection in `GET /explore/v1/collections`. A figure that cannot be read is null, as in `GET /v1/collections/{id}`. */
   getMarketCollection(parameters: GetMarketCollectionParameters, options?: CallOptions): Promise<GetMarketCollectionResult>;
-  /** List the tokens of a collection. The tokens that the service has a record of, with owner, listing and last sale. Burned tokens are left out. With the sort `price`, listed tokens come first. They include listed tokens that the service has no record of. */
+  /** List the tokens of a collection. The tokens of which the service has a record, with owner, listing and last sale. Burned tokens are left out. With the sort `price`, listed tokens come first, and listed tokens without a record are in the list too. */
   listTokens(parameters: ListTokensParameters, options?: CallOptions): Pages<ListTokensResult>;
   /** Read several tokens. Reads up to 100 tokens of any collections. `data` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned. */
   readTokens(parameters: ReadTokensParameters, options?: CallOptions): Promise<ReadTokensResult>;

@@ -71,7 +71,7 @@ function findChainProblems(state: ChainState, name: string): Problem[] {
   return problems;
 }
 
-/** Tasks that fail at the same time probably have one cause. From `FAILING_TOGETHER` tasks on, they are reported as one problem. */
+/** Tasks that fail at the same time probably have one cause. `FAILING_TOGETHER` or more failing tasks are reported as one problem. */
 function findTaskProblems(tasks: readonly TaskState[]): Problem[] {
   const failing = tasks.filter(({ state }) => state === 'failing');
   if (failing.length < FAILING_TOGETHER) return tasks.flatMap(findProblemOfTask);

@@ -37,8 +37,8 @@ export type AuditedBook = {
 };
 
 /**
- * The most own orders of a collection that are read, and the most mirrored listings. If there are more, the rest is left out, and
- * `isComplete` is false.
+ * At most this many own orders of a collection are read, and at most this many mirrored listings. If there are more, the rest is left out,
+ * and `isComplete` is false.
  */
 const ORDERS_MAX = 50_000;
 

@@ -35,8 +35,8 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
       operationId: 'listTokens',
       summary: 'List the tokens of a collection',
       description:
-        'The tokens that the service has a record of, with owner, listing and last sale. Burned tokens are left out. With the sort `price`, ' +
-        'listed tokens come first. They include listed tokens that the service has no record of.',
+        'The tokens of which the service has a record, with owner, listing and last sale. Burned tokens are left out. With the sort `price`, ' +
+        'listed tokens come first, and listed tokens without a record are in the list too.',
       tags: ['Tokens'],
       params: collectionParams,
       querystring: Type.Object({

@@ -23,8 +23,8 @@ export const DAS_FORMATS: readonly RecordedFormat[] = [
 ];
 
 /**
- * The assets of a JSON-RPC response, whose result is a page, a list or one asset. A page or a list may also come without the response
- * around it. Null for a value that is itself an asset.
+ * The assets of a JSON-RPC response. The result of the response is a page, a list or one asset. A file may also contain a page or a list
+ * without the response around it. Null if the value is itself an asset: the caller then takes the value as one row.
  */
 function toAssets(response: unknown): RecordedRows | null {
   if (Array.isArray(response)) return response;

@@ -21,8 +21,8 @@ const REMEMBERED_MAX = 10_000;
  */
 export class ListingRefresh {
   /**
-   * `pages`: how many pages the last full read had. The number of stored listings may be lower than the pages suggest, because listings in
-   * other currencies are not stored.
+   * `pages`: how many pages the last full read had. It cannot be computed from the number of stored listings, because listings in
+   * currencies other than the native currency are not stored.
    * `isDoubtful`: the list of the cheapest listings was incomplete, or was not accepted because too many stored listings were missing from
    * it. So all listings are read in the next run.
    */

@@ -297,12 +297,12 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.deepEqual(await read(), ['delivered', 1, 200, deliveredAt]);
   });
 
-  test('recoveries a second apart make each failed delivery due once, and a recovery ten minutes later makes it due again', async () => {
+  test('several recoveries within ten minutes make a failed delivery due only once, and a recovery ten minutes later makes the delivery due again', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     for (let n = 0; n < 5; n += 1) await record(db, shopId);
     receiver.respond = respondWith(503, { 'retry-after': '3600' });
     const time = createTestClock();
-    // A failing webhook gets one delivery at a time.
+    // A dispatcher sends a failing webhook one delivery at a time, so each delivery needs a dispatch of its own.
     const sendAll = async () => {
       for (let n = 0; n < 12; n += 1) {
         const dispatcher = makeDispatcher(db, { time });

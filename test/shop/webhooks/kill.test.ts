@@ -59,7 +59,7 @@ forEachEngine('kill -9 of a process that delivers', (engine) => {
       return made;
     });
     const receivedAt = (path: string) => receiver.received.filter((request) => request.path === path);
-    // Each process also sends the deliveries of earlier processes.
+    // Each process also sends deliveries that a killed process has left. The path of a request shows to which process the delivery belongs.
     for (const { point, shopId, path } of shops) {
       await killAt([point, shopId, `${new URL(receiver.url).origin}${path}`, String(NOW)], settings);
       if (point === 'after the claim') assert.equal(receivedAt(path).length, 0);

@@ -58,7 +58,7 @@ type RenderedOperation = { types: string[]; method: string; row: string };
 
 class Renderer {
   readonly #document: OpenApi;
-  /** A document whose types are imported if they are the same as those of the rendered document. */
+  /** The document of `/v1`. A schema that both documents define in the same way is imported. Null while the document of `/v1` is rendered. */
   readonly #base: OpenApi | null;
   readonly #imported = new Set<string>();
   readonly #needed = new Set<string>();
@@ -157,7 +157,7 @@ class Renderer {
   /** The schemas that the rendered operations need, directly or through other schemas. */
   #renderSchemas(): string[] {
     const rendered: [name: string, text: string][] = [];
-    // Rendering a schema can add other schemas to the set. The loop then also renders these.
+    // Rendering a schema can add other schemas to the set. The loop also renders the added schemas.
     for (const name of this.#needed) {
       const schema = this.#document.components.schemas[name] ?? {};
       rendered.push([name, `${toComment(schema.description, 0)}export type ${name} = ${this.#toType(schema, 0)};\n`]);

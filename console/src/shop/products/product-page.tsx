@@ -24,7 +24,7 @@ import { changedFields, checkNumbers, mergeDrafts, toDraft, toUpdate } from './p
 import { ProductForm } from './product-form.tsx';
 import { Link } from '../../parts/link.tsx';
 
-/** The most attempts to save a product. An attempt fails if somebody else has saved the product after its version was read. */
+/** The maximum number of attempts to save a product. An attempt fails if another user has saved the product after the page read it. */
 const ATTEMPTS_MAX = 3;
 
 export function ProductPage({ session }: { session: ShopSession }) {
