@@ -9,7 +9,7 @@ import { residentMiB } from '../memory.ts';
 import { assertNoneFailed, PATIENT } from '../none-failed.ts';
 
 const CONNECTIONS = 10_000;
-/** How many connections are opened at a time: fewer than the 511 places of the service's queue for connections that it has not accepted yet. */
+/** How many connections are opened at a time: fewer than the 511 that can wait until the service accepts them. */
 const BATCH = 400;
 /** Each connection sends a request every 20 seconds, because the service closes a connection after 65 s without a request. */
 const REQUEST_PERIOD_S = 20;
@@ -67,7 +67,10 @@ class Connections {
     this.#sockets.push(...(await Promise.all(times(BATCH, () => open(this.#url)))));
   }
 
-  /** Sends a request on one of every REQUEST_PERIOD_S connections. */
+  /**
+   * Called every second. The connections are divided into REQUEST_PERIOD_S parts, and each call sends a request on every connection of the
+   * next part.
+   */
   #request(): void {
     this.#seconds += 1;
     for (const [index, socket] of this.#sockets.entries())

@@ -36,8 +36,8 @@ export type HistoryPoint = {
 /**
  * Returns one point for each interval, the earliest first. The first interval contains `from`. The last interval is the last one that
  * begins before `to`. It is never later than the current interval. There are no points if the collection is on no chain, or if `from` is
- * after the current interval. Throws `bad_request` if there would be too many points, `not_found` when `id` names no collection, and
- * `upstream_error` when the history cannot be read.
+ * after the current interval. Throws `bad_request` if `from` is not before `to` or if there would be too many points, `not_found` when `id`
+ * names no collection, and `upstream_error` when the history cannot be read.
  */
 export async function readHistory(
   market: Market,

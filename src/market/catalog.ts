@@ -25,7 +25,7 @@ import { refreshFigures } from './ranks.ts';
 export type CatalogContext = { main: Database; indexer: Database; chains: Chains; clock: Clock };
 
 const BATCH_SIZE = 1_000;
-/** The limit of transactions in a copy after a commit. The task `catalog` copies the changes that then remain. */
+/** The most transactions of a copy that follows a commit. If changes remain, the task `catalog` copies them. */
 const BATCHES_AFTER_COMMIT = 4;
 /** How long a caller waits for the copy after its commit. */
 const PATIENCE_MS = 1_000;

@@ -23,8 +23,8 @@ export class DollarRates {
   /** The number of the read that `#rates` come from. A read that began earlier does not replace them. */
   #applied = 0;
   /**
-   * When `#rates` was last replaced, by `performance.now()`. A later read uses only a replica that has every change committed before this time,
-   * so older rates never replace newer rates.
+   * The time of `performance.now()` at which `#rates` were last replaced. A later read uses only a replica that has every change committed
+   * before this time, so older rates never replace newer rates.
    */
   #seenUntil = Number.NEGATIVE_INFINITY;
 

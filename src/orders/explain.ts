@@ -173,7 +173,7 @@ function toDormancy(
       : revokesApproval(event, { seller, operator: signed?.operator ?? null, standard: signed?.standard ?? null }),
   );
   const isComplete = tokenEvents.length < TOKEN_EVENTS_MAX;
-  // The event may be older than the order. If there is no such event, the order was dormant when it was stored.
+  // The cause may be older than the order. If no event of a complete list is the cause, the order was dormant when it was stored.
   const at = cause ? Math.max(cause.blockTime, createdAt) : isComplete ? createdAt : null;
   return { at, to: 'dormant', because: dormant, tx: cause?.tx ?? null };
 }

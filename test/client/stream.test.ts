@@ -79,7 +79,7 @@ const message = (data: string, id: string | null = null) => ({ id, event: 'messa
  */
 const FORMATS: Record<string, { text: string; events: ServerSentEvent[]; retryMs?: number }> = {
   'one byte order mark at the start': { text: `${BOM}data: 1\n\n`, events: [message('1')] },
-  'a second byte order mark, which is part of the field': {
+  'a second byte order mark, which makes the name of the field unknown': {
     text: `${BOM}${BOM}data: 1\n\ndata: 2\n\n`,
     events: [message('2')],
   },

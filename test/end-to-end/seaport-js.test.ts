@@ -189,7 +189,7 @@ async function fill(stage: Stage, name: Name, unitsToFill?: bigint): Promise<str
 }
 
 testOnEachChain(
-  'an order that is filled through the library becomes filled, with a sale at its price, and the buyer owns its token',
+  'after a fill through the library, the order is filled, the price of the sale is the buyer total of the order, and the buyer owns the token',
   async (stage) => {
     const { chain, nft, buyer } = stage;
     const names = ['plain', 'fees', 'wrapped', 'conduit', 'wallet', 'bulk0'] as const;
@@ -305,7 +305,7 @@ testOnEachChain(
 
 test('a token that the example post-listing.ts lists can be bought with the example buy-listing.ts', async () => {
   const { world, nft, seller: minter } = stages[0] ?? assert.fail();
-  // The first person has approved Seaport.
+  // The first person is the seller, because this person has approved Seaport.
   const [seller = assert.fail(), buyer = assert.fail()] = world.people;
   await transact(world.chain, [callOf(minter.address, nft, 'mint', [seller.address, EXAMPLE_TOKEN])]);
   await service.settle();

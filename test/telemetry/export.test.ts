@@ -119,7 +119,7 @@ describe('outgoing calls', () => {
   const call = (path: string, trace?: { peer: string }) =>
     exchange(`${receiver.url}/${path}`, { timeoutMs: 10_000, bytesMax: 100, ...(trace && { trace }) });
 
-  test('a call is a span with the name of the upstream instead of its URL, and carries no traceparent', async () => {
+  test('the span of a call has the name of the upstream instead of its URL, and the request has no traceparent header', async () => {
     const spans: Span[] = [];
     const tracer = new Tracer(
       () => true,
@@ -220,7 +220,7 @@ describe('the end of the service', () => {
     );
   });
 
-  test('a receiver that never responds is not waited for', async () => {
+  test('the end of the service waits only for a limited time for a receiver that never responds', async () => {
     receiver.respond = () => undefined;
     const telemetry = startTelemetry(10);
     telemetry.exportMetrics(metrics);

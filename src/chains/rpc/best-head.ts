@@ -1,5 +1,5 @@
-// The best head of a chain: the number of the newest accepted block that any endpoint of the chain served. A head is accepted if it is
-// plausible, that is, near the best head so far, or if it is confirmed.
+// The best head of a chain: the number of the newest accepted block that any endpoint of the chain served. A head is plausible if it is not
+// too far below or above the best head so far. Any other head is accepted only after block-reads.ts has confirmed it.
 
 import type { Clock } from '../../core/clock.ts';
 
@@ -53,7 +53,7 @@ export class BestHead {
     this.accept(number);
   }
 
-  /** Records that an implausible head was seen. Returns for how many ms all heads that were seen have been implausible. */
+  /** Records that an implausible head was seen. Returns the ms since the first implausible head after the last accepted head. */
   implausibleForMs(): number {
     this.#implausibleSince ??= this.#clock();
     return this.#clock() - this.#implausibleSince;

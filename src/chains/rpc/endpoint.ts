@@ -72,7 +72,7 @@ const MAY_BE_THE_BATCH: ReadonlySet<RpcFailureKind> = new Set([
 export type SendOptions<R extends RpcRequest> = ReadOptions & {
   /**
    * Receives each accepted batch and its results, in the order of its requests, so that a caller can keep the results if `send` fails later.
-   * The batches after a rejected batch are sent again, so a request may be received twice.
+   * The batches after a rejected batch are sent again, so this function may receive a request twice.
    */
   onAccepted?: (requests: readonly R[], results: readonly unknown[]) => void;
 };
@@ -164,7 +164,8 @@ export class Endpoint {
     }
     this.#log('debug', 'an endpoint failed', { error });
     const isLimited = error.kind === 'rate-limited';
-    // An endpoint that has accepted requests since the last rate limit works. A long read may reach the rate limit every second.
+    // An endpoint that has accepted requests since the last rate limit works, so no warning is logged. A long read may reach the rate limit
+    // every second.
     const isAtItsLimit = isLimited && this.#hasAcceptedSinceLimit;
     if (isLimited) this.#noteRateLimit();
     const hasOpened = this.health.failed(error);
@@ -207,7 +208,8 @@ export class Endpoint {
   /** Chooses a smaller size after a rejected batch of `size` requests. Throws the error if a smaller batch would not help. */
   #noteRejected(error: unknown, size: number, sizeBefore: number): void {
     if (!(error instanceof RpcFailure && size > 1 && MAY_BE_THE_BATCH.has(error.kind))) {
-      // A request that also fails when it is sent alone is no evidence about the size of batches.
+      // If a request fails even when it is sent alone, the rejections before were no evidence about the size of batches. So the batch size is
+      // again the size before this `send`.
       this.#batchSize = Math.max(this.#batchSize, sizeBefore);
       throw error;
     }

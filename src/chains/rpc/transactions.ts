@@ -17,7 +17,7 @@ export type Transaction = { sender: Address | null; callData: Hex };
 const TRANSACTIONS_AT_ONCE = 200;
 /** The most characters of call data that are kept for each endpoint after a failed read. */
 const KEPT_CHARACTERS_MAX = 64 * 2 ** 20;
-/** A kept transaction counts as its call data and this many characters. */
+/** How many characters a kept transaction counts in addition to its call data. */
 const KEPT_OVERHEAD = 200;
 
 type Transactions = { endpoint: Endpoint; found: ReadonlyMap<Hex, Transaction> };

@@ -28,7 +28,7 @@ export function requireReadable(file: string): void {
   }
   const stat = statSync(file);
   if (stat.isDirectory()) throw new OperatorError(`${file} is a directory`, { exitCode: 2 });
-  // The first bytes of a pipe cannot be read twice.
+  // The first bytes of a pipe cannot be read twice. So the format of a pipe is not checked here.
   if (!stat.isFile()) return;
   try {
     recogniseFormat(readHead(file));
@@ -105,7 +105,7 @@ class StreamSource implements ImportSource {
     }
   }
 
-  /** The directory of a zip archive is at its end, so the archive has to be the file itself. */
+  /** The directory of a zip archive is at the end of the archive. So the archive must be a file, not standard input or a part of another archive. */
   async #openZip(isUnpacked: boolean): Promise<AsyncIterable<Uint8Array>> {
     if (isUnpacked) throw new OperatorError('has a zip archive inside an archive; unpack the outer archive first');
     if (this.#total === null) {

@@ -119,8 +119,9 @@ function describeStop(dir: string, reason: string, started: boolean): string {
 }
 
 /**
- * Makes the functions of both lists throw at once if the engine is broken. PGlite catches every exception, and calls the engine again until
- * the input of the engine is consumed. After a panic these calls would never end. After a trap the statement would count as done.
+ * Makes the functions in STATEMENT_CALLS and SHUTDOWN_CALLS throw at once if the engine is broken. PGlite catches every exception, and calls
+ * the engine again until the input of the engine is consumed. Otherwise these calls would never end after a panic, and after a trap the
+ * statement would count as done.
  */
 function guardCalls(module: PostgresModule, stop: (reason: string) => void, throwIfBroken: () => void): void {
   const functions = module as unknown as Record<string, (...args: unknown[]) => unknown>;

@@ -180,7 +180,7 @@ export class Replica {
     return this.#found !== null && this.#found.receives && this.#found.timeline === null;
   }
 
-  /** The connections that statements use or wait for. */
+  /** The number of connections in use, and of statements that wait for a connection. */
   get load(): number {
     const { open, idle, waiting } = this.#options.reads.pool();
     return open - idle + waiting;

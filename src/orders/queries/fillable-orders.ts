@@ -91,7 +91,8 @@ export async function listFillableOrdersOfAssets(
 
 /**
  * The lowest prices of a collection's fillable orders; null when there is no such order. `total` is the lowest buyer total among the orders
- * that include their fees. `ask` is the lowest ask among all other orders. The buyer of such an order also pays platform fee and royalty.
+ * that include their fees. `ask` is the lowest ask among the orders that do not include their fees. The buyers of these orders also pay
+ * platform fee and royalty.
  */
 export async function findCheapestOwnFills(
   db: Queryable,

@@ -77,9 +77,9 @@ export async function findOrderWithEvidence(db: Queryable, orderId: string): Pro
 }
 
 /**
- * The fields by which the evidence of an order is found. If a field is null, a part of the evidence is missing. Without the hash, no fill
- * and no cancel by hash is found. Without the deployment or the counter, no counter raise and no cancel by counter is found. Without the
- * operator, the approval is unknown.
+ * The fields by which the evidence of an order is found. If a field is null, a part of the evidence is missing. Without `orderHash`, no fill
+ * and no cancel by hash is found. Without `protocolAddress` or `counter`, no counter raise is found, and no `nonce-cancelled` event whose
+ * nonce is the counter. Without `operator`, the approval is unknown.
  */
 export type EvidenceKey = {
   collectionId: string;

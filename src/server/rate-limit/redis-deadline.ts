@@ -4,9 +4,9 @@
 const STEPS = 5;
 
 /**
- * Commands that are sent within a fifth of the time limit share one deadline. The time limit is divided into steps, and each step has its
- * own timer. When a timer fires, the process first reads the replies that have arrived, and then counts the step. A pause of the process or
- * of the machine therefore counts as one step, and replies that arrived during the pause are not late.
+ * Commands that are sent within one step, a fifth of the time limit, share one deadline. The timer of a step starts when the previous step was
+ * counted, so a pause of the process or of the machine counts as one step. When a timer fires, the process first reads the replies that have
+ * arrived, and then counts the step, so replies that arrived during the pause are not late.
  */
 export class RedisDeadline<T> {
   readonly #stepMs: number;

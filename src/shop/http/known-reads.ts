@@ -1,7 +1,7 @@
 // Responds to reads of products. The router parses and checks the target of a read once. Later reads of the same target are served by a stage
-// before the router, because the router and its hooks take more time than the rest of such a read. Both ways share the check of the key, its
-// rate limit, the scope, the read and the response. The stage leaves a request to the router if the key or the target is not known, if the key
-// lacks the scope, or if the product is another shop's.
+// before the router, because the router and its hooks take more time than the rest of such a read. The router and the stage use the same code
+// to check the key, its rate limit and its scope, to read and to respond. The stage leaves a request to the router if the key or the target is
+// not known, if the key lacks the scope, or if the product belongs to another shop.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,5 +1,6 @@
-// Tests `mercat import` of recorded responses. A rejected row is reported with the numbers of its page and row. Rows that are left out are
-// counted. Missing and invalid fields of --set are reported before a connection is opened.
+// Tests `mercat import` of files with recorded responses of vendors. Each response is a page. A rejected row is reported with the number of
+// the page and its number in the page. Rows that are left out are counted. Missing and invalid fields of --set are reported before a
+// connection is opened.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
