@@ -1,5 +1,5 @@
-// A node is replaced by a node of a newer version, which migrates the database. Then the other node is restarted on the migrated schema, and
-// the newer node is replaced by a node of this version.
+// The first of two nodes is replaced by a node of a newer version. The newer node migrates the database. Then the second node is restarted on
+// the migrated schema, and the newer node is replaced by a node of this version.
 
 import type { Fault } from '../fault.ts';
 import { PATIENT, assertNoneFailed } from '../none-failed.ts';

@@ -48,9 +48,10 @@ export type JudgeContext = {
 const BATCH_SIZE = 500;
 
 /**
- * Does the first of these steps that is due: store which collections join or leave; judge listings that were inserted or changed; make the
- * hidden listings of a leaving collection visible; judge the stored listings of a joining collection. Returns the ids of the collections
- * that changed, or null when no step is due.
+ * A collection joins when its listings begin to be judged, and leaves when they are no longer judged. Does the first of these steps that is
+ * due: store which collections join or leave; judge listings that were inserted or changed; make the hidden listings of a leaving collection
+ * visible; judge the stored listings of a joining collection. Returns the ids of the collections whose listings may have changed, or null when
+ * no step is due.
  */
 export async function judgeNext(context: JudgeContext): Promise<Set<string> | null> {
   const { main, indexer, chain } = context;

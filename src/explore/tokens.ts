@@ -79,7 +79,7 @@ export async function listTokens(
 
 type Found = { asset: AssetId; position: TokenPosition };
 
-/** A read of a part of the list by price. */
+/** Which listed tokens are read, in the order of their prices. */
 type PriceQuery = Omit<TokenFilter, 'listed'> & { after: PricePosition | null; limit: number };
 
 class TokenListReader {
@@ -140,7 +140,7 @@ class TokenListReader {
   }
 
   /**
-   * Whether the token belongs to the list by its newest data. A listing may have started or ended since the list of assets was read, and
+   * Whether the token belongs to the list according to its newest data. A listing may have started or ended since the list of assets was read, and
    * the indexer's copy of the own book may be out of date.
    */
   #belongs(token: Token, phase: Phase): boolean {
@@ -151,8 +151,8 @@ class TokenListReader {
   }
 
   /**
-   * The assets that the account may own. Whether the holder or the seller of a token counts as its owner depends on its listing. So
-   * `#belongs` checks the owner again after the tokens were read.
+   * The assets that the account may own. Whether the holder or the seller of a token counts as the owner depends on the token's
+   * listing. So `#belongs` checks the owner again after the tokens were read.
    */
   async #listAssetsOf(account: Address, traits: TraitFilter | null): Promise<string[]> {
     const { collectionId } = this.#location;

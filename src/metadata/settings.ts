@@ -43,7 +43,8 @@ export const METADATA_SETTINGS: SettingTable<MetadataSettings> = {
     name: 'METADATA_HOST_BUDGET',
     default: '10000',
     form: `an integer from 1 to ${BUDGET_MAX}`,
-    meaning: 'How many requests for metadata the service sends in an hour to one host. A gateway is a host.',
+    meaning:
+      'How many requests for metadata the service sends in an hour to one host. This limit also applies to each gateway.',
     parse: (text) => parseInteger(text, 1, BUDGET_MAX),
   },
   metadataAllowPrivate: {

@@ -1,5 +1,5 @@
 // Tasks that refresh the tokens that readers viewed recently, a few in each run. Without these tasks the tokens would be out of date: walks
-// over complete collections are rare, and some responses for collections have no owners.
+// over complete collections are rare, and some upstreams state owners only in a response about a single token.
 
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';

@@ -85,7 +85,10 @@ class BuyerFloorKeeper {
     });
   }
 
-  /** Returns how many floors were stored. Throws when one floor cannot be read, because then the other floors cannot be read either. */
+  /**
+   * Reads the floors. Returns how many were stored, or deleted because the collection has no floor. Throws when one floor cannot be read,
+   * because then the other floors cannot be read either.
+   */
   async #resolve(due: readonly (Resolved & { collectionId: string })[], signal: AbortSignal): Promise<number> {
     const { main, market, clock } = this.#context;
     const db = main.within(BATCH_TIMEOUT_MS);

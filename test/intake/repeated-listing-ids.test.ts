@@ -1,5 +1,6 @@
 // A file has listings with the same source and the same id in two collections. The migration 0027-collection-keys.sql waits for the operator.
-// Before this migration, a listing key is unique over all collections, so only the first of these listings in the file is stored.
+// Before this migration, the key of a listing (source and id) is unique over all collections. So of the listings with one key, only those of
+// the collection that comes first in the file are stored.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -77,7 +78,7 @@ forEachEngine('listings with one id in two collections', (engine) => {
     ['one part', REPEATED],
     ['several parts', [...REPEATED.slice(0, 3), ...MANY, ...REPEATED.slice(3)]],
   ] as const) {
-    test(`a batch in ${size} stores only the first listing of each id before the contracting migration, and all listings after it`, async (t) => {
+    test(`before the contracting migration, a batch in ${size} stores an id only for the collection that comes first, and after it for both collections`, async (t) => {
       if (engine.hasCitus) return t.skip('on a cluster, the contracting migrations have always run');
       await using databases = await openUpgraded(engine);
       const first = await ingestAtOnce(databases, records);

@@ -145,7 +145,7 @@ export const salesQuery = (id: string) =>
     refetchInterval: SELDOM_MS,
   });
 
-/** Reads all listings of the window, cheapest first. `isComplete` is false if the listings of other marketplaces are missing. */
+/** Reads all listings of the window, cheapest first. `isComplete` is false if the service could not read the mirrored listings. */
 export const listingsQuery = (id: string) =>
   queryOptions({
     queryKey: ['listings', id],
@@ -159,7 +159,7 @@ export const listingsQuery = (id: string) =>
     refetchInterval: SELDOM_MS,
   });
 
-/** A collection, a token of it, or a wallet. */
+/** Whose activity is listed: that of a collection, of one of its tokens, or of a wallet. */
 export type ActivityFilter = { collection: string; token?: string } | { wallet: string };
 
 export const activityQuery = (filter: ActivityFilter) =>
@@ -193,8 +193,8 @@ export const holdersQuery = (id: string) =>
   });
 
 /**
- * `address` is the address or the id of the collection. The id is allowed because rows of Solana have no address of their collection. The result
- * is null if the token does not exist.
+ * `address` is the address or the id of the collection. The id is allowed because activity, and every row on Solana, has no contract address.
+ * The result is null if the token does not exist.
  */
 export const tokenQuery = (chain: string, address: string, tokenId: string) =>
   queryOptions({

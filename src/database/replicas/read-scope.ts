@@ -15,7 +15,7 @@ export type PastReads = {
   readonly chosen: Map<object, Replica>;
   /**
    * The earlier reads saw everything that was committed before this time, by `performance.now()`. Infinite if all earlier reads used the
-   * primary. While the primary is lost, this time can be before `notBefore`.
+   * primary. While the primary is lost, reads may use replicas that are older than `notBefore`, so this time can be before `notBefore`.
    */
   coveredUntil: number;
 };

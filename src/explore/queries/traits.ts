@@ -29,7 +29,7 @@ export type TraitQuery = {
   limit: number;
   /** The maximum number of values for each name. */
   valuesMax: number;
-  /** Assets that do not count for floors. */
+  /** Assets whose stored listing has expired. The floors leave out these listings. */
   except: readonly string[];
 };
 

@@ -14,7 +14,7 @@ import { findInHeader, RowReader } from './row-reader.ts';
 
 /**
  * A row as a raw record, or the reason why the row is rejected. `line` is the line of the file on which the row begins. `lines` is the
- * number of its lines: quoted cells may contain line breaks. `size` is the length of the row in characters.
+ * number of lines of the row, because quoted cells may contain line breaks. `size` is the length of the row in characters.
  */
 export type CsvRow = { line: number; lines: number; size: number } & (
   | { values: Record<string, unknown> }
@@ -99,7 +99,7 @@ function parseRow(line: Line, dialect: CsvDialect): ParsedRow {
   if (line.text === null) return { ...position, cells: null, reason: line.reason };
   const parsed = parseRowText(line.text, dialect);
   if (!Array.isArray(parsed)) {
-    // The parser's message counts lines from the start of this row, not of the file.
+    // The line number in the parser's message is removed, because it counts from the start of this row, not of the file.
     return {
       ...position,
       cells: null,

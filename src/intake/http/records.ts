@@ -94,8 +94,8 @@ const DOCUMENTED = {
 };
 
 /**
- * Converts a query whose values are lists, as the public server parses them. Throws `bad_request` unless each parameter has exactly one
- * value, in valid UTF-8.
+ * Replaces each list of values by its only value. The public server parses each parameter as a list. Throws `bad_request` unless each parameter
+ * has exactly one value, in valid UTF-8.
  */
 function toPlainQuery(query: unknown): Record<string, unknown> {
   return Object.fromEntries(
@@ -184,7 +184,7 @@ class ImportStream {
   }
 
   /**
-   * Reads the rest of the request, then ends the response. If a socket is closed with unread bytes, events that were already sent are lost.
+   * Reads the rest of the request, then ends the response. If the socket were closed with unread bytes, the events that were sent could be lost.
    */
   async #end(): Promise<void> {
     if (!this.#request.readableEnded && !this.#request.destroyed) {

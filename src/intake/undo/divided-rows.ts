@@ -5,7 +5,7 @@ import type { ChangedRow, RowImage } from '../queries/import-changes.ts';
 /** The keys of the rows to delete, and the rows to restore. */
 export type RevertedRows = { removed: readonly string[]; restored: readonly RowImage[] };
 
-/** A row that an undo does not change back, and the reason. */
+/** A row that an undo does not revert, and the reason. */
 export type KeptRow = { key: string; reason: string };
 
 /** `missing`: the number of rows that no longer exist. `changed`: the rows that have changed since the import. */

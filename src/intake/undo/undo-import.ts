@@ -1,5 +1,6 @@
 // Undoes one import, the newest change first, with one transaction for each change. The changes in the indexer are undone before the
-// changes in the primary database. The record of an undone change is deleted, so the next call continues an interrupted undo.
+// changes in the primary database. The record of an undone change is deleted, so a call after an interrupted undo
+// continues with the changes that are left.
 
 import type { OnChanged } from '../../core/collection-versions.ts';
 import type { Chains } from '../../core/chains.ts';
@@ -86,7 +87,8 @@ export async function previewUndo(context: UndoContext, id: string): Promise<Und
   await requireUndoable(context, id);
   const tally = new UndoTally(id);
   for (const schema of ['indexer', 'main'] as const) {
-    // An undo first restores the rows of later changes. When it reaches an earlier change of such a row, the row is as that change left it.
+    // An undo first restores the rows of later changes. When it reaches an earlier change of such a row, the row is as that change left
+    // it. So the row counts as `same`.
     const restored = new Set<string>();
     let before: number | null = null;
     for (;;) {
@@ -148,7 +150,7 @@ async function undoOne(
   return undone;
 }
 
-/** Adds up the changes of one part. Coverage is not counted, because it is not a record. */
+/** Adds up the rows of one part by kind. Rows of the kind `coverage` are not counted, because they are not records. */
 class UndoTally {
   readonly #id: string;
   readonly #rows: UndoPart['rows'] = {};

@@ -1,4 +1,4 @@
-// Compares call data and returned texts with viem's encoding of the same values.
+// Compares call data, and the texts that are decoded from the results of calls, with viem's encoding of the same values.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -54,7 +54,7 @@ describe('call data', () => {
   });
 });
 
-describe('a returned text', () => {
+describe('a text that a call returns', () => {
   test('a returned text is read at its offset', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 80 }), (text) => {

@@ -78,7 +78,7 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
     assert.match(reader.endpoints()[0]?.lastFailure ?? '', /other endpoints serve other data/);
   });
 
-  test('a block that only one endpoint has is not accepted', async (t) => {
+  test('a block that only one of two endpoints has is not accepted', async (t) => {
     const lying = await liar(t, 'new-fork');
     await mine(scene.local);
     const forked = readerOf(t, [lying.url, scene.local.url]);
@@ -136,7 +136,7 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
     assert.equal(await reader.events.accepts(await reader.blocks.head()), false);
   });
 
-  test('a block that one endpoint has replaced stays accepted for a minute while the replaced block is the newest block of another endpoint', async (t) => {
+  test('if one endpoint has replaced a block, and this block is the newest block of another endpoint, the block stays accepted for a minute', async (t) => {
     const lying = await liar(t, 'other-hashes');
     const honest = await startFaultyEndpoint(scene.local.url, { lag: 1 });
     t.after(() => honest.close());

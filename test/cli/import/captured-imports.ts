@@ -10,7 +10,7 @@ import { NOW } from '../../support/service/intake.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { disposable, runCommand } from '../run-command.ts';
 
-/** Returns a function that writes a file to a directory of the test, and a function that runs the command. */
+/** Makes a directory. Returns it, a function that writes a file to it, and a function that runs the command. */
 export function createCapturedImports() {
   const dir = temporaryDirectory();
   let received = '';

@@ -21,11 +21,11 @@ import { canRunPostgres, createTestDatabase, migratedTemplate, startPostgres } f
 /** An engine as a suite receives it: its name, and functions that make new databases on it. */
 export type TestEngine = {
   name: 'embedded' | 'postgresql';
-  /** Whether the indexer database is a Citus cluster. The primary is then a separate PostgreSQL database. */
+  /** Whether the schema `indexer` is on a Citus cluster. A service then has its primary in a separate PostgreSQL database. */
   hasCitus: boolean;
   /** Opens a new database that has the migrations of both schemas, but no rows. It is closed after the suite. */
   open(): Promise<Database>;
-  /** Like `open`, but even with TEST_CITUS=1 the database is an ordinary PostgreSQL database without distributed tables. */
+  /** Like `open`. If `hasCitus`, the database is an ordinary PostgreSQL database without distributed tables. */
   openLocal(): Promise<Database>;
   /** Settings with which a service uses a new database on this engine. The database has all migrations unless `empty` is given. */
   settings(template?: Template): Promise<Record<string, string>>;
@@ -117,7 +117,7 @@ function postgresEngine(serverUrl: () => string): TestEngine {
   };
 }
 
-/** The database that `open` returns has both schemas on the coordinator. A service has the primary in a separate database. */
+/** `open` makes one database on the cluster, with both schemas. `settings` makes two: an ordinary primary, and an indexer database on the cluster. */
 function citusEngine(cluster: () => CitusCluster): TestEngine {
   return {
     name: 'postgresql',

@@ -62,7 +62,7 @@ function HistoryChart({ points, currency, range, readAt }: PointsProps & { range
   );
   const amount = (value: number | null | undefined) =>
     value === null || value === undefined ? '–' : `${formatAmount(value)} ${currency}`;
-  // The chart has one more value than `points`: the end of the last point.
+  // The chart has one more value than `points`: the end of the interval of the last point.
   const pointAt = (index: number) => Math.min(index, points.length - 1);
   const floorAt = (index: number) => amount(points[pointAt(index)]?.floor.close?.decimal);
   const volumeAt = (index: number) => amount(data.groupVolumes[pointAt(index)]);
