@@ -176,7 +176,7 @@ function minutesSince(at: number): number {
 
 type Counts = Partial<Record<Server | 'chain', number>>;
 
-/** Prints the number of requests that reached the servers. The proxy of a refusing or hanging upstream lets no request through. */
+/** Prints how many requests reached the servers. Requests that a refusing or hanging proxy stops are not counted. */
 function sayCounts(what: string, after: Counts, before: Counts, minutes: number): void {
   const parts = Object.entries(after).map(
     ([server, count]) => `${server} ${((count - (before[server as Server] ?? 0)) / minutes).toFixed(0)}`,
@@ -245,7 +245,7 @@ async function startSide(scope: { after(close: unknown): void }): Promise<Side> 
     },
     heal: async () => {
       for (const server of side.servers) server.heal();
-      // Open connections stay silent. Only the service's own deadlines end them.
+      // Connections that hang continue to hang until a deadline of the service ends them.
       for (const proxy of proxies) await proxy.heal();
     },
   };

@@ -136,7 +136,7 @@ async function subscribe(url: string, count: number, onText: (text: string) => v
     });
     socket.write('GET /explore/v1/stream HTTP/1.1\r\nHost: bench\r\n\r\n');
     sockets.push(socket);
-    // The rate limit of the server is switched off, but a listening socket has a limited queue of new connections.
+    // Waits after each 100 connections, because the queue of new connections of a listening socket is limited.
     if (index % 100 === 99) await until(() => begun === index + 1, 'the streams did not begin');
   }
   await until(() => begun === count, 'the streams did not begin');

@@ -13,7 +13,10 @@ type SourceFile = { name: string; text: string };
 /** Returns the violations of the rule, each as one line. */
 type Rule = (files: readonly SourceFile[]) => string[];
 
-/** The contexts in the order of ARCHITECTURE.md. A file imports its own context and the contexts below its own in this list. */
+/**
+ * The contexts in the order of ARCHITECTURE.md, and last `version.ts`, which every context may import. A file imports its own context and the
+ * contexts below its own in this list.
+ */
 const CONTEXTS = [
   'main.ts',
   'cli',

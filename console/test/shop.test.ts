@@ -67,7 +67,8 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.click('text=Sign in >> nth=-1');
     await page.waitForSelector('.session');
     await waitUntilLoaded(page);
-    // To learn the scopes of the key, the page sends requests that the service rejects. The browser logs each of them as an error.
+    // To learn the scopes of the key, the page sends requests, some of which the service rejects. The browser logs each rejected
+    // request as an error.
     errors.length = 0;
   };
 

@@ -92,7 +92,7 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     const { event, at } = await seen;
     assert.ok(at - (await accepted) < STREAM_WITHIN_MS, `${at - (await accepted)} ms`);
     assert.equal(event.price?.raw, 500_000_000_000_000_000n);
-    // 0.525 ETH is the ask of 0.5 ETH plus the royalty of 5 %, which the buyer pays.
+    // The buyer pays 0.525 ETH: the ask of 0.5 ETH and the royalty of 5 %.
     await page.waitForSelector('.token-price >> text=0.525 ETH');
     await button(page, 'Cancel the listing').waitFor();
     await assertGoodPage(opened, 'trade-listed', DESKTOP);
@@ -122,7 +122,7 @@ describe('trading on a local chain', { skip: WHY_NO_BROWSER ?? false }, () => {
     await opened.context.close();
   });
 
-  test('after a rejected signature the page says that the token is not listed, and that the approval stays', async () => {
+  test('after a rejected signature the page says that the token is not listed, and that the approval given before stays', async () => {
     const tokenId = takeToken();
     const rejects = new Set(['eth_signTypedData_v4']);
     await approve(market, { account: seller.address, contract, isApproved: false });

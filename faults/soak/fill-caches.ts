@@ -12,8 +12,8 @@ const PAGE_LIMIT = 100;
 const READERS = 8;
 
 /**
- * Imports products, and reads each product in a page of the list and alone. The response for a single product is not checked: the list also
- * has products of the load, and the load may delete such a product before it is read alone.
+ * Imports products, reads all products in pages of the list, and reads each product alone. The response for a single product is not checked:
+ * the list also has products that the load (`faults/load.ts`) creates, and the load may delete such a product before it is read alone.
  */
 export async function fillCaches(client: Client): Promise<void> {
   for (let first = 0; first < PRODUCTS; first += PRODUCTS_PER_IMPORT) {

@@ -5,11 +5,11 @@ export type Sample = { minute: number; value: number };
 
 export type Trend = { mean: number; slopePerMinute: number; isLevel: boolean };
 
-/** A quantity counts as level while its growth over the window is at most `amount`, or at most `share` times its mean. */
+/** A quantity is level if it grows within `windowMinutes` by at most `amount`, or by at most `share` times its mean. */
 export type Tolerance = { share: number; amount: number };
 
 /**
- * Fits a line to the samples of the last `windowMinutes` by least squares. The quantity is level if the line rises by at most the
+ * Fits a line by least squares to the samples of the last `windowMinutes`. The quantity is level if the line rises by at most the
  * tolerance.
  */
 export function findTrend(samples: readonly Sample[], windowMinutes: number, tolerance: Tolerance): Trend {

@@ -56,8 +56,8 @@ export async function listWalletTokens(market: Market, query: WalletPageQuery): 
 export type WalletListing = { listing: Listing; location: TokenLocation };
 
 /**
- * The listings whose seller is the account: one for each asset, from the own order book if it lists the asset. Throws `upstream_error` when the
- * mirror cannot be read.
+ * The listings whose seller is the account: one for each asset. An order of the own order book comes before a mirrored listing. Throws
+ * `upstream_error` when the mirror cannot be read.
  */
 export async function listWalletListings(market: Market, query: WalletPageQuery): Promise<WalletPage<WalletListing>> {
   if (market.custodyWallets.has(query.account)) return EMPTY_PAGE;

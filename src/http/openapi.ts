@@ -25,7 +25,7 @@ export type OpenApiOptions = {
   webhooks?: Record<string, object>;
 };
 
-/** Must be called before the routes of `app` are registered. */
+/** Must be called before the routes of `app` are registered, because the document has only routes that are registered later. */
 export async function registerOpenApi(app: FastifyInstance, options: OpenApiOptions): Promise<void> {
   const { title, description, tags, keyed, webhooks } = options;
   await app.register(swagger, {

@@ -1,5 +1,5 @@
-// Sends a GET request to a host that a third party chose. Connects only to checked addresses, and limits the time and the size. A redirect
-// is returned, not followed: the caller must check its target.
+// Sends a GET request to a host that a third party may have chosen. Checks the addresses of the host, unless the operator chose the host.
+// Limits the time of the request and the size of the body. A redirect is returned, not followed: the caller must check its target.
 
 import http from 'node:http';
 import https from 'node:https';
@@ -8,7 +8,7 @@ import { PrivateAddressError } from './checked-lookup.ts';
 import { DeadlineSignal } from './deadline.ts';
 
 export type GuardedGet = {
-  /** Null if the operator chose the host: its addresses are then not checked. */
+  /** Checks the addresses of the host. Null if the operator chose the host: its addresses are then not checked. */
   lookup: LookupFunction | null;
   timeoutMs: number;
   /** The largest body accepted, in bytes. */

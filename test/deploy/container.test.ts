@@ -42,7 +42,8 @@ const isInstalled = spawnSync('podman', ['info']).status === 0;
 const isDebian = spawnSync('which', ['ldd', 'npm', 'awk', 'tar']).status === 0;
 const isUsable = isInstalled && isDebian && process.getuid?.() === 0 && canStartPostgres();
 const skip =
-  WHY_NOT_DEPLOYED ?? (isUsable ? false : 'podman, npm or PostgreSQL is not on this machine, or the user is not root');
+  WHY_NOT_DEPLOYED ??
+  (isUsable ? false : 'podman, PostgreSQL, ldd, npm, awk or tar is not on this machine, or the user is not root');
 
 describe('the container', { skip }, () => {
   const name = `mercat-test-${process.pid}`;

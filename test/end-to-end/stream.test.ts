@@ -118,7 +118,7 @@ test('copies made from one snapshot and the stream equal what the interfaces ser
   };
   const trade = async () => {
     for (let block = 0; block < BLOCKS_PER_REORGANISATION; block += 1) await simulation.step();
-    // If no process had read the replaced blocks, the reorganisation would cause no event.
+    // The reorganisation causes an event only if a process has read the blocks that it replaces.
     await waitUntilFollowed();
     await simulation.reorganise(Math.min(1 + random.below(REORG_DEPTH_MAX), simulation.reorgDepth()));
   };

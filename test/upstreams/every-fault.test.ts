@@ -25,8 +25,8 @@ const PACE = { timeoutMs: 800, retryMs: 1, breakerOpenMs: 0, breakerOpenMaxMs: 0
 const PAUSE_MS = 60_000;
 const ROWS = 210;
 /**
- * How many requests each server answers correctly before the fault begins. The engines test two cases: a fault at the first request, and a fault
- * at a later request.
+ * How many requests each server answers correctly before the fault begins. With one database engine the fault begins at the first request, with
+ * the other engine at a later request.
  */
 const SKIPPED = { embedded: 0, postgresql: 2 };
 /** The limit for the growth of memory over all faults. It is less than the 256 MiB of one decompressed gzip bomb. */
@@ -58,7 +58,7 @@ forEachEngine('every fault at every source', (engine) => {
       );
     const setFault = (fault: ReplayFault | null, skip = 0) => {
       for (const server of SERVERS) {
-        // The tasks run concurrently, so any of the tasks can get the fault.
+        // The tasks run concurrently, so it can differ from run to run which tasks get the `skip` correct responses.
         if (fault) world.replays[server].fail(fault, { skip, ms: 30 });
         else world.replays[server].heal();
       }

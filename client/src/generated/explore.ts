@@ -413,7 +413,7 @@ export type ListTokensParameters = {
   listed?: boolean | undefined;
   /** Only tokens of this owner. A page may then be short or empty although there is a next page. */
   owner?: string | undefined;
-  /** Only tokens with these traits, for example `traits[Weather]=Fog`. May be given several times: a token must have one of the values of each name. */
+  /** Only tokens with these traits, for example `traits[Weather]=Fog`. May be given several times: for each name, a token must have one of the given values. */
   traits?: Record<string, string | string[]> | undefined;
   /** Canonical collection id, platform slug, or contract address (EVM) or collection mint (Solana). */
   id: string;

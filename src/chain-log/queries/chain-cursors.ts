@@ -133,8 +133,9 @@ export async function deleteChainBlocksAfter(tx: Queryable, chain: string, numbe
 }
 
 /**
- * Deletes old stored blocks whose number is below `number`. All blocks from before `since` are deleted. Blocks between `since` and
- * `denseSince` are thinned out: of each `interval` block numbers, only the lowest stored block is kept. Times in milliseconds.
+ * Deletes old stored blocks. Blocks from `number` onward are kept. Of the earlier blocks, those from before `since` are deleted, and those
+ * between `since` and `denseSince` are thinned out: of each `interval` block numbers, only the lowest stored block is kept. Times in
+ * milliseconds.
  */
 export async function deleteOldChainBlocks(
   tx: Queryable,

@@ -119,7 +119,10 @@ function parseChainId(body: Buffer): { chainId: number | null; errorCode: number
   }
 }
 
-/** Uses the median, so that one server with a wrong clock does not matter. Dates in HTTP are precise to one second. */
+/**
+ * Uses the median, so that one server with a wrong clock does not matter. Dates in HTTP are precise only to one second, which is enough: smaller
+ * differences than CLOCK_FAIL_MS are not reported.
+ */
 function toClockFinding(offsets: readonly number[]): DoctorFinding {
   const medianMs = offsets.toSorted((a, b) => a - b)[Math.floor(offsets.length / 2)];
   if (medianMs === undefined)

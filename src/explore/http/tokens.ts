@@ -68,8 +68,8 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
             style: 'deepObject',
             explode: true,
             description:
-              'Only tokens with these traits, for example `traits[Weather]=Fog`. May be given several times: a token must have one of the ' +
-              'values of each name.',
+              'Only tokens with these traits, for example `traits[Weather]=Fog`. May be given several times: for each name, a token must ' +
+              'have one of the given values.',
             examples: [{ Weather: 'Fog' }],
           }),
         ),

@@ -23,7 +23,7 @@ export const PAGE_SIZE = 500;
 const POLL_MS = 500;
 /** After a failed poll the wait is lengthened at random by up to this share, so that processes do not all poll at once. */
 const RETRY_JITTER = 0.5;
-/** When more than twice this many of the newest events are in memory, only this many are kept. */
+/** How many of the newest events stay in memory when older ones are dropped. They are dropped when more than twice this many are in memory. */
 const TAIL_SIZE = 1_000;
 /** The most entries of `#readings`. */
 const READINGS_MAX = 64;
@@ -225,7 +225,10 @@ export class ActivityFeed {
     for (const listener of this.#changeListeners) listener();
   }
 
-  /** The log is shorter than before: the database was replaced by an older copy. Its positions may be used again for other events. */
+  /**
+   * The log is shorter than before: the database was replaced by an older copy. The positions that are missing now may be used again for other
+   * events.
+   */
   #reset(state: { oldest: number; newest: number }): void {
     this.#options.log.warn('the activity log is shorter than before', { from: this.#state?.newest, to: state.newest });
     this.#tail = [];

@@ -24,7 +24,7 @@ const toParameters = (assets: readonly CollectionAsset[]) => [
 
 /**
  * Brings the derived tables of traits up to date. `tokens`: tokens whose metadata was written. `moved`: tokens that may have been burned,
- * deleted or restored. `listed`: assets whose listings may have changed. Must be called after `refreshListedAssets`.
+ * deleted or restored. `listed`: assets whose listings may have changed, and for which `refreshListedAssets` was called.
  */
 export async function refreshTraits(
   tx: Queryable,

@@ -119,7 +119,7 @@ function suite(store: TestStore): void {
     assert.equal((await stranger.ok('GET', `/webhooks/${id}`)).data.id, id);
   });
 
-  test('a shop has at most 20 webhooks, even when more are created concurrently', async () => {
+  test('of 25 concurrent requests to create a webhook 20 succeed, because a shop has at most 20 webhooks', async () => {
     const shop = await store.shop();
     const statuses = await inParallel(Array.from({ length: 25 }), 25, async () => {
       return (await shop.send('POST', '/webhooks', { body: { url: PUBLIC_URL } })).status;
@@ -131,7 +131,7 @@ function suite(store: TestStore): void {
     await create(shop);
   });
 
-  test('a request with If-Match changes only the version that was read', async () => {
+  test('a request with If-Match does not change a webhook that has changed since it was read, and a repeated idempotency key creates no second webhook', async () => {
     const shop = await store.shop();
     const { id } = await create(shop);
     const etag = (await shop.send('GET', `/webhooks/${id}`)).headers.get('etag') ?? '';

@@ -7,7 +7,7 @@ create table indexer.token_metadata (
   name text,
   image text,
   description text,
-  -- When the metadata is to be read. Null if no read is due.
+  -- When the metadata is to be read next. Null if no read is planned.
   due_at timestamptz,
   -- When the metadata was last read successfully. Null if it never was.
   fetched_at timestamptz,
