@@ -1,5 +1,6 @@
 // The servers that the benchmarks start as separate processes. `service` is the real service without workers. `working` is the real service
-// with workers. Neither has rate limits for the marketplace. `bare` is a node:http server that only sends a given status, headers and bytes (base64).
+// with workers. Neither has rate limits for the marketplace. `bare` is a node:http server that responds to every request with the status, headers and body
+// of a given file, in which the body is base64.
 // These three print their URL when they listen. `receiver` receives webhooks. It sends its URL to the parent process, and a second message when it
 // has responded to the given number of requests.
 
@@ -19,7 +20,7 @@ if (role === 'service' || role === 'working') {
     message: Number.MAX_SAFE_INTEGER,
   };
   const workers = role === 'working';
-  // A benchmark with workers makes sources fail on purpose, so their warnings are not logged.
+  // A benchmark with workers makes sources fail on purpose, so warnings are not logged.
   const log = createLog(workers ? 'error' : 'warn');
   const service = await startService({ config: readConfig(), log, limits, workers });
   process.once('SIGTERM', () => void service.close());

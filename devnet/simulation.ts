@@ -45,7 +45,7 @@ export type Marketplace = {
   postOrder(order: { chain: string; listing: Listing }): Promise<string | null>;
 };
 
-/** What a step did. `txs` is empty if the step sent no transaction. `orphaned` becomes true if its block is orphaned later. */
+/** What a step did. `txs` is empty if the step sent no transaction. `orphaned` becomes true if `block` is orphaned later. */
 export type Step = { chain: string; what: string; block: number; txs: readonly Hex[]; orphaned: boolean };
 
 export type SimulationOptions = {
@@ -117,7 +117,7 @@ export async function createSimulation(options: SimulationOptions): Promise<Simu
 
 export class Simulation {
   readonly world: World;
-  /** The newest STEPS_KEPT steps, newest last. Steps in orphaned blocks are kept, with `orphaned`. */
+  /** The newest STEPS_KEPT steps, newest last. Steps in orphaned blocks are kept, and their `orphaned` is true. */
   readonly steps: Step[] = [];
   /** All listings that the marketplace accepted, including ended listings. */
   readonly accepted: Listing[] = [];
@@ -125,7 +125,7 @@ export class Simulation {
   readonly #options: SimulationOptions;
   readonly #reorgDepthMax: number;
   #listings: Listing[] = [];
-  /** Signed and not yet posted. */
+  /** The listings that are signed and not yet posted. */
   readonly #signed: Listing[] = [];
   #state: ChainState;
   #height: number;

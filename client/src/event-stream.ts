@@ -57,7 +57,7 @@ class EventParser {
 }
 
 /**
- * The events of a body. An event that the end of the body cuts off is left out. `onBytes` is called whenever something arrives. The caller
+ * The events of a body. An event that the end of the body cuts off is left out. `onBytes` is called whenever bytes arrive. The caller
  * ends the connection.
  */
 export async function* readEvents(
@@ -93,7 +93,7 @@ async function read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Ch
   try {
     return await reader.read();
   } catch (cause) {
-    // If the client itself has ended the connection, the reason is a MercatError.
+    // If the client itself has ended the connection, `cause` is the MercatError with which it did so.
     throw cause instanceof MercatError ? cause : new MercatError('network_error', 'The stream was cut off', { cause });
   }
 }

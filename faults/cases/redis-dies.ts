@@ -5,7 +5,7 @@ import { sharesLimits, withoutFailures } from '../redis.ts';
 
 export const fault: Fault = {
   name: 'redis-dies',
-  promise: 'no request fails: each process counts rate limits alone until Redis runs again',
+  promise: 'no request fails: each process counts requests by itself until Redis runs again',
   engines: ['postgresql'],
   needs: ['redis'],
   run: async ({ start }) => {

@@ -5,7 +5,7 @@ import { sharesLimits, withoutFailures } from '../redis.ts';
 
 export const fault: Fault = {
   name: 'redis-full',
-  promise: 'no request fails: each process counts rate limits alone until Redis accepts writes',
+  promise: 'no request fails: each process counts requests by itself until Redis accepts writes',
   engines: ['postgresql'],
   needs: ['redis'],
   run: async ({ start }) => {

@@ -1,8 +1,8 @@
 // Loads a value when it is first needed.
 
 /**
- * Returns a function. The first call of this function calls `load`, and all calls return the promise of that load. If `load` rejects, for
- * example because the process has too many open files, the next call loads again.
+ * Returns a function that calls `load` when it is first called, and returns the same promise from each later call. If `load` rejects, for
+ * example because the process has too many open files, the next call of the function calls `load` again.
  */
 export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | null = null;

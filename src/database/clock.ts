@@ -58,7 +58,7 @@ export class DatabaseClock {
     if (Math.abs(stepMs) > STEP_MS) this.#log.warn('the clock of the primary database was set', { stepMs });
   }
 
-  /** The bounds of the offset. The database reads its clock between the request and the response. */
+  /** Returns the bounds of the offset. They follow from the fact that the database reads its clock between the request and the response. */
   async #measure(): Promise<{ earliest: number; latest: number }> {
     const statements = this.#db.within(READ_TIMEOUT_MS);
     // The first statement may have to wait for a connection. This wait must not widen the bounds.
@@ -68,7 +68,7 @@ export class DatabaseClock {
     const receivedAt = this.#monotonic();
     if (!row) throw new Error('the database returned no time');
     const { at } = decodeTime(row);
-    // The driver truncates the time to milliseconds.
+    // The driver truncates the time to milliseconds, so the database may have read a time up to a millisecond later than `at`.
     return { earliest: at - receivedAt, latest: at + 1 - sentAt };
   }
 }

@@ -30,7 +30,7 @@ forEachEngine('the history of a followed collection', (engine) => {
   });
   after(() => world.chain.stop());
 
-  test('the stored history equals the history that is computed from the activity log, after each block and each reorganisation', async () => {
+  test('the served history equals the history that is computed from the activity log, after each block and each reorganisation', async () => {
     let now = Date.now();
     const started = now;
     // Each call returns a later time, so that a change after a block has a later time than each change before the block.
@@ -140,8 +140,8 @@ forEachEngine('the history of a followed collection', (engine) => {
     );
 
     // Two listings arrive, and then a transfer makes the cheapest order dormant. Then a cheaper listing arrives. An hour later, a
-    // reorganisation removes the transfer. The hour of the transfer must lose the figures that it recorded after the transfer, and the
-    // present hour must have the present figures.
+    // reorganisation removes the transfer. The hour of the transfer must lose the figures that were recorded in this hour after the
+    // transfer, and the present hour must have the present figures.
     now += HOUR_MS;
     for (const tokenId of [5n, 6n]) {
       await list(await world.sign(0, { tokenId, price: 950n }));

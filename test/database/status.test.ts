@@ -1,5 +1,5 @@
-// Tests what the status, `mercat status` and `mercat doctor` say about the indexer database: whether a move of the index has begun, and whether
-// the workers of a Citus cluster respond.
+// Tests what the section `databases` of the status, the command `mercat status` and the command `mercat doctor` say about the indexer database:
+// whether a move of the index has begun, and whether the workers of a Citus cluster respond.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -23,8 +23,8 @@ export type TwoServers = {
   /** A single server. If TEST_CITUS is 1, the coordinator of a Citus cluster. */
   indexer: PostgresServer;
   /**
-   * Makes an indexer database and returns its URL. On a cluster the database already has all migrations, because migrating it
-   * takes long. `empty`: the database has no migrations.
+   * Makes an indexer database and returns its URL. On a single server the database has no migrations. On a cluster it has all migrations,
+   * because they take long there, unless `empty` is true.
    */
   createIndex(options?: { empty?: boolean }): Promise<string>;
 };
@@ -88,7 +88,7 @@ type TwoDatabaseOptions = {
   /** Turns the URL of each database into the URL that the service connects to, for example the URL of a proxy. */
   via?: { primary?: (url: string) => Promise<string>; indexer?: (url: string) => Promise<string> };
   settings?: Record<string, string>;
-  /** If true, the small market is not loaded. */
+  /** If true, the small market is not loaded, and a new database on a cluster has no migrations. */
   empty?: boolean;
 };
 
@@ -134,8 +134,8 @@ export async function startOnTwoDatabases(
 }
 
 /**
- * Like `startOnTwoDatabases`, with a TCP proxy between the service and the indexer. If `broken` is given, the proxy refuses or
- * hangs connections from the start, and the databases are empty.
+ * Like `startOnTwoDatabases`, with a TCP proxy between the service and the indexer. If `broken` is given, from the start the
+ * proxy refuses connections (`refuse`) or lets them hang (`hang`), and the databases are empty.
  */
 export async function startBehindProxy(
   t: TestContext,

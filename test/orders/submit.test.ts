@@ -115,7 +115,7 @@ forEachEngine('submitted orders', (engine) => {
     assert.equal(await outcomeOf(orders.submit(orders.contextOf({}), ask(), signature)), 'signature_invalid');
   });
 
-  test('an order is checked on its chain at the last block that was read', async () => {
+  test('an order is checked on its chain at the last block that the follower has read', async () => {
     await orders.follow();
     const blocks: unknown[] = [];
     const getOrderStatus: ChainChecks['getOrderStatus'] = async (_protocol, _hash, at) => {

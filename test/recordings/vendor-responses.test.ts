@@ -249,7 +249,7 @@ test(
     for (const [file, expected] of [
       // The page reports that it is full. The next page is requested, and the server gives the same page again.
       [byCreator, { collection: '50 token, incomplete' }],
-      [byOwner, { collection: '1 token, 16 rejected (grouping: is another collection), incomplete' }],
+      [byOwner, { collection: '1 token, 16 rejected (grouping: names another collection), incomplete' }],
     ] as const) {
       replay.give(JSON.stringify({ ...JSON.parse(readPayload(`helius/${file}.json`)), id: 'mercat' }));
       for (const [source, read] of Object.entries(RECORDED_SOURCES.helius)) {

@@ -67,7 +67,7 @@ test('an interface at its limit of requests in progress sheds further requests',
   assert.equal(counted.shed, 1);
 });
 
-test('a response that no longer counts as in progress does not use the share of its interface', async (t) => {
+test('a stream that has begun does not count towards the limit of its interface', async (t) => {
   const { hold, held, assertShed } = await startServer(t);
   const endLong = await hold('/explore/v1/stream', LIMITS.inProgressMax);
   await assertShed('/explore/v1/orders/x');
@@ -79,7 +79,7 @@ test('a response that no longer counts as in progress does not use the share of 
   await end();
 });
 
-test('a path outside an interface, such as `/v1x`, does not use the share of the interface `/v1`', async (t) => {
+test('a request for a path outside an interface, such as `/v1x`, does not count towards the limit of the interface `/v1`', async (t) => {
   const { hold } = await startServer(t);
   const endOther = await hold('/v1x/collections', LIMITS.inProgressMax);
   const end = await hold('/v1/collections', LIMITS.inProgressMax);

@@ -1,4 +1,5 @@
-// Tests that the changes of one product keep their order when earlier changes have failed.
+// Tests that the changes of one product keep their order when earlier changes have failed. Changes that wait at the same time are made as one
+// group.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -39,7 +40,7 @@ forEachEngine('grouped changes', (engine) => {
     const first = change('first');
     await setImmediate();
     groups.get('first')?.reject(new DeadlineExceeded());
-    // The first group fails while the second change waits for it. So the second change fails too.
+    // The first group fails while the second change waits for this group. So the second change fails too.
     const second = change('second');
     await assert.rejects(first, DeadlineExceeded);
     await assert.rejects(second);

@@ -155,7 +155,7 @@ export function describeProductCreation(store: TestStore): void {
       ['requiresShipping', [true, false], ['false', 1]],
     ];
     for (const [field, valid, invalid] of edges) {
-      test(`a new product may have exactly the valid values of ${field}`, async () => {
+      test(`a new product is accepted with each valid value of ${field} and rejected with each invalid value`, async () => {
         const shop = await store.shop();
         for (const value of valid) {
           const product = await shop.product({ [field]: value });

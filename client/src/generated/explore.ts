@@ -265,7 +265,7 @@ export type Provenance = {
     at: string | null;
     /** True if the figure covers all that its name says. An incomplete figure is served as null. For `rarity.rank`: true if each token has a rank. */
     complete: boolean;
-    /** How the service computed the figure from other data: `information-content` for ranks that it computed from the traits of the tokens. Null for ranks that the source states, and for all other figures. */
+    /** For `rarity.rank`: `information-content` if the service computed the ranks from the traits of the tokens, null if the source states the ranks. Null for every other figure. */
     method: string | null;
   }[];
 };

@@ -1,4 +1,5 @@
-// How many units of a token an order offers. The service states prices for one unit, but a signed order offers all of its units together.
+// How many units of a token an order offers. The service states prices for one unit, but a signed order sells all of its units together. So the
+// console must say that a price is for one unit, and how many units a purchase has.
 
 import type { Order } from '../../../client/src/market.ts';
 

@@ -33,7 +33,7 @@ export async function checkRedis({ redisUrl, serviceName }: Config): Promise<Doc
     const info = await connection.info().catch(() => new Map<string, string>());
     return [judgeSpeed(ms, COUNT_DEADLINE_MS, info), ...judgeMemory(info), ...judgeClock(window)];
   } catch (error) {
-    const message = `Redis cannot count requests: ${describeError(error)}; each process counts rate limits alone`;
+    const message = `Redis cannot count requests: ${describeError(error)}; each process counts requests by itself`;
     return [fail(NAME, message, 'start Redis, or correct REDIS_URL')];
   } finally {
     connection?.destroy();

@@ -50,7 +50,10 @@ export class RecordedLines {
 
   async *chunks(): AsyncGenerator<Uint8Array> {
     const position = { page: 0, row: 0 };
-    /** `holds`: whether the elements of the current top-level array are rows or responses. Null until its first valid element is read. */
+    /**
+     * The current top-level value. `top`: its number in the file. `holds`: if the value is an array, whether its elements are rows or responses.
+     * Null until the first valid element is read.
+     */
     let array: { top: number; holds: 'rows' | 'responses' | null } = { top: 0, holds: null };
     for await (const part of splitValues(this.#source, 'response')) {
       if (part.bytes === null) {

@@ -85,7 +85,10 @@ export async function deleteRows(target: Queryable, table: MovedTable, keys: rea
   );
 }
 
-/** The number of rows, and the sum of the hashes of their texts. Equal digests mean equal rows, in any order. */
+/**
+ * The number of rows, and the sum of the hashes of their texts. Equal numbers and sums mean equal rows, in any order. `last`: the largest key,
+ * only if the digest has a limit of rows; otherwise null.
+ */
 export type Digest = { rows: number; sum: string; last: Key | null };
 
 const decodeDigest = rowDecoder('digest of rows', { rows: integer, sum: text, last: nullable(list(text)) });
@@ -118,7 +121,8 @@ async function digestOf(
 ): Promise<Digest> {
   const texts = table.columns.map(({ name }) => `${quoted(name)}::text`).join(', ');
   const sums = `count(*)::int as rows, coalesce(sum(hashtextextended(array[${texts}]::text, 0)::numeric), 0)::text as sum`;
-  // The rows are materialized only to find the largest key. Without `materialized`, each node of a cluster sums the hashes of its own rows.
+  // With `materialized`, the coordinator of a cluster receives all rows and sums their hashes. Without it, each node sums the hashes of its own
+  // rows. So the rows are materialized only if the largest key is needed.
   const [row] = hasLast
     ? await db.query(
         `with batch as materialized (${sql})

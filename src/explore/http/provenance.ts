@@ -65,8 +65,8 @@ export const ProvenanceSchema = Type.Object(
           }),
           method: typeOrNull<string>(
             'string',
-            'How the service computed the figure from other data: `information-content` for ranks that it computed from the traits of ' +
-              'the tokens. Null for ranks that the source states, and for all other figures.',
+            'For `rarity.rank`: `information-content` if the service computed the ranks from the traits of the tokens, null if the ' +
+              'source states the ranks. Null for every other figure.',
           ),
         },
         { description: 'Where one figure comes from.', ...closed },

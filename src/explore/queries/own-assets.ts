@@ -14,7 +14,10 @@ const decodeListed = rowDecoder('book_order', {
   asset: column('token_id', assetId),
 });
 
-/** Cheapest first. Of several orders of one asset, only the cheapest is returned, so that no page repeats an asset. */
+/**
+ * The assets of a collection that have a fillable own order, each with its cheapest order. The cheapest asset comes first. More expensive
+ * orders of an asset are left out, so that no asset appears twice, not even on different pages of the list.
+ */
 export async function listOwnAssetsByPrice(
   db: Queryable,
   collectionId: string,

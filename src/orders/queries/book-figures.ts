@@ -172,7 +172,10 @@ export async function listStartedOrders(
   return rows.map(decodeStarted);
 }
 
-/** Deletes the recorded start times of the assets up to `now`. Must be called after `refreshBookAssets`, in the same transaction. */
+/**
+ * Deletes the start times at or before `now` that are recorded for the assets. Must be called after `refreshBookAssets`, in the same
+ * transaction, because until that call only these start times show that the assets have a fillable order.
+ */
 export async function deleteStarts(tx: Queryable, assets: readonly OrderedAsset[], now: number): Promise<void> {
   await tx.query(
     `delete from main.book_start where starts_at <= $3 and (collection_id, asset) in (

@@ -63,7 +63,7 @@ const decodeRow = rowDecoder('book_order', {
   expiresAt: column('expires_at', nullable(timestamp)),
 });
 
-/** The stored orders among the given ones, by id. */
+/** The stored orders with the given ids, by id. */
 export async function listOrderRows(tx: Queryable, orderIds: readonly string[]): Promise<Map<string, MarketRow>> {
   if (orderIds.length === 0) return new Map();
   const rows = await tx.query(

@@ -117,7 +117,7 @@ export class RedisWindows {
   #noteFailure(error: unknown): void {
     if (!this.#breaker.failed()) return;
     const reason = error instanceof RedisFailure ? error.message : String(error);
-    this.#log.warn('Redis is unavailable: this process counts rate limits alone', { reason });
+    this.#log.warn('Redis is unavailable: this process counts requests by itself', { reason });
     this.#trials.start();
   }
 

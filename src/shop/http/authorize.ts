@@ -38,7 +38,10 @@ export function shopContextOf(request: FastifyRequest): ShopContext {
   return authorizedOf(request).shop;
 }
 
-/** A shop context for one page of a long response. Each page has its own time limit. `latest`: the time at which the wait for a turn ends. */
+/**
+ * A shop context for one page of a long response. Each page has its own time limit. `latest`: the end of the wait for a turn, a time of
+ * `performance.now()`.
+ */
 export function pageContextOf(request: FastifyRequest, latest?: number): ShopContext {
   const { shop, toStatements } = authorizedOf(request);
   return { ...shop, main: toStatements(latest === undefined ? {} : { latest }) };

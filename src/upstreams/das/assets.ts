@@ -195,7 +195,7 @@ function toTokens(row: VendorRow, collection: string | null): SourceRecord[] {
   const mint = requiredAsset(row, 'id', 'solana');
   if (optionalFlag(row, 'burnt') === true || !isSingle(row)) return [];
   const group = readGroup(row);
-  if (collection !== null && group !== collection) rejectRow('grouping', 'is another collection');
+  if (collection !== null && group !== collection) rejectRow('grouping', 'names another collection');
   if (group === null) return [];
   const { name, image } = readContent(row);
   // The wallet that holds the token. A frozen or delegated token stays in the wallet of its owner. The owner of an escrowed token is not

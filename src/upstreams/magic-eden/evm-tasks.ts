@@ -1,5 +1,5 @@
-// The task that mirrors Magic Eden's listings on EVM chains. Magic Eden's API calls these listings asks. The task reads the followed collections
-// whose symbol at Magic Eden is stored. If the API does not respond, the run fails and no listing is retired.
+// The task that mirrors Magic Eden's listings on EVM chains. Magic Eden's API calls these listings asks. The task reads the asks of the
+// followed collections whose symbol at Magic Eden is stored. If the API does not respond, the run fails and no listing is retired.
 
 import type { Follow } from '../../follows/queries/follows.ts';
 import { hasMagicEdenAsks, walkMagicEdenAsks } from './evm.ts';

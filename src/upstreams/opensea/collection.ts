@@ -70,7 +70,7 @@ export async function readOpenSeaCollection(
 }
 
 function toCollection(row: VendorRow, collection: OpenSeaCollection): SourceRecord {
-  if (requiredText(row, 'collection') !== collection.slug) rejectRow('collection', 'is another collection');
+  if (requiredText(row, 'collection') !== collection.slug) rejectRow('collection', 'names another collection');
   const contracts = optionalRows(row, 'contracts').map((contract) => toRow(contract, 'contracts[]'));
   if (!contracts.some((contract) => isContract(contract, collection)))
     rejectRow('contracts', 'do not include the followed contract');

@@ -21,7 +21,8 @@ const hashesOf = (count: number): Hex[] => Array.from({ length: count }, (_, num
 type Call = { id: number; method: string; params: [Hex] };
 
 /**
- * Serves transactions. A request with more calls than are left of `quota` is rejected with 429. Then the quota is full again, as after a wait.
+ * Serves transactions. A request with more calls than are left of `quota` is rejected with 429. After the rejection, the quota is full again, as
+ * after a wait.
  */
 async function startEndpoint(t: TestContext, { quota = Number.POSITIVE_INFINITY, delayMs = 0 } = {}) {
   const truth = { sender: SENDER };
@@ -80,7 +81,7 @@ test('if the rate limit of an endpoint counts each call of a batch, a read takes
   assert.ok(counts.rejected >= 300 / 20, `${counts.rejected} rate limits`);
 });
 
-test('a rate limit is logged only if the endpoint has accepted no batch since its previous rate limit, and only once', async (t) => {
+test('an endpoint that accepts batches between its rate limits causes no warning, and an endpoint that accepts none causes one warning', async (t) => {
   const linesOf = async (quota: number) => {
     const lines: string[] = [];
     const { url } = await startEndpoint(t, { quota });

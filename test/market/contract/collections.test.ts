@@ -201,8 +201,8 @@ forEachMarket('collections', { settings }, (market) => {
           assert.deepEqual(indexesOf(subjects, rows), expected, `${message}, limit ${limit}`);
         }
       };
-      // In dollars, the floors 1 to 4 are 2,000, 2,500, 1,000 and 1,500. SOL and MON have no rate. In native units, the floors 0, 5 and 6
-      // are 30, 20 and 10. In base units, 20 MON are more than 30 SOL. The collection 7 has no floor.
+      // The collections 1 to 4 have floors of 2,000, 2,500, 1,000 and 1,500 dollars. SOL and MON have no rate. The collections 0, 5 and 6 have
+      // floors of 30, 20 and 10 native units. In base units, 20 MON are more than 30 SOL. The collection 7 has no floor.
       await assertOrder([2, 1, 4, 3, 0, 5, 6, 7], 'wrong order while two currencies have no rate');
       await market.load([rate('SOL', 90)]);
       await assertOrder([0, 2, 1, 4, 3, 6, 5, 7], 'the first rate was not used immediately');
@@ -221,7 +221,7 @@ forEachMarket('collections', { settings }, (market) => {
       }
     }
 
-    test('the sort by floor uses the served floors, even where an own order replaces a cheaper mirrored row', async () => {
+    test('the sort by floor uses the served floors, in which an asset with an own order has the price of this order, even if a mirrored listing of the asset is cheaper', async () => {
       const subjects = range(4).map(() => newCollection({ chain: 'abstract' }));
       const [hidden, middle, all, plain] = subjects as [TestCollection, TestCollection, TestCollection, TestCollection];
       await market.load([
@@ -285,7 +285,7 @@ forEachMarket('collections', { settings }, (market) => {
       }
     });
 
-    test('without a sort parameter, the list has first the launched and then the other collections, each sorted by their newest volumes', async () => {
+    test('without a sort parameter, the launched collections come before the others, and both parts of the list are sorted by the newest volumes', async () => {
       const subjects = range(3).map(() => newCollection({ chain: 'polygon' }));
       const [a, b, c] = subjects as [TestCollection, TestCollection, TestCollection];
       const volume = (subject: TestCollection, allTime: number, at: number) =>

@@ -20,6 +20,7 @@ export type MagicEdenBook = {
   listings: Map<string, Json[]>;
   activities: Map<string, Json[]>;
   stats: Map<string, Json>;
+  /** Tokens by mint. */
   tokens: Map<string, Json>;
   /** Asks on EVM chains by contract. */
   asks: Map<string, Json[]>;

@@ -96,8 +96,8 @@ test('burnt tokens, divisible tokens and tokens whose supply is not one are left
   assert.equal(skipped, 3);
   assert.deepEqual(rejected, [
     'supply: must be a number, not a string',
-    'grouping: is another collection',
-    'grouping: is another collection',
+    'grouping: names another collection',
+    'grouping: names another collection',
     'id: is not an asset of the family solana',
     'owner: is missing',
   ]);
