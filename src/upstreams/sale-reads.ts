@@ -72,3 +72,16 @@ export async function concludeSaleRead(
 }
 
 const LIMITS: ReadonlySet<WalkGap> = new Set(['page limit', 'row limit']);
+
+/**
+ * The problem of an incomplete read. Null if the read is complete, or if it is the first read and stopped at a limit: the first read goes back
+ * only as far as the limits allow.
+ */
+export function describeIncompleteSales(
+  { follow }: CollectionRun,
+  { since }: SaleRead,
+  { gap }: ReversedEnd,
+): string | null {
+  if (gap === null || (since === null && LIMITS.has(gap))) return null;
+  return `${follow.collectionId}: sales are incomplete: ${gap}`;
+}

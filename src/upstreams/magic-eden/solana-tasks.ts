@@ -19,7 +19,7 @@ import type { ParsedPage, SourceRecord } from '../response-rows.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
 import type { CollectionRun } from '../followed-task.ts';
 import { beginWalk, concludeListings, createFollowedTask, createTaskUpstream } from '../followed-task.ts';
-import { beginSaleRead, concludeSaleRead } from '../sale-reads.ts';
+import { beginSaleRead, concludeSaleRead, describeIncompleteSales } from '../sale-reads.ts';
 import type { WalkGap } from '../walk.ts';
 import type { ViewedTokensOptions } from '../viewed-tokens.ts';
 import { createViewedTokensTask } from '../viewed-tokens.ts';
@@ -154,9 +154,8 @@ async function syncSales(context: UpstreamContext, run: CollectionRun): Promise<
   const walk = walkMagicEdenSales(upstream, collection, { now: read.startedAt, since: read.since ?? 0, signal });
   const pages = withListingIds(context, collectionId, walk);
   const end = await ingester.ingestReversed(pages, signal, ({ gap }) => gap !== TOO_MANY_REJECTED);
-  // The first run reads as far back as the limits of a walk allow. The missing older sales are not reported as a problem.
-  const isFirst = read.since === null && end.gap !== TOO_MANY_REJECTED;
-  if (end.gap !== null && !isFirst) run.problems.push(`${collectionId}: sales are incomplete: ${end.gap}`);
+  const problem = describeIncompleteSales(run, read, end);
+  if (problem !== null) run.problems.push(problem);
   // Magic Eden does not document how far back its list of activities reaches.
   await concludeSaleRead(run, read, { end, isFromBeginning: false });
 }

@@ -13,7 +13,7 @@ import type { OpenSeaAccess } from './settings.ts';
 import { readOpenSeaToken, walkOpenSeaTokens } from './tokens.ts';
 import type { UpstreamPace } from '../upstream-client.ts';
 import { createFollowedTask, createTaskUpstream } from '../followed-task.ts';
-import { beginSaleRead, concludeSaleRead } from '../sale-reads.ts';
+import { beginSaleRead, concludeSaleRead, describeIncompleteSales } from '../sale-reads.ts';
 import { TokenWalk } from '../token-walk.ts';
 import { createViewedTokensTask } from '../viewed-tokens.ts';
 import type { Task } from '../../tasks/task.ts';
@@ -99,7 +99,7 @@ function toRefreshPace(perHour: number): { tokensMax: number; periodMs?: number 
 
 /** Sales are stored after the walk has ended, the oldest first, so that the next run can continue from the newest stored sale. */
 async function syncSales(context: UpstreamContext, run: OpenSeaRun): Promise<void> {
-  const { upstream, follow, collection, ingester, signal } = run;
+  const { upstream, collection, ingester, signal } = run;
   const read = await beginSaleRead(context, run, OPENSEA);
   const { since } = read;
   const pages = walkOpenSeaSales(upstream, collection, {
@@ -108,9 +108,8 @@ async function syncSales(context: UpstreamContext, run: OpenSeaRun): Promise<voi
     signal,
   });
   const end = await ingester.ingestReversed(pages, signal);
-  if (end.gap !== null && since !== null) {
-    run.problems.push(`${follow.collectionId}: sales are incomplete: ${end.gap}`);
-  }
+  const problem = describeIncompleteSales(run, read, end);
+  if (problem !== null) run.problems.push(problem);
   await concludeSaleRead(run, read, { end, isFromBeginning: true });
 }
 

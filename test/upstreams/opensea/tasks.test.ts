@@ -324,6 +324,13 @@ forEachEngine('OpenSea', (engine) => {
     assert.equal(replay.count(new RegExp(`after=${LISTED_AT + 29 - 15 * 60}&`)), 1);
   });
 
+  test('a first read of sales that is incomplete for another reason than a limit is a problem', async (t) => {
+    const { done, replay } = await start(t, makeMarket(120));
+    await follow({ slug: APES.slug });
+    replay.fail('repeated-page');
+    assert.deepEqual((await done('sales')).problems, [`${ID}: sales are incomplete: repeated page`]);
+  });
+
   test('a collection whose chain is followed is still read from OpenSea', async (t) => {
     const { done } = await start(t, makeMarket(5), { RPC_URL_APECHAIN: 'http://127.0.0.1:1' });
     await follow({ slug: APES.slug, fromBlock: 1 });
