@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readFirstOutput, stopProgram } from './child-program.ts';
+import { readServiceUrl, stopProgram } from './child-program.ts';
 import { median, say, spread } from './measure.ts';
 import { judge } from './verdict.ts';
 
@@ -24,7 +24,7 @@ export async function benchCommands(): Promise<void> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {
-    await readFirstOutput(server);
+    await readServiceUrl(server);
     const nothing: number[] = [];
     const version: number[] = [];
     const status: number[] = [];

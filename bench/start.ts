@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readFirstOutput, stopProgram } from './child-program.ts';
+import { readServiceUrl, stopProgram } from './child-program.ts';
 import { median, residentMiB } from './measure.ts';
 import { judge } from './verdict.ts';
 
@@ -54,8 +54,7 @@ async function start(dir: string) {
     env: { PRICE_SOURCES: 'none', ...process.env, DATA_DIR: dir },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const line = await readFirstOutput(child);
-  const url = /http:\S+/.exec(line)?.[0] ?? '';
+  const url = await readServiceUrl(child);
   await (await fetch(`${url}/v1`)).arrayBuffer();
   const ms = performance.now() - begin;
   return { ms, url, pid: child.pid ?? 0, stop: () => stopProgram(child) };

@@ -15,7 +15,7 @@ import {
   listChildren,
   startPostgres,
 } from '../test/support/engines/postgres-server.ts';
-import { readFirstOutput, stopProgram } from './child-program.ts';
+import { readServiceUrl, stopProgram } from './child-program.ts';
 import { cpuMs, median, spread } from './measure.ts';
 import { listedCollection, toChunks } from './records.ts';
 import { judge, recordUnmeasured } from './verdict.ts';
@@ -98,7 +98,7 @@ async function start(serverUrl: string, processes: number): Promise<Service> {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [url = ''] = /http:\S+/.exec(await readFirstOutput(child)) ?? [];
+  const url = await readServiceUrl(child);
   const intake = new SocketIntake(path.join(dir, 'mercat.sock'));
   await intake.import(toAsync(toChunks(listedCollection())), { format: 'ndjson' }, () => undefined);
   const supervisor = child.pid ?? 0;

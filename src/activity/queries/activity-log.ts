@@ -9,9 +9,9 @@ import type { ChangeBatch } from './market-changes.ts';
 import { changesFrom } from './market-changes.ts';
 
 /**
- * `position`: the last assigned position; 0 if no position has been assigned. `oldest`: the oldest position that is kept. `revision` and
- * `merged` are used only if the indexer has a database of its own. `revision` counts the merges of the indexer's changes and the removals of
- * collections. `merged` lists the sequence numbers of the changes that the last merge has read, until these changes are deleted in the indexer.
+ * `position`: the last assigned position; 0 if no position has been assigned. `oldest`: from this position on, all changes are kept; before it,
+ * only changes of floors. `revision` and `merged` are used only if the indexer has a database of its own. `revision` counts the merges of the
+ * indexer's changes and the removals of collections. `merged` lists the sequence numbers of the changes that the last merge has read, until these changes are deleted in the indexer.
  */
 export type ActivityHead = { position: number; oldest: number; revision: number; merged: number[] };
 
@@ -73,9 +73,9 @@ const decodeMoved = rowDecoder('activity', {
 
 /**
  * Moves the oldest changes of a schema in the primary database, at most `limit`, to the log after the position `after`. Changes that are not
- * new (`isNew`) are deleted, but not appended to the log. Stops before a change of the kind `reorg`. `moved`: how many changes were moved; `added`:
- * how many rows were appended. `isReorg`: the next change is of the kind `reorg`. The head must be locked. `now` in milliseconds.
- * All changes that the statement sees between the oldest and the newest change of the batch belong to the batch. Therefore the statement deletes this range of
+ * new (`isNew`) are deleted, but not appended to the log. Stops before a change of the kind `reorg`. `moved`: how many changes were taken from the
+ * schema, including those that are not new; `added`: how many of them were appended. `isReorg`: the next change is of the kind `reorg`. The
+ * head must be locked. `now` in milliseconds. All changes that the statement sees between the oldest and the newest change of the batch belong to the batch. Therefore the statement deletes this range of
  * `seq`, which PostgreSQL finds through the index. With a join, PostgreSQL would read the complete table, which has many deleted rows during an import.
  */
 export async function moveChanges(

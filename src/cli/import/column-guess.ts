@@ -246,7 +246,7 @@ function completePrice(
   const units = columns.find(({ name }) => toWords(name) === 'quantity');
   if (units?.samples.some((sample) => Number(sample) !== 1)) {
     notes.push(
-      `${field}: some rows have several units; if the price is for one unit, add "times": ${JSON.stringify(units.name)}`,
+      `${field}: some rows trade several tokens at once; if the price is for one token, add "times": ${JSON.stringify(units.name)}`,
     );
   }
   const currency = findColumn(columns, {

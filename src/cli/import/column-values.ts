@@ -44,12 +44,12 @@ export function acceptTokenId(samples: readonly string[]): Partial<ColumnSource>
   return all(samples, /#\d+$/) ? { pattern: '#(\\d+)$' } : null;
 }
 
-const ROW_NUMBERS_MIN = 5;
+const ROW_NUMBERS_MIN = 6;
 
 /** Whether the values are only row numbers: each value is greater by one than the value before. */
 function areRowNumbers(samples: readonly string[]): boolean {
   const first = Number(samples[0]);
-  return samples.length > ROW_NUMBERS_MIN && samples.every((sample, index) => Number(sample) === first + index);
+  return samples.length >= ROW_NUMBERS_MIN && samples.every((sample, index) => Number(sample) === first + index);
 }
 
 export function acceptSoldTokenId(samples: readonly string[]): Partial<ColumnSource> | null {

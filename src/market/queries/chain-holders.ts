@@ -70,8 +70,8 @@ export async function updateChainHolders(
 }
 
 /**
- * If the chain covers the tokens of a collection, stores that the chain covers the owners too. Must be called after `replaceChainHolders`,
- * because before that call the stored holders may differ from the holders on the chain.
+ * If `indexer.coverage` says that all tokens of a collection were read from its chain, adds that all owners were read from it too. Must be
+ * called after `replaceChainHolders`, because before that call the stored holders may differ from the holders on the chain.
  */
 export async function insertOwnersCoverage(tx: Queryable, collectionId: string): Promise<void> {
   await tx.query(

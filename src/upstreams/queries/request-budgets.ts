@@ -34,7 +34,7 @@ export async function claimRequest(db: Queryable, claim: RequestClaim): Promise<
 
 async function claimFromStored(db: Queryable, claim: RequestClaim): Promise<ClaimedRequest | null> {
   // While this statement waits for the lock, another statement can store a time later than `now`. The later time is kept. A stored time more
-  // than a minute ahead was written before the clock was set back, or on another server. It is replaced by `now`.
+  // than a minute ahead is replaced by `now`: the clock of the database server has been set back, or the database was moved to another server.
   const [row] = await db.query(
     `with held as (
        select tokens, at, clock_timestamp() as now from main.request_budget where upstream = $1 for update

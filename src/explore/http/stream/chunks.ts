@@ -36,8 +36,8 @@ export class Chunks {
   }
 
   /**
-   * Must be called when the feed is read again from another position: a position can then stand for another event. A call when new events
-   * arrive only frees memory, because no remembered chunk has these events.
+   * Must be called when the log has become shorter, for example after a restore: other events can then get the missing positions. A call when
+   * new events arrive only frees memory, because no remembered chunk has these events.
    */
   forget(): void {
     this.#remembered.clear();
