@@ -108,7 +108,7 @@ async function measureSlowReaders(
   const { slowReaders } = await readStatus(socketPath);
   for (const socket of sockets) socket.destroy();
   judge({
-    name: `stream, ${(SLOW_EVENTS * SLOW_EVENT_BYTES) / 1e6} MB of events for ${SLOW_READERS} clients that read nothing, buffered for each client`,
+    name: `stream, memory buffered for each of ${SLOW_READERS} clients that read nothing, while ${(SLOW_EVENTS * SLOW_EVENT_BYTES) / 1e6} MB of events are sent`,
     figure: buffered / SLOW_READERS / 1_024,
     unit: 'KiB',
     rounds: [],

@@ -64,7 +64,7 @@ export function chooseCoding(acceptEncoding: string | undefined): ContentCoding 
 
 const ELEMENT = /^([\w-]+)(?:\s*;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;
 
-/** Whether a client gets a body in this coding, if the body is available only in this coding and unencoded. */
+/** Chooses between two forms of a body, encoded in this coding and unencoded. Whether a client gets the encoded form. */
 export function acceptsCoding(acceptEncoding: string | undefined, coding: ContentCoding): boolean {
   return acceptEncoding !== undefined && parsePreference(acceptEncoding, [coding]) === coding;
 }

@@ -69,7 +69,7 @@ forEachEngine('the reads of tools', (engine) => {
       assert.ok(MARKETPLACE_LIMITS.message > MARKETPLACE_LIMITS.list + MARKETPLACE_LIMITS.single);
     });
 
-    test("a price is in the native currency of its chain, with the currency's decimals in its unit", async () => {
+    test('a price is in the native currency of its chain, and `rawUnit` states the decimals of this currency, such as 10^-18 ETH', async () => {
       nextMinute();
       const units = [];
       for (const { slug } of [ethereum, solana, tiny]) {

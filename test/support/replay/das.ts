@@ -1,5 +1,5 @@
-// A DAS endpoint for the replay server. It serves the assets that a test gives it, in pages as the vendor documents them. For a
-// method that the service does not call, it returns the recorded response, if the recordings are present.
+// A DAS endpoint for the replay server. It serves the assets that a test gives it, in pages as the vendor documents them. It responds
+// to any other method with the response that was recorded from the vendor, if the recordings are present.
 
 import { findRecordedRpcResponse } from '../recordings/payloads.ts';
 import { parseFixture } from '../fixtures.ts';

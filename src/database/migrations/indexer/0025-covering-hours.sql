@@ -1,5 +1,5 @@
 -- The primary keys include the other columns, so that PostgreSQL reads the hours of a collection from the index and not from the table. In the
--- table, rows are in the order of time, over all collections. Nearly every hour of one collection is therefore on a page of its own.
+-- table, rows are in the order of time, over all collections. Therefore nearly every hour of one collection is on a different page.
 alter table indexer.market_hour drop constraint market_hour_pkey;
 alter table indexer.market_hour add constraint market_hour_pkey primary key (collection_id, hour)
   include (floor_high_raw, floor_low_raw, floor_close_raw, listed);
