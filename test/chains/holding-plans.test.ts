@@ -19,7 +19,7 @@ forEachEngine('holdings', (engine) => {
       `insert into main.holding (collection_id, token_id, holder, quantity)
        select 'c-' || n % 150, n::text, 'a-' || n % 900, 1 from generate_series(1, ${HOLDINGS}) as n`,
     );
-    // The statistics count no holding that is zero.
+    // No holding is zero now, so the planner will expect none when it plans the deletion.
     await db.query('analyze main.holding');
   });
 

@@ -1,5 +1,5 @@
-// How many units of a token an order offers. The service states prices for one unit, but a signed order sells all of its units together. So the
-// console must say that a price is for one unit, and how many units a purchase has.
+// How many units of a token an order offers. The service states prices for one unit, but a purchase in the console buys all units that the order
+// still offers. So the console must say that a price is for one unit, and how many units a purchase has.
 
 import type { Order } from '../../../client/src/market.ts';
 

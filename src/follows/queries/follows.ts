@@ -64,9 +64,9 @@ export async function findFollow(db: Queryable, collectionId: string): Promise<F
 }
 
 /**
- * Follows a collection. If it is already followed, the given names replace the stored names. A given standard that is not null
- * replaces the stored standard. `fromBlock` is stored only if none is stored. Names at other vendors and the progress of the backfill are
- * kept.
+ * Follows a collection. If it is already followed, each given name replaces the stored name at the same vendor. Names at other vendors and
+ * the progress of the backfill are kept. A given standard that is not null replaces the stored standard. `fromBlock` is stored only if none
+ * is stored.
  */
 export async function upsertFollow(tx: Queryable, follow: Omit<Follow, 'readToBlock' | 'joined'>): Promise<void> {
   await tx.query(

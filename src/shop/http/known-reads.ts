@@ -24,7 +24,7 @@ export type KnownRead = {
   shopId: string | null;
   /** The pattern of the route, for metrics. */
   route: string;
-  /** Throws the errors of the request. `latest`: when the wait for a turn ends, as a time of `performance.now()`. */
+  /** Throws the errors of the request. `latest`: until when the read may wait for its turn, as a time of `performance.now()`. */
   read: (shopId: string, latest: number) => Promise<PreparedResponse>;
 };
 
@@ -40,7 +40,7 @@ export type StageOptions = {
   toErrorResponse: (thrown: unknown, request: IncomingMessage, response: ServerResponse) => ErrorResponse;
 };
 
-/** The most remembered targets. A target that was forgotten is parsed by the router again. */
+/** At most this many targets are remembered. The router parses a target that was forgotten. */
 const TARGETS_MAX = 10_000;
 const TARGET_LENGTH_MAX = 512;
 
