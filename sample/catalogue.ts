@@ -15,7 +15,7 @@ export type SampleCollection = {
   launched?: true;
   /** The age of the collection at `SAMPLE_ANCHOR`, the newest time of the sample. In full days. */
   ageDays: number;
-  /** In native units. The prices of sales rise towards the floor. If any token is listed, the floor is the lowest active ask. */
+  /** In native units. The prices of sales rise over the year towards the floor. If any token is listed, the floor is the lowest active ask. */
   floor: string;
   tokens: number;
   /** The sample has all tokens of the collection, each with its owner. The collection record then has `tokensComplete: true`. */
@@ -29,7 +29,7 @@ export type SampleCollection = {
   registry?: true;
   /** Tokens listed through the service itself are held in the custody wallet until they sell. */
   escrow?: true;
-  /** Some sales have prices that are not integers, and one sale has the price 0. */
+  /** A few sales have a price with an exponent or a decimal point, and one sale has the price 0. */
   oddPrices?: true;
   /** The kinds of records that report figures of the collection. The service computes all other figures from the sample's rows. */
   reports: readonly ('analytics' | 'analytics-without-floor' | 'stats' | 'snapshot')[];

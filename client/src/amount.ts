@@ -22,8 +22,8 @@ export function formatAmount(raw: bigint, decimals: number): string {
 }
 
 /**
- * The base units of decimal text: `parseAmount('1.5', 18)`. Throws a RangeError if the text is not an amount, or has more than `decimals`
- * digits after the point.
+ * The amount in base units that the decimal text states: `parseAmount('1.5', 18)` is `1500000000000000000n`. Throws a RangeError if the text is
+ * negative, is not decimal, or has more than `decimals` digits after the point.
  */
 export function parseAmount(text: string, decimals: number): bigint {
   const [, units, fraction = ''] = DECIMAL.exec(text) ?? [];

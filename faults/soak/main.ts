@@ -36,7 +36,7 @@ const TOLERANCES: Readonly<Record<keyof Holding, Tolerance>> = {
 const QUANTITIES = ['heap', 'resident', 'descriptors', 'connections'] as const;
 
 const TITLES: Readonly<Record<keyof Holding, string>> = {
-  heap: 'heap after collection (MiB)',
+  heap: 'heap after garbage collection (MiB)',
   resident: 'resident (MiB)',
   descriptors: 'descriptors',
   connections: 'connections',
@@ -124,7 +124,7 @@ async function sampleAll(platform: Platform, names: readonly string[], minutes: 
 function printTrends(series: Series, minutes: number): boolean {
   const window = Math.min(WINDOW_MINUTES, minutes * WINDOW_SHARE);
   say(`\nover the last ${window} minutes:\n`);
-  say('| process | quantity | mean | a minute | level if it grows by at most | verdict |');
+  say('| process | quantity | mean | growth a minute | level if it grows by at most | verdict |');
   say('|---|---|---|---|---|---|');
   let areLevel = true;
   for (const [key, samples] of series) {

@@ -23,8 +23,8 @@ export function toPrice(raw: bigint, chain: Chain, rates: Rates, now: number): P
 }
 
 /**
- * Rounds to cents from one dollar up, and to six significant digits below. Amounts whose number of cents is not a safe integer are rounded
- * to dollars. Returns null for an infinite amount and for NaN.
+ * Rounds an amount of at least one dollar to cents, and a smaller amount to six significant digits. An amount whose number of cents is not a
+ * safe integer is rounded to dollars. Returns null for an infinite amount and for NaN.
  */
 export function roundUsd(usd: number): number | null {
   if (!Number.isFinite(usd)) return null;

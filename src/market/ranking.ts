@@ -27,8 +27,8 @@ export async function readRanking(
   const order = new RankOrder(query.sort, { rates, chainOf: (id) => market.chainOf(id) });
   const result = await market.ranking.read((db) => listKeys(db, query, { order, after, limit }));
   if (result.ok) return result.value;
-  // If both schemas are in one database that has failed, this read fails too. The error is then `unavailable`, for which the response cache
-  // serves a stored response. For the error `upstream_error` it serves none.
+  // If both schemas are in one database that has failed, this read fails too. The error is then `unavailable`. For this error,
+  // the response cache serves a stored response. For `upstream_error`, it serves none.
   requireValue(await market.primary.read((db) => listCollectionsByIds(db, [])), 'unavailable');
   return requireValue<RankKey[]>(result, 'upstream_error');
 }

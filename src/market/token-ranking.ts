@@ -28,7 +28,7 @@ type RankingContext = Pick<Databases, 'main' | 'indexer'> & { clock: Clock };
 type RankedCollection = { state: RarityState; changed: number };
 
 const TOKENS_AT_ONCE = 1_000;
-/** A collection is ranked even if the metadata of some tokens was never read: at most one token in this many. Such a token gets no rank. */
+/** A collection is ranked if the metadata of at most one token in this many was never read. Such a token gets no rank. */
 const TOKENS_PER_UNREAD = 100;
 /** An incomplete collection is examined again after this time. */
 const INCOMPLETE_MS = 60_000;

@@ -163,7 +163,7 @@ export class MetadataClient {
     }
   }
 
-  /** Takes one request from both budgets without waiting. */
+  /** Takes one request from the budget of the host and one from the budget of all requests, without waiting. If either is used up, takes none. */
   async #take(hostBudget: Budget): Promise<void> {
     const { budget } = this.#options;
     if ((await hostBudget.take({ patienceMs: 0 })) > 0) throw new DocumentFailure('over-budget');
@@ -185,7 +185,7 @@ export class MetadataClient {
   }
 }
 
-/** Only failures that concern the host, not only one URL, count towards the breaker. */
+/** A failure counts towards the breaker of the host if it concerns the host, and not if it concerns one URL. */
 function toFailure({ reason }: GuardedFailure, breaker: CircuitBreaker): DocumentFailure {
   if (reason === 'unreachable' || reason === 'timeout') breaker.failed();
   else breaker.abandoned();

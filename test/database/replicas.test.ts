@@ -205,7 +205,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     assert.equal(await read(), value);
     const lines = () =>
       logged.map((line) => JSON.parse(line)).map(({ message, reason }) => `${message} ${reason ?? ''}`.trim());
-    await until(() => lines().length === 2, LIMIT_MS, 'the changes were not logged');
+    await until(() => lines().length === 2, LIMIT_MS, 'the exclusion and the return of the replica were not logged');
     assert.deepEqual(lines(), ['a replica is left out behind', 'a replica is read again']);
   });
 
@@ -464,7 +464,7 @@ describe('public reads on replicas', { skip: canRun() ? false : 'PostgreSQL is n
     assert.deepEqual(await respond(), { content: before, meta: { offset: null } });
   });
 
-  test('when the primary has been lost for longer than the limit, a replica that does not receive the log is left out', async () => {
+  test('when the primary has been lost for longer than the limit, a replica that receives no write-ahead log is left out', async () => {
     const { leftOut, set, untilUsed } = await open(replicas, UNLIMITED_MS, primary.url, {
       withoutPrimaryMaxMs: LAG_MAX_MS,
     });

@@ -41,8 +41,8 @@ const BURST = BUDGET / 10;
 const FOLDER = '/ipfs/Lamps';
 const PRICE = 10_000n;
 /**
- * The service reads at most 1 MiB of a document. The host can send more, because the two sockets of a connection buffer up to 36 MiB on
- * Linux.
+ * The service reads at most 1 MiB of a document. The host can send up to 36 MiB more, because the two sockets of a connection buffer this
+ * much on Linux. If the host has sent SENT_MAX, the service has read too much.
  */
 const SENT_MAX = 48 * 2 ** 20;
 const DOCUMENT_BYTES_MAX = 2 ** 20;
@@ -231,7 +231,7 @@ test('a collection gets its names, pictures, traits, royalty and ranks, although
     },
   );
 
-  await t.test('of documents that are too large, only the allowed size is read', async () => {
+  await t.test('of a document that is too large, the service reads no more than the allowed size', async () => {
     const large = Buffer.from(
       JSON.stringify({ ...documentOf(1), name: 'Large', rest: 'x'.repeat(DOCUMENT_BYTES_MAX) }),
     );

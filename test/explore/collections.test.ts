@@ -53,7 +53,7 @@ forEachMarket('collections with all figures', {}, (market) => {
     );
   });
 
-  test('volumeChange of a period is known if this period and the period before it are covered, and the earlier period has volume', async () => {
+  test('volumeChange of a period is known if all sales of this period and of the period before it are known, and the earlier period has volume', async () => {
     const subject = newCollection();
     const sales = [30 * HOUR_MS, 20 * HOUR_MS, 10 * HOUR_MS, 10 * DAY_MS];
     await market.load([

@@ -77,7 +77,7 @@ test('no rate-limit window is forgotten before its end', () => {
   }
 });
 
-test('rate-limit windows are measured by the monotonic clock, even if the wall clock is set', () => {
+test('rate-limit windows are measured by the monotonic clock, even if the wall clock is changed', () => {
   const time = { clock: Date.UTC(2026, 0, 1), monotonic: 5_000 };
   const limiter = new LocalRateLimiter(LIMITS, { clock: () => time.clock, monotonic: () => time.monotonic });
   limiter.count('list', 'one');

@@ -37,7 +37,7 @@ export async function lockActivityHead(tx: Queryable): Promise<ActivityHead> {
   return decodeHead(row ?? {});
 }
 
-/** PostgreSQL announces the change to all processes after the commit. */
+/** After the commit, PostgreSQL notifies all processes that the head was updated. */
 export async function updateActivityHead(
   tx: Queryable,
   head: Pick<ActivityHead, 'position' | 'revision' | 'merged'>,
@@ -72,11 +72,12 @@ const decodeMoved = rowDecoder('activity', {
 });
 
 /**
- * Moves the oldest changes of a schema in the primary database, at most `limit`, to the log after the position `after`. Changes that are not
- * new (`isNew`) are deleted, but not appended to the log. Stops before a change of the kind `reorg`. `moved`: how many changes were taken from the
- * schema, including those that are not new; `added`: how many of them were appended. `isReorg`: the next change is of the kind `reorg`. The
- * head must be locked. `now` in milliseconds. All changes that the statement sees between the oldest and the newest change of the batch belong to the batch. Therefore the statement deletes this range of
- * `seq`, which PostgreSQL finds through the index. With a join, PostgreSQL would read the complete table, which has many deleted rows during an import.
+ * Moves at most `limit` changes, the oldest first, from `market_change` of the schema `origin` to the log, after the position `after`. The
+ * schema must be in the primary database. Changes that are not new (`isNew`) are deleted, but not appended to the log. Stops before a change of
+ * the kind `reorg`. `moved`: how many changes were taken from the schema, including those that are not new; `added`: how many of them were
+ * appended. `isReorg`: the next change is of the kind `reorg`. The head must be locked. `now` in milliseconds. All changes that the statement
+ * sees between the oldest and the newest change of the batch belong to the batch. Therefore the statement deletes this range of `seq`, which
+ * PostgreSQL finds through the index. With a join, PostgreSQL would read the complete table, which has many deleted rows during an import.
  */
 export async function moveChanges(
   tx: Queryable,

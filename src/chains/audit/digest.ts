@@ -69,7 +69,7 @@ async function digestAt(sides: Sides, { chain, number, hash, time }: ChainCursor
   return { chain, block: number, hash, digest: digest.digest('hex'), rows };
 }
 
-/** Returns the orders that were marked as expired after the block, each with its dormancy at the time of the block. */
+/** Returns the orders that were marked as expired after the block, each with the reason why it was dormant at the time of the block, if it was. */
 async function deriveOrdersExpiredSince(main: Queryable, chain: string, blockTime: number): Promise<DerivedDormancy[]> {
   const ids = await listExpiredSince(main, chain, blockTime);
   const orders = ids.length > 0 ? await listOrdersWithEvidence(main, ids) : [];

@@ -52,8 +52,9 @@ export type ComparedRead<R extends { endpoint: Endpoint }> = {
 };
 
 /**
- * `accepted`: the response may be stored. `outvoted`: two other endpoints contradict it. `disputed`: another endpoint contradicts it, and no
- * two endpoints agree. `awaited`: no endpoint contradicts it, and an endpoint that could confirm it is expected to respond soon.
+ * `accepted`: the response may be stored. `outvoted`: two other endpoints agree on a different response. `disputed`: another endpoint
+ * contradicts it, and no two endpoints agree. `awaited`: no endpoint contradicts it, and an endpoint that could confirm it is expected to
+ * respond soon.
  */
 export type Verdict = 'accepted' | 'outvoted' | 'disputed' | 'awaited';
 
@@ -109,15 +110,16 @@ export class EndpointComparison {
     const [, second] = this.compares(kind) ? this.#options.pool.inOrder() : [];
     if (!second) return fetch;
     const response = second.verify().then(() => fetch(second));
-    // A failure is recorded when the response is compared. A response that is not compared may fail unnoticed.
+    // Without this handler, a failed response that is never compared would be an unhandled rejection. A failure is recorded when the response
+    // is compared.
     response.catch(() => undefined);
     return (endpoint) => (endpoint === second ? response : fetch(endpoint));
   }
 
   /**
-   * Whether the response `first` may be stored. An endpoint that two other endpoints contradict counts as failed. If no other endpoint
-   * responds, and WAIT_MS has passed for each endpoint that is waited for, the response is accepted without a comparison, and counted. A
-   * response is also accepted and counted if reads of this kind are not compared.
+   * Whether the response `first` may be stored. An endpoint counts as failed if two other endpoints agree on a different response (but see
+   * `isEvidence`). If no other endpoint responds, and WAIT_MS has passed for each endpoint that is waited for, the response is accepted without
+   * a comparison, and counted. A response is also accepted and counted if reads of this kind are not compared.
    */
   async judge<R extends { endpoint: Endpoint }>(read: ComparedRead<R>, first: R): Promise<Verdict> {
     if (!this.compares(read.kind)) return this.acceptUncompared(read);
@@ -153,9 +155,10 @@ export class EndpointComparison {
 
   /**
    * Endpoint A, whose head is `head`, served another block with the number of the stored block `block`. Returns whether an endpoint B
-   * contradicts A: B has `block`, and B also has a next block whose parent is `block` or a head at least as high as `head`. If so, all endpoints
-   * with another block count as failed, because they serve a fork. Also returns true, for at most WAIT_MS, if `block` is the newest block of
-   * B: it is not known yet which of the two endpoints is right. Always false with a single endpoint. Does not depend on which reads are compared.
+   * contradicts A. B contradicts A if B has `block`, and one of these holds: the next block of B has `block` as its parent; the head of B is at
+   * least as high as `head`. If so, all endpoints with another block of this number count as failed, because they serve a fork. Also returns
+   * true, for at most WAIT_MS, if `block` is the newest block of B: it is not known yet which of the two endpoints is right. Always false with a
+   * single endpoint. Does not depend on which reads are compared.
    */
   async isStillContinued(block: Pick<BlockHeader, 'number' | 'hash'>, head: number): Promise<boolean> {
     const { pool } = this.#options;
@@ -254,8 +257,8 @@ function contradict(endpoint: Endpoint, block: number): void {
 }
 
 /**
- * What an endpoint has at a block number: the hash of the block, and the parent hash of the next block. Each is null if the endpoint does
- * not have the block. `head`: the number of its newest block.
+ * What an endpoint has at a block number: the hash of the block, and the parent hash of the next block. A hash is null if the endpoint
+ * does not have its block. `head`: the number of the endpoint's newest block.
  */
 type BlockView = { hash: Hex | null; nextParent: Hex | null; head: number };
 

@@ -147,9 +147,9 @@ const isSameToken = (other: string) =>
   `stored.collection_id = ${other}.collection_id and stored.asset = ${other}.asset`;
 
 /**
- * A SQL subquery for the stored token that a row of the table expression `other` names. `image`: SQL for further columns (`WriteRecording`).
- * `group by` makes PostgreSQL use the primary key. Without `group by` and without table statistics, PostgreSQL would read all tokens of the
- * collection for each row of `other`.
+ * A SQL subquery for the stored token that a row of the table expression `other` names. `image`: SQL for further columns, which a
+ * `WriteRecording` needs; not the picture of the token. `group by` makes PostgreSQL use the primary key. Without `group by` and without table
+ * statistics, PostgreSQL would read all tokens of the collection for each row of `other`.
  */
 const storedToken = (other: string, image = '') =>
   `(select stored.collection_id, stored.asset, stored.owner, stored.burned, stored.owner_block${image}

@@ -9,7 +9,7 @@ import { MarketCopy, readSnapshot } from './market-copy.ts';
 
 /** The longest time for which a connection is left open. */
 const OPEN_MS_MAX = 400;
-/** How long to wait until a connection is opened or lost. After this time the next node is used, because the current node may be killed. */
+/** How long to wait until a connection is opened or lost. After this time the next node is used, because the current node may have been killed. */
 const CHANGE_MS_MAX = 4_000;
 const POLL_MS = 5;
 

@@ -13,7 +13,7 @@ type ConflictPanelProps = {
 
 export function ConflictPanel({ conflicts, draft, onChoose }: ConflictPanelProps) {
   const panel = useRef<HTMLElement>(null);
-  // Scrolls to the panel, which may be outside the window when the user edits a field at the end of the page.
+  // Scrolls to the panel, which may be outside the visible part of the page when the user edits a field at the end of the page.
   useEffect(() => panel.current?.scrollIntoView({ block: 'center' }), []);
   return (
     <section ref={panel} class="panel conflicts" role="alert">
