@@ -21,6 +21,7 @@ export function benchRanking(): Promise<void> {
         const ms = await timeMs(() => listCollections(market, query));
         if (round > 0) times.push(ms);
       }
+      // Cold: the list is not read through the response cache.
       judge({
         name: `collection list, ${database.engine}, ${COLLECTIONS} collections, sort ${sort}, cold`,
         figure: median(times),

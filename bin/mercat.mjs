@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs src/main.ts on the Node that this project pins. If an older Node runs this file, it starts the pinned Node.
+// Runs src/main.ts. If the Node that runs this file is too old, this file starts the Node that the project pins.
 import { spawn } from 'node:child_process';
 import module from 'node:module';
 import path from 'node:path';

@@ -76,7 +76,7 @@ export type ServiceOptions = {
   /** Whether to load the sample marketplace into an empty embedded database. Default: false. */
   sample?: boolean;
   limits?: RateLimits;
-  /** Opens the databases. Default: those that the settings name. */
+  /** Opens the databases. Default: opens the databases that the settings name. */
   open?: (config: Config, log: Log, options: OpenOptions) => Promise<Databases>;
   /** The folder of the built web console. Default: where `npm run build` writes it. */
   consoleFolder?: string;
@@ -215,7 +215,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     records: context,
     orders: { ...context, checksOf: (chain: Chain) => context.followed.readerOf(chain.id)?.contracts ?? null },
   };
-  // Without a limit, such as that of a container, `constrainedMemory` returns 0, or a number above the memory of the machine.
+  // `constrainedMemory` returns the memory limit, for example of a container. Without a limit the result is 0, or more than the machine has.
   const memoryBytes = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, os.totalmem());
   const responses = new ResponseCache(changes, clock, { bytesMax: cacheBytesFor(memoryBytes, processes) });
   const metrics = await openMetrics(context, {
@@ -302,7 +302,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   return { url: listeningUrl(app, config.host), socketPath, hasConsole, sampleRecords, drain, failed };
 }
 
-/** Starts the reader of the activity log, the connections that follow it, and the receiver of notices from the primary. */
+/** Starts the change stream: the reader of the activity log, the subscriptions of clients, and the receiver of notices from the primary. */
 function startStream(
   context: ServiceContext,
   { rejections, membership }: { rejections: RejectionCounts; membership: Membership | null },

@@ -25,7 +25,7 @@ export type RunningPeer = { pid: number; loads: Record<Row, Load>; stop: () => P
 
 export type Peer = {
   name: string;
-  /** The goal for Mercat's request rate divided by the peer's request rate. Null if the rates are only displayed, without a goal. */
+  /** The goal for Mercat's request rate, as a multiple of the peer's request rate. Null if the rates are only displayed, without a goal. */
   aim: number | null;
   /** Fills the peer and starts it. `databaseUrl` is an empty database of a PostgreSQL server with durable commits. */
   start: (options: { databaseUrl: string; dir: string }) => Promise<RunningPeer>;

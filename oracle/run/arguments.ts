@@ -8,7 +8,7 @@ const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 const OPTIONS = {
   blocks: { fallback: 3_000, max: UNBOUNDED },
   orders: { fallback: 500, max: UNBOUNDED },
-  /** The number of mirrored listings in a hundred orders. */
+  /** Of 100 orders, this many are mirrored listings. The others are orders of the service. */
   mirrored: { fallback: 50, max: 100 },
   kills: { fallback: 20, max: UNBOUNDED },
   reorganisations: { fallback: 60, max: UNBOUNDED },

@@ -16,7 +16,7 @@ import { listDueOrders, updateExpiredOrders } from './queries/order-states.ts';
 
 type Transactions = Pick<Statements, 'transaction'>;
 
-/** Stores the status `expired` for at most `limit` active orders whose expiry time has passed. Returns how many were found. */
+/** Stores the status `expired` for at most `limit` active orders whose expiry time has passed. Returns how many such orders were found. */
 export function expireOrders(main: Transactions, now: number, limit: number): Promise<number> {
   return main.transaction(async (tx) => {
     const due = await listDueOrders(tx, now, limit);
@@ -35,7 +35,7 @@ export function expireOrders(main: Transactions, now: number, limit: number): Pr
   });
 }
 
-/** Updates the figures of at most `limit` assets for which the start time of an order has come. Returns how many were found. */
+/** Updates the figures of at most `limit` assets for which the start time of an order has come. Returns the number of these assets. */
 export function startOrders(main: Transactions, now: number, limit: number): Promise<number> {
   return main.transaction(async (tx) => {
     const due = await listStartedAssets(tx, now, limit);

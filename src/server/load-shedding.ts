@@ -1,6 +1,6 @@
 // Load shedding: beyond a number of requests in progress, an interface rejects further requests with a 503. The other interfaces then keep
-// their share of the process. Health checks, fresh cached responses and rejections by a rate limit are never shed, because they end before
-// this stage.
+// their share of the process. Health checks are never shed, nor are requests that get a fresh cached response or exceed a rate limit,
+// because all these requests end before this stage.
 
 import type { RequestListener } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -16,9 +16,9 @@ import { EXPLORE_PREFIX } from '../explore/http/routes.ts';
 import { corsHeadersOf } from './public-interfaces.ts';
 
 export type LoadLimits = {
-  /** The most requests of one interface in progress. */
+  /** How many requests of one interface may be in progress. */
   inProgressMax: number;
-  /** The most requests of one interface in progress while the event loop is late. */
+  /** How many requests of one interface may be in progress while the event loop is late. */
   inProgressLateMax: number;
   /** The event loop counts as late while its mean delay is above this, in milliseconds. */
   lateMs: number;
@@ -26,7 +26,7 @@ export type LoadLimits = {
 
 const LOAD_LIMITS: LoadLimits = { inProgressMax: 1_000, inProgressLateMax: 500, lateMs: 500 };
 
-/** The most requests of one interface in progress while the event loop is late by `delayMs`. */
+/** How many requests of one interface may be in progress while the mean delay of the event loop is `delayMs`. */
 export function inProgressMaxAt(delayMs: number, limits = LOAD_LIMITS): number {
   return delayMs > limits.lateMs ? limits.inProgressLateMax : limits.inProgressMax;
 }

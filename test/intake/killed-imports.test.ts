@@ -36,7 +36,7 @@ const ONE_BATCH = fileURLToPath(new URL('one-batch.ts', import.meta.url));
 const ROWS = 600;
 const LINES = 500;
 const numbers = Array.from({ length: ROWS }, (_, n) => n + 100);
-/** Each batch has rows of several collections, but not enough rows to be divided into parts. */
+/** Row `n` is in one of four collections. So each batch has rows of several collections. Only the batch `DIVIDED` is stored in parts. */
 const collectionOf = (n: number) => ({ contractAddress: `0x${String(n % 4).padStart(40, '0')}` });
 
 function toRecords(version: 'first' | 'second'): object[] {
@@ -232,7 +232,7 @@ forEachEngine('killed imports', (engine) => {
     });
   };
 
-  test(`after ${ROUNDS} kills of imports and undos, the rows are those of complete imports and undos`, async () => {
+  test(`after a killed import or undo, an undo restores all rows, and a new import stores all rows (rounds: ${ROUNDS})`, async () => {
     // Without CRASHES, the embedded engine is tested without a server, and PostgreSQL with a server.
     const victims =
       engine.name === 'embedded' ? ([null, 'server', 'command'] as const) : (['server', null, 'command'] as const);
@@ -243,7 +243,7 @@ forEachEngine('killed imports', (engine) => {
     });
   });
 
-  test('an import that was killed when three of the four parts of a batch were stored is undone completely', async (t) => {
+  test('if an import is killed after three of the four parts of a batch, its undo removes all rows of the three parts', async (t) => {
     if (engine.name === 'embedded') return t.skip('the embedded engine stores a batch in one part');
     const own = await engine.settings();
     await use(own, async (db) => {

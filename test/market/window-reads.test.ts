@@ -17,7 +17,7 @@ import {
   toContext,
 } from '../support/service/intake.ts';
 
-/** `own`: whether the row is in the own order book. Prices are unique in each set of rows. */
+/** `own`: whether the row is in the own order book. All rows of a case have different prices, so only one order of the rows is correct. */
 type Listed = { own: boolean; asset: number; price: number };
 
 /** The expected window, computed from all rows at once. An own order replaces all mirrored rows of its asset. */

@@ -45,7 +45,7 @@ forEachEngine('the explanation of an order', (engine) => {
     );
   });
 
-  test('an order is dormant since the newest event that took the token away', async () => {
+  test('an explanation states since when an order is dormant: since the newest event that took the token away', async () => {
     await orders.follow();
     const { orderId } = await orders.submitSigned(orders.contextOf({}));
     await orders.changeBalance(-1n);
@@ -69,7 +69,7 @@ forEachEngine('the explanation of an order', (engine) => {
     assert.deepEqual(await dormancy(), { at: null, to: 'dormant', because: 'no-balance', tx: null });
   });
 
-  test('an order without an approval is dormant since the newest event that took the approval away', async () => {
+  test('an explanation states since when an order is dormant: since the newest event that took the approval away', async () => {
     await orders.follow();
     const { orderId } = await orders.submitSigned(orders.contextOf({}));
     await orders.approve(SEAPORT_1_6.address, false);

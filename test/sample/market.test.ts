@@ -20,7 +20,7 @@ type SampleRecord = Record<string, unknown>;
 const SERVICE = 'mercat';
 const ANCHOR = Date.UTC(2026, 5, 1);
 const DAY_MS = 86_400_000;
-/** The sample is checked at its anchor, which is its newest time, and about ten years later. */
+/** The floors are checked at these times: at the anchor, which no record is newer than, and about ten years later. */
 const READ_AT = [ANCHOR, Date.UTC(2035, 11, 31)];
 
 const chains = createChains();
@@ -82,7 +82,7 @@ test('Every address, token, amount and time is in canonical form', () => {
 test('Each of the seven chains has two or three collections', () => {
   for (const chain of PUBLISHED_CHAIN_IDS) {
     const count = collections.filter((record) => record['chain'] === chain).length;
-    assert.ok(count >= 2 && count <= 3, `${chain} has ${count}`);
+    assert.ok(count >= 2 && count <= 3, `${chain} has ${count} collections`);
   }
   assert.equal(collections.filter((record) => record['launched'] === true).length, 3);
   assert.ok(records.length >= 2_500 && records.length <= 4_000, `${records.length} records`);
@@ -117,7 +117,10 @@ test('Ranks run from 1 without a gap or a tie', () => {
   }
   for (const field of ['name', 'owner', 'rarityRank']) {
     const lacking = ofKind('token').filter((token) => token[field] === undefined).length;
-    assert.ok(lacking > 5 && lacking < ofKind('token').length / 4, `${lacking} tokens lack ${field}`);
+    assert.ok(
+      lacking > 5 && lacking < ofKind('token').length / 4,
+      `${lacking} tokens lack ${field}: too few or too many`,
+    );
   }
   const large = collections.filter((collection) =>
     inCollection('token', collection).every((t) => assetOf(t).length === 78),
@@ -152,7 +155,7 @@ test('Every token has traits, each trait name has several values, and a token wi
   }
 });
 
-test('The seller of each sale is the holder at that time', () => {
+test('The seller of each sale holds the token at the time of the sale', () => {
   const holders = new Map<string, unknown>();
   for (const sale of ofKind('sale')) {
     const asset = assetKey(sale);
@@ -184,7 +187,7 @@ test('The seller of each active listing, or the custody wallet, holds the token'
   assert.ok(inCustody > escrowed, 'every token in the custody wallet is listed, but some must be unlisted');
 });
 
-test('Each reported floor is the lowest active ask of orders and listings together', () => {
+test('Each reported floor is the lowest active ask of all orders, and of the listings of tokens without an order', () => {
   for (const now of READ_AT) {
     for (const collection of collections) {
       const { floor, listed } = readBook(collection, now);

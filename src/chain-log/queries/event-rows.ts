@@ -116,7 +116,7 @@ function decoderOf<K extends Kind, T>(kind: K, decoder: Decoder<T>) {
   });
 }
 
-/** `domain` and `sender` are absent when the transaction was not read. */
+/** The details of a fill have no `domain` and no `sender` if the transaction of the fill was not read. */
 function decodeFill(position: EventPosition, details: unknown): OrderFulfilled {
   const kind = 'order-fulfilled';
   const event = { ...position, kind, ...decodeDetails(kind, fill, details) } as const;

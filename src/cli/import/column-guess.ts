@@ -74,7 +74,10 @@ function findColumn(
 
 const OTHER_THINGS = /(^|_)(tx|txn|transaction|block|log|order|listing|user|row|event|collection|set)_/;
 
-/** `tx_id` fits `*_id`, but has the id of a transaction and not of a token. `price_usd` fits `price_*`, but is not in the currency of the chain. */
+/**
+ * Whether a column fits a name with `*` but holds something else. `tx_id` fits `*_id`, but has the id of a transaction and not of a token.
+ * `price_usd` fits `price_*`, but is not in the currency of the chain.
+ */
 function isOfAnotherThing(column: string, name: string): boolean {
   const words = toWords(column);
   return name.includes('*') && (OTHER_THINGS.test(words) || NATIONAL_PRICE.test(words));
@@ -87,7 +90,7 @@ function matchesName(column: string, name: string): boolean {
   return name.endsWith('*') ? words.startsWith(name.slice(0, -1)) : words === name;
 }
 
-/** Compares only the part after the last dot of a path. */
+/** Compares only the part of the column name after its last dot. */
 function matchesLastName(column: string, name: string): boolean {
   return matchesName(column.slice(column.lastIndexOf('.') + 1), name);
 }

@@ -31,10 +31,10 @@ const decodeDelivery = rowDecoder('delivery', {
  */
 export type Delivery = ReturnType<typeof decodeDelivery>;
 
-/** SQL: the id of a delivery as callers know it. */
+/** SQL: the id of a delivery as callers know it. Old deliveries have no stored public id, so their id is made of their number. */
 const PUBLIC_ID = `coalesce(delivery.public_id, 'dlv_' || delivery.id)`;
 
-/** SQL condition: the delivery has one of the public ids in the array $2, or one of the numbers in the array $3 and no public id. */
+/** SQL condition: the stored public id is in the array $2, or there is no stored public id and the number is in the array $3. */
 const NAMED = `(delivery.public_id = any($2::text[]) or (delivery.public_id is null and delivery.id = any($3::bigint[])))`;
 
 /** The parameters $2 and $3 of NAMED, made from ids as callers know them. */
@@ -151,8 +151,8 @@ export type Recovered = { missed: number; revived: number };
 const RECOVERED_AGAIN_AFTER_MS = 10 * 60_000;
 
 /**
- * SQL condition: the event was recorded at or after the time $3, or follows such an event in the sequence of the shop of webhook $2.
- * Therefore an event that was recorded after the clock was set back is included too.
+ * SQL condition: the event was recorded at or after the time $3, or its sequence is larger than that of such an event of the same shop (the
+ * shop of webhook $2). Therefore an event that was recorded after the clock was set back is included too.
  */
 const SINCE = `event.sequence >= (select min(first.sequence) from main.event as first
   where first.shop_id = (select shop_id from main.webhook where id = $2) and first.created_at >= $3)`;

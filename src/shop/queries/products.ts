@@ -1,4 +1,4 @@
-// Statements on products. Every statement for a caller is limited to the caller's shop, so that products of other shops are not found.
+// Statements on products. Every statement for a request names the shop of the API key, so that products of other shops are not found.
 
 import type { Product, ProductFields, ProductSummary } from '../products/product.ts';
 import { PRODUCT_TYPES } from '../products/product.ts';
