@@ -23,7 +23,7 @@ export type SampleCollection = {
   /** The number of tokens with an active listing. Zero: the collection never had a listing. */
   listed: number;
   sales: number;
-  /** The other marketplaces on which tokens of the collection are listed and sold. */
+  /** The external marketplaces on which tokens of the collection are listed and sold. */
   markets: readonly string[];
   /** Token ids are hashes of 78 digits, and names look like domain names. */
   registry?: true;

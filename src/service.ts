@@ -184,8 +184,8 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const windows = await openWindows(context);
   if (windows) closers.push(async () => windows.close());
 
-  // The parts that begin work (workers, servers, backups) are closed concurrently. The readers of chains are closed after the requests that
-  // use them. Closing the readers also ends a task that waits for an endpoint of a chain.
+  // The parts that begin work (workers, servers, backups) are closed concurrently. The readers of chains are closed after the
+  // requests that use them have ended. Closing the readers also ends a task that waits for an endpoint of a chain.
   const frontClosers: Closer[] = [];
   const workers = await startWorkers(context, { drive: options.workers ?? true });
   closers.push(() => {

@@ -106,7 +106,7 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
   const reverted = await findReverted(context, { entries, orphaned });
   const isWritten = await transactAt(indexer, async (tx) => {
     if (!(await updateProjectedPosition(tx, chain, { from, to }))) return false;
-    // A rewind can delete sales of any followed collection, so the figures of all of them are locked.
+    // A rewind can delete sales of any followed collection, so the figures of all followed collections are locked.
     await lockFigures(
       tx,
       rewindTo === null ? changed : changed.union(new Set(follows.map(({ collectionId }) => collectionId))),
@@ -290,7 +290,7 @@ async function readHolders(
   return changes;
 }
 
-/** Returns the tokens that were deleted or burned, or whose burn was taken back. */
+/** Returns the tokens that were burned, or whose mint or burn was taken back. */
 async function writeHolders(tx: Queryable, { held, unminted }: TokenChanges): Promise<CollectionAsset[]> {
   if (unminted.length > 0) await deleteUnmintedTokens(tx, unminted);
   await copyReportedTraits(tx, unminted);

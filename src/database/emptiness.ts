@@ -15,7 +15,7 @@ const TABLES = [
   'indexer.collection_analytics',
 ];
 
-/** The mark of a restored database. It is stored as the comment of the schema `main`, which is not part of a backup. */
+/** The mark of a restored database. It is stored as the comment of the schema `main`. Backups do not contain this comment. */
 const RESTORED = 'restored from a backup';
 
 const decodeFound = rowDecoder('imported records', { found: boolean });

@@ -33,7 +33,7 @@ export async function readCollectionDetail(market: Market, id: string): Promise<
   return toCollectionDetail(market, collection, await readDetailFacts(market, [collection]));
 }
 
-/** Facts by collection id. A source that could not be read is null. `now`: when the facts were read, in milliseconds. */
+/** Facts by collection id. `holdings` or `trade` is null if its source could not be read. `now`: when the facts were read, in milliseconds. */
 export type DetailFacts = {
   holdings: ReadonlyMap<string, HoldingFacts> | null;
   trade: ReadonlyMap<string, TradeFacts> | null;

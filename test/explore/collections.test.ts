@@ -11,7 +11,7 @@ const PATH = '/explore/v1/collections';
 forEachMarket('collections with all figures', {}, (market) => {
   const read = async (id: string) => (await market.ok(`${PATH}/${id}`)).data;
 
-  test('a row has the fields of /v1/collections/{id}, and the list and the single collection have the same row', async () => {
+  test('a collection has the fields of /v1/collections/{id}, and is the same in the list and in the read of one collection', async () => {
     const subject = newCollection({ chain: 'polygon' });
     await market.load([
       subject.collection(),

@@ -102,7 +102,7 @@ test('every paged list of the public interfaces is counted in the bucket of list
   }
 });
 
-test('every form of a path is counted in the bucket of the path', async (t) => {
+test('a request is counted in the bucket of its path, however the path is written', async (t) => {
   const limits = { list: 6, single: 12 };
   const edge = createEdge(
     {

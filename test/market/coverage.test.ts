@@ -37,7 +37,7 @@ forEachEngine('coverage of imports', (engine) => {
     ]);
   };
 
-  test('after an import of sales or listings, they count as complete for all times up to the import', async () => {
+  test('after an import of sales or listings, the stored sales or listings count as complete for all times up to the import', async () => {
     await ingest(db, sale(), token());
     assert.deepEqual(await stored(), [['sales', 'import', null, 0]]);
     await ingest(db, listing());

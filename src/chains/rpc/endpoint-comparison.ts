@@ -34,7 +34,7 @@ export type ComparisonStatus = {
 /** A read that several endpoints can make. `R` is the response of one of them. */
 export type ComparedRead<R extends { endpoint: Endpoint }> = {
   kind: ReadKind;
-  /** The same for every attempt of one read, so that an agreement ends the dispute. */
+  /** The same for every attempt of one read, so that an agreement in a later attempt ends the dispute. */
   topic: string;
   /** The last block that is read. */
   block: number;
@@ -65,7 +65,7 @@ export type EndpointComparisonOptions = { pool: EndpointPool; compared: Compared
  * - for an endpoint that lacks a block. The wait ends when the newest block of the endpoint has not changed for this long. There is no wait
  *   for an endpoint whose newest block is more than LAG_MAX blocks lower than the missing block.
  * - for an endpoint that fails to return a range of past blocks. The wait ends when the endpoint has returned no range for this long.
- * - before a stored block is reverted. One endpoint has replaced this block, but it is still the newest block of another endpoint.
+ * - before a stored block is reverted. One endpoint has replaced this block, and another endpoint still has this block as its newest block.
  */
 const WAIT_MS = 60_000;
 export class EndpointComparison {
@@ -218,7 +218,7 @@ export class EndpointComparison {
     }
   }
 
-  /** Whether the newest block of the endpoint is the block with this hash, and has been for less than WAIT_MS. */
+  /** Whether the newest block of the endpoint has this hash, and this was first seen less than WAIT_MS ago. */
   #standsAt(endpoint: Endpoint, view: BlockView | null, hash: Hex): boolean {
     if (view?.hash !== hash || view.nextParent !== null) {
       this.#standing.delete(endpoint);

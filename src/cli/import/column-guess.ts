@@ -1,5 +1,5 @@
-// Guesses the field of each column of a foreign file, from the names of the columns and the values of the first rows. The person who
-// imports checks and edits the guess.
+// Guesses the field of each column of a file that another program wrote. The guess uses the names of the columns and the values of the first
+// rows. The person who imports checks and edits the guess.
 
 import type { ChainFamily } from '../../core/address.ts';
 import type { Chain, Chains } from '../../core/chains.ts';
