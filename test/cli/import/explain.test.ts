@@ -79,7 +79,7 @@ describe('mercat import --explain', () => {
       stdout,
       /day and month cannot be told apart; the column is read as date:MM\/DD\/YYYY, but date:DD\/MM\/YYYY is possible too/,
     );
-    assert.match(stdout, /if the price is for one unit, add "times": "quantity"/);
+    assert.match(stdout, /if the price is for one token, add "times": "quantity"/);
     const base = await explain('b.csv', 'token_id,price,date\n1,6.27e+16,1650000000\n');
     assert.deepEqual((base.fields as Record<string, unknown>)['price'], { column: 'price', as: 'base-amount' });
   });
