@@ -7,11 +7,12 @@ import { backfillOnce } from '../src/chains/backfill.ts';
 import type { Database } from '../src/database/port.ts';
 import { useTarget } from './databases.ts';
 import { drain, FOLLOWED_ID, openFollower, openProjection } from './follower.ts';
-import { databaseCpuMs, timeMs } from './measure.ts';
+import type { WorkFigures } from './measure.ts';
+import { measureWork, peakMiB } from './measure.ts';
 
-/** Times in milliseconds. `peakMiB`: the largest resident memory of the process until the end of the work. */
-type WorkFigures = { ms: number; cpuMs: number; databaseCpuMs: number; peakMiB: number };
-export type BackfillFigures = { backfill: WorkFigures; projection: WorkFigures };
+/** `peakMiB`: the largest resident memory of the process until the end of the work. */
+type PartFigures = WorkFigures & { peakMiB: number };
+export type BackfillFigures = { backfill: PartFigures; projection: PartFigures };
 
 const [engine, address = '', chainUrl = ''] = process.argv.slice(2);
 
@@ -19,24 +20,16 @@ const figures = await useTarget(
   { engine: engine === 'embedded' ? 'embedded' : 'postgresql', address },
   async (database): Promise<BackfillFigures> => {
     const context = openFollower(database, [chainUrl]);
-    const backfill = await measure(database, async () => {
+    const backfill = await measurePart(database, async () => {
       while ((await backfillOnce(context)).more) if ((await findFollow(database, FOLLOWED_ID))?.joined) break;
     });
     context.reader.close();
-    const projection = await measure(database, () => drain(openProjection(database)));
+    const projection = await measurePart(database, () => drain(openProjection(database)));
     return { backfill, projection };
   },
 );
 process.stdout.write(`${JSON.stringify(figures)}\n`);
 
-async function measure(database: Database, work: () => Promise<void>): Promise<WorkFigures> {
-  const [own, ofDatabase] = [process.cpuUsage(), await databaseCpuMs(database)];
-  const ms = await timeMs(work);
-  const { user, system } = process.cpuUsage(own);
-  return {
-    ms,
-    cpuMs: (user + system) / 1_000,
-    databaseCpuMs: (await databaseCpuMs(database)) - ofDatabase,
-    peakMiB: process.resourceUsage().maxRSS / 1_024,
-  };
+async function measurePart(database: Database, work: () => Promise<void>): Promise<PartFigures> {
+  return { ...(await measureWork(database, work)), peakMiB: peakMiB() };
 }

@@ -7,10 +7,11 @@ import { createContext } from '../src/context.ts';
 import { createLog } from '../src/core/log.ts';
 import { importRecords } from '../src/intake/import.ts';
 import { useTarget } from './databases.ts';
-import { databaseCpuMs, timeMs } from './measure.ts';
+import type { WorkFigures } from './measure.ts';
+import { measureWork, peakMiB } from './measure.ts';
 
-/** Times in milliseconds, one for each file. `peakMiB`: the largest resident memory of the process. */
-export type ImportFigures = { files: { ms: number; cpuMs: number; databaseCpuMs: number }[]; peakMiB: number };
+/** `files`: the figures of each file. `peakMiB`: the largest resident memory of the process. */
+export type ImportFigures = { files: WorkFigures[]; peakMiB: number };
 
 const [engine, address = '', ...files] = process.argv.slice(2);
 
@@ -19,19 +20,13 @@ const figures = await useTarget(
   async (database): Promise<ImportFigures> => {
     const databases = { main: database, indexer: database };
     const context = createContext({ config: readConfig({}), log: createLog('warn'), databases });
-    const measured: ImportFigures['files'] = [];
+    const measured: WorkFigures[] = [];
     for (const file of files) {
-      const [own, ofDatabase] = [process.cpuUsage(), await databaseCpuMs(database)];
-      const ms = await timeMs(() => importRecords(context, createReadStream(file), { format: 'ndjson' }));
-      const { user, system } = process.cpuUsage(own);
-      measured.push({
-        ms,
-        cpuMs: (user + system) / 1_000,
-        databaseCpuMs: (await databaseCpuMs(database)) - ofDatabase,
-      });
+      const work = () => importRecords(context, createReadStream(file), { format: 'ndjson' });
+      measured.push(await measureWork(database, work));
     }
     await context.mergeActivity();
-    return { files: measured, peakMiB: process.resourceUsage().maxRSS / 1_024 };
+    return { files: measured, peakMiB: peakMiB() };
   },
 );
 process.stdout.write(`${JSON.stringify(figures)}\n`);

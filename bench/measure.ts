@@ -55,6 +55,20 @@ export function cpuMs(pid: number): number {
   }
 }
 
+/** Times in milliseconds. CPU times: of this process, and of the PostgreSQL server of the database (`databaseCpuMs`). */
+export type WorkFigures = { ms: number; cpuMs: number; databaseCpuMs: number };
+
+/** Runs `work`, and measures its elapsed time and its CPU times. */
+export async function measureWork(database: Database, work: () => Promise<unknown>): Promise<WorkFigures> {
+  const [own, ofDatabase] = [process.cpuUsage(), await databaseCpuMs(database)];
+  const ms = await timeMs(work);
+  const { user, system } = process.cpuUsage(own);
+  return { ms, cpuMs: (user + system) / 1_000, databaseCpuMs: (await databaseCpuMs(database)) - ofDatabase };
+}
+
+/** The largest resident memory of this process until now. */
+export const peakMiB = (): number => process.resourceUsage().maxRSS / 1_024;
+
 /**
  * Returns the CPU time of a PostgreSQL server on this machine in milliseconds. It includes all processes of the server, also those that have
  * ended. Returns 0 for the embedded engine, whose CPU time is part of the CPU time of this process.

@@ -6,7 +6,7 @@ import { toDepthSteps } from '../../console/src/market/collection/depth-steps.ts
 import { toSalesData } from '../../console/src/market/collection/sales-data.ts';
 import { chosenTraits, toggleTrait, traitParameter } from '../../console/src/market/collection/trait-choice.ts';
 import { toHistoryData } from '../../console/src/market/collection/history-data.ts';
-import { isStoppedCall } from '../../console/src/trade/failure.ts';
+import { isStoppedCall, toRevert } from '../../console/src/trade/failure.ts';
 import { unitsOf } from '../../console/src/market/order-units.ts';
 import { collectionPath, tokenPath } from '../../console/src/market/paths.ts';
 import { shortAddress, shortTokenId } from '../../console/src/format/address.ts';
@@ -171,4 +171,6 @@ test('a call that a contract reverted is distinguished from a failure of the wal
   ];
   for (const error of stopped) assert.equal(isStoppedCall(error), true, error.message);
   for (const error of failed) assert.equal(isStoppedCall(error), false, error.message);
+  for (const error of stopped) assert.notEqual(toRevert(error), null, error.message);
+  for (const error of failed) assert.equal(toRevert(error), null, error.message);
 });

@@ -54,9 +54,8 @@ const STOPPED =
 
 /** The failure that the chain reported when the call was simulated with `eth_call`. Null if the wallet could not simulate the call. */
 export function toRevert(error: unknown): TradeFailure | null {
+  if (!isStoppedCall(error)) return null;
   const data = findData(error);
-  const { message = '' } = (error ?? {}) as { message?: string };
-  if (data === null && !STOPPED.test(message)) return null;
   const reason = data === null ? null : nameError(data);
   const hasEnded = reason !== null && ENDED.has(reason);
   return new TradeFailure(texts.failed.wouldFail(reason === null ? '' : ` (${reason})`), { hasEnded });
