@@ -35,8 +35,10 @@ export type ChainStatus = {
   comparison:
     | (Omit<ComparisonStatus, 'disputed'> & { disputed: (Omit<Dispute, 'since'> & { since: string }) | null })
     | null;
-  /** Logs that this process has left out because they could not be decoded. */
+  /** Logs that this process has left out because they could not be read. Includes those in `unread`. */
   undecodableLogs: number;
+  /** Logs of settlement contracts that this process has left out, by protocol: sales that were seen and could not be read. */
+  unread: { protocol: string; logs: number }[];
   /** Ranges of blocks whose sales of pools this process could not read, because no endpoint served their logs. */
   unreadPoolRanges: number;
   /** The endpoints as this process sees them. Another process may see other states. */
@@ -68,7 +70,8 @@ export async function readChainStatus({ main, chains, followed, clock }: ChainCo
         headDistance: toHeadDistance(endpoints, progress.block),
         collections: countCollections(follows.filter(({ chain }) => chain === id)),
         comparison: reader ? toPublicComparison(reader.comparison.status()) : null,
-        undecodableLogs: [...(reader?.events.undecodable().values() ?? [])].reduce((sum, count) => sum + count, 0),
+        undecodableLogs: [...(reader?.unread.byContract().values() ?? [])].reduce((sum, count) => sum + count, 0),
+        unread: [...(reader?.unread.byProtocol() ?? [])].map(([protocol, logs]) => ({ protocol, logs })),
         unreadPoolRanges: reader?.pools.unreadRanges() ?? 0,
         endpoints: endpoints.map(toPublicStatus),
       };

@@ -32,21 +32,28 @@ export async function readPoolSales(
   const topics = new Set([...factories.values()].flatMap(({ decoders }) => [...decoders.keys()]));
   const blocks = { from: first.blockNumber, to: transfers.at(-1)?.blockNumber ?? first.blockNumber };
   const txs = new Set(transfers.map(({ tx }) => tx));
-  return toPoolSales(await reader.pools.swaps({ ...blocks, topics, txs }, factories), transfers, factories);
+  const onUnread: OnUnread = ({ log, pool }, reason) => {
+    reader.unread.count(log, protocols.get(pool.factory)?.name ?? null, reason);
+  };
+  return toPoolSales(await reader.pools.swaps({ ...blocks, topics, txs }, factories), transfers, factories, onUnread);
 }
+
+/** Receives each swap of a followed collection that cannot be decoded. */
+type OnUnread = (swap: Swap, reason: string) => void;
 
 /** `swaps` and `transfers` are in block order. */
 export function toPoolSales(
   swaps: readonly PoolLog[],
   transfers: readonly Transfer[],
   factories: ReadonlyMap<Address, PoolEvents>,
+  onUnread: OnUnread,
 ): OrderFulfilled[] {
   const byTx = Map.groupBy(transfers, ({ tx }) => tx);
   return swaps.flatMap(({ log, pool }, index) => {
     const previous = swaps[index - 1]?.log;
     const after = previous?.tx === log.tx ? previous.logIndex : -1;
     const moved = (byTx.get(log.tx) ?? []).filter(({ logIndex }) => logIndex > after && logIndex < log.logIndex);
-    return pool ? (toFillOfPool({ log, pool, moved }, factories) ?? []) : [];
+    return pool ? (toFillOfPool({ log, pool, moved }, factories, onUnread) ?? []) : [];
   });
 }
 
@@ -80,7 +87,11 @@ function listUnexplained(events: readonly ChainEvent[], contracts: ReadonlySet<A
 }
 
 /** Null if no token of the pool moved in the block of the log, if the pool's protocol does not define the event, or if decoding fails. */
-function toFillOfPool(swap: Swap, factories: ReadonlyMap<Address, PoolEvents>): OrderFulfilled | null {
+function toFillOfPool(
+  swap: Swap,
+  factories: ReadonlyMap<Address, PoolEvents>,
+  onUnread: OnUnread,
+): OrderFulfilled | null {
   const { log, pool, moved } = swap;
   const [topic] = log.topics;
   const decode = topic === undefined ? undefined : factories.get(pool.factory)?.decoders.get(topic);
@@ -93,7 +104,8 @@ function toFillOfPool(swap: Swap, factories: ReadonlyMap<Address, PoolEvents>): 
   try {
     return decode(position, { ...swap, moved: ofCollection });
   } catch (error) {
-    if (error instanceof UndecodableData) return null;
-    throw error;
+    if (!(error instanceof UndecodableData)) throw error;
+    onUnread(swap, error.message);
+    return null;
   }
 }

@@ -224,10 +224,10 @@ function toNewSale(
     readToBlock,
   }: { ownId: string | null; mirrored: readonly ListedOrder[]; readToBlock: number | null },
 ): NewSale {
-  const { fill, contract, asset, priceRaw, price, seller, buyer } = sale;
+  const { fill, bid, contract, asset, priceRaw, price, seller, buyer } = sale;
   const { tx, logIndex, blockNumber, blockTime: soldAt, orderHash } = fill;
   const collectionId = toCollectionId(chain.id, contract);
-  const source = ownId === null ? toMarketplace(fill) : serviceName;
+  const source = ownId === null ? toMarketplace(bid === null ? [fill] : [fill, bid]) : serviceName;
   const row = {
     source,
     chain: chain.id,

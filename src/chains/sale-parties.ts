@@ -20,7 +20,7 @@ function transfersOf({ contract, asset }: FillSale, transfers: readonly Transfer
 
 /**
  * An unnamed buyer is the receiver of the first transfer from the seller. An unnamed seller is the sender of the first transfer to the
- * buyer.
+ * buyer. The contract of the protocol, which held the token, and the zero address, which minted it, are no sellers.
  */
 function withUnnamedParty(sale: FillSale, transfers: readonly Transfer[]): FillSale {
   const { seller, buyer } = sale;
@@ -28,7 +28,8 @@ function withUnnamedParty(sale: FillSale, transfers: readonly Transfer[]): FillS
     return { ...sale, buyer: transfers.find(({ from }) => from === seller)?.to ?? null };
   }
   if (seller === null && buyer !== null) {
-    return { ...sale, seller: transfers.find(({ to }) => to === buyer)?.from ?? null };
+    const sender = transfers.find(({ to }) => to === buyer)?.from ?? null;
+    return { ...sale, seller: sender === sale.fill.protocol || sender === ZERO_ADDRESS ? null : sender };
   }
   return sale;
 }

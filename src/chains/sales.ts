@@ -1,7 +1,7 @@
 // Derives sales from the fills of one transaction. Two orders that were matched with each other are two fills but one sale. The price of
 // a sale is the sum of its payments, including fees.
 
-import type { OrderFulfilled, SpentItem } from '../chain-log/chain-event.ts';
+import type { OrderFulfilled, ReceivedItem, SpentItem } from '../chain-log/chain-event.ts';
 import type { Address, SoldAsset } from '../core/address.ts';
 import { toTokenId } from '../core/address.ts';
 import { ZERO_ADDRESS } from '../core/evm.ts';
@@ -11,6 +11,8 @@ import { UNKNOWN_PRICE } from '../market/queries/sales.ts';
 /** A sale of one token, or of several tokens of one contract at one price. */
 export type FillSale = {
   fill: OrderFulfilled;
+  /** The fill of the bid that was matched with the order of `fill`. Null for any other sale. */
+  bid: OrderFulfilled | null;
   contract: Address;
   asset: SoldAsset;
   /**
@@ -49,6 +51,8 @@ type Trade = {
    * sale.
    */
   isMatched: boolean;
+  /** The account for which the seller of a private listing has listed the tokens. Null for any other order. */
+  recipient: Address | null;
   tokens: readonly SpentItem[];
   payments: readonly SpentItem[];
 };
@@ -58,23 +62,52 @@ function toTrade(fill: OrderFulfilled, matched: ReadonlySet<string>): Trade | nu
   // Seaport 1.1 emits no OrdersMatched, but reports the zero address as the recipient of a matched order.
   const isMatched = matched.has(fill.orderHash) || fill.recipient === ZERO_ADDRESS;
   const offered = fill.offer.filter(isTokenItem);
-  const received = fill.consideration.filter(isTokenItem);
+  const { delivered, received } = separateDelivered(offered, fill.consideration.filter(isTokenItem));
   if (offered.length > 0 && received.length === 0) {
     const payments = fill.consideration.filter(isPayment);
-    return payments.length > 0 ? { fill, kind: 'ask', isMatched, tokens: offered, payments } : null;
+    const recipients = new Set(delivered.map(({ recipient }) => recipient));
+    const [recipient = null] = recipients.size === 1 ? recipients : [];
+    return payments.length > 0 ? { fill, kind: 'ask', isMatched, recipient, tokens: offered, payments } : null;
   }
   if (received.length > 0 && offered.length === 0) {
     const payments = fill.offer.filter(isPayment);
-    return payments.length > 0 ? { fill, kind: 'bid', isMatched, tokens: received, payments } : null;
+    return payments.length > 0 ? { fill, kind: 'bid', isMatched, recipient: null, tokens: received, payments } : null;
   }
   return null;
+}
+
+/**
+ * Separates the tokens that an order receives from those that it only delivers: a private listing names its buyer with the offered token in its
+ * consideration.
+ */
+function separateDelivered(
+  offered: readonly SpentItem[],
+  consideration: readonly ReceivedItem[],
+): { delivered: ReceivedItem[]; received: ReceivedItem[] } {
+  const left = offered.map(tokenKey);
+  const isDelivered = (item: ReceivedItem) => {
+    const at = left.indexOf(tokenKey(item));
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  };
+  const { delivered = [], received = [] } = Object.groupBy(consideration, (item) =>
+    isDelivered(item) ? 'delivered' : 'received',
+  );
+  return { delivered, received };
+}
+
+function tokenKey({ token, identifier, amount }: SpentItem): string {
+  return `${token} ${identifier} ${amount}`;
 }
 
 function isPayment({ itemType }: SpentItem): boolean {
   return itemType === ITEM_TYPE.native || itemType === ITEM_TYPE.erc20;
 }
 
-/** Pairs each matched ask with a matched bid for the same tokens. The ask becomes the sale, and the bidder becomes the buyer. */
+/**
+ * Pairs each matched ask with a matched bid for the same tokens. The ask becomes the sale, and the bidder becomes the buyer, who paid what the bid
+ * offered. The consideration of the ask does not include the fees that the bid pays.
+ */
 function pairMatched(trades: readonly Trade[]): { bidOf: ReadonlyMap<Trade, Trade>; pairedBids: ReadonlySet<Trade> } {
   const bidOf = new Map<Trade, Trade>();
   const pairedBids = new Set<Trade>();
@@ -89,29 +122,27 @@ function pairMatched(trades: readonly Trade[]): { bidOf: ReadonlyMap<Trade, Trad
 }
 
 function tokensKey({ tokens }: Trade): string {
-  return tokens
-    .map(({ token, identifier, amount }) => `${token} ${identifier} ${amount}`)
-    .toSorted()
-    .join(' ');
+  return tokens.map(tokenKey).toSorted().join(' ');
 }
 
 /** One sale for each contract whose tokens the trade moved. */
 function toFillSales(trade: Trade, bid: Trade | null, wrappedNative: Address | null): FillSale[] {
   const { fill, kind, tokens } = trade;
-  const counterparty = bid?.fill.offerer ?? (trade.isMatched ? null : fill.recipient);
+  const counterparty = bid?.fill.offerer ?? trade.recipient ?? (trade.isMatched ? null : fill.recipient);
   const parties =
     kind === 'ask' ? { seller: fill.offerer, buyer: counterparty } : { seller: counterparty, buyer: fill.offerer };
+  const filled = { fill, bid: bid?.fill ?? null };
   const contracts = new Set(tokens.map(({ token }) => token));
-  const { priceRaw, price } = toFillPrice(trade, wrappedNative);
+  const { priceRaw, price } = toFillPrice(bid ?? trade, wrappedNative);
   return [...contracts].map((contract) => {
     // A price for tokens of several contracts cannot be divided between the contracts.
     if (contracts.size > 1) {
       const description = `${price} for tokens of ${contracts.size} contracts`;
-      return { fill, contract, asset: null, ...parties, priceRaw: null, price: description };
+      return { ...filled, contract, asset: null, ...parties, priceRaw: null, price: description };
     }
     const [first, ...others] = new Set(tokens.map(({ identifier }) => identifier));
     const asset = first === undefined || others.length > 0 ? null : toTokenId(first);
-    return { fill, contract, asset, ...parties, priceRaw, price };
+    return { ...filled, contract, asset, ...parties, priceRaw, price };
   });
 }
 

@@ -44,9 +44,9 @@ async function addTransactionFacts(
   });
 }
 
-function addFacts(fill: OrderFulfilled, { sender, callData }: Transaction): OrderFulfilled {
+function addFacts(fill: OrderFulfilled, { sender, callData, value }: Transaction): OrderFulfilled {
   const protocol = findProtocol(fill.protocol);
-  const completed = protocol.readCallData?.(fill, callData) ?? fill;
+  const completed = protocol.readCallData?.(fill, callData, value === null ? null : BigInt(value)) ?? fill;
   return { ...completed, domain: tagOf(callData), ...(sender !== null && { sender }) };
 }
 

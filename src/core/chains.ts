@@ -230,6 +230,11 @@ export function parseExtraChain(text: string): Chain | null {
   };
 }
 
+/** The chains that EXTRA_CHAIN may add and that this file names. Their symbol and decimals are placeholders. */
+export function listNamedExtraChains(): Chain[] {
+  return Object.keys(EXTRA_CHAIN_NAMES).flatMap((id) => parseExtraChain(`${id}:evm:ETH:18`) ?? []);
+}
+
 function findCurrencyNames(symbol: string): ChainNames {
   const published: readonly Omit<Chain, 'published'>[] = PUBLISHED;
   const coingecko = published.find((chain) => chain.symbol === symbol)?.names['coingecko'];

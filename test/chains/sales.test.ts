@@ -77,6 +77,41 @@ test('the account that matched two orders is neither buyer nor seller', () => {
   assert.equal(salesOf([ask, bid]).length, 2, 'two fills that were not matched became one sale');
 });
 
+test('the price of two matched orders is what the bidder paid, and not what the order of the seller receives', () => {
+  const mirror = fill(SELLER, ZERO_ADDRESS, [nft(7n)], [to(coin(WRAPPED, 97n), SELLER)]);
+  const bid = fill(BUYER, ZERO_ADDRESS, [coin(WRAPPED, 100n)], [to(nft(7n), BUYER), to(coin(WRAPPED, 3n), FEES)]);
+  const expected = [{ contract: NFT, asset: '7', price: 100n, seller: SELLER, buyer: BUYER }];
+  assert.deepEqual(salesOf([mirror, bid]), expected);
+  assert.deepEqual(salesOf([bid, mirror]), expected);
+  assert.deepEqual(salesOf([bid]), [{ ...expected[0], seller: null }]);
+  const [sale] = toSales([mirror, bid], { matched: new Set(), wrappedNative: WRAPPED });
+  assert.deepEqual([sale?.fill, sale?.bid], [mirror, bid]);
+});
+
+test('a private listing is a sale to the account that it names, however it is filled', () => {
+  const payments = [to(native(95n), SELLER), to(native(5n), FEES)];
+  const expected = [{ contract: NFT, asset: '7', price: 100n, seller: SELLER, buyer: BUYER }];
+  for (const recipient of [ZERO_ADDRESS, BUYER, address('3')]) {
+    const listing = fill(SELLER, recipient, [nft(7n)], [...payments, to(nft(7n), BUYER)]);
+    const mirror = { ...fill(BUYER, recipient, [native(100n)], []), orderHash: '0x03' as const };
+    const matched = new Set([listing.orderHash, mirror.orderHash]);
+    assert.deepEqual(salesOf([listing, mirror], matched), expected);
+    assert.deepEqual(salesOf([mirror, listing], matched), expected);
+    assert.deepEqual(salesOf([listing]), expected);
+  }
+  const bundle = fill(SELLER, ZERO_ADDRESS, [nft(7n), nft(8n)], [...payments, to(nft(8n), BUYER), to(nft(7n), BUYER)]);
+  assert.deepEqual(salesOf([bundle]), [{ ...expected[0], asset: null }]);
+});
+
+test('a token in the consideration that is not an offered token is no delivery', () => {
+  const swap = (...received: SpentItem[]) =>
+    salesOf([fill(SELLER, BUYER, [nft(7n)], [to(native(1n), SELLER), ...received.map((item) => to(item, SELLER))])]);
+  assert.deepEqual(swap(nft(8n)), []);
+  assert.deepEqual(swap(nft(7n, OTHER_NFT)), []);
+  assert.deepEqual(swap(nft(7n, NFT, 2n)), []);
+  assert.deepEqual(swap(nft(7n), nft(7n)), [], 'one offered token was delivered twice');
+});
+
 test('two matched pairs for one token are two sales', () => {
   const ask = fill(SELLER, ZERO_ADDRESS, [nft(7n)], [to(native(5n), SELLER)]);
   const bid = fill(BUYER, ZERO_ADDRESS, [coin(WRAPPED, 5n)], [to(nft(7n), BUYER)]);

@@ -16,10 +16,11 @@ import {
   UndecodableData,
   wordAt,
 } from './abi-words.ts';
+import { withBorrowerAsBuyer, withBorrowerAsSeller } from './blend.ts';
 import { counterIncremented } from './counter-events.ts';
 import { deployedAt } from './deployments.ts';
 import type { EventDecoder, TransactionLogs } from './event-decoder.ts';
-import type { SoldToken } from './market-fill.ts';
+import type { MarketSale, SoldToken } from './market-fill.ts';
 import { toFill } from './market-fill.ts';
 import type { SettlementProtocol } from './settlement-protocol.ts';
 import { listTransfers } from './token-standards.ts';
@@ -59,7 +60,7 @@ const execution: EventDecoder = ({ address, data }, position, events, logsOf) =>
     price: bigintAt(data, 7),
   };
   const rates = { maker: bigintAt(data, 9), taker: bigintAt(data, 13) };
-  events.push(toFill(position, { protocol: address, ...toSale(sold, rates, logsOf) }));
+  events.push(toFill(position, toSale(address, sold, { rates, logsOf })));
 };
 
 /** Builds the decoder of a packed event. The fourth word of the event has the fee of `feeSide`. Null: the event has only three words. */
@@ -67,7 +68,7 @@ function packed(feeSide: 'maker' | 'taker' | null): EventDecoder {
   return ({ address, data }, position, events, logsOf) => {
     const sold = unpack(hashAt(data, 0), wordAt(data, 1), wordAt(data, 2));
     const rates = feeSide === null ? NO_FEES : { ...NO_FEES, [feeSide]: feeRateOf(wordAt(data, 3)) };
-    events.push(toFill(position, { protocol: address, ...toSale(sold, rates, logsOf) }));
+    events.push(toFill(position, toSale(address, sold, { rates, logsOf })));
   };
 }
 
@@ -110,16 +111,17 @@ function bigintOfDigits(digits: string): bigint {
  * part of the price.
  */
 function toSale(
+  protocol: Address,
   { orderHash, listingIndex, isBid, trader, token, price }: Execution,
-  rates: FeeRates,
-  logsOf: TransactionLogs,
-) {
+  { rates, logsOf }: { rates: FeeRates; logsOf: TransactionLogs },
+): MarketSale {
   const moved = listTransfers(logsOf()).filter(
     (transfer) => transfer.contract === token.contract && transfer.tokenId === token.tokenId.toString(),
   );
   const other = isBid ? moved.find(({ to }) => to === trader)?.from : moved.find(({ from }) => from === trader)?.to;
   const onTop = isBid ? rates.maker : rates.taker;
-  return {
+  const sale = {
+    protocol,
     orderHash: toListingHash(orderHash, listingIndex),
     isBid,
     seller: isBid ? (other ?? ZERO_ADDRESS) : trader,
@@ -128,6 +130,7 @@ function toSale(
     currency: ZERO_ADDRESS,
     price: price + (price * onTop) / BASIS_POINTS,
   };
+  return withBorrowerAsBuyer(sale, logsOf);
 }
 
 /** One signed order can contain several listings. So a listing is identified by the hash of the order and its index in the order. */
@@ -140,6 +143,7 @@ function toListingHash(orderHash: Hex, listingIndex: bigint): Hex {
  * A sale ends no mirrored listing either. The listing of a sold token is hidden instead, because its seller no longer holds the token.
  */
 export const BLUR_V2: SettlementProtocol = {
+  name: 'blur-v2',
   listContracts: deployedAt({ ethereum: ['0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5'] }),
   decoders: new Map<Hex, EventDecoder>([
     [BLUR_V2_TOPICS.execution, execution],
@@ -149,5 +153,6 @@ export const BLUR_V2: SettlementProtocol = {
     [BLUR_V2_TOPICS.nonceIncremented, counterIncremented],
   ]),
   settlesOwnOrders: false,
+  readCallData: withBorrowerAsSeller,
   findMarketplace: () => 'blur',
 };

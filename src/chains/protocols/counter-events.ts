@@ -2,13 +2,19 @@
 // protocols emit these events.
 
 import type { Address } from '../../core/address.ts';
-import { arrayAt, bigintAt, topicAddress } from './abi-words.ts';
+import { addressAt, arrayAt, bigintAt, topicAddress } from './abi-words.ts';
 import type { EventDecoder, VerifiedLog } from './event-decoder.ts';
 
 /** Decodes an event of any name with the parameters `(address indexed account, uint256 lowestValidNonce)`. */
 export const counterIncremented: EventDecoder = ({ address, topics, data }, position, events) => {
   const [offerer, counter] = [topicAddress(topics, 1), bigintAt(data, 0)];
   events.push({ ...position, kind: 'counter-incremented', protocol: address, offerer, counter });
+};
+
+/** Decodes an event of any name with the parameters `(address account, uint256 nonce)`. */
+export const nonceCancelled: EventDecoder = ({ address, data }, position, events) => {
+  const [offerer, nonce] = [addressAt(data, 0), bigintAt(data, 1)];
+  events.push({ ...position, kind: 'nonce-cancelled', protocol: address, offerer, nonce });
 };
 
 /** `list`: the index of the data word that points to the list of cancelled nonces. `offererOf` reads the account from the log. */

@@ -76,6 +76,7 @@ function findReceiver({ address, logIndex }: VerifiedLog, seller: Address, logsO
 const transfer: EventDecoder = () => undefined;
 
 export const CRYPTOPUNKS: SettlementProtocol = {
+  name: 'cryptopunks',
   listContracts: deployedAt({ ethereum: ['0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb'] }),
   decoders: new Map<Hex, EventDecoder>([
     [CRYPTOPUNKS_TOPICS.assign, assign],

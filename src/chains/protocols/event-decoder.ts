@@ -24,8 +24,24 @@ export type VerifiedLog = {
 export type TransactionLogs = () => readonly VerifiedLog[];
 
 /**
- * Appends the events of the log to `events`. If the log cannot be decoded, throws UndecodableData and appends nothing. `logsOf` returns the
- * logs of the same transaction, for facts that the log itself does not have.
+ * Thrown by a decoder when the log reports a sale that the logs of its transaction do not show completely, such as a match without a token.
+ * The message is the reason. The log is left out, and counted by protocol if a token of a followed contract moved in the transaction.
+ */
+export class UnreadSale extends Error {
+  override readonly name = 'UnreadSale';
+}
+
+/** The decoder of an event that reports sales but not their facts. */
+export function unreadable(reason: string): EventDecoder {
+  return () => {
+    throw new UnreadSale(reason);
+  };
+}
+
+/**
+ * Appends the events of the log to `events`. If the log cannot be decoded, throws UndecodableData and appends nothing. If the log reports a
+ * sale that cannot be read, throws UnreadSale and appends nothing. `logsOf` returns the logs of the same transaction, for facts that the log
+ * itself does not have.
  */
 export type EventDecoder = (
   log: VerifiedLog,
@@ -39,7 +55,7 @@ export type EventDecoders = ReadonlyMap<Hex, EventDecoder>;
 
 /**
  * Appends the events of the log to `events`, with the decoder for the log's first topic. Appends nothing if there is no such decoder. If the
- * log does not have the form that its first topic prescribes, throws UndecodableData and appends nothing.
+ * log does not have the form that its first topic prescribes, throws UndecodableData and appends nothing. Throws UnreadSale as the decoder does.
  */
 export function decodeLog(
   log: VerifiedLog,

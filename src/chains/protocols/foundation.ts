@@ -6,9 +6,10 @@ import { ZERO_ADDRESS } from '../../core/evm.ts';
 import { addressAt, bigintAt, bigintOfWord, topicAddress, topicWord } from './abi-words.ts';
 import { deployedAt } from './deployments.ts';
 import type { EventDecoder } from './event-decoder.ts';
+import { UnreadSale } from './event-decoder.ts';
 import { toFill } from './market-fill.ts';
 import type { SettlementProtocol } from './settlement-protocol.ts';
-import { listTransfers } from './token-standards.ts';
+import { listTransfersBefore } from './token-standards.ts';
 
 export const FOUNDATION_TOPICS = {
   buyPriceAccepted: '0xd28c0a7dd63bc853a4e36306655da9f8c0b29ff9d0605bb976ae420e46a99930',
@@ -42,18 +43,14 @@ function accepted(isBid: boolean): EventDecoder {
 
 /**
  * The event names the auction but not its token. The market holds the token during the auction, and sends it to the highest bidder before it
- * emits the event. So the token is the one in the last transfer from the market to the buyer before the event. If the transaction has an
- * earlier event of this kind, the transfers before that event belong to other auctions.
+ * emits the event. So the token is the one in the last transfer from the market to the buyer before the event.
  */
-const reserveAuctionFinalized: EventDecoder = ({ address, topics, data, logIndex }, position, events, logsOf) => {
+const reserveAuctionFinalized: EventDecoder = (log, position, events, logsOf) => {
+  const { address, topics, data } = log;
   const [seller, buyer] = [topicAddress(topics, 2), topicAddress(topics, 3)];
   const price = bigintAt(data, 0) + bigintAt(data, 1) + bigintAt(data, 2);
-  const before = logsOf().filter((log) => log.logIndex < logIndex);
-  const previous = before.findLastIndex((log) => {
-    return log.address === address && log.topics[0] === FOUNDATION_TOPICS.reserveAuctionFinalized;
-  });
-  const sent = listTransfers(before.slice(previous + 1)).findLast(({ from, to }) => from === address && to === buyer);
-  if (!sent) return;
+  const sent = listTransfersBefore(log, logsOf).findLast(({ from, to }) => from === address && to === buyer);
+  if (!sent) throw new UnreadSale('an auction without a token');
   const { contract, tokenId, quantity } = sent;
   const tokens = [{ contract, tokenId: BigInt(tokenId), quantity }];
   const parties = { seller, buyer, tokens, currency: ZERO_ADDRESS, price };
@@ -62,6 +59,7 @@ const reserveAuctionFinalized: EventDecoder = ({ address, topics, data, logIndex
 
 /** Listings and offers are made on the chain and have no order hash. So a fill cannot be matched by its hash with a mirrored listing. */
 export const FOUNDATION: SettlementProtocol = {
+  name: 'foundation',
   listContracts: deployedAt({ ethereum: ['0xcda72070e455bb31c7690a170224ce43623d0b6f'] }),
   decoders: new Map<Hex, EventDecoder>([
     [FOUNDATION_TOPICS.buyPriceAccepted, accepted(false)],

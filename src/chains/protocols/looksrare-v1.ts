@@ -39,6 +39,7 @@ function taken(order: 'listing' | 'bid'): EventDecoder {
 }
 
 export const LOOKSRARE_V1: SettlementProtocol = {
+  name: 'looksrare-v1',
   listContracts: deployedAt({ ethereum: ['0x59728544b08ab483533076417fbbb2fd0b17ce3a'] }),
   decoders: new Map<Hex, EventDecoder>([
     [LOOKSRARE_V1_TOPICS.takerAsk, taken('bid')],

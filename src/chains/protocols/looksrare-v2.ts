@@ -62,6 +62,7 @@ function tokensIn(data: Hex, contract: Address): SoldToken[] {
  * their subset nonce.
  */
 export const LOOKSRARE_V2: SettlementProtocol = {
+  name: 'looksrare-v2',
   listContracts: deployedAt({ ethereum: ['0x0000000000e655fae4d56241588680f86e3b2377'] }),
   decoders: new Map<Hex, EventDecoder>([
     [LOOKSRARE_V2_TOPICS.takerAsk, taken('bid')],

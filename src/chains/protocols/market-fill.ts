@@ -5,7 +5,7 @@ import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
 import { ZERO_ADDRESS } from '../../core/evm.ts';
 import { keccak256OfText } from '../../core/keccak.ts';
-import { ITEM_TYPE } from '../../core/seaport.ts';
+import { isTokenItem, ITEM_TYPE } from '../../core/seaport.ts';
 
 export type SoldToken = { contract: Address; tokenId: bigint; quantity: bigint };
 
@@ -40,6 +40,23 @@ export function toFill(position: EventPosition, sale: MarketSale): OrderFulfille
       ? { offerer: buyer, recipient: seller, offer: [payment], consideration: to(buyer, tokens) }
       : { offerer: seller, recipient: buyer, offer: tokens, consideration: to(seller, [payment]) }),
   };
+}
+
+/** Returns the fill with its payment in the currency. */
+export function withCurrency(fill: OrderFulfilled, currency: Address): OrderFulfilled {
+  const itemType = currency === ZERO_ADDRESS ? ITEM_TYPE.native : ITEM_TYPE.erc20;
+  return withPayment(fill, (payment) => ({ ...payment, token: currency, itemType }));
+}
+
+/** Returns the fill with its payment raised by an amount that only the call data shows, such as a fee on top of the price. */
+export function withFee(fill: OrderFulfilled, fee: bigint): OrderFulfilled {
+  return withPayment(fill, (payment) => ({ ...payment, amount: payment.amount + fee }));
+}
+
+function withPayment(fill: OrderFulfilled, change: <T extends SpentItem>(payment: T) => T): OrderFulfilled {
+  const changed = <T extends SpentItem>(items: readonly T[]) =>
+    items.map((item) => (isTokenItem(item) ? item : change(item)));
+  return { ...fill, offer: changed(fill.offer), consideration: changed(fill.consideration) };
 }
 
 /** The logs do not show the standard of the token, so a single unit counts as ERC-721. A wrong standard has no effect on the sale. */

@@ -21,6 +21,8 @@ import type { SettlementProtocol } from './settlement-protocol.ts';
 
 export const PAYMENT_PROCESSOR_V1_TOPICS = {
   buySingleListing: '0x7ed668b30822ae5c7db7b4a32f84e6645250bb6db0d1fc73eeb484c5b34b1d1b',
+  buyBundledListingERC721: '0xf5960c81abf2cbc811a3b86b2b2c0338bfd5c47ad8815c941f9d59665a8d458b',
+  buyBundledListingERC1155: '0x4b761d38cae19a364a5d44d2c4a5cdd41113f9e4d64ae2e21b766d072705b931',
   sweepCollectionERC721: '0x8435e05433e0d3a3fe612b10c36f6623deec79239f76721a154687fef0ca46a1',
   sweepCollectionERC1155: '0x35cd37c73a78d0322074e1324a7d5d4cf5c7ff21f3265d03f4d085c532c6f019',
 } as const satisfies Record<string, Hex>;
@@ -51,16 +53,21 @@ const buySingleListing: EventDecoder = ({ address, topics, data }, position, eve
   );
 };
 
-/** A sweep emits one event for all its listings. Each listing that was filled becomes one sale. */
-function sweepCollection(hasQuantity: boolean): EventDecoder {
+/**
+ * A sweep or a bundle emits one event for all its tokens. Each has a price of its own, so each one that was filled becomes one sale. A bundle has
+ * one seller, in the second word. A sweep has a list of sellers.
+ */
+function boughtSeveral({ isBundle, hasQuantity }: { isBundle: boolean; hasQuantity: boolean }): EventDecoder {
   return ({ address, topics, data }, position, events) => {
     const [contract, currency] = [topicAddress(topics, 2), topicAddress(topics, 3)];
     const buyer = addressAt(data, 0);
-    const lists = Array.from({ length: hasQuantity ? 5 : 4 }, (_, index) => arrayAt(data, 1 + index, 1));
-    const [failed, sellers, tokenIds] = lists;
-    const prices = lists.at(-1);
-    const quantities = hasQuantity ? lists[3] : undefined;
-    if (!failed || !sellers || !tokenIds || !prices || lists.some(({ length }) => length !== failed.length)) {
+    const listAt = (word: number) => arrayAt(data, word, 1);
+    const failed = listAt(isBundle ? 2 : 1);
+    const sellers = isBundle ? null : listAt(2);
+    const tokenIds = listAt(3);
+    const quantities = hasQuantity ? listAt(4) : null;
+    const prices = listAt(hasQuantity ? 5 : 4);
+    if ([sellers, tokenIds, quantities, prices].some((list) => list && list.length !== failed.length)) {
       throw new UndecodableData('the lists of a sweep differ in length');
     }
     for (let part = 0; part < failed.length; part += 1) {
@@ -72,7 +79,7 @@ function sweepCollection(hasQuantity: boolean): EventDecoder {
           protocol: address,
           orderHash: null,
           isBid: false,
-          seller: addressAt(data, sellers.start + part),
+          seller: addressAt(data, sellers ? sellers.start + part : 1),
           buyer,
           tokens: [{ contract, tokenId: bigintAt(data, tokenIds.start + part), quantity }],
           currency,
@@ -125,18 +132,20 @@ const findMarketplace: SettlementProtocol['findMarketplace'] = ({ domain }) =>
   domain === undefined ? null : findMarketplaceByTag(domain);
 
 /**
- * Bundles (`BuyBundledListing…`) are not read. Cancelled nonces are not read either: in version 1, each marketplace has its own nonces, so
- * an account and a nonce do not identify one order.
+ * Cancelled nonces are not read: in version 1, each marketplace has its own nonces, so an account and a nonce do not identify one order.
  */
 export const PAYMENT_PROCESSOR_V1: SettlementProtocol = {
+  name: 'payment-processor-v1',
   listContracts: deployedAt({
     ethereum: ['0x009a1dc9f1a6e2134ad4236fcd75b1ae62858507'],
     polygon: ['0x009a1d0fecd7d6475188082f3f542e93f5e07ff1'],
   }),
   decoders: new Map<Hex, EventDecoder>([
     [PAYMENT_PROCESSOR_V1_TOPICS.buySingleListing, buySingleListing],
-    [PAYMENT_PROCESSOR_V1_TOPICS.sweepCollectionERC721, sweepCollection(false)],
-    [PAYMENT_PROCESSOR_V1_TOPICS.sweepCollectionERC1155, sweepCollection(true)],
+    [PAYMENT_PROCESSOR_V1_TOPICS.buyBundledListingERC721, boughtSeveral({ isBundle: true, hasQuantity: false })],
+    [PAYMENT_PROCESSOR_V1_TOPICS.buyBundledListingERC1155, boughtSeveral({ isBundle: true, hasQuantity: true })],
+    [PAYMENT_PROCESSOR_V1_TOPICS.sweepCollectionERC721, boughtSeveral({ isBundle: false, hasQuantity: false })],
+    [PAYMENT_PROCESSOR_V1_TOPICS.sweepCollectionERC1155, boughtSeveral({ isBundle: false, hasQuantity: true })],
   ]),
   settlesOwnOrders: false,
   findMarketplace,
@@ -149,6 +158,7 @@ const V3 = '0x9a1d00000000fc540e2000560054812452eb5366';
 
 /** `MasterNonceInvalidated` is not read, because a listing is stored with the nonce of its order and not with the master nonce. */
 export const PAYMENT_PROCESSOR_V2: SettlementProtocol = {
+  name: 'payment-processor-v2',
   listContracts: deployedAt({
     ethereum: [V2, V2_SECOND, V3],
     polygon: [V2, V2_SECOND, V3],

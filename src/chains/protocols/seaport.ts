@@ -2,6 +2,7 @@
 // https://github.com/ProjectOpenSea/seaport-types, ConsiderationEventsAndErrors.sol
 
 import type { OrderFulfilled, ReceivedItem, SpentItem } from '../../chain-log/chain-event.ts';
+import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
 import { ITEM_TYPE } from '../../core/seaport.ts';
 import {
@@ -25,6 +26,14 @@ export const SEAPORT_TOPICS = {
   ordersMatched: '0x4b9f2d36e1b4c93de62cc077b00b1a91d84b6c31b4a14e012718dcca230689e7',
   counterIncremented: '0x721c20121297512b72821b97f5326877ea8ecf4bb9948fea5bfcb6453074d37f',
 } as const satisfies Record<string, Hex>;
+
+/**
+ * Contracts that orders name in place of the contract of the token. The first is the adapter with which OpenSea lists tokens of its shared
+ * storefront that are not minted yet. https://etherscan.io/address/0xa604060890923ff400e8c6f5290461a83aedacec
+ */
+const ALIASES: ReadonlyMap<string, Address> = new Map([
+  ['0xa604060890923ff400e8c6f5290461a83aedacec', '0x495f947276749ce646f68ac8c248420045cb7b5e' as Address],
+]);
 
 const ITEM_TYPE_MAX = ITEM_TYPE.erc1155Criteria;
 const SPENT_ITEM_WORDS = 4;
@@ -51,9 +60,10 @@ const orderFulfilled: EventDecoder = ({ address, topics, data }, position, event
 function spentItemAt(data: Hex, word: number): SpentItem {
   const itemType = smallIntegerAt(data, word);
   if (itemType > ITEM_TYPE_MAX) throw new UndecodableData('an unknown item type');
+  const token = addressAt(data, word + 1);
   return {
     itemType,
-    token: addressAt(data, word + 1),
+    token: ALIASES.get(token) ?? token,
     identifier: bigintAt(data, word + 2),
     amount: bigintAt(data, word + 3),
   };
@@ -93,6 +103,7 @@ const DECODERS: EventDecoders = new Map<Hex, EventDecoder>([
 ]);
 
 export const SEAPORT: SettlementProtocol = {
+  name: 'seaport',
   listContracts: (chain, added) => listProtocols(chain, added).map(({ address }) => address),
   decoders: DECODERS,
   settlesOwnOrders: true,

@@ -9,6 +9,8 @@ import type { EventDecoders } from './event-decoder.ts';
 import type { PoolEvents } from './pool-events.ts';
 
 export type SettlementProtocol = {
+  /** The name under which its unread logs are counted, in the status and the metrics: lower case with hyphens. */
+  name: string;
   /** The protocol's contracts on a chain. `added` are the deployments from the setting SEAPORT_ADDRESSES. */
   listContracts(chain: Chain, added: MoreDeployments): readonly Address[];
   /** The decoders, by the first topic of a log. A fill is decoded to an `order-fulfilled` event, from which sales are derived. */
@@ -21,10 +23,10 @@ export type SettlementProtocol = {
    */
   settlesOwnOrders: boolean;
   /**
-   * Returns the fill with the facts that only the call data of its transaction has, or the fill itself if the call data does not have them.
-   * Absent when the logs of the transaction are sufficient.
+   * Returns the fill with the facts that only the call of its transaction has, or the fill itself if the call does not have them. `value`: the
+   * native currency that the call carries, in base units; null when it is not known. Absent when the logs of the transaction are sufficient.
    */
-  readCallData?(fill: OrderFulfilled, callData: Hex): OrderFulfilled;
+  readCallData?(fill: OrderFulfilled, callData: Hex, value: bigint | null): OrderFulfilled;
   /** The slug of the marketplace through which the order was filled; null when it cannot be determined. */
   findMarketplace(fill: OrderFulfilled): string | null;
 };

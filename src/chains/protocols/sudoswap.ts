@@ -119,6 +119,7 @@ const NO_EVENTS = new Map<Hex, EventDecoder>();
 
 /** The listed contracts are the factories of the pools. The events of the factories themselves are not read. */
 export const SUDOSWAP_V1: SettlementProtocol = {
+  name: 'sudoswap-v1',
   listContracts: deployedAt({ ethereum: ['0xb16c1342e617a5b6e4b631eb114483fdb289c0a4'] }),
   decoders: NO_EVENTS,
   pools: V1_POOLS,
@@ -127,6 +128,7 @@ export const SUDOSWAP_V1: SettlementProtocol = {
 };
 
 export const SUDOSWAP_V2: SettlementProtocol = {
+  name: 'sudoswap-v2',
   listContracts: deployedAt({
     ethereum: ['0xa020d57ab0448ef74115c112d18a9c231cc86000'],
     base: ['0x605145d263482684590f630e9e581b21e4938eb8'],

@@ -15,7 +15,7 @@ import {
   UndecodableData,
   wordAt,
 } from './abi-words.ts';
-import type { EventDecoder, EventDecoders, VerifiedLog } from './event-decoder.ts';
+import type { EventDecoder, EventDecoders, TransactionLogs, VerifiedLog } from './event-decoder.ts';
 import { decodeLog } from './event-decoder.ts';
 
 /** The ERC-20 events Transfer and Approval have the same first topics as `transfer` and `approval` here, but only three topics in all. */
@@ -124,6 +124,19 @@ export const TOKEN_DECODERS: EventDecoders = new Map<Hex, EventDecoder>([
   [TOKEN_TOPICS.uri, uriChange],
   [TOKEN_TOPICS.contractUriUpdated, contractUriUpdated],
 ]);
+
+/**
+ * The transfers of the transaction before the log, since the previous log of its contract. A contract that sends tokens before it emits its
+ * event has made these transfers, unless another contract did.
+ */
+export function listTransfersBefore(
+  { address, logIndex }: Pick<VerifiedLog, 'address' | 'logIndex'>,
+  logsOf: TransactionLogs,
+): Transfer[] {
+  const before = logsOf().filter((log) => log.logIndex < logIndex);
+  const previous = before.findLastIndex((log) => log.address === address);
+  return listTransfers(before.slice(previous + 1));
+}
 
 /** The transfers of tokens among the logs, in their order. Logs that cannot be decoded are left out. */
 export function listTransfers(logs: readonly VerifiedLog[]): Transfer[] {

@@ -6,14 +6,15 @@ import type { OrderFulfilled, Transfer } from '../../chain-log/chain-event.ts';
 import type { Address } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
 import { ZERO_ADDRESS, ZERO_HASH } from '../../core/evm.ts';
-import { isTokenItem, ITEM_TYPE } from '../../core/seaport.ts';
+import { isTokenItem } from '../../core/seaport.ts';
 import { addressAt, arrayAt, bigintAt, hashAt, topicAddress, UndecodableData } from './abi-words.ts';
 import { counterIncremented } from './counter-events.ts';
 import { deployedAt } from './deployments.ts';
-import type { EventDecoder, TransactionLogs, VerifiedLog } from './event-decoder.ts';
-import { toFill } from './market-fill.ts';
+import type { EventDecoder } from './event-decoder.ts';
+import { UnreadSale } from './event-decoder.ts';
+import { toFill, withCurrency } from './market-fill.ts';
 import type { SettlementProtocol } from './settlement-protocol.ts';
-import { listTransfers } from './token-standards.ts';
+import { listTransfersBefore } from './token-standards.ts';
 
 export const WYVERN_TOPICS = {
   ordersMatched: '0xc4109843e0b7d514e4c093114b863f8e7d8d9a458c372cd51bfe526b588006c9',
@@ -21,19 +22,23 @@ export const WYVERN_TOPICS = {
 } as const satisfies Record<string, Hex>;
 
 /**
- * The topics name the two accounts, but not which of them is the seller: the seller is the account that sent the token. The order of the
- * account that called the exchange has the hash zero. Until the call data is read, the address of the exchange is a placeholder for the
- * unknown currency.
+ * The topics name the two accounts: the one that made the order, and the one that accepted it. The order of the account that called the exchange
+ * has the hash zero. The token comes from its holder and goes to its receiver, and one of the two may be another account: an aggregator names
+ * itself and lets the token go to its user. Until the call data is read, the address of the exchange is a placeholder for the unknown currency.
  */
 const ordersMatched: EventDecoder = (log, position, events, logsOf) => {
   const { address, topics, data } = log;
-  const sides = [topicAddress(topics, 1), topicAddress(topics, 2)];
+  const sides = [topicAddress(topics, 1), topicAddress(topics, 2)] as const;
   const [buyHash, sellHash] = [hashAt(data, 0), hashAt(data, 1)];
   const price = bigintAt(data, 2);
-  const moved = listMoved(log, sides, logsOf);
-  const [first] = moved;
-  if (!first) return;
   const isBid = sellHash === ZERO_HASH;
+  // To pay for a token that the match mints is no sale of a token.
+  const between = listTransfersBefore(log, logsOf).filter(({ from, to }) => from !== to && from !== ZERO_ADDRESS);
+  // The logs of contracts that are not followed are not read: without a transfer, the match is of another collection.
+  if (between.length === 0) return;
+  const moved = selectMoved(between, sides, isBid);
+  const [first] = moved;
+  if (!first) throw new UnreadSale('a match without a token');
   events.push(
     toFill(position, {
       protocol: address,
@@ -48,16 +53,24 @@ const ordersMatched: EventDecoder = (log, position, events, logsOf) => {
   );
 };
 
-/** The transfers between the two accounts since the previous match. A match makes its transfers before it emits its event. */
-function listMoved(log: VerifiedLog, sides: readonly Address[], logsOf: TransactionLogs): Transfer[] {
-  const before = logsOf().filter(({ logIndex }) => logIndex < log.logIndex);
-  const previous = before.findLastIndex(({ address, topics }) => {
-    return address === log.address && topics[0] === WYVERN_TOPICS.ordersMatched;
-  });
-  const between = listTransfers(before.slice(previous + 1)).filter(({ from, to }) => {
-    return from !== to && sides.includes(from) && sides.includes(to);
-  });
-  return between.filter(({ from }) => from === between[0]?.from);
+/**
+ * The transfers of the match: those between the two accounts, else those of the account that made the order, else those of the other
+ * account. An aggregator may also have sent on tokens of earlier matches, so the last transfers count.
+ */
+function selectMoved(
+  transfers: readonly Transfer[],
+  [maker, taker]: readonly [Address, Address],
+  isBid: boolean,
+): Transfer[] {
+  const isOf = ({ from, to }: Transfer, account: Address) => from === account || to === account;
+  const makerSide = isBid ? 'to' : 'from';
+  const candidates = [
+    transfers.filter((transfer) => isOf(transfer, maker) && isOf(transfer, taker)),
+    transfers.filter((transfer) => transfer[makerSide] === maker),
+    transfers.filter((transfer) => isOf(transfer, maker) || isOf(transfer, taker)),
+  ].find((found) => found.length > 0);
+  const last = candidates?.at(-1);
+  return candidates?.filter(({ from, to }) => from === last?.from && to === last.to) ?? [];
 }
 
 /** The function `atomicMatch_`, whose first argument has seven addresses of the buy order and seven of the sell order. */
@@ -73,27 +86,37 @@ const ATOMICIZER = '0xc99f70bfd82fb7c8f8191fdfbfb735606b15e5c5';
 const ATOMICIZE = '68f0bcaa';
 
 /**
- * Finds the call of `atomicMatch_` between the two accounts of the fill, even if an aggregator made the call. Returns the fill with the
- * currency that the call names.
+ * Finds the call of `atomicMatch_` that made the fill, even if an aggregator made the call. Returns the fill with the currency that the call
+ * names. If only one account of a call is a party of the fill, because an aggregator named itself as the other, then all such calls must name
+ * the same currency.
  */
 function readCallData(fill: OrderFulfilled, callData: Hex): OrderFulfilled {
+  const calls: Match[] = [];
   for (let at = callData.indexOf(ATOMIC_MATCH); at >= 0; at = callData.indexOf(ATOMIC_MATCH, at + 1)) {
-    const call: Hex = `0x${callData.slice(at + ATOMIC_MATCH.length)}`;
-    const currency = currencyOf(call, fill.protocol, [fill.offerer, fill.recipient]);
-    if (currency === null) continue;
-    // The logs of contracts that are not followed are not read, so the fill may lack tokens of a bundle. The currency then stays unknown.
-    return isComplete(fill, call) ? withCurrency(fill, currency) : fill;
+    const match = matchOf(`0x${callData.slice(at + ATOMIC_MATCH.length)}`, fill.protocol);
+    if (match) calls.push(match);
   }
-  return fill;
+  const parties = [fill.offerer, fill.recipient];
+  const ofBoth = calls.filter(({ makers }) => makers.every((maker) => parties.includes(maker)));
+  const ofOne = calls.filter(({ makers }) => makers.some((maker) => parties.includes(maker)));
+  const found = ofBoth.length > 0 ? ofBoth : ofOne;
+  const currencies = new Set(found.map(({ currency }) => currency));
+  const [currency] = currencies;
+  if (currency === undefined || currencies.size > 1) return fill;
+  // The logs of contracts that are not followed are not read, so the fill may lack tokens of a bundle. The currency then stays unknown.
+  return found.every(({ call }) => isComplete(fill, call)) ? withCurrency(fill, currency) : fill;
 }
 
-/** The currency of the match. Null when `call` is not a call of `atomicMatch_` between the two accounts. */
-function currencyOf(call: Hex, exchange: Address, sides: readonly Address[]): Address | null {
+/** `makers`: the accounts of the buy order and of the sell order. */
+type Match = { call: Hex; makers: readonly Address[]; currency: Address };
+
+/** Null when `call` is not a call of `atomicMatch_` of this exchange. */
+function matchOf(call: Hex, exchange: Address): Match | null {
   try {
     const isExchange = [0, ORDER_WORDS].every((order) => addressAt(call, order + ORDER.exchange) === exchange);
+    if (!isExchange) return null;
     const makers = [addressAt(call, ORDER.maker), addressAt(call, ORDER_WORDS + ORDER.maker)];
-    if (!isExchange || !makers.every((maker) => sides.includes(maker))) return null;
-    return addressAt(call, ORDER_WORDS + ORDER.paymentToken);
+    return { call, makers, currency: addressAt(call, ORDER_WORDS + ORDER.paymentToken) };
   } catch (error) {
     if (error instanceof UndecodableData) return null;
     throw error;
@@ -114,15 +137,9 @@ function isComplete(fill: OrderFulfilled, call: Hex): boolean {
   }
 }
 
-function withCurrency(fill: OrderFulfilled, currency: Address): OrderFulfilled {
-  const itemType = currency === ZERO_ADDRESS ? ITEM_TYPE.native : ITEM_TYPE.erc20;
-  const replace = <T extends { token: Address; itemType: number }>(item: T): T =>
-    item.token === fill.protocol ? { ...item, token: currency, itemType } : item;
-  return { ...fill, offer: fill.offer.map(replace), consideration: fill.consideration.map(replace) };
-}
-
 /** `OrderCancelled` is not read: the event does not name the account, and these exchanges have no live orders any more. */
 export const WYVERN: SettlementProtocol = {
+  name: 'wyvern',
   listContracts: deployedAt({
     ethereum: ['0x7be8076f4ea4a4ad08075c2508e481d6c946d12b', '0x7f268357a8c2552623316e2562d90e642bb538e5'],
   }),

@@ -6,6 +6,7 @@ import type { Hex } from '../../core/evm.ts';
 import { ZERO_ADDRESS } from '../../core/evm.ts';
 import { findMarketplaceByTag } from '../../orders/seaport/deployments.ts';
 import { addressAt, bigintAt, smallIntegerAt } from './abi-words.ts';
+import { nonceCancelled } from './counter-events.ts';
 import { deployedAt } from './deployments.ts';
 import type { EventDecoder } from './event-decoder.ts';
 import { toFill } from './market-fill.ts';
@@ -19,8 +20,8 @@ export const ZEROEX_V4_TOPICS = {
 } as const satisfies Record<string, Hex>;
 
 const BUY = 1;
-/** How the protocol writes the native currency. */
-const NATIVE = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee' as Address;
+/** How the protocol and the exchanges made from it write the native currency. */
+export const ZEROEX_NATIVE = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee' as Address;
 
 /**
  * The words of the event are direction, maker, taker, nonce, currency, amount, contract, token id, for ERC-1155 the quantity, and the account
@@ -48,19 +49,15 @@ function filled(hasQuantity: boolean): EventDecoder {
             quantity: hasQuantity ? bigintAt(data, 8) : 1n,
           },
         ],
-        currency: currency === NATIVE ? ZERO_ADDRESS : currency,
+        currency: currency === ZEROEX_NATIVE ? ZERO_ADDRESS : currency,
         price: bigintAt(data, 5),
       }),
     );
   };
 }
 
-const orderCancelled: EventDecoder = ({ address, data }, position, events) => {
-  const [offerer, nonce] = [addressAt(data, 0), bigintAt(data, 1)];
-  events.push({ ...position, kind: 'nonce-cancelled', protocol: address, offerer, nonce });
-};
-
 export const ZEROEX_V4: SettlementProtocol = {
+  name: 'zeroex-v4',
   listContracts: deployedAt({
     ethereum: ['0xdef1c0ded9bec7f1a1670819833240f027b25eff'],
     polygon: ['0xdef1c0ded9bec7f1a1670819833240f027b25eff'],
@@ -68,8 +65,8 @@ export const ZEROEX_V4: SettlementProtocol = {
   decoders: new Map<Hex, EventDecoder>([
     [ZEROEX_V4_TOPICS.erc721OrderFilled, filled(false)],
     [ZEROEX_V4_TOPICS.erc1155OrderFilled, filled(true)],
-    [ZEROEX_V4_TOPICS.erc721OrderCancelled, orderCancelled],
-    [ZEROEX_V4_TOPICS.erc1155OrderCancelled, orderCancelled],
+    [ZEROEX_V4_TOPICS.erc721OrderCancelled, nonceCancelled],
+    [ZEROEX_V4_TOPICS.erc1155OrderCancelled, nonceCancelled],
   ]),
   settlesOwnOrders: false,
   findMarketplace: ({ domain }) => (domain === undefined ? null : findMarketplaceByTag(domain)),

@@ -16,6 +16,7 @@ import { EventReads } from './event-reads.ts';
 import { PoolReads } from './pool-reads.ts';
 import type { Transaction } from './transactions.ts';
 import { TransactionReads } from './transactions.ts';
+import { UnreadLogs } from './unread-logs.ts';
 
 export type ChainReaderOptions = {
   chain: Chain;
@@ -47,6 +48,7 @@ export class ChainReader {
   readonly events: EventReads;
   readonly contracts: ContractReads;
   readonly pools: PoolReads;
+  readonly unread: UnreadLogs;
   readonly comparison: EndpointComparison;
   readonly #pool: EndpointPool;
   readonly #transactions: TransactionReads;
@@ -66,7 +68,8 @@ export class ChainReader {
     this.blocks = new BlockReads(this.#pool, clock);
     this.comparison = new EndpointComparison({ pool: this.#pool, compared, clock, log });
     this.#transactions = new TransactionReads(this.#pool, this.comparison);
-    this.events = new EventReads(this.#pool, this.comparison, log);
+    this.unread = new UnreadLogs(chain.id, log);
+    this.events = new EventReads(this.#pool, this.comparison, this.unread, log);
     this.contracts = new ContractReads(this.#pool, this.comparison, () => this.blocks.sharedHead());
     this.pools = new PoolReads(this.#pool, this.comparison, this.contracts, log);
   }

@@ -4,11 +4,10 @@
 // comparison.
 
 import type { BlockHeader, ChainEvent } from '../../chain-log/chain-event.ts';
-import type { Address } from '../../core/address.ts';
 import { ZERO_HASH } from '../../core/evm.ts';
 import type { Log } from '../../core/log.ts';
 import { UndecodableData } from '../protocols/abi-words.ts';
-import { decodeLog } from '../protocols/event-decoder.ts';
+import { decodeLog, UnreadSale } from '../protocols/event-decoder.ts';
 import { TOKEN_DECODERS } from '../protocols/token-standards.ts';
 import type { EndpointComparison } from './endpoint-comparison.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
@@ -20,10 +19,10 @@ import type { EventFilter } from './log-query.ts';
 import { LogQuery } from './log-query.ts';
 import type { RpcFailureKind } from './rpc-failure.ts';
 import { invalidResponse, RpcFailure } from './rpc-failure.ts';
+import type { UnreadLogs } from './unread-logs.ts';
 
 /** How often one read halves its range after errors that do not mention the range. */
 const UNEXPLAINED_HALVINGS_MAX = 3;
-const UNDECODABLE_CONTRACTS_MAX = 1_000;
 /** If the second endpoint accepts only shorter ranges than the first endpoint, it gets at most this many requests for one range. */
 const PARTS_MAX = 8;
 
@@ -38,11 +37,12 @@ export class EventReads {
   readonly #pool: EndpointPool;
   readonly #comparison: EndpointComparison;
   readonly #log: Log;
-  readonly #undecodable = new Map<Address, number>();
+  readonly #unread: UnreadLogs;
 
-  constructor(pool: EndpointPool, comparison: EndpointComparison, log: Log) {
+  constructor(pool: EndpointPool, comparison: EndpointComparison, unread: UnreadLogs, log: Log) {
     this.#pool = pool;
     this.#comparison = comparison;
+    this.#unread = unread;
     this.#log = log;
   }
 
@@ -126,11 +126,6 @@ export class EventReads {
       !this.#comparison.compares('new') ||
       (await this.ofBlock(header, { protocols: new Map(), contracts: [] })) !== null
     );
-  }
-
-  /** How many logs of each contract were left out since the process started, because they could not be decoded. */
-  undecodable(): ReadonlyMap<Address, number> {
-    return this.#undecodable;
   }
 
   /**
@@ -237,11 +232,14 @@ export class EventReads {
   }
 
   /**
-   * An undecodable log of a protocol that settles own orders makes the read fail. Any other undecodable log is left out and counted. The
-   * logs must be in block order, so that the logs of a transaction are adjacent.
+   * An undecodable log of a protocol that settles own orders makes the read fail. Any other undecodable log is left out and counted. A log
+   * whose sale cannot be read (UnreadSale) is counted if a token moved in its transaction. Only the tokens of followed contracts have logs
+   * here, so without such a log the sale is of another collection. The logs must be in block order, so that the logs of a transaction are
+   * adjacent.
    */
   #decode(logs: readonly TimedLog[], query: LogQuery): ChainEvent[] {
     const events: ChainEvent[] = [];
+    const unread: { log: TimedLog; protocol: string | null; reason: string }[] = [];
     for (const [index, log] of logs.entries()) {
       const protocol = query.protocols.get(log.address);
       try {
@@ -250,27 +248,20 @@ export class EventReads {
         const logsOf = () => logsOfTransaction(logs, index);
         decodeLog(log, protocol?.decoders ?? TOKEN_DECODERS, log.time, events, logsOf);
       } catch (error) {
+        if (error instanceof UnreadSale) {
+          unread.push({ log, protocol: protocol?.name ?? null, reason: error.message });
+          continue;
+        }
         if (!(error instanceof UndecodableData)) throw error;
         if (protocol?.settlesOwnOrders) {
           throw new RpcFailure('undecodable', `${error.message}, log ${log.logIndex} of ${log.tx}`);
         }
-        this.#countUndecodable(log, error.message);
+        this.#unread.count(log, protocol?.name ?? null, error.message);
       }
     }
+    const moved = new Set(unread.length > 0 ? events.flatMap(({ kind, tx }) => (kind === 'transfer' ? [tx] : [])) : []);
+    for (const { log, protocol, reason } of unread) if (moved.has(log.tx)) this.#unread.count(log, protocol, reason);
     return events;
-  }
-
-  #countUndecodable({ address, tx, logIndex }: TimedLog, reason: string): void {
-    const count = this.#undecodable.get(address) ?? 0;
-    if (count === 0 && this.#undecodable.size >= UNDECODABLE_CONTRACTS_MAX) return;
-    this.#undecodable.set(address, count + 1);
-    this.#log[count === 0 ? 'warn' : 'debug']('a log cannot be decoded and is left out', {
-      chain: this.#pool.chain.id,
-      contract: address,
-      tx,
-      logIndex,
-      reason,
-    });
   }
 }
 

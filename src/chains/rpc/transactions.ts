@@ -10,8 +10,11 @@ import type { Endpoint } from './endpoint.ts';
 import { invalidResponse, RpcFailure } from './rpc-failure.ts';
 import { readBytes, readHash, readObject } from './rpc-values.ts';
 
-/** `sender` is the account that signed the transaction, or null when the endpoint did not send it. */
-export type Transaction = { sender: Address | null; callData: Hex };
+/**
+ * `sender` is the account that signed the transaction, `value` the native currency that it carries, a decimal number of base units. Each is null
+ * when the endpoint did not send it.
+ */
+export type Transaction = { sender: Address | null; callData: Hex; value: string | null };
 
 /** The most transactions in one compared read. `Endpoint.send` requests these transactions in batches. */
 const TRANSACTIONS_AT_ONCE = 200;
@@ -19,6 +22,8 @@ const TRANSACTIONS_AT_ONCE = 200;
 const KEPT_CHARACTERS_MAX = 64 * 2 ** 20;
 /** How many characters a kept transaction counts in addition to its call data. */
 const KEPT_OVERHEAD = 200;
+
+const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 
 type Transactions = { endpoint: Endpoint; found: ReadonlyMap<Hex, Transaction> };
 
@@ -145,9 +150,10 @@ function readTransaction(result: unknown, tx: Hex): Transaction | null {
   if (result === null || result === undefined) return null;
   const fields = readObject(result, 'a transaction');
   if (readHash(fields['hash'], 'the hash of a transaction') !== tx) throw invalidResponse('another transaction');
-  const { from } = fields;
+  const { from, value } = fields;
   return {
     sender: typeof from === 'string' ? parseAddress('evm', from) : null,
     callData: readBytes(fields['input'] ?? fields['data'], 'call data'),
+    value: typeof value === 'string' && QUANTITY.test(value) ? BigInt(value).toString() : null,
   };
 }

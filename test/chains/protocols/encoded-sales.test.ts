@@ -4,9 +4,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodeAbiParameters, encodeFunctionData, parseAbi, toEventSelector, zeroAddress } from 'viem';
+import { BLEND_TOPICS } from '../../../src/chains/protocols/blend.ts';
 import { BLUR_V1_TOPICS } from '../../../src/chains/protocols/blur-v1.ts';
 import { BLUR_V2_TOPICS } from '../../../src/chains/protocols/blur-v2.ts';
 import { CRYPTOPUNKS_TOPICS } from '../../../src/chains/protocols/cryptopunks.ts';
+import { ELEMENT_TOPICS } from '../../../src/chains/protocols/element.ts';
+import { MANIFOLD_TOPICS } from '../../../src/chains/protocols/manifold.ts';
+import { NFTX_V2_TOPICS, NFTX_V3_TOPICS } from '../../../src/chains/protocols/nftx.ts';
+import { NOUNS_TOPICS } from '../../../src/chains/protocols/nouns.ts';
+import { RARIBLE_V1_TOPICS } from '../../../src/chains/protocols/rarible-v1.ts';
+import { SUPERRARE_TOPICS } from '../../../src/chains/protocols/superrare.ts';
+import { ZORA_V1_TOPICS } from '../../../src/chains/protocols/zora-v1.ts';
 import { FOUNDATION_TOPICS } from '../../../src/chains/protocols/foundation.ts';
 import { LOOKSRARE_V1_TOPICS } from '../../../src/chains/protocols/looksrare-v1.ts';
 import { LOOKSRARE_V2_TOPICS } from '../../../src/chains/protocols/looksrare-v2.ts';
@@ -36,6 +44,7 @@ import { decodeTransaction, salesOfTransaction } from '../../support/chain/proto
 const TOPICS: Record<keyof typeof EVENTS, Readonly<Record<string, Hex>>> = {
   blurV1: BLUR_V1_TOPICS,
   blurV2: BLUR_V2_TOPICS,
+  blend: BLEND_TOPICS,
   looksRareV1: LOOKSRARE_V1_TOPICS,
   looksRareV2: LOOKSRARE_V2_TOPICS,
   x2y2: X2Y2_TOPICS,
@@ -49,6 +58,14 @@ const TOPICS: Record<keyof typeof EVENTS, Readonly<Record<string, Hex>>> = {
   paymentProcessorV2: PAYMENT_PROCESSOR_V2_TOPICS,
   sudoswapV1: SUDOSWAP_V1_TOPICS,
   sudoswapV2: SUDOSWAP_V2_TOPICS,
+  element: ELEMENT_TOPICS,
+  raribleV1: RARIBLE_V1_TOPICS,
+  superRare: SUPERRARE_TOPICS,
+  nftxV2: NFTX_V2_TOPICS,
+  nftxV3: NFTX_V3_TOPICS,
+  manifold: MANIFOLD_TOPICS,
+  nouns: NOUNS_TOPICS,
+  zoraV1: ZORA_V1_TOPICS,
 };
 
 test('every topic of a settlement protocol is the hash of its event signature', () => {
@@ -131,6 +148,139 @@ describe('Blur', () => {
     assert.deepEqual(factsOf({ logs: [executed(0)] }), [{ ...sold('blur', '10050'), buyer: null }]);
     assert.deepEqual(factsOf({ logs: [executed(1)] }), [{ ...sold('blur', '10100'), seller: null }]);
   });
+});
+
+describe('Blend', () => {
+  const LENDER = STRANGER;
+  const lien =
+    '(address lender, address borrower, address collection, uint256 tokenId, uint256 amount, uint256 startTime, uint256 rate, uint256 auctionStartBlock, uint256 auctionDuration) lien';
+  const offer =
+    '(address borrower, uint256 lienId, uint256 price, uint256 expirationTime, uint256 salt, address oracle, (uint16 rate, address recipient)[] fees) offer';
+  const loan =
+    '(address lender, address collection, uint256 totalAmount, uint256 minAmount, uint256 maxAmount, uint256 auctionDuration, uint256 salt, uint256 expirationTime, uint256 rate, address oracle) offer';
+  const abi = parseAbi([
+    `function buyLocked(${lien}, ${offer}, bytes signature)`,
+    `function buyLockedETH(${lien}, ${offer}, bytes signature)`,
+    `function buyToBorrowLocked(${lien}, (${offer}, bytes signature) sell, (${loan}, bytes signature) loan, uint256 amount)`,
+    `function buyToBorrowLockedETH(${lien}, (${offer}, bytes signature) sell, (${loan}, bytes signature) loan, uint256 amount)`,
+    `function execute(address target, bytes data)`,
+  ] as readonly string[]);
+  const call = (functionName: string, ...args: unknown[]) => encodeFunctionData({ abi, functionName, args });
+  const lienOf = (tokenId: bigint) => ({
+    lender: LENDER,
+    borrower: SELLER,
+    collection: NFT,
+    tokenId,
+    amount: 5n,
+    startTime: 1n,
+    rate: 2n,
+    auctionStartBlock: 0n,
+    auctionDuration: 9n,
+  });
+  const sellOffer = {
+    borrower: SELLER,
+    lienId: 3n,
+    price: 4_900n,
+    expirationTime: 9n,
+    salt: 1n,
+    oracle: STRANGER,
+    fees: [{ rate: 50, recipient: STRANGER }],
+  };
+  const loanOffer = {
+    lender: LENDER,
+    collection: NFT,
+    totalAmount: 9n,
+    minAmount: 1n,
+    maxAmount: 9n,
+    auctionDuration: 9n,
+    salt: 1n,
+    expirationTime: 9n,
+    rate: 1n,
+    oracle: STRANGER,
+  };
+  const locked = (buyer: Hex) =>
+    logOf('blend', 'buyLocked', { lienId: 3n, collection: NFT, buyer, seller: SELLER, tokenId: 7n });
+  const packedWord = (...parts: [digits: number, value: string | bigint][]): Hex =>
+    `0x${parts.map(([digits, value]) => (typeof value === 'bigint' ? value.toString(16) : value.slice(2)).padStart(digits, '0')).join('')}`;
+  const packedBlur = (side: bigint, trader: string) =>
+    logOf('blurV2', 'execution721Packed', {
+      orderHash: hash('03'),
+      tokenIdListingIndexTrader: BigInt(packedWord([22, 7n], [2, 0n], [40, trader])),
+      collectionPriceSide: BigInt(packedWord([2, side], [22, 4_900n], [40, NFT])),
+    });
+
+  test('a locked token that is bought is a sale by its borrower, with the price of the offer, also through another contract', () => {
+    const direct = [
+      call('buyLocked', lienOf(7n), sellOffer, '0x12'),
+      call('buyLockedETH', lienOf(7n), sellOffer, '0x'),
+    ];
+    const sent = transferOf(NFT, AT.blend, BUYER, 7n);
+    for (const callData of [...direct, call('execute', AT.blend, direct[0])]) {
+      assert.deepEqual(factsOf({ logs: [locked(BUYER), sent], callData }), [sold('blur', '4900')]);
+    }
+    const passedOn = [locked(STRANGER), transferOf(NFT, AT.blend, STRANGER, 7n), transferOf(NFT, STRANGER, BUYER, 7n)];
+    const routed = { logs: passedOn, callData: direct[0] as Hex, sender: BUYER as Address };
+    assert.deepEqual(factsOf(routed), [sold('blur', '4900')]);
+  });
+
+  test('a locked token that is bought for a new loan is a sale although no token moves', () => {
+    const inputs = [{ offer: sellOffer, signature: '0x12' }, { offer: loanOffer, signature: '0x34' }, 5n];
+    for (const name of ['buyToBorrowLocked', 'buyToBorrowLockedETH']) {
+      const callData = call(name, lienOf(7n), ...inputs);
+      assert.deepEqual(factsOf({ logs: [locked(BUYER)], callData }), [sold('blur', '4900')]);
+    }
+  });
+
+  test('the price of a locked token is unknown without its offer in the call data', () => {
+    const other = call('buyLocked', lienOf(8n), sellOffer, '0x');
+    for (const callData of ['0x', other, other.slice(0, 400) as Hex] as const)
+      assert.deepEqual(factsOf({ logs: [locked(BUYER)], callData }), [sold('blur', 'unknown')]);
+  });
+
+  test('a borrower who accepts a bid is the seller, and not the contract that held the token', () => {
+    const logs = [transferOf(NFT, AT.blend, BUYER, 7n), packedBlur(1n, BUYER)];
+    const takeBid = `0x619a309f${call('buyLocked', lienOf(7n), sellOffer, '0x').slice(10)}` as const;
+    const nested = call('execute', AT.blend, takeBid);
+    assert.deepEqual(factsOf({ logs, callData: takeBid, sender: SELLER as Address }), [sold('blur', '4900')]);
+    assert.deepEqual(factsOf({ logs, callData: nested, sender: STRANGER as Address }), [sold('blur', '4900')]);
+  });
+
+  test('a borrower whose loan buys a token is the buyer', () => {
+    const taken = logOf('blend', 'loanOfferTaken', {
+      offerHash: hash('04'),
+      lienId: 3n,
+      collection: NFT,
+      lender: LENDER,
+      borrower: BUYER,
+      loanAmount: 5n,
+      rate: 1n,
+      tokenId: 7n,
+      auctionDuration: 9n,
+    });
+    const logs = [transferOf(NFT, SELLER, AT.blend, 7n), packedBlur(0n, SELLER), taken];
+    assert.deepEqual(factsOf({ logs, sender: BUYER as Address }), [sold('blur', '4900')]);
+    assert.deepEqual(factsOf({ logs: [transferOf(NFT, BUYER, AT.blend, 7n), taken] }), [], 'a loan is a sale');
+  });
+});
+
+test('Seaport: an order for the lazy-mint adapter is a sale of the shared storefront', () => {
+  const [adapter, storefront] = [
+    '0xa604060890923ff400e8c6f5290461a83aedacec',
+    '0x495f947276749ce646f68ac8c248420045cb7b5e',
+  ];
+  const fulfilled = encode(
+    '0x00000000000000adc04c56bf30ac9d3c0aaf14dc',
+    'event OrderFulfilled(bytes32 orderHash, address indexed offerer, address indexed zone, address recipient, (uint8 itemType, address token, uint256 identifier, uint256 amount)[] offer, (uint8 itemType, address token, uint256 identifier, uint256 amount, address recipient)[] consideration)',
+    {
+      orderHash: hash('05'),
+      offerer: SELLER,
+      zone: zeroAddress,
+      recipient: BUYER,
+      offer: [{ itemType: 3, token: adapter, identifier: 7n, amount: 1n }],
+      consideration: [{ itemType: 0, token: zeroAddress, identifier: 0n, amount: 5n, recipient: SELLER }],
+    },
+  );
+  assert.deepEqual(factsOf({ logs: [fulfilled] }), [{ ...sold('unknown', '5'), contract: storefront }]);
 });
 
 test('LooksRare: the bid in wrapped currency that Ethereum transaction 0x4b064cc0…6cd accepts is a sale', () => {
@@ -228,6 +378,17 @@ describe('X2Y2', () => {
     const dataReplacement = `0x${'11'.repeat(96)}${'07'.padStart(64, '0')}`;
     const logs = [inventory(anyToken, { op: 2, dataReplacement })];
     assert.deepEqual(factsOf({ logs }), [sold('x2y2', '100')]);
+  });
+
+  test('a fee that the exchange pays back to the buyer is not part of the price', () => {
+    const fees = [
+      { percentage: 5_000n, to: STRANGER },
+      { percentage: 53_300n, to: BUYER },
+    ];
+    const price = 60_000_000_000_000_000n;
+    assert.deepEqual(factsOf({ logs: [inventory({}, { price, fees })] }), [sold('x2y2', '56802000000000000')]);
+    const bid = inventory({ maker: BUYER, taker: SELLER }, { op: 2, price, fees: [{ percentage: 5n, to: SELLER }] });
+    assert.deepEqual(factsOf({ logs: [bid] }), [sold('x2y2', price.toString())]);
   });
 
   test('the price is the amount of the settlement, and an event that is not a sale of ERC-721 or ERC-1155 tokens is ignored', () => {
@@ -354,7 +515,43 @@ describe('Wyvern', () => {
     assert.equal(factsOf({ logs, callData: callDataIn(zeroAddress, atomicizer) })[0]?.price, 'unknown');
   });
 
-  test('each of two matches in one transaction is the sale of its own token, and a match without a transfer is ignored', () => {
+  test('a match through an aggregator is a sale, wherever the aggregator lets the token go', () => {
+    const aggregator = address('7');
+    const matchWith = (taker: string): EncodedLog => ({ ...match, topics: match.topics.with(2, word(taker.slice(2))) });
+    const callData = callDataIn(zeroAddress).replaceAll(buyer.slice(2), aggregator.slice(2)) as Hex;
+    const sale = { ...facts, price: '40000000000000000' };
+    const toUser = [transferOf(contract, seller, buyer, 0x1396n), matchWith(aggregator)];
+    assert.deepEqual(factsOf({ logs: toUser, callData, sender: buyer as Address }), [sale]);
+    const passedOn = [transferOf(contract, seller, aggregator, 0x1396n), matchWith(aggregator)];
+    passedOn.push(transferOf(contract, aggregator, buyer, 0x1396n));
+    assert.deepEqual(factsOf({ logs: passedOn, callData, sender: buyer as Address }), [sale]);
+    const second = [transferOf(contract, seller, buyer, 9n), matchWith(aggregator)];
+    const both = factsOf({
+      logs: [...passedOn, ...second],
+      callData: `${callData}${callData.slice(2)}`,
+      sender: buyer as Address,
+    });
+    assert.deepEqual(both, [sale, { ...sale, asset: '9' }]);
+  });
+
+  test('the seller of a token that its maker does not hold is the holder, and a token that the match mints is not sold', () => {
+    const held = [transferOf(contract, STRANGER, buyer, 0x1396n), match];
+    const [sale] = factsOf({ logs: held, callData: callDataIn(zeroAddress) });
+    assert.deepEqual(sale, { ...facts, seller: STRANGER, price: '40000000000000000' });
+    const minted = transferOf(contract, zeroAddress, buyer, 8n);
+    assert.deepEqual(factsOf({ logs: [minted, match] }), []);
+    const both = factsOf({ logs: [logs[0] as EncodedLog, minted, match], callData: callDataIn(zeroAddress) });
+    assert.deepEqual(both, [{ ...facts, price: '40000000000000000' }]);
+  });
+
+  test('the currency is unknown if the calls of one account name several', () => {
+    const aggregator = address('7');
+    const callDataOf = (currency: Hex) => callDataIn(currency).replaceAll(buyer.slice(2), aggregator.slice(2));
+    const [sale] = factsOf({ logs, callData: `${callDataOf(zeroAddress)}${callDataOf(DOLLARS).slice(2)}` as Hex });
+    assert.equal(sale?.price, 'unknown');
+  });
+
+  test('each of two matches in one transaction is the sale of its own token, and a match without a transfer is no sale', () => {
     const second = [transferOf(contract, seller, buyer, 9n), match];
     const sales = factsOf({ logs: [...logs, ...second], callData: callDataIn(zeroAddress) });
     assert.deepEqual(
@@ -362,7 +559,7 @@ describe('Wyvern', () => {
       ['5014', '9'],
     );
     assert.deepEqual(factsOf({ logs: [match] }), []);
-    assert.deepEqual(factsOf({ logs: [transferOf(contract, seller, STRANGER, 1n), match] }), []);
+    assert.deepEqual(factsOf({ logs: [transferOf(contract, STRANGER, address('7'), 1n), match] }), []);
   });
 });
 
@@ -487,7 +684,7 @@ describe('0x', () => {
   test('two orders that a third account matched are one sale', () => {
     const matcher = STRANGER;
     const logs = [filled(0, { matcher }), filled(1, { maker: BUYER, taker: SELLER, matcher, erc20TokenAmount: 80n })];
-    assert.deepEqual(factsOf({ logs }), [sold('unknown', '70')]);
+    assert.deepEqual(factsOf({ logs }), [sold('unknown', '80')], 'the price is not what the bidder paid');
   });
 
   test('a sale of several units of an ERC-1155 token has their quantity', () => {
@@ -529,6 +726,15 @@ describe('Payment Processor', () => {
       sold('unknown', '10'),
       sold('unknown', '30', '9'),
     ]);
+  });
+
+  test('version 1: each filled token of a bundle is a sale with its own price', () => {
+    const lists = { unsuccessfulFills: [false, true, false], tokenIds: [7n, 8n, 9n], salePrices: [10n, 20n, 30n] };
+    const bundle = { ...base, seller: SELLER, ...lists };
+    const sales = [sold('unknown', '10'), sold('unknown', '30', '9')];
+    assert.deepEqual(factsOf({ logs: [logOf('paymentProcessorV1', 'buyBundledListingERC721', bundle)] }), sales);
+    const units = { ...bundle, amounts: [2n, 3n, 4n] };
+    assert.deepEqual(factsOf({ logs: [logOf('paymentProcessorV1', 'buyBundledListingERC1155', units)] }), sales);
   });
 
   test('version 2: bought listings and accepted offers are sales whose buyer is the beneficiary', () => {

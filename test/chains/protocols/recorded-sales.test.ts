@@ -11,7 +11,7 @@ type Recorded = TransactionOnChain & {
   /** Null or absent when it is not known. */
   block?: number | null;
   orderHash?: string;
-  sale: { marketplace: string; contract: string; asset: string; price: string; seller: string; buyer: string };
+  sale: { marketplace: string; contract: string; asset: string; price: string; seller: string | null; buyer: string };
 };
 
 const file = new URL('../../fixtures/protocols/sales.json', import.meta.url);

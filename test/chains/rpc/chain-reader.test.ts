@@ -79,7 +79,7 @@ suite('a chain is read through an endpoint', () => {
     const wrapped = { protocols: new Map(), contracts: [scene.addresses.wrapped] };
     const { events } = await reader.events.ofRange(scene.from, scene.to, wrapped);
     assert.deepEqual(events, []);
-    assert.equal(reader.events.undecodable().size, 0);
+    assert.equal(reader.unread.byContract().size, 0);
   });
 
   test('an empty filter selects no events', async () => {
@@ -120,14 +120,16 @@ suite('a chain is read through an endpoint', () => {
     assert.ok(finalized !== null && finalized < head.number);
   });
 
-  test('the sender and the call data of transactions are read', async () => {
+  test('the sender, the call data and the value of transactions are read', async () => {
     const { events } = await reader.events.ofRange(scene.from, scene.to, filter);
     const fill = events.find(({ kind }) => kind === 'order-fulfilled');
     assert.ok(fill);
     const unknown: Hex = `0x${'12'.repeat(32)}`;
     const transactions = await reader.transactions([fill.tx, fill.tx, unknown]);
-    const sent = await scene.local.rpc.call<{ input: string; from: string }>('eth_getTransactionByHash', fill.tx);
-    assert.deepEqual([...transactions], [[fill.tx, { sender: sent.from.toLowerCase(), callData: sent.input }]]);
+    type Sent = { input: string; from: string; value: string };
+    const { from, input, value } = await scene.local.rpc.call<Sent>('eth_getTransactionByHash', fill.tx);
+    const expected = { sender: from.toLowerCase(), callData: input, value: BigInt(value).toString() };
+    assert.deepEqual([...transactions], [[fill.tx, expected]]);
   });
 
   test('the state of contracts is read at the given block', async () => {
@@ -239,7 +241,7 @@ suite('a chain is read through an endpoint', () => {
       events.map((event) => event.kind === 'transfer' && event.contract),
       [scene.addresses.collection],
     );
-    assert.deepEqual([...reader.events.undecodable()], [[odd, 1]]);
+    assert.deepEqual([...reader.unread.byContract()], [[odd, 1]]);
     const foreignKind = await emit(SEAPORT_TOPICS.orderCancelled);
     assert.equal(
       (await readBlockEvents(reader, foreignKind, { protocols: new Map(), contracts })).length,

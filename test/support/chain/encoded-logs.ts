@@ -22,6 +22,19 @@ const X2Y2_DETAIL =
 const SWEEP = 'address indexed marketplace, address indexed tokenAddress, address indexed paymentCoin, address buyer';
 const TRADE = 'address indexed tokenAddress, address beneficiary, address paymentCoin, uint256 tokenId';
 
+const ELEMENT_ORDER = 'bytes32 orderHash, address maker, address taker, uint256 nonce, address erc20Token';
+const ELEMENT_FEES = '(address recipient, uint256 amount)[] fees';
+const ELEMENT_FIRST = 'address maker, address taker, address erc20Token';
+const SUPERRARE_SALE = 'address indexed _seller, uint256 _amount, uint256 _tokenId';
+const SUPERRARE_BAZAAR_SALE = 'address indexed _seller, address _currencyAddress, uint256 _amount, uint256 _tokenId';
+const ZORA_TOKEN = 'address indexed tokenContract, uint256 indexed tokenId';
+const ZORA_BID =
+  '(uint256 amount, address currency, address bidder, address recipient, (uint256 value) sellOnShare) bid';
+const ZORA_NATIVE_AUCTION =
+  'address seller, uint96 reservePrice, address sellerFundsRecipient, uint96 highestBid, address highestBidder';
+const ZORA_ERC20_AUCTION =
+  'address seller, address sellerFundsRecipient, uint256 reservePrice, uint256 highestBid, address highestBidder';
+
 /** The events of each protocol, as signatures that viem parses. */
 export const EVENTS = {
   blurV1: {
@@ -37,6 +50,11 @@ export const EVENTS = {
     execution721MakerFeePacked:
       'event Execution721MakerFeePacked(bytes32 orderHash, uint256 tokenIdListingIndexTrader, uint256 collectionPriceSide, uint256 makerFeeRecipientRate)',
     nonceIncremented: 'event NonceIncremented(address indexed user, uint256 newNonce)',
+  },
+  blend: {
+    buyLocked: 'event BuyLocked(uint256 lienId, address collection, address buyer, address seller, uint256 tokenId)',
+    loanOfferTaken:
+      'event LoanOfferTaken(bytes32 offerHash, uint256 lienId, address collection, address lender, address borrower, uint256 loanAmount, uint256 rate, uint256 tokenId, uint256 auctionDuration)',
   },
   looksRareV1: {
     takerAsk: `event TakerAsk(${LOOKSRARE_V1_ORDER})`,
@@ -75,12 +93,29 @@ export const EVENTS = {
     reserveAuctionFinalized:
       'event ReserveAuctionFinalized(uint256 indexed auctionId, address indexed seller, address indexed bidder, uint256 totalFees, uint256 creatorRev, uint256 sellerRev)',
   },
+  zoraV1: {
+    bidFinalized: `event BidFinalized(uint256 indexed tokenId, ${ZORA_BID})`,
+    auctionEnded:
+      'event AuctionEnded(uint256 indexed auctionId, uint256 indexed tokenId, address indexed tokenContract, address tokenOwner, address curator, address winner, uint256 amount, uint256 curatorFee, address auctionCurrency)',
+  },
   zoraV3: {
+    nativeAskFilled: `event AskFilled(${ZORA_TOKEN}, address buyer, address seller, uint256 price)`,
+    privateAskFilled: `event AskFilled(${ZORA_TOKEN}, (address seller, uint96 price, address buyer) ask)`,
+    offerFilled: `event OfferFilled(${ZORA_TOKEN}, uint256 indexed id, address taker, address finder, (address maker, address currency, uint16 findersFeeBps, uint256 amount) offer)`,
+    auctionEnded: `event AuctionEnded(${ZORA_TOKEN}, (${ZORA_NATIVE_AUCTION}, uint32 duration, uint32 startTime, uint32 firstBidTime) auction)`,
+    auctionWithFeeEnded: `event AuctionEnded(${ZORA_TOKEN}, (${ZORA_NATIVE_AUCTION}, uint48 duration, uint48 startTime, address finder, uint80 firstBidTime, uint16 findersFeeBps) auction)`,
+    erc20AuctionEnded: `event AuctionEnded(${ZORA_TOKEN}, (${ZORA_ERC20_AUCTION}, uint48 duration, uint48 startTime, address currency, uint96 firstBidTime) auction)`,
+    erc20AuctionWithFeeEnded: `event AuctionEnded(${ZORA_TOKEN}, (${ZORA_ERC20_AUCTION}, uint96 startTime, address currency, uint96 firstBidTime, address finder, uint80 duration, uint16 findersFeeBps) auction)`,
     askFilled: `event AskFilled(address indexed tokenContract, uint256 indexed tokenId, address indexed buyer, address finder, ${ZORA_ASK})`,
+  },
+  raribleV1: {
+    buy: 'event Buy(address indexed sellToken, uint256 indexed sellTokenId, uint256 sellValue, address owner, address buyToken, uint256 buyTokenId, uint256 buyValue, address buyer, uint256 amount, uint256 salt)',
   },
   raribleV2: {
     match:
       'event Match(bytes32 leftHash, bytes32 rightHash, address leftMaker, address rightMaker, uint256 newLeftFill, uint256 newRightFill, (bytes4 assetClass, bytes data) leftAsset, (bytes4 assetClass, bytes data) rightAsset)',
+    matchWithoutAssets:
+      'event Match(bytes32 leftHash, bytes32 rightHash, address leftMaker, address rightMaker, uint256 newLeftFill, uint256 newRightFill)',
   },
   zeroExV4: {
     erc721OrderFilled:
@@ -92,6 +127,8 @@ export const EVENTS = {
   },
   paymentProcessorV1: {
     buySingleListing: `event BuySingleListing(${SWEEP}, address seller, uint256 tokenId, uint256 amount, uint256 salePrice)`,
+    buyBundledListingERC721: `event BuyBundledListingERC721(${SWEEP}, address seller, bool[] unsuccessfulFills, uint256[] tokenIds, uint256[] salePrices)`,
+    buyBundledListingERC1155: `event BuyBundledListingERC1155(${SWEEP}, address seller, bool[] unsuccessfulFills, uint256[] tokenIds, uint256[] amounts, uint256[] salePrices)`,
     sweepCollectionERC721: `event SweepCollectionERC721(${SWEEP}, bool[] unsuccessfulFills, address[] sellers, uint256[] tokenIds, uint256[] salePrices)`,
     sweepCollectionERC1155: `event SweepCollectionERC1155(${SWEEP}, bool[] unsuccessfulFills, address[] sellers, uint256[] tokenIds, uint256[] amounts, uint256[] salePrices)`,
   },
@@ -114,11 +151,55 @@ export const EVENTS = {
     swapERC721Out: 'event SwapNFTOutPair(uint256 amountIn, uint256[] ids)',
     swapERC1155Out: 'event SwapNFTOutPair(uint256 amountIn, uint256 numNFTs)',
   },
+  element: {
+    erc721SellOrderFilled: `event ERC721SellOrderFilled(${ELEMENT_ORDER}, uint256 erc20TokenAmount, ${ELEMENT_FEES}, address erc721Token, uint256 erc721TokenId)`,
+    erc721BuyOrderFilled: `event ERC721BuyOrderFilled(${ELEMENT_ORDER}, uint256 erc20TokenAmount, ${ELEMENT_FEES}, address erc721Token, uint256 erc721TokenId)`,
+    erc1155SellOrderFilled: `event ERC1155SellOrderFilled(${ELEMENT_ORDER}, uint256 erc20FillAmount, ${ELEMENT_FEES}, address erc1155Token, uint256 erc1155TokenId, uint128 erc1155FillAmount)`,
+    erc1155BuyOrderFilled: `event ERC1155BuyOrderFilled(${ELEMENT_ORDER}, uint256 erc20FillAmount, ${ELEMENT_FEES}, address erc1155Token, uint256 erc1155TokenId, uint128 erc1155FillAmount)`,
+    erc721SellOrderFilledFirst: `event ERC721SellOrderFilled(${ELEMENT_FIRST}, uint256 erc20TokenAmount, address erc721Token, uint256 erc721TokenId, bytes32 orderHash)`,
+    erc721BuyOrderFilledFirst: `event ERC721BuyOrderFilled(${ELEMENT_FIRST}, uint256 erc20TokenAmount, address erc721Token, uint256 erc721TokenId, bytes32 orderHash)`,
+    erc1155SellOrderFilledFirst: `event ERC1155SellOrderFilled(${ELEMENT_FIRST}, uint256 erc20FillAmount, address erc1155Token, uint256 erc1155TokenId, uint128 erc1155FillAmount, bytes32 orderHash)`,
+    erc1155BuyOrderFilledFirst: `event ERC1155BuyOrderFilled(${ELEMENT_FIRST}, uint256 erc20FillAmount, address erc1155Token, uint256 erc1155TokenId, uint128 erc1155FillAmount, bytes32 orderHash)`,
+    erc721OrderCancelled: 'event ERC721OrderCancelled(address maker, uint256 nonce)',
+    erc1155OrderCancelled: 'event ERC1155OrderCancelled(address maker, uint256 nonce)',
+  },
+  superRare: {
+    tokenSold: 'event Sold(address indexed _buyer, address indexed _seller, uint256 _amount, uint256 indexed _tokenId)',
+    tokenBidAccepted:
+      'event AcceptBid(address indexed _bidder, address indexed _seller, uint256 _amount, uint256 indexed _tokenId)',
+    tokenTransfer: 'event Transfer(address indexed _from, address indexed _to, uint256 _tokenId)',
+    sold: `event Sold(address indexed _originContract, address indexed _buyer, ${SUPERRARE_SALE})`,
+    bidAccepted: `event AcceptBid(address indexed _originContract, address indexed _bidder, ${SUPERRARE_SALE})`,
+    auctionSettled:
+      'event AuctionSettled(address indexed _contractAddress, address indexed _bidder, address _seller, uint256 indexed _tokenId, uint256 _amount)',
+    bazaarSold: `event Sold(address indexed _originContract, address indexed _buyer, ${SUPERRARE_BAZAAR_SALE})`,
+    bazaarOfferAccepted: `event AcceptOffer(address indexed _originContract, address indexed _bidder, ${SUPERRARE_BAZAAR_SALE}, address[] _splitAddresses, uint8[] _splitRatios)`,
+    bazaarAuctionSettled:
+      'event AuctionSettled(address indexed _contractAddress, address indexed _bidder, address _seller, uint256 indexed _tokenId, address _currencyAddress, uint256 _amount)',
+  },
+  nftxV2: {
+    buy: 'event Buy(uint256 count, uint256 ethSpent, address to)',
+    sell: 'event Sell(uint256 count, uint256 ethReceived, address to)',
+  },
+  nftxV3: {
+    buy: 'event Buy(uint256 vaultId, uint256[] nftIds, uint256 ethSpent, address to, uint256 netRoyaltyAmount)',
+    sell: 'event Sell(uint256 vaultId, uint256 count, uint256 ethReceived, address to, uint256 netRoyaltyAmount, uint256 wethFees)',
+  },
+  manifold: {
+    purchase:
+      'event PurchaseEvent(uint40 indexed listingId, address referrer, address buyer, uint24 count, uint256 amount)',
+    offerAccepted: 'event AcceptOfferEvent(uint40 indexed listingId, address oferrer, uint256 amount)',
+    listingFinalized: 'event FinalizeListing(uint40 indexed listingId)',
+  },
+  nouns: {
+    auctionSettled: 'event AuctionSettled(uint256 indexed nounId, address winner, uint256 amount)',
+  },
 } satisfies Record<string, Record<string, string>>;
 
 export const AT = {
   blurV1: '0x000000000000ad05ccc4f10045630fb830b95127',
   blurV2: '0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5',
+  blend: '0x29469395eaf6f95920e59f858042f0e28d98a20b',
   looksRareV1: '0x59728544b08ab483533076417fbbb2fd0b17ce3a',
   looksRareV2: '0x0000000000e655fae4d56241588680f86e3b2377',
   x2y2: '0x74312363e45dcaba76c59ec49a7aa8a65a67eed3',
@@ -132,6 +213,14 @@ export const AT = {
   paymentProcessorV2: '0x9a1d00bed7cd04bcda516d721a596eb22aac6834',
   sudoswapV1: '0x5000000000000000000000000000000000000001',
   sudoswapV2: '0x5000000000000000000000000000000000000002',
+  element: '0x20f780a973856b93f63670377900c1d2a50a77c4',
+  raribleV1: '0xcd4ec7b66fbc029c116ba9ffb3e59351c20b5b06',
+  superRare: '0x6d7c44773c52d396f43c2d511b81aa168e9a7a42',
+  nftxV2: '0x0fc584529a2aefa997697fafacba5831fac0c22d',
+  nftxV3: '0x293a0c49c85f1d8851c665ac3ce1f1dc2a79be3d',
+  manifold: '0x3a3548e060be10c2614d0a4cb0c03cc9093fd799',
+  nouns: '0x830bd73e4184cef73443c15111a1df14e495c706',
+  zoraV1: '0xe5bfab544eca83849c53464f85b7164375bdaac1',
 } as const satisfies Record<keyof typeof EVENTS, Address | string>;
 
 export type EncodedLog = TransactionOnChain['logs'][number];
@@ -152,8 +241,9 @@ export function logOf<P extends keyof typeof EVENTS>(
   protocol: P,
   name: keyof (typeof EVENTS)[P] & string,
   args: Record<string, unknown>,
+  at: string = AT[protocol],
 ): EncodedLog {
-  return encode(AT[protocol], (EVENTS[protocol] as Record<string, string>)[name] ?? '', args);
+  return encode(at, (EVENTS[protocol] as Record<string, string>)[name] ?? '', args);
 }
 
 export const transferOf = (contract: string, from: string, to: string, tokenId: bigint) =>

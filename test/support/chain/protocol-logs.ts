@@ -3,7 +3,7 @@
 import type { ChainEvent, OrderFulfilled } from '../../../src/chain-log/chain-event.ts';
 import { findProtocol, listProtocolContracts, toMarketplace } from '../../../src/chains/protocols/registry.ts';
 import type { VerifiedLog } from '../../../src/chains/protocols/event-decoder.ts';
-import { decodeLog } from '../../../src/chains/protocols/event-decoder.ts';
+import { decodeLog, UnreadSale } from '../../../src/chains/protocols/event-decoder.ts';
 import type { Pool } from '../../../src/chains/protocols/pool-events.ts';
 import { TOKEN_DECODERS } from '../../../src/chains/protocols/token-standards.ts';
 import { listFactories, toPoolSales } from '../../../src/chains/pool-sales.ts';
@@ -19,6 +19,8 @@ export type TransactionOnChain = {
   /** Null or absent when it is not known who signed the transaction. */
   sender?: Address | null;
   callData?: Hex;
+  /** The native currency that the call carries, a decimal number of base units. Null or absent when it is not known. */
+  value?: string | null;
   chain?: string;
   /** The pools among the contracts that emitted the logs. */
   pools?: readonly (Pool & { address: string })[];
@@ -26,14 +28,19 @@ export type TransactionOnChain = {
   logs: { address: string; topics: readonly Hex[]; data: Hex; encoded?: boolean }[];
 };
 
-export function decodeTransaction({
-  tx,
-  sender,
-  callData,
-  chain: id = 'ethereum',
-  pools = [],
-  logs,
-}: TransactionOnChain): ChainEvent[] {
+export function decodeTransaction(transaction: TransactionOnChain): ChainEvent[] {
+  return decode(transaction).events;
+}
+
+/** The reasons for which sales in the transaction cannot be read. */
+export function listUnread(transaction: TransactionOnChain): string[] {
+  return decode(transaction).unread;
+}
+
+function decode({ tx, sender, callData, value = null, chain: id = 'ethereum', pools = [], logs }: TransactionOnChain): {
+  events: ChainEvent[];
+  unread: string[];
+} {
   const chain = createChains().get(id);
   if (!chain) throw new Error(`${id} is not a chain`);
   const contracts = listProtocolContracts(chain, new Map());
@@ -48,22 +55,37 @@ export function decodeTransaction({
     return { address: address as Address, topics, data, ...place };
   });
   const events: ChainEvent[] = [];
+  const unread: string[] = [];
   for (const log of verified) {
     const protocol = contracts.get(log.address);
-    decodeLog(log, protocol?.decoders ?? TOKEN_DECODERS, 5_000, events, () => verified);
+    try {
+      decodeLog(log, protocol?.decoders ?? TOKEN_DECODERS, 5_000, events, () => verified);
+    } catch (error) {
+      // The reader counts such a log (test/chains/rpc/unread-logs.test.ts), and leaves it out.
+      if (!(error instanceof UnreadSale)) throw error;
+      unread.push(error.message);
+    }
   }
   const swaps = verified.flatMap((log) => {
     const pool = pools.find(({ address }) => address === log.address);
     return pool ? [{ log, pool }] : [];
   });
   const transfers = events.filter((event) => event.kind === 'transfer');
-  events.push(...toPoolSales(swaps, transfers, listFactories(contracts)));
-  return events.map((event) => {
+  events.push(...toPoolSales(swaps, transfers, listFactories(contracts), failOnUnread));
+  const completed = events.map((event) => {
     if (event.kind !== 'order-fulfilled') return event;
     const read =
-      callData === undefined ? event : (findProtocol(event.protocol).readCallData?.(event, callData) ?? event);
+      callData === undefined
+        ? event
+        : (findProtocol(event.protocol).readCallData?.(event, callData, value === null ? null : BigInt(value)) ??
+          event);
     return sender ? { ...read, sender } : read;
   });
+  return { events: completed, unread };
+}
+
+function failOnUnread(_: unknown, reason: string): never {
+  throw new Error(reason);
 }
 
 /** Returns the sales of the transaction: for each sale, its fill and the facts that the service serves. */
@@ -73,9 +95,9 @@ export function salesOfTransaction(transaction: TransactionOnChain) {
   const fills = events.filter((event): event is OrderFulfilled => event.kind === 'order-fulfilled');
   const transfers = events.filter((event) => event.kind === 'transfer');
   return completeParties(toSales(fills, { matched: new Set(), wrappedNative }), transfers).map(
-    ({ fill, contract, asset, price, seller, buyer }) => ({
+    ({ fill, bid, contract, asset, price, seller, buyer }) => ({
       fill,
-      facts: { marketplace: toMarketplace(fill), contract, asset, price, seller, buyer },
+      facts: { marketplace: toMarketplace(bid === null ? [fill] : [fill, bid]), contract, asset, price, seller, buyer },
     }),
   );
 }

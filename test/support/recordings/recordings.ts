@@ -3,6 +3,7 @@
 
 import { appendFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 
 const FOLDER = fileURLToPath(new URL('../../../../shared/data/', import.meta.url));
 
@@ -32,9 +33,19 @@ export function needsRecordings(...names: readonly string[]): { skip?: string } 
 export function readRecording(name: string): string {
   const text = findRecording(name);
   if (text === null) throw new Error(`the recording ${name} is missing`);
+  noteRead(name);
+  return text;
+}
+
+function noteRead(name: string): void {
   const file = process.env['RECORDINGS_READ'];
   if (file !== undefined) appendFileSync(file, `${name}\n`);
-  return text;
+}
+
+/** For a test: returns the JSON of a recording that is compressed with gzip, as `readRecording` returns a text. */
+export function readCompressed(name: string): any {
+  noteRead(name);
+  return JSON.parse(gunzipSync(readFileSync(FOLDER + name)).toString());
 }
 
 /** For a replay server: the text of a recording, or null if it is missing. The recording does not count as read by a test. */

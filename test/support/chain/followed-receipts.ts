@@ -1,0 +1,90 @@
+// A service that follows collections on a chain of given transactions (receipts-endpoint.ts), until all their sales are served.
+
+import { after, before } from 'node:test';
+import { listLogEntries } from '../../../src/chain-log/queries/chain-events.ts';
+import { findProjectedPosition } from '../../../src/chains/queries/projection.ts';
+import type { Address } from '../../../src/core/address.ts';
+import { upsertFollow } from '../../../src/follows/queries/follows.ts';
+import type { TestMarket } from '../service/market.ts';
+import { forEachMarket, START } from '../service/market.ts';
+import { until } from '../until.ts';
+import type { ReceiptsOptions, ReceiptTransaction } from './receipts-endpoint.ts';
+import { startReceipts } from './receipts-endpoint.ts';
+
+const LIMIT_MS = 300_000;
+
+export type FollowedReceipts = ReceiptsOptions & {
+  chain?: string;
+  blocks: readonly (readonly ReceiptTransaction[])[];
+  /** The followed contracts. */
+  contracts: ReadonlyMap<string, 'erc721' | 'erc1155'>;
+};
+
+/** A sale of /v1. */
+export type ServedSale = {
+  tx: string;
+  tokenId: string;
+  price: { raw: string };
+  seller: string | null;
+  buyer: string | null;
+  marketplace: string;
+};
+
+async function isProjectedTo(market: TestMarket, chain: string): Promise<boolean> {
+  const { seq } = await findProjectedPosition(market.indexer(), chain);
+  return (await listLogEntries(market.main(), chain, { after: seq, limit: 1 })).length === 0;
+}
+
+/** Declares `suite` once for each engine. `sales` returns what /v1 serves of a contract. */
+export function forEachFollowedReceipts(
+  name: string,
+  { chain = 'ethereum', blocks, contracts, ...options }: FollowedReceipts,
+  suite: (market: TestMarket, sales: (contract: string) => Promise<ServedSale[]>) => void,
+): void {
+  const closers: (() => void)[] = [];
+  const prepare = async (settings: Record<string, string>) => {
+    const closing = { after: (close: () => void) => void closers.push(close) };
+    settings[`RPC_URL_${chain.toUpperCase()}`] = await startReceipts(closing, blocks, options);
+    settings['METADATA_HOURLY_BUDGET'] = '0';
+    settings['CHAIN_POLL_MS'] = '200';
+  };
+  forEachMarket(name, { prepare }, (market) => {
+    before(async () => {
+      const collections = [...contracts.keys()];
+      await market.load(
+        collections.map((contractAddress) => ({
+          kind: 'collection',
+          chain,
+          contractAddress,
+          name: contractAddress,
+          slug: `c-${contractAddress}`,
+        })),
+      );
+      for (const [contractAddress, standard] of contracts) {
+        await upsertFollow(market.main(), {
+          collectionId: `${chain}_${contractAddress}`,
+          chain,
+          contractAddress: contractAddress as Address,
+          standard,
+          fromBlock: 0,
+          names: new Map(),
+          createdAt: START,
+        });
+      }
+      const areRead = async () => {
+        const { body } = await market.operate('collections.list', {});
+        return body.result.every(({ state }: { state: string }) => state === 'live');
+      };
+      await until(areRead, LIMIT_MS, 'the collections did not catch up with their chain');
+      const isProjected = async () => {
+        const [chainStatus] = (await market.operate('status', {})).body.result.chains;
+        return chainStatus?.block === blocks.length && (await isProjectedTo(market, chain));
+      };
+      await until(isProjected, LIMIT_MS, 'the events of the chain did not reach the index');
+    });
+    after(() => {
+      for (const close of closers.splice(0)) close();
+    });
+    suite(market, (contract) => market.walk(`/v1/collections/${chain}_${contract}/sales?limit=100`));
+  });
+}
