@@ -23,6 +23,8 @@ const MEMORY_SHARE = 1 / 16;
 const BODIES = 2;
 /** An estimate of the memory of an entry beside its body and key. */
 const ENTRY_OVERHEAD_BYTES = 1_024;
+/** The largest share of the cache for one response. A larger response is not stored, so that a few responses cannot displace all others. */
+const ENTRY_SHARE = 1 / 16;
 
 /**
  * `createdAt` is the time at which the computation of the response began. `version` is the number of the latest change before that time.
@@ -60,6 +62,7 @@ export class ResponseCache {
     this.#clock = clock;
     this.#entries = new LRUCache<string, Entry>({
       maxSize: bytesMax,
+      maxEntrySize: Math.floor(bytesMax * ENTRY_SHARE),
       sizeCalculation: (entry, key) => entry.response.size * BODIES + key.length + ENTRY_OVERHEAD_BYTES,
     });
   }

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '../core/log.ts';
 import { pathOf } from '../http/request-target.ts';
+import { findCaller } from '../shop/http/authenticate.ts';
 import { traceOf } from './request-id.ts';
 import type { RequestObserver } from './request-observer.ts';
 
@@ -12,6 +13,7 @@ const TEXT_LENGTH_MAX = 200;
 export function createAccessLog(log: Log, clientAddress: (request: IncomingMessage) => string): RequestObserver {
   return ({ request, id, target, route, status, seconds, isAborted }) => {
     const trace = traceOf(request);
+    const caller = findCaller(request);
     log.info('request', {
       requestId: id,
       ...(trace && { traceId: trace.traceId, parentId: trace.parentId }),
@@ -21,6 +23,7 @@ export function createAccessLog(log: Log, clientAddress: (request: IncomingMessa
       status,
       durationMs: Math.round(seconds * 1e6) / 1e3,
       client: clientAddress(request),
+      ...(caller && { key: caller.keyId, shop: caller.shopId }),
       userAgent: request.headers['user-agent']?.slice(0, TEXT_LENGTH_MAX) ?? null,
       ...(isAborted && { aborted: true }),
     });

@@ -14,6 +14,8 @@ import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 import { corsHeadersOf } from './public-interfaces.ts';
 import type { Observation } from './request-observer.ts';
 import { observeEnd } from './request-observer.ts';
+import type { UnreadBytes } from './unread-bytes.ts';
+import { UNREAD } from './unread-bytes.ts';
 
 export type EdgeOptions = {
   /** The rate limit bucket of a path. Null if requests to the path are not counted by client address. */
@@ -21,6 +23,7 @@ export type EdgeOptions = {
   limiter: RateLimiter;
   clientAddress: (request: IncomingMessage) => string;
   responses: Pick<ResponseCache, 'peek'>;
+  unread: Pick<UnreadBytes, 'isFull' | 'onRejected'>;
   clock: Clock;
   /** Null: requests are not observed. */
   observation: Observation | null;
@@ -59,7 +62,7 @@ type CountedRequest = {
 function handle(options: EdgeOptions, counted: CountedRequest, route: RequestListener): void {
   const { request, response, id, target, startedAt } = counted;
   const { responses, clock, observation } = options;
-  const rejection = findRejection(counted);
+  const rejection = findRejection(options, counted);
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   const cached = isRead && !rejection && target !== null ? responses.peek(target) : undefined;
   if (cached) {
@@ -86,9 +89,13 @@ function handle(options: EdgeOptions, counted: CountedRequest, route: RequestLis
 
 type Rejection = { error: ServiceError; headers?: Readonly<Record<string, string>> };
 
-function findRejection({ request, target, exceeded }: CountedRequest): Rejection | null {
+function findRejection({ unread }: EdgeOptions, { request, target, exceeded }: CountedRequest): Rejection | null {
   if (exceeded) return toRateLimitError(exceeded);
   if (target === null) return { error: UNREADABLE_TARGET };
+  if (unread.isFull(request)) {
+    unread.onRejected();
+    return { error: UNREAD };
+  }
   const violation = findViolation(request);
   if (violation === null) return null;
   // Client and server may disagree about the start of the next request, so the connection is closed.

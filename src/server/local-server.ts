@@ -1,16 +1,17 @@
 // The local interface on a Unix socket that only its owner may open. It serves the intake and the operations for the operator's commands.
 
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
 import type { Log } from '../core/log.ts';
 import { isUnexpected, toErrorResponse, toKnownError } from '../http/error-response.ts';
 import { pathOf } from '../http/request-target.ts';
 import { OutageLog } from '../http/outage-log.ts';
+import { describeDatabaseFailure } from '../database/port.ts';
 import type { IntakeContext } from '../intake/http/access.ts';
 import { LOCAL_ACCESS } from '../intake/http/access.ts';
 import { registerIntake } from '../intake/http/routes.ts';
-import { isServerListening, prepareSocketDirectory } from './local-socket.ts';
+import { isServerListening, pidFileOf, prepareSocketDirectory } from './local-socket.ts';
 import type { OperatorCall } from './operator.ts';
 import { registerOperatorRoutes } from './operator.ts';
 
@@ -32,6 +33,7 @@ export async function startLocalServer(
   prepareSocketDirectory(socketPath);
   const app = Fastify({ logger: false, forceCloseConnections: true });
   const outages = new OutageLog(log);
+  app.addHook('onClose', async () => rmSync(pidFileOf(socketPath), { force: true }));
   app.addHook('onResponse', (_request, reply, done) => {
     if (reply.statusCode < 300) outages.noteSuccess();
     done();
@@ -40,10 +42,13 @@ export async function startLocalServer(
     const error = toKnownError(outages, thrown);
     if (isUnexpected(error)) log.error('a local request failed', { path: pathOf(request.url), error });
     const { status, headers, envelope } = toErrorResponse(error, { details: true });
-    void reply.code(status).headers(headers).send(envelope);
+    // Only the operator reads this response, so it may say what the database reported.
+    const reason = describeDatabaseFailure(thrown);
+    const body = reason === null ? envelope : { error: { ...envelope.error, message: reason } };
+    void reply.code(status).headers(headers).send(body);
   });
-  await app.register((scope) => registerIntake(scope, intake, { access: LOCAL_ACCESS, baseUrl: null }));
-  registerOperatorRoutes(app, operations);
+  await app.register((scope) => registerIntake(scope, intake, { access: LOCAL_ACCESS, document: null }));
+  registerOperatorRoutes(app, { ...operations, ping: async () => null });
   rmSync(socketPath, { force: true });
   const umask = process.umask(OWNER_ONLY_UMASK);
   try {
@@ -52,5 +57,6 @@ export async function startLocalServer(
     process.umask(umask);
   }
   chmodSync(socketPath, 0o600);
+  writeFileSync(pidFileOf(socketPath), `${process.pid}\n`, { mode: 0o600 });
   return app;
 }

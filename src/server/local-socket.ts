@@ -1,18 +1,21 @@
 // Finds the local socket of a data directory. Checks whether a server listens on it, and whether another user could have created it.
-// This file imports no other module of this program than core/errors.ts, so that commands start fast.
+// This file imports only small modules of this program, so that commands start fast.
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { lstatSync, mkdirSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { OperatorError } from '../core/errors.ts';
+import { describingPermissions } from '../database/embedded/permissions.ts';
 
 /** The longest path that every system accepts as the address of a Unix socket. */
 const SOCKET_PATH_BYTES_MAX = 100;
 /** Error codes if no process listens: the socket is missing, a killed server has not removed it, or the file is not a socket. */
 const NOT_LISTENING = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK']);
+/** The error code if a server listens, but has not accepted the connections of so many commands that the system accepts no further one. */
+const QUEUE_FULL = 'EAGAIN';
 const ROOT_UID = 0;
 const OWNER_ONLY_MODE = 0o700;
 const OTHERS_MODE = 0o077;
@@ -27,7 +30,7 @@ export function socketPathOf(dataDir: string): string {
   const inside = path.join(dataDir, 'mercat.sock');
   if (Buffer.byteLength(inside) <= SOCKET_PATH_BYTES_MAX) return inside;
   const digest = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
-  const owner = statSync(dataDir, { throwIfNoEntry: false })?.uid ?? ownUid();
+  const owner = describingPermissions(dataDir, () => statSync(dataDir, { throwIfNoEntry: false })?.uid ?? ownUid());
   return path.join(os.tmpdir(), `mercat-${owner}`, `${digest}.sock`);
 }
 
@@ -38,22 +41,43 @@ export function prepareSocketDirectory(socketPath: string): void {
 }
 
 /**
- * Whether a server listens on the socket. Throws OperatorError if another user may have created the socket, because commands would send
- * their input to that user. Throws the error of the connection if this error does not show whether a server listens, for example if this
- * process may not open the socket.
+ * Whether a server listens on the socket. A server that hangs listens too. Throws OperatorError if this user may not use the socket, or if
+ * another user may have created the socket, because commands would send their input to that user.
  */
 export async function isServerListening(socketPath: string): Promise<boolean> {
-  requirePrivateDirectory(socketPath);
-  requireTrustedOwner(socketPath);
+  describingPermissions(path.dirname(socketPath), () => {
+    requirePrivateDirectory(socketPath);
+    requireTrustedOwner(socketPath);
+  });
   const connection = net.connect(socketPath);
   try {
     await once(connection, 'connect');
     return true;
   } catch (error) {
-    if (NOT_LISTENING.has((error as { code?: string }).code ?? '')) return false;
-    throw error;
+    const { code = '' } = error as { code?: string };
+    if (NOT_LISTENING.has(code)) return false;
+    if (code === QUEUE_FULL) return true;
+    return describingPermissions(path.dirname(socketPath), () => {
+      throw error;
+    });
   } finally {
     connection.destroy();
+  }
+}
+
+/** The file with the id of the process that listens on the socket. */
+export function pidFileOf(socketPath: string): string {
+  return `${socketPath}.pid`;
+}
+
+/** How messages name the server that listens on the socket: with the id of its process, if the id can be read. */
+export function describeServer(socketPath: string): string {
+  try {
+    const pid = Number(readFileSync(pidFileOf(socketPath), 'utf8'));
+    return Number.isSafeInteger(pid) && pid > 0 ? `the server (pid ${pid})` : 'the server';
+  } catch {
+    // A server of an earlier version writes no such file.
+    return 'the server';
   }
 }
 

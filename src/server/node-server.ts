@@ -7,6 +7,8 @@ import type { Duplex } from 'node:stream';
 import { ServiceError } from '../core/errors.ts';
 import { toErrorResponse } from '../http/error-response.ts';
 import { createResponseClass } from './draining.ts';
+import type { UnreadBytes } from './unread-bytes.ts';
+import { limitUnread } from './unread-bytes.ts';
 
 export type ClientLimits = {
   /** The longest time from the first byte of a request to the end of its headers. A new connection may be silent for the same time. */
@@ -37,11 +39,19 @@ const LINGER_MS = 2_000;
 
 type RequestInProgress = { request: IncomingMessage; response: ServerResponse };
 
-/** While `isDraining` returns true, each response closes its connection. */
+/**
+ * While `isDraining` returns true, each response closes its connection. `unread`: limits the unread bytes of each client. By default they are
+ * not limited.
+ */
 export function createNodeServer(
   listener: RequestListener,
-  { limits = CLIENT_LIMITS, isDraining = () => false }: { limits?: ClientLimits; isDraining?: () => boolean } = {},
+  {
+    limits = CLIENT_LIMITS,
+    isDraining = () => false,
+    unread = null,
+  }: { limits?: ClientLimits; isDraining?: () => boolean; unread?: UnreadBytes | null } = {},
 ): Server {
+  const Response = createResponseClass(isDraining);
   const newest = new WeakMap<Duplex, RequestInProgress>();
   const failed = new WeakSet<Duplex>();
   const listen: RequestListener = (request, response) => {
@@ -63,7 +73,7 @@ export function createNodeServer(
       maxHeaderSize: limits.headersBytesMax,
       // The edge rejects a missing Host header with the usual envelope.
       requireHostHeader: false,
-      ServerResponse: createResponseClass(isDraining),
+      ServerResponse: unread ? limitUnread(Response, unread) : Response,
     },
     listen,
   );

@@ -10,6 +10,7 @@ import type { Log } from '../core/log.ts';
 import { registerExplore } from '../explore/http/routes.ts';
 import type { Subscriptions } from '../explore/http/stream/subscriptions.ts';
 import { compressResponses } from '../http/compression.ts';
+import { DOCUMENT_PATH } from '../http/document-route.ts';
 import type { ErrorResponse } from '../http/error-response.ts';
 import { isUnexpected, toErrorResponse, toKnownError } from '../http/error-response.ts';
 import { splitQuery } from '../http/query.ts';
@@ -50,6 +51,7 @@ import type { SharedCounting } from './rate-limit/shared-rate-limiter.ts';
 import { createLimiter } from './rate-limit/shared-rate-limiter.ts';
 import { registerStatusRoute } from './status.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
+import { UnreadBytes } from './unread-bytes.ts';
 
 export type ServerOptions = {
   marketplace: MarketplaceContext;
@@ -100,8 +102,6 @@ const BODY_BYTES_MAX = 1024 * 1024;
  */
 const CLOSE_TIMEOUT_MS = 2_200;
 const IDLE_CHECK_MS = 50;
-/** The path of the OpenAPI document below each interface. The documents are served without a database. */
-const DOCUMENT_PATH = '/openapi.json';
 
 /** Builds the server. It does not listen yet. */
 export async function createHttpServer(options: ServerOptions): Promise<FastifyInstance> {
@@ -119,16 +119,16 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   app.setErrorHandler((error, request, reply) => sendError({ log, outages }, error, { request, reply }));
   noteServed(app, outages);
   compressResponses(app);
-  answerUnknownRoutes(app);
+  answerUnknownRoutes(app, { clientAddress, limiter });
   await app.register((scope) => registerMarketplace(scope, marketplace, options.chains));
   await app.register((scope) =>
     registerExplore(scope, { ...marketplace, stream: options.stream, clientAddress }, options.chains),
   );
   const { baseUrl } = marketplace;
-  await app.register((scope) => registerStoreRoutes(scope, store, { chains: options.chains, baseUrl }));
+  await app.register((scope) => registerStoreRoutes(scope, store, { chains: options.chains, document: marketplace }));
   const access = new KeyedAccess({ keys: store, keylessChains: options.keylessChains, log });
   await app.register((scope) =>
-    registerIntake(scope, { ...options.intake, market: marketplace.market }, { access, baseUrl }),
+    registerIntake(scope, { ...options.intake, market: marketplace.market }, { access, document: marketplace }),
   );
   const readFor = createPublicReads(app, { clientAddress, limiter, clock: options.clock });
   const { version, market } = marketplace;
@@ -183,9 +183,11 @@ function createRouter(
         toErrorResponse: (thrown, request, response) => reportError({ log, outages }, thrown, { request, response }),
       });
       const shedding = shedLoad({ delayMs: delay.meanMs, onShed: () => rejections.add('load') }, reads);
-      const edge = createEdge({ bucketOf, limiter, clientAddress, responses, clock, observation }, shedding);
+      const unread = new UnreadBytes({ clientAddress, onRejected: () => rejections.add('unread') });
+      const edge = createEdge({ bucketOf, limiter, clientAddress, responses, unread, clock, observation }, shedding);
       return createNodeServer(answerHealthChecks(options.health, edge), {
         isDraining: () => options.health.isDraining,
+        unread,
       });
     },
   });

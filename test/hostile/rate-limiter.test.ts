@@ -9,6 +9,7 @@ import { createClientAddress } from '../../src/server/client-address.ts';
 import { createEdge } from '../../src/server/edge.ts';
 import { bucketOf } from '../../src/server/rate-limit/bucket-of-path.ts';
 import { createNodeServer } from '../../src/server/node-server.ts';
+import { UnreadBytes } from '../../src/server/unread-bytes.ts';
 import { LocalRateLimiter } from '../../src/http/local-rate-limiter.ts';
 import { heapUsed, measureCpuMs } from '../support/measure/cost.ts';
 import { request } from '../support/http/raw-http.ts';
@@ -113,6 +114,7 @@ test('a request is counted in the bucket of its path, however the path is writte
       ),
       clientAddress: createClientAddress(0),
       responses: { peek: () => undefined },
+      unread: new UnreadBytes({ clientAddress: () => '', onRejected: () => undefined }),
       clock: () => 0,
       observation: null,
     },

@@ -187,7 +187,7 @@ describe('the normalized target', () => {
       'the slug "listings" of a collection counts as a list',
     );
     assert.equal(bucketOf('/v1/collections/sales/sales'), 'list');
-    assert.equal(bucketOf('/v1x/collections'), null);
+    assert.equal(bucketOf('/v1x/collections'), 'single');
     assert.equal(bucketOf('/explore/v1/collections/tokens/tokens'), 'list');
     assert.equal(bucketOf('/explore/v1/tokens/batch/'), 'list');
     assert.equal(bucketOf('/explore/v1/wallets/0x1/listings'), 'list');

@@ -15,16 +15,33 @@ test('the caches of all processes together take at most a sixteenth of the memor
   assert.equal(cacheBytesFor(64 * 1_024 * MIB, 4), 64 * MIB);
 });
 
-test('when the cache is full, it drops the response that was not used for the longest time', async () => {
+/** `read` computes a response with a text of `length` characters for a key that has no stored response. */
+function createCache() {
   const computed: string[] = [];
   const cache = new ResponseCache(new CollectionVersions(), () => 0, { bytesMax: MIB });
-  const read = (key: string) =>
+  const read = (key: string, length: number) =>
     cache.get(key, async () => {
       computed.push(key);
-      // The body counts twice, because its encodings also take memory.
-      const body = { text: 'x'.repeat(0.2 * MIB) };
+      const body = { text: 'x'.repeat(length) };
       return createCachedResponse({ body, cacheTag: NO_COLLECTION, policy: SHORT_POLICY });
     });
-  for (const key of ['/a', '/b', '/a', '/c', '/a', '/b']) await read(key);
-  assert.deepEqual(computed, ['/a', '/b', '/c', '/b']);
+  return { computed, read };
+}
+
+test('when the cache is full, it drops the response that was not used for the longest time', async () => {
+  const { computed, read } = createCache();
+  // The body counts twice, because its encodings also take memory. So the cache has room for sixteen responses.
+  const length = 0.03 * MIB;
+  const keys = Array.from({ length: 16 }, (_, index) => `/${index}`);
+  for (const key of keys) await read(key, length);
+  for (const key of ['/0', '/16', '/0', '/1']) await read(key, length);
+  assert.deepEqual(computed, [...keys, '/16', '/1']);
+});
+
+test('a response that is larger than a sixteenth of the cache is not stored, and displaces no other response', async () => {
+  const { computed, read } = createCache();
+  await read('/small', 1_000);
+  for (const key of ['/large/1', '/large/2', '/large/3', '/large/4', '/large/1']) await read(key, 0.04 * MIB);
+  await read('/small', 1_000);
+  assert.deepEqual(computed, ['/small', '/large/1', '/large/2', '/large/3', '/large/4', '/large/1']);
 });

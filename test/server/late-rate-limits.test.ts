@@ -10,6 +10,7 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { createEdge } from '../../src/server/edge.ts';
 import { createNodeServer } from '../../src/server/node-server.ts';
+import { UnreadBytes } from '../../src/server/unread-bytes.ts';
 import type { RateLimitExceeded } from '../../src/http/rate-limit.ts';
 import { until } from '../support/until.ts';
 import { exchange } from '../support/http/raw-http.ts';
@@ -36,6 +37,7 @@ async function startEdge(t: TestContext) {
       },
       clientAddress: () => '',
       responses: { peek: () => undefined },
+      unread: new UnreadBytes({ clientAddress: () => '', onRejected: () => undefined }),
       clock: () => 0,
       observation: null,
     },

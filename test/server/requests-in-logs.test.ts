@@ -49,6 +49,29 @@ test('each response has the request id that the client sent if it is valid, and 
 });
 
 describe('the access log', () => {
+  test('a line names the key and the shop of the request, also when the request is rejected', async () => {
+    const { body: created } = await service.operate('shops.create', { name: 'logged' });
+    const { body } = await service.operate('keys.create', { shop: 'logged', scopes: ['products:read'] });
+    const headers = { authorization: `Bearer ${body.result.secret}` };
+    service.logged.length = 0;
+    for (const path of ['/api/v1/products', '/api/v1/products', '/api/v1/inventory', '/v1'])
+      await (await fetch(`${service.url}${path}`, { headers })).text();
+    await (await fetch(`${service.url}/api/v1/products`)).text();
+    await until(() => accessLines().length === 5, WAIT_MS, 'the requests were not logged');
+    const own = { key: body.result.id, shop: created.result.id };
+    assert.deepEqual(
+      accessLines().map(({ status, key, shop }) => [status, key, shop]),
+      [
+        [200, own.key, own.shop],
+        [200, own.key, own.shop],
+        [403, own.key, own.shop],
+        [200, undefined, undefined],
+        [401, undefined, undefined],
+      ],
+    );
+    assert.ok(!service.logged.join('').includes(body.result.secret));
+  });
+
   test('the access log has one line for each request, without the query', async () => {
     service.logged.length = 0;
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';

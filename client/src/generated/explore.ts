@@ -140,9 +140,9 @@ export type MarketCollection = {
   name: string;
   /** Platform slug; usable as `{id}`. */
   slug: string | null;
-  /** Image URL. */
+  /** Image URL. In a list, null if it has more than 8192 characters, as an inline image (`data:`) may: the response about the single collection has it. */
   image: string | null;
-  /** Banner image URL. */
+  /** Banner image URL. In a list, null for the same reason as `image`. */
   banner: string | null;
   /** Description as its author wrote it, served unchanged. It may contain markup: escape it before it is put into a page. */
   description: string | null;
@@ -296,7 +296,7 @@ export type Token = {
   collectionId: string;
   /** Name of the token. */
   name: string | null;
-  /** Image URL. */
+  /** Image URL. In a response with several tokens, null if it has more than 8192 characters, as an inline image (`data:`) may: the response about the single token has it. */
   image: string | null;
   /** Rarity. */
   rarity: {
@@ -662,7 +662,7 @@ export type ExploreMethods = {
   getMarketCollection(parameters: GetMarketCollectionParameters, options?: CallOptions): Promise<GetMarketCollectionResult>;
   /** List the tokens of a collection. The tokens of which the service has a record, with owner, listing and last sale. Burned tokens are left out. With the sort `price`, listed tokens come first, and listed tokens without a record are in the list too. */
   listTokens(parameters: ListTokensParameters, options?: CallOptions): Pages<ListTokensResult>;
-  /** Read several tokens. Reads up to 100 tokens of any collections. `data` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned. */
+  /** Read several tokens. Reads up to 100 tokens of any collections. `data` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned. In a response to a request for one token, the image may be an inline image of any size. */
   readTokens(parameters: ReadTokensParameters, options?: CallOptions): Promise<ReadTokensResult>;
   /** List the tokens of a wallet. The tokens whose beneficial owner is the wallet, on all chains or on one, sorted by collection and token. A page may be short or empty although there is a next page. */
   listWalletTokens(parameters: ListWalletTokensParameters, options?: CallOptions): Pages<ListWalletTokensResult>;

@@ -19,9 +19,9 @@ export type CollectionDetail = {
   name: string;
   /** Platform slug; usable as `{id}`. */
   slug: string | null;
-  /** Image URL. */
+  /** Image URL. In a list, null if it has more than 8192 characters, as an inline image (`data:`) may: the response about the single collection has it. */
   image: string | null;
-  /** Banner image URL. */
+  /** Banner image URL. In a list, null for the same reason as `image`. */
   banner: string | null;
   /** Description as its author wrote it, served unchanged. It may contain markup: escape it before it is put into a page. */
   description: string | null;
@@ -74,9 +74,9 @@ export type CollectionSummary = {
   name: string;
   /** Platform slug; usable as `{id}`. */
   slug: string | null;
-  /** Image URL. */
+  /** Image URL. In a list, null if it has more than 8192 characters, as an inline image (`data:`) may: the response about the single collection has it. */
   image: string | null;
-  /** Banner image URL. */
+  /** Banner image URL. In a list, null for the same reason as `image`. */
   banner: string | null;
   /** Description as its author wrote it, served unchanged. It may contain markup: escape it before it is put into a page. */
   description: string | null;
@@ -178,7 +178,7 @@ export type TokenDetail = {
   collectionId: string;
   /** Name of the token. */
   name: string | null;
-  /** Image URL. */
+  /** Image URL. In a response with several tokens, null if it has more than 8192 characters, as an inline image (`data:`) may: the response about the single token has it. */
   image: string | null;
   /** Rarity. */
   rarity: {

@@ -6,6 +6,7 @@ import Type from 'typebox';
 import { toNativeNumber } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
 import { ALL_COLLECTIONS } from '../../core/collection-versions.ts';
+import { toListedImage, toServedImage } from '../../core/image-url.ts';
 import { closed, ref, typeOrNull } from '../../http/schema-builders.ts';
 import { chainSchema } from '../../market/http/asset-identity.ts';
 import { COLLECTION_POLICY, detailStats, exampleDetailStats, toWireDetail } from '../../market/http/collection.ts';
@@ -162,7 +163,7 @@ function registerSingle(app: FastifyInstance, context: ExploreContext): void {
         cacheTag: cacheTagOf(collection, id),
         policy: COLLECTION_POLICY,
         degraded: figures.degraded,
-        body: { data: toWireCollection(figures, market.chainOf(collection.chain), prices) },
+        body: { data: toWireCollection(figures, market.chainOf(collection.chain), prices, toServedImage) },
       };
     },
   });
@@ -172,8 +173,9 @@ function toWireCollection(
   { detail, buyerFloor: buyer, floorChange, volumeChange, sparkline: floors }: MarketCollection,
   chain: Chain | null,
   prices: PriceContext,
+  toImage = toListedImage,
 ): Static<typeof MarketCollectionSchema> {
-  const { stats, ...identity } = toWireDetail(detail, chain, prices);
+  const { stats, ...identity } = toWireDetail(detail, chain, prices, toImage);
   const price = buyer && toPriceOrNull(buyer.raw, chain, prices);
   return {
     ...identity,

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { ServiceError } from '../../core/errors.ts';
 import { readFromReplicas } from '../../database/replicas/read-scope.ts';
+import { toListedImage, toServedImage } from '../../core/image-url.ts';
 import { isJsonObject } from '../../core/json-text.ts';
 import { CORS_HEADERS } from '../../http/cached-response.ts';
 import { bodyOf } from '../../http/json-body.ts';
@@ -61,7 +62,7 @@ export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreCo
       schema: {
         operationId: 'readTokens',
         summary: 'Read several tokens',
-        description: `Reads up to ${TOKENS_MAX} tokens of any collections. \`data\` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned.`,
+        description: `Reads up to ${TOKENS_MAX} tokens of any collections. \`data\` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned. In a response to a request for one token, the image may be an inline image of any size.`,
         tags: ['Tokens'],
         body: { $ref: 'TokenBatch#' },
         response: marketResponses(
@@ -75,21 +76,27 @@ export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreCo
       },
     },
     async (request, reply) => {
-      const locations = parseBatch(market, bodyOf(request).value);
+      const wanted = parseBatch(market, bodyOf(request).value);
+      // A token that the request names several times is read once.
+      const locations = new Map(wanted.map((location) => [toLocationKey(location), location]));
       const readBatch = () =>
-        Promise.all([findTokens(market, market.tokenBatches, locations), readPriceContext(market)]);
+        Promise.all([findTokens(market, market.tokenBatches, [...locations.values()]), readPriceContext(market)]);
       const {
         content: [{ tokens }, prices],
         meta,
       } = await readFromReplicas(Number.NEGATIVE_INFINITY, () => withMeta(context, readBatch));
       void reply.headers({ ...CORS_HEADERS, 'cache-control': 'no-store' });
-      return {
-        data: tokens.map((token) => (token && !token.isBurned ? toWireToken(market, token, prices) : null)),
-        meta,
-      };
+      const toImage = wanted.length === 1 ? toServedImage : toListedImage;
+      const rows = tokens.map((token) =>
+        token && !token.isBurned ? toWireToken(market, token, prices, toImage) : null,
+      );
+      const rowOf = new Map([...locations.keys()].map((key, index) => [key, rows[index] ?? null]));
+      return { data: wanted.map((location) => rowOf.get(toLocationKey(location)) ?? null), meta };
     },
   );
 }
+
+const toLocationKey = ({ chain, contractAddress, asset }: TokenLocation) => `${chain.id} ${contractAddress} ${asset}`;
 
 const INVALID = `The body must be a JSON object with a list \`tokens\` of 1 to ${TOKENS_MAX} tokens`;
 

@@ -2,6 +2,7 @@
 
 import type { Static } from 'typebox';
 import Type from 'typebox';
+import { toListedImage } from '../../core/image-url.ts';
 import { closed, dateTime, refOrNull, typeOrNull } from '../../http/schema-builders.ts';
 import { EXAMPLE_TIME, toExamplePrice } from '../../market/http/example-collection.ts';
 import type { PriceContext, WirePrice } from '../../market/http/price.ts';
@@ -56,10 +57,16 @@ export const TokenSchema = Type.Object(
 );
 export type WireToken = Static<typeof TokenSchema>;
 
-export function toWireToken({ serviceName }: Market, token: Token, prices: PriceContext): WireToken {
+/** `toImage`: selects the image URL. The default is for lists. */
+export function toWireToken(
+  { serviceName }: Market,
+  token: Token,
+  prices: PriceContext,
+  toImage = toListedImage,
+): WireToken {
   const { lastSale } = token;
   return {
-    ...toTokenFields(token, prices),
+    ...toTokenFields(token, prices, toImage),
     traits: token.traits.map(({ name, value }) => ({ name, value })),
     lastSale: lastSale && {
       price: toPriceOrNull(lastSale.raw, token.chain, prices),

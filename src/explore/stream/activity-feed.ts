@@ -8,7 +8,7 @@ import type { Log } from '../../core/log.ts';
 import type { Random } from '../../core/random.ts';
 import { spreadMs } from '../../resilience/backoff.ts';
 import { Pause } from '../../tasks/pause.ts';
-import type { StreamEntry } from './stream-entry.ts';
+import type { StreamEntry, StreamFilter } from './stream-entry.ts';
 import type { LogRange, ReadLog } from './log-reader.ts';
 import { toOffset } from './offset.ts';
 
@@ -19,6 +19,11 @@ export type LogPage = { entries: readonly StreamEntry[]; end: number; isFull: bo
 
 /** The number of positions in a page, and the most events that one read of the log returns. */
 export const PAGE_SIZE = 500;
+/**
+ * The most events of a read that has a filter. It is smaller than a page, because the read searches each kind of each collection for as many
+ * events.
+ */
+const MATCHES_MAX = 100;
 /** The period of the polls. A hint causes an earlier poll. */
 const POLL_MS = 500;
 /** After a failed poll the wait is lengthened at random by up to this share, so that processes do not all poll at once. */
@@ -40,6 +45,8 @@ export class ActivityFeed {
   readonly #options: ActivityFeedOptions;
   readonly #pause = new Pause();
   readonly #pages = new LRUCache<number, Promise<LogRange>>({ max: PAGES_MAX, ttl: PAGE_AGE_MAX_MS });
+  /** Reads with a filter that are in progress, by position and filter. */
+  readonly #matching = new Map<string, Promise<LogPage>>();
   readonly #changeListeners = new Set<() => void>();
   readonly #resetListeners = new Set<() => void>();
   /** The newest events: all those after `#tailStart`. */
@@ -125,14 +132,14 @@ export class ActivityFeed {
 
   /**
    * The events after the position. Returns all of them, without a promise, if they are among the newest events in memory. Otherwise reads
-   * the events up to the end of their page. Null at the end of the log. Rejects with `gone` if events after the position are no longer kept,
-   * and with `unavailable` if the log cannot be read.
+   * the events up to the end of their page, or, with a filter, the next events that pass the filter. Null at the end of the log. Rejects with
+   * `gone` if events after the position are no longer kept, and with `unavailable` if the log cannot be read.
    */
-  read(position: number): LogPage | null | Promise<LogPage> {
-    if (this.#state === null) return this.readPage(position);
+  read(position: number, filter: StreamFilter | null = null): LogPage | null | Promise<LogPage> {
+    if (this.#state !== null && position >= this.#state.newest) return null;
+    if (this.#state === null || position < this.#tailStart)
+      return filter ? this.#readMatching(position, filter) : this.readPage(position);
     const { newest } = this.#state;
-    if (position >= newest) return null;
-    if (position < this.#tailStart) return this.readPage(position);
     return { entries: entriesAfter(this.#tail, position), end: newest, isFull: false };
   }
 
@@ -144,6 +151,22 @@ export class ActivityFeed {
     if (position < oldest - 1) throw new ServiceError('gone', GONE);
     const end = Math.min(pageEnd, Math.max(newest, position));
     return { entries: entriesAfter(entries, position), end, isFull: end === pageEnd };
+  }
+
+  /** Concurrent callers with the same position and filter share one read. */
+  #readMatching(position: number, filter: StreamFilter): Promise<LogPage> {
+    const key = `${position} ${filter.key}`;
+    const running = this.#matching.get(key);
+    if (running) return running;
+    const read = async (): Promise<LogPage> => {
+      const range = await this.#options.read({ after: position, limit: MATCHES_MAX, filter });
+      if (position < range.oldest - 1) throw new ServiceError('gone', GONE);
+      const last = range.entries.length === MATCHES_MAX ? range.entries.at(-1) : undefined;
+      return { entries: range.entries, end: last?.position ?? Math.max(range.newest, position), isFull: false };
+    };
+    const page = read().finally(() => this.#matching.delete(key));
+    this.#matching.set(key, page);
+    return page;
   }
 
   /** Concurrent callers share one read. Only full pages are kept. */

@@ -25,6 +25,11 @@ export function passesFilter({ collectionId, kind }: StreamEntry, { collectionId
   return collectionIds === null || collectionId === null || collectionIds.has(collectionId);
 }
 
+/** Whether the filter leaves out any events. */
+export function isSelective({ collectionIds, kinds }: StreamFilter): boolean {
+  return collectionIds !== null || kinds !== null;
+}
+
 export function toStreamFilter(collectionIds: readonly string[] | null, kinds: readonly string[] | null): StreamFilter {
   const toSet = (texts: readonly string[] | null) => texts && new Set([...texts].sort());
   const filter = { collectionIds: toSet(collectionIds), kinds: toSet(kinds) };

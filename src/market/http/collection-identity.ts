@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { PUBLISHED_CHAIN_IDS } from '../../core/chains.ts';
 import type { Collection } from '../../core/collection.ts';
 import { refOrNull, typeOrNull } from '../../http/schema-builders.ts';
-import { toServedImage } from '../../core/image-url.ts';
+import { LISTED_IMAGE_LENGTH_MAX, toListedImage } from '../../core/image-url.ts';
 import { EXAMPLE_COLLECTION } from './example-collection.ts';
 import type { WirePrice } from './price.ts';
 
@@ -29,8 +29,11 @@ export const collectionIdentity = {
   ),
   name: Type.String({ description: 'Display name.' }),
   slug: typeOrNull<string>('string', 'Platform slug; usable as `{id}`.'),
-  image: typeOrNull<string>('string', 'Image URL.'),
-  banner: typeOrNull<string>('string', 'Banner image URL.'),
+  image: typeOrNull<string>(
+    'string',
+    `Image URL. In a list, null if it has more than ${LISTED_IMAGE_LENGTH_MAX} characters, as an inline image (\`data:\`) may: the response about the single collection has it.`,
+  ),
+  banner: typeOrNull<string>('string', 'Banner image URL. In a list, null for the same reason as `image`.'),
   description: typeOrNull<string>(
     'string',
     'Description as its author wrote it, served unchanged. It may contain markup: escape it before it is put into a page.',
@@ -48,10 +51,11 @@ export const exampleCollectionIdentity = {
   royaltyBps: 500,
 };
 
-export function toCollectionIdentity(collection: Collection) {
+/** `toImage`: selects the image URLs. The default is for lists. */
+export function toCollectionIdentity(collection: Collection, toImage = toListedImage) {
   const { id, chain, contractAddress, name, slug, description, tokenStandard, royaltyBps } = collection;
-  const image = toServedImage(collection.image);
-  const banner = toServedImage(collection.banner);
+  const image = toImage(collection.image);
+  const banner = toImage(collection.banner);
   return { id, chain, contractAddress, name, slug, image, banner, description, tokenStandard, royaltyBps };
 }
 

@@ -6,12 +6,11 @@ import Type from 'typebox';
 import { NO_COLLECTION } from '../../core/collection-versions.ts';
 import { createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
+import { DOCUMENT_CACHE_POLICY, DOCUMENT_PATH, registerDocumentRoute } from '../../http/document-route.ts';
 import { toPublishedDocument } from '../../http/openapi.ts';
 import { closed, dataOf, ref } from '../../http/schema-builders.ts';
 import type { MarketplaceContext } from './context.ts';
 import { marketResponses } from './envelopes.ts';
-
-const CACHE_POLICY = { sharedMaxAgeS: 300, staleWhileRevalidateS: 3_600 };
 
 export const IndexSchema = Type.Object(
   {
@@ -51,7 +50,6 @@ type WireIndex = Static<typeof IndexSchema>;
 
 /** Registers both routes for one interface. `prefix` is the beginning of its paths, such as `/v1`. */
 export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceContext, prefix: string): void {
-  const documentPath = `${prefix}/openapi.json`;
   cachedRoute(app, context, {
     path: prefix,
     schema: {
@@ -66,32 +64,23 @@ export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceCo
         name: context.market.serviceName,
         version: context.version,
         documentation: `${context.baseUrl()}/docs`,
-        openapi: `${context.baseUrl()}${documentPath}`,
+        openapi: `${context.baseUrl()}${prefix}${DOCUMENT_PATH}`,
         endpoints: listEndpoints(app),
       };
-      return createCachedResponse({ cacheTag: NO_COLLECTION, policy: CACHE_POLICY, body: { data } });
+      return createCachedResponse({ cacheTag: NO_COLLECTION, policy: DOCUMENT_CACHE_POLICY, body: { data } });
     },
   });
 
-  cachedRoute(app, context, {
-    path: documentPath,
-    schema: {
-      operationId: 'getOpenApi',
-      summary: 'Read this document',
-      description: 'The machine-readable description of this interface, OpenAPI 3.1.',
-      tags: ['Service'],
-      response: marketResponses({
-        type: 'object',
-        description: 'An OpenAPI 3.1 document.',
-        examples: [{ openapi: '3.1.0', info: { title: 'Mercat marketplace interface', version: '1.0.0' }, paths: {} }],
-      }),
-    },
-    respond: async () =>
-      createCachedResponse({
-        cacheTag: NO_COLLECTION,
-        policy: CACHE_POLICY,
-        body: toPublishedDocument(app, context.baseUrl()),
-      }),
+  registerDocumentRoute(app, context, prefix, {
+    operationId: 'getOpenApi',
+    summary: 'Read this document',
+    description: 'The machine-readable description of this interface, OpenAPI 3.1.',
+    tags: ['Service'],
+    response: marketResponses({
+      type: 'object',
+      description: 'An OpenAPI 3.1 document.',
+      examples: [{ openapi: '3.1.0', info: { title: 'Mercat marketplace interface', version: '1.0.0' }, paths: {} }],
+    }),
   });
 }
 

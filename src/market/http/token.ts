@@ -8,7 +8,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
 import { closed, dataOf, ref, refOrNull, typeOrNull } from '../../http/schema-builders.ts';
-import { toServedImage } from '../../core/image-url.ts';
+import { LISTED_IMAGE_LENGTH_MAX, toListedImage, toServedImage } from '../../core/image-url.ts';
 import type { Market } from '../market.ts';
 import type { Token, TokenLocation } from '../token.ts';
 import { readToken } from '../token.ts';
@@ -29,7 +29,10 @@ const OWNER_KINDS = ['wallet', 'custody', 'unknown'] as const;
 export const tokenFields = {
   ...assetIdentity,
   name: typeOrNull<string>('string', 'Name of the token.'),
-  image: typeOrNull<string>('string', 'Image URL.'),
+  image: typeOrNull<string>(
+    'string',
+    `Image URL. In a response with several tokens, null if it has more than ${LISTED_IMAGE_LENGTH_MAX} characters, as an inline image (\`data:\`) may: the response about the single token has it.`,
+  ),
   rarity: Type.Object({ rank: countOrNull('Rarity rank; 1 is rarest.') }, { description: 'Rarity.', ...closed }),
   owner: Type.Object(
     {
@@ -83,11 +86,12 @@ export const TokenDetailSchema = Type.Object(
   },
 );
 
-export function toTokenFields(token: Token, prices: PriceContext) {
+/** `toImage`: selects the image URL. The default is for lists. */
+export function toTokenFields(token: Token, prices: PriceContext, toImage = toListedImage) {
   return {
     ...toAssetIdentity(token, token.asset),
     name: token.name,
-    image: toServedImage(token.image),
+    image: toImage(token.image),
     rarity: { rank: token.rarityRank },
     owner: token.owner,
     listing: token.listing && toListingItem(token.listing, token, prices),
@@ -96,7 +100,7 @@ export function toTokenFields(token: Token, prices: PriceContext) {
 
 function toWireToken(token: Token, prices: PriceContext): Static<typeof TokenDetailSchema> {
   const lastSalePrice = toPriceOrNull(token.lastSale?.raw ?? null, token.chain, prices);
-  return { ...toTokenFields(token, prices), lastSale: lastSalePrice && { price: lastSalePrice } };
+  return { ...toTokenFields(token, prices, toServedImage), lastSale: lastSalePrice && { price: lastSalePrice } };
 }
 
 /**

@@ -10,6 +10,7 @@ const CODES: Record<number, string> = {
   408: 'bad_request',
   429: 'rate_limited',
   431: 'bad_request',
+  503: 'unavailable',
 };
 
 /** Internal details: a stack trace, a file name, SQL, the name of a library, a network address, the name of an error class. */

@@ -6,6 +6,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { ServiceError } from '../../../core/errors.ts';
 import type { ActivityFeed } from '../../stream/activity-feed.ts';
 import type { StreamFilter } from '../../stream/stream-entry.ts';
+import { isSelective } from '../../stream/stream-entry.ts';
 import type { Chunks } from './chunks.ts';
 import { toComment } from './event-stream.ts';
 
@@ -29,11 +30,16 @@ export type SubscriptionOptions = {
   onSent: (events: number, newest: number) => void;
 };
 
+/** If fewer than one in this many events passes the filter, older events are read with the filter, and otherwise in pages that all clients share. */
+const SPARSE_FACTOR = 10;
+
 export class Subscription {
   readonly #options: SubscriptionOptions;
   #position: number;
   /** The last position that the client has received, in an event or in an `id` line. */
   #namedPosition: number;
+  /** Whether older events are read with the filter. */
+  #isSparse: boolean;
   #isSending = false;
   /** Whether the log may have events after `#position`. */
   #isDue = false;
@@ -45,6 +51,7 @@ export class Subscription {
     this.#options = options;
     this.#position = options.position;
     this.#namedPosition = options.position;
+    this.#isSparse = isSelective(options.filter);
     options.response.once('close', () => this.#end('closed'));
   }
 
@@ -105,11 +112,12 @@ export class Subscription {
   /** Returns whether there may be more to send. */
   async #sendChunk(): Promise<boolean> {
     const { feed, chunks, filter, onSent } = this.#options;
-    let page = feed.read(this.#position);
+    let page = feed.read(this.#position, this.#isSparse ? filter : null);
     // Other work runs between two reads of older events, so that clients that catch up do not delay the other clients.
     if (page instanceof Promise) [page] = await Promise.all([page, yieldToOthers()]);
     if (this.#isEnded || page === null || page.end === this.#position) return false;
     const chunk = chunks.take(page, this.#position, filter);
+    this.#isSparse = isSelective(filter) && chunk.events * SPARSE_FACTOR < chunk.position - this.#position;
     this.#position = chunk.position;
     if (chunk.events > 0) {
       this.#namedPosition = chunk.namedPosition;
