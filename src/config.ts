@@ -36,6 +36,8 @@ export type Config = ServiceSettings &
   StreamSettings & {
     /** The marketplaces and other vendors that the service reads, each with its settings. */
     vendors: readonly ConfiguredVendor[];
+    /** The settings that differ from their defaults, by name, as the text that was given. Secrets are masked. */
+    given: Readonly<Record<string, string>>;
   };
 
 type ServiceSettings = {
@@ -360,6 +362,16 @@ export function readConfig(
     ...readSettings(METADATA_SETTINGS, valueOf),
     rpcUrls: new Map(rpcUrls.filter(([, urls]) => urls.length > 0)),
     vendors: vendors.map((vendor) => vendor.configure(valueOf)),
+    given: Object.fromEntries(
+      [
+        ...listSettings(vendors).map((setting) => ({ setting, name: setting.name })),
+        ...[...endpointSettings.keys()].map((name) => ({ setting: RPC_URLS_SETTING, name })),
+      ].flatMap(({ setting, name }) => {
+        const text = textOf(name);
+        const isDefault = text === '' || text === setting.default;
+        return isDefault ? [] : [[name, setting.secret ? '***' : text.replace(CREDENTIALS, '//…@')]];
+      }),
+    ),
   };
 }
 

@@ -60,6 +60,7 @@ import type { RunningTasks } from './workers/start.ts';
 import type { StatusProvider } from './core/status.ts';
 import { createStatusReader } from './core/status.ts';
 import { listUnrecordedCollections } from './market/queries/unrecorded-collections.ts';
+import { insertStart, readServiceHistory } from './database/service-history.ts';
 import { createDatabaseStatus } from './database/status.ts';
 import { readVersion } from './version.ts';
 import { WebhookWorker } from './shop/webhooks/worker.ts';
@@ -100,6 +101,8 @@ export type Service = {
   close(): Promise<void>;
 };
 
+/** How many entries of the history an operation returns by default. */
+const HISTORY_LENGTH = 50;
 /** The period at which recent views are written to the database, from which the workers read them. */
 const RECENT_VIEWS_PERIOD_MS = 5_000;
 /** If the indexer database cannot be reached, its migration is repeated after this time. */
@@ -165,6 +168,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const context = createContext({ ...options, clock, databases, replicas });
   const { market, changes, secretKeys } = context;
   closers.push(context.close);
+  if (membership?.isFirst ?? true) await recordStart(context, 'serve');
   const telemetry = await openTelemetry(context, closers);
   closers.push(
     startPeriodic(
@@ -353,6 +357,15 @@ function toShopContext(context: ServiceContext): ShopContext & { main: Database 
   return { main, clock, log, serviceName, secretKeys };
 }
 
+/** A start that cannot be recorded, for example because the disk is full, goes on. */
+async function recordStart({ main, config, log }: ServiceContext, command: string): Promise<void> {
+  try {
+    await insertStart(main, { command, version: readVersion(), settings: config.given });
+  } catch (error) {
+    log.warn('the start could not be recorded', { error });
+  }
+}
+
 /** The operations for the operator's commands, called over the local socket of a running server or in the command's own process. */
 export function createOperations(context: ServiceContext, workers: Pick<Workers, 'nudge' | 'tasks'>): Operations {
   const shop = toShopContext(context);
@@ -362,6 +375,7 @@ export function createOperations(context: ServiceContext, workers: Pick<Workers,
     ...createSecretOperations(shop),
     ...workers.tasks.operations,
     ...createImportOperations(context),
+    'history.read': ({ limit }) => readServiceHistory(context, typeof limit === 'number' ? limit : HISTORY_LENGTH),
     'collections.unrecorded': () => listUnrecordedCollections(context.indexer),
     'sample.remove': async () => ({ collections: await removeSample(context) }),
   };
@@ -472,6 +486,7 @@ export async function startWorkerProcess({
     const clock = await startClock(databases, log, closers);
     const context = createContext({ config, log, clock, databases });
     closers.push(context.close);
+    await recordStart(context, 'work');
     const telemetry = await openTelemetry(context, closers);
     await requireSecretKeys(context);
     const workers = await startWorkers(context, { drive: true });

@@ -67,8 +67,8 @@ async function runAudit(options: Options, io: CommandIo): Promise<void> {
     throw new OperatorError('--replay compares everything: use it without --sample and --seed', { exitCode: 2 });
   }
   const report = (await (replay
-    ? callService('audit.replay', { chain })
-    : callService('audit', { chain, sample, seed }))) as AuditReport;
+    ? callService(io.signal, 'audit.replay', { chain })
+    : callService(io.signal, 'audit', { chain, sample, seed }))) as AuditReport;
   io.stdout.write(json ? `${JSON.stringify(report)}\n` : describeReport(report, io.stdout));
   if (report.drift > 0 || report.unreadable > 0) io.exitCode = 1;
 }

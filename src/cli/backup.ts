@@ -6,6 +6,7 @@ import type { BackupState } from '../database/backup/jobs.ts';
 import type { BackupResult } from '../database/backup/write.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { connect } from './connect.ts';
+import { withPatience } from './interruption.ts';
 import { describeRows, Progress } from './progress.ts';
 
 const BYTES_OF_MB = 1_000_000;
@@ -44,7 +45,7 @@ async function runBackup(file: string, { force, json }: { force?: true; json?: t
 
 async function writeBackup(target: { file: string; force: boolean }, io: CommandIo): Promise<BackupResult> {
   // A backup must not change the databases, so no migrations are applied.
-  await using service = await connect({ migrate: false, bypassServer: true });
+  await using service = await connect(withPatience(io.signal), { migrate: false, bypassServer: true });
   const progress = new Progress(io.stderr);
   const startedAt = performance.now();
   try {

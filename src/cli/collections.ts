@@ -90,7 +90,7 @@ function vendorNamesOf(options: Readonly<Record<string, unknown>>): Record<strin
 
 async function addCollection(collection: { chain: string; address: string }, options: AddOptions, io: CommandIo) {
   const { json, name, slug, launched, fromBlock, dryRun = false } = options;
-  const added = (await callService('collections.add', {
+  const added = (await callService(io.signal, 'collections.add', {
     ...collection,
     name,
     slug,
@@ -101,8 +101,8 @@ async function addCollection(collection: { chain: string; address: string }, opt
   io.stdout.write(json ? `${JSON.stringify(added)}\n` : describeAdded(added));
 }
 
-async function listCollections({ json }: Options, { stdout }: CommandIo): Promise<void> {
-  const followed = (await callService('collections.list', {})) as Followed[];
+async function listCollections({ json }: Options, { stdout, signal }: CommandIo): Promise<void> {
+  const followed = (await callService(signal, 'collections.list', {})) as Followed[];
   const rows = followed.map(({ collectionId, state, progress, name }) => [
     collectionId,
     state === 'catching up' && progress !== null ? `${state} (${progress} %)` : state,
@@ -119,7 +119,7 @@ async function removeCollection(
   io: CommandIo,
 ): Promise<void> {
   if (purge && !yes) await requireConfirmation(`delete everything that is stored about ${printable(id)}`, io);
-  const removed = (await callService('collections.remove', { id, purge })) as Removed;
+  const removed = (await callService(io.signal, 'collections.remove', { id, purge })) as Removed;
   io.stdout.write(json ? `${JSON.stringify(removed)}\n` : describeRemoved(removed));
 }
 

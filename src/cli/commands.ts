@@ -66,6 +66,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./sync.ts')).defineSync,
   },
   {
+    name: 'history',
+    summary: 'show the starts, migrations and changed settings of the service',
+    load: async () => (await import('./history.ts')).defineHistory,
+  },
+  {
     name: 'status',
     summary: 'show the state of databases, chains, sources and tasks',
     load: async () => (await import('./status.ts')).defineStatus,

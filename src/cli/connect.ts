@@ -1,13 +1,15 @@
 // How a command reaches the service: through the running server or, if none runs, by opening the databases in this process. Only one
 // process can open the embedded database, so a command cannot open the embedded database while a server runs.
 
+import { lstatSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { readConfig } from '../config.ts';
 import { OperatorError } from '../core/errors.ts';
-import { hasEmbeddedDatabase } from '../database/embedded/location.ts';
+import { embeddedDirectoryOf, hasEmbeddedDatabase } from '../database/embedded/location.ts';
+import { describingPermissions } from '../database/embedded/permissions.ts';
 import { isServerListening, socketPathOf } from '../server/local-socket.ts';
-import { connectToServer } from './server-connection.ts';
+import { connectToServer, toStopError } from './server-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 
 export type ConnectOptions = {
@@ -26,31 +28,43 @@ export type ConnectOptions = {
 const STARTING_SERVER_TIMEOUT_MS = 20_000;
 const POLL_PERIOD_MS = 100;
 
-/** Connects to the service. Disposing of the connection closes what this process opened. A server keeps running. */
-export async function connect(options: ConnectOptions = {}): Promise<ServiceConnection> {
+/**
+ * Connects to the service. `signal`: the signal of the command, which ends the wait for a server, and each call. Disposing of the connection
+ * closes what this process opened. A server keeps running.
+ */
+export async function connect(signal: AbortSignal, options: ConnectOptions = {}): Promise<ServiceConnection> {
   const config = readConfig();
   const socketPath = socketPathOf(config.dataDir);
   const mayUseServer = config.databaseUrl === null || !options.bypassServer;
   const startedAt = performance.now();
   for (;;) {
-    if (mayUseServer && (await isServerListening(socketPath))) return connectToServer(socketPath);
+    if (mayUseServer && (await isServerListening(socketPath))) return connectToServer(socketPath, signal);
     if (!options.create) requireDatabase(config);
     const { openInProcess } = await import('./in-process.ts');
-    const opened = await openInProcess(config, { migrate: options.migrate ?? true });
+    const opened = await openInProcess(config, { migrate: options.migrate ?? true, signal });
     if (!(opened instanceof Error)) return opened;
     if (performance.now() - startedAt > STARTING_SERVER_TIMEOUT_MS) throw opened;
-    await delay(POLL_PERIOD_MS);
+    await delay(POLL_PERIOD_MS, undefined, { signal }).catch(() => {
+      throw toStopError(signal.reason);
+    });
   }
 }
 
-export async function callService(operation: string, input: object, options?: ConnectOptions): Promise<unknown> {
-  await using service = await connect(options);
+export async function callService(
+  signal: AbortSignal,
+  operation: string,
+  input: object,
+  options?: ConnectOptions,
+): Promise<unknown> {
+  await using service = await connect(signal, options);
   return await service.call(operation, input);
 }
 
 /** Throws if the embedded database of the settings does not exist, because a command that only reads must not create it. */
 export function requireDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): void {
   if (databaseUrl !== null || hasEmbeddedDatabase(dataDir)) return;
+  // `hasEmbeddedDatabase` is also false if this user may not search the data directory.
+  describingPermissions(dataDir, () => lstatSync(embeddedDirectoryOf(dataDir), { throwIfNoEntry: false }));
   throw new OperatorError(
     `there is no database in ${dataDir}: set DATA_DIR or DATABASE_URL to the database of the service, or create a database with mercat serve`,
   );

@@ -138,7 +138,12 @@ async function simulate({ stdout }: CommandIo, { devnet, service, request, signa
   for (const network of devnet.networks) {
     const { chain, collections } = network.world;
     for (const { address, name } of collections)
-      await callServer(service.socketPath, 'collections.add', { chain: chain.id, address, name, fromBlock: 0 });
+      await callServer(
+        service.socketPath,
+        'collections.add',
+        { chain: chain.id, address, name, fromBlock: 0 },
+        { signal },
+      );
     const { simulation, book: firstListings } = await startSimulation(network, { ...request, marketplace });
     simulations.push(simulation);
     const endpoint = endpoints.use(await startWalletEndpoint(simulation, (step) => stdout.write(describeStep(step))));

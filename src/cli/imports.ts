@@ -5,6 +5,7 @@ import type { UndoCounts, UndoPart, UndoPosition } from '../intake/undo/undo-imp
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
 import { callService, connect } from './connect.ts';
+import { withPatience } from './interruption.ts';
 import { formatTable, printable } from './output.ts';
 import { Progress } from './progress.ts';
 
@@ -35,8 +36,8 @@ Exit codes:
     .action((id, options) => undoImport(id, options, io));
 };
 
-async function listImports({ json }: { json?: true }, { stdout }: CommandIo): Promise<void> {
-  const listed = (await callService('imports.list', {})) as ListedImport[];
+async function listImports({ json }: { json?: true }, { stdout, signal }: CommandIo): Promise<void> {
+  const listed = (await callService(signal, 'imports.list', {})) as ListedImport[];
   if (json) stdout.write(`${JSON.stringify(listed)}\n`);
   else if (listed.length === 0) stdout.write('nothing was imported\n');
   else {
@@ -62,7 +63,9 @@ function describeUndo({ undo, undoable, endedAt }: ListedImport): string {
 type UndoOptions = { dryRun?: true; json?: true };
 
 async function undoImport(id: string, { dryRun, json }: UndoOptions, io: CommandIo): Promise<void> {
-  const undo = dryRun ? ((await callService('imports.undo', { id, dryRun })) as UndoPart) : await undoAll(id, io);
+  const undo = dryRun
+    ? ((await callService(io.signal, 'imports.undo', { id, dryRun })) as UndoPart)
+    : await undoAll(id, io);
   const kept = Object.values(undo.rows).reduce((sum, counts) => sum + counts.kept, 0);
   if (json) {
     const { next: _next, ...result } = undo;
@@ -74,7 +77,7 @@ async function undoImport(id: string, { dryRun, json }: UndoOptions, io: Command
 /** Undoes the parts of an import in turn, until all are undone or the command is interrupted. */
 async function undoAll(id: string, { stderr, signal }: CommandIo): Promise<UndoPart> {
   const progress = new Progress(stderr);
-  await using service = await connect();
+  await using service = await connect(withPatience(signal));
   let total: UndoPart | null = null;
   let position: UndoPosition | null = null;
   try {

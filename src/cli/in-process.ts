@@ -3,6 +3,7 @@
 
 import type { Config } from '../config.ts';
 import { createContext } from '../context.ts';
+import { OperatorError } from '../core/errors.ts';
 import { createLog } from '../core/log.ts';
 import { BackupJobs } from '../database/backup/jobs.ts';
 import { DatabaseClock } from '../database/clock.ts';
@@ -10,28 +11,30 @@ import { MoveJobs } from '../database/index-move/jobs.ts';
 import { DirectoryInUse } from '../database/embedded/lock.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDatabases } from '../database/open.ts';
+import { describeDatabaseFailure } from '../database/port.ts';
 import { importRecords } from '../intake/import.ts';
 import { createOperations, startWorkers } from '../service.ts';
 import type { Operations } from '../shop/operations.ts';
 import { createStatusReader } from '../core/status.ts';
 import { createDatabaseStatus } from '../database/status.ts';
 import { readVersion } from '../version.ts';
+import { toStopError } from './server-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 
 /** Opens the databases. Returns an error if another process has the embedded database open. */
 export async function openInProcess(
   config: Config,
-  options: { migrate: boolean },
+  options: { migrate: boolean; signal: AbortSignal },
 ): Promise<ServiceConnection | DirectoryInUse> {
   try {
     return await open(config, options);
   } catch (error) {
     if (error instanceof DirectoryInUse) return error;
-    throw error;
+    throw toOperatorError(error);
   }
 }
 
-async function open(config: Config, options: { migrate: boolean }): Promise<ServiceConnection> {
+async function open(config: Config, options: { migrate: boolean; signal: AbortSignal }): Promise<ServiceConnection> {
   await using opening = new AsyncDisposableStack();
   const log = createLog(config.logLevel);
   const databases = opening.adopt(await openDatabases(config, log), ({ close }) => close());
@@ -52,12 +55,35 @@ async function open(config: Config, options: { migrate: boolean }): Promise<Serv
   };
   const opened = opening.move();
   return {
-    call: async (operation, input) => {
+    call: async (operation, input, { signal } = options) => {
       const call = new Map(Object.entries(operations)).get(operation);
       if (!call) throw new Error(`there is no operation ${operation}`);
-      return call({ ...input });
+      try {
+        return await untilAborted(call({ ...input }), signal);
+      } catch (error) {
+        throw toOperatorError(error);
+      }
     },
-    import: (source, options, onEvent) => importRecords(context, source, { ...options, onEvent }),
+    import: (source, importOptions, onEvent) => importRecords(context, source, { ...importOptions, onEvent }),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
+}
+
+/** Settles like `work`, or rejects when the signal aborts. The work then ends when the databases are closed. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const stopped = Promise.withResolvers<never>();
+  const stop = () => stopped.reject(toStopError(signal.reason));
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([work, stopped.promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** A failure of a database is no bug, so it is reported in one sentence. Every other error is returned unchanged. */
+function toOperatorError(error: unknown): unknown {
+  const failure = describeDatabaseFailure(error);
+  return failure === null ? error : new OperatorError(failure, { cause: error });
 }

@@ -16,3 +16,15 @@ export class Interruption extends Error {
 export function isTerminated({ reason }: AbortSignal): boolean {
   return reason instanceof Interruption && reason.stopSignal === 'SIGTERM';
 }
+
+/** A job that is stopped has this long to undo its work and to report what it has done. */
+const STOP_PATIENCE_MS = 10_000;
+
+/** Returns a signal that aborts some time after `signal` aborts, for the calls with which a command stops a job and reads its result. */
+export function withPatience(signal: AbortSignal): AbortSignal {
+  const ended = new AbortController();
+  const end = () => setTimeout(() => ended.abort(signal.reason), STOP_PATIENCE_MS).unref();
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  return ended.signal;
+}

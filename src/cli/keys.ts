@@ -2,6 +2,8 @@
 
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { OperatorError } from '../core/errors.ts';
+import type { KeyUsage } from '../shop/operations.ts';
+import { USAGE_DAYS } from '../shop/operations.ts';
 import { INTAKE_SCOPES, needsShop, STORE_SCOPES } from '../shop/keys/scopes.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
@@ -20,6 +22,7 @@ type Listed = Omit<Issued, 'secret'> & { name: string | null; revokedAt: string 
 type Options = { json?: true };
 
 const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
 const SECRET_NOTE = 'The secret is printed only once, because the service stores only a digest of it.';
 
 export const defineKeys: DefineCommand = (keys, io) => {
@@ -38,6 +41,7 @@ export const defineKeys: DefineCommand = (keys, io) => {
       `
 Scopes of a shop: ${STORE_SCOPES.join(', ')}. Write does not include read.
 Scopes of the intake: ${INTAKE_SCOPES.join(', ')}. A key with only these scopes needs no shop.
+Without a shop, intake:write cannot import products.
 
 Example:
   mercat keys create --shop "Corner shop" --scopes products:read,inventory:read --expires 90d`,
@@ -50,6 +54,15 @@ Example:
     .option('--shop <name>', 'only the keys of this shop')
     .option('--json', JSON_OPTION)
     .action((options) => listKeys(options, io));
+
+  keys
+    .command('usage')
+    .description(
+      `Show how many requests each key has sent, those beyond its limit included. With --json, by day (UTC) for ${USAGE_DAYS} days. A running server counts a request within seconds.`,
+    )
+    .option('--shop <name>', 'only the keys of this shop')
+    .option('--json', JSON_OPTION)
+    .action((options) => showUsage(options, io));
 
   keys
     .command('rotate')
@@ -69,31 +82,59 @@ Example:
 
 type CreateOptions = Options & { scopes: string[]; shop?: string; name?: string; expires?: string };
 
-async function createKey({ scopes, shop, name, expires, json }: CreateOptions, { stdout }: CommandIo): Promise<void> {
+async function createKey(
+  { scopes, shop, name, expires, json }: CreateOptions,
+  { stdout, signal }: CommandIo,
+): Promise<void> {
   if (shop === undefined && scopes.some(needsShop)) {
     throw new OperatorError('--shop is needed for the scopes of a shop; see mercat keys create --help', {
       exitCode: 2,
     });
   }
-  const key = (await callService('keys.create', { shop, name, scopes, expiresAt: expires })) as Issued;
+  const key = (await callService(signal, 'keys.create', { shop, name, scopes, expiresAt: expires })) as Issued;
   stdout.write(json ? `${JSON.stringify(key)}\n` : describeIssued(key));
 }
 
-async function rotateKey(id: string, { overlap, json }: Options & { overlap: number }, { stdout }: CommandIo) {
-  const key = (await callService('keys.rotate', { id, overlapMs: overlap * HOUR_MS })) as Issued;
+async function rotateKey(id: string, { overlap, json }: Options & { overlap: number }, { stdout, signal }: CommandIo) {
+  const key = (await callService(signal, 'keys.rotate', { id, overlapMs: overlap * HOUR_MS })) as Issued;
   stdout.write(json ? `${JSON.stringify(key)}\n` : describeIssued(key));
 }
 
-async function revokeKey(id: string, { json }: Options, { stdout }: CommandIo): Promise<void> {
-  const result = await callService('keys.revoke', { id });
+async function revokeKey(id: string, { json }: Options, { stdout, signal }: CommandIo): Promise<void> {
+  const result = await callService(signal, 'keys.revoke', { id });
   stdout.write(json ? `${JSON.stringify(result)}\n` : `key ${id} is revoked\n`);
 }
 
-async function listKeys({ shop, json }: Options & { shop?: string }, { stdout }: CommandIo): Promise<void> {
-  const keys = (await callService('keys.list', { shop })) as Listed[];
+async function listKeys({ shop, json }: Options & { shop?: string }, { stdout, signal }: CommandIo): Promise<void> {
+  const keys = (await callService(signal, 'keys.list', { shop })) as Listed[];
   const heads = ['id', 'prefix', 'shop', 'name', 'scopes', 'end', 'last used'];
   if (json) stdout.write(`${JSON.stringify(keys)}\n`);
   else stdout.write(keys.length > 0 ? formatTable(heads, keys.map(toRow), stdout) : 'there are no keys\n');
+}
+
+async function showUsage({ shop, json }: Options & { shop?: string }, { stdout, signal }: CommandIo): Promise<void> {
+  const usage = (await callService(signal, 'keys.usage', { shop })) as KeyUsage[];
+  const heads = ['id', 'shop', 'name', 'today', '7 days', `${USAGE_DAYS} days`, 'last used'];
+  const rows = usage.map(({ id, shop: owner, name, today, days, lastUsedAt }) => {
+    const since = (length: number) => toDay(Date.parse(today) - (length - 1) * DAY_MS);
+    const sumFrom = (first: string) =>
+      days.filter(({ day }) => day >= first).reduce((sum, { requests }) => sum + requests, 0);
+    return [
+      id,
+      owner ?? 'no shop',
+      name,
+      sumFrom(today),
+      sumFrom(since(7)),
+      sumFrom(since(USAGE_DAYS)),
+      lastUsedAt ?? 'never',
+    ];
+  });
+  if (json) stdout.write(`${JSON.stringify(usage)}\n`);
+  else stdout.write(rows.length > 0 ? formatTable(heads, rows, stdout) : 'there are no keys\n');
+}
+
+function toDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
 }
 
 function toRow({ id, prefix, shop, name, scopes, revokedAt, expiresAt, lastUsedAt }: Listed) {

@@ -7,6 +7,7 @@ import type { MoveJobState, MovePlan } from '../database/index-move/jobs.ts';
 import type { MoveResult } from '../database/index-move/move.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { connect } from './connect.ts';
+import { withPatience } from './interruption.ts';
 import { formatTable } from './output.ts';
 import { Progress } from './progress.ts';
 import type { ServiceConnection } from './service-connection.ts';
@@ -49,7 +50,7 @@ async function runMoveIndex({ to, dryRun, abandon, json }: Options, io: CommandI
   if (to === undefined && !abandon)
     throw new OperatorError('--to is missing: the URL of the new database', { exitCode: 2 });
   // The move requires the schema of this version, but does not create it: other nodes may have an earlier version.
-  await using service = await connect({ migrate: false, bypassServer: true });
+  await using service = await connect(withPatience(io.signal), { migrate: false, bypassServer: true });
   const print = <T>(result: T, describe: (result: T, io: CommandIo) => string) =>
     io.stdout.write(json ? `${JSON.stringify(result)}\n` : describe(result, io));
   if (abandon) print((await service.call('move.abandon', { to: to ?? null })) as Abandoned, describeAbandoned);

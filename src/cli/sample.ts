@@ -15,8 +15,8 @@ export const defineSample: DefineCommand = (sample, io) => {
     .action((options) => removeSample(options, io));
 };
 
-async function removeSample({ json }: { json?: true }, { stdout }: CommandIo): Promise<void> {
-  const removed = (await callService('sample.remove', {})) as { collections: number };
+async function removeSample({ json }: { json?: true }, { stdout, signal }: CommandIo): Promise<void> {
+  const removed = (await callService(signal, 'sample.remove', {})) as { collections: number };
   if (json) stdout.write(`${JSON.stringify(removed)}\n`);
   else
     stdout.write(

@@ -42,7 +42,7 @@ export const defineSecrets: DefineCommand = (secrets, io) => {
 };
 
 async function listSecrets({ json }: Options, io: CommandIo): Promise<void> {
-  const report = (await callService('secrets.list', {})) as SecretsReport;
+  const report = (await callService(io.signal, 'secrets.list', {})) as SecretsReport;
   io.stdout.write(json ? `${JSON.stringify(report)}\n` : describeReport(report, io));
 }
 
@@ -59,7 +59,11 @@ function describeReport({ currentKeyId, stored }: SecretsReport, { stdout }: Com
   return `${rows.length > 0 ? formatTable(['what', 'stored', 'number'], rows, stdout) : 'no secrets are stored\n'}${current}\n`;
 }
 
-async function storeSecrets(action: 'encrypt' | 'decrypt', { json }: Options, { stdout }: CommandIo): Promise<void> {
-  const result = (await callService(`secrets.${action}`, {})) as { changed: number };
+async function storeSecrets(
+  action: 'encrypt' | 'decrypt',
+  { json }: Options,
+  { stdout, signal }: CommandIo,
+): Promise<void> {
+  const result = (await callService(signal, `secrets.${action}`, {})) as { changed: number };
   stdout.write(json ? `${JSON.stringify(result)}\n` : `rows ${action}ed: ${result.changed}\n`);
 }

@@ -26,15 +26,15 @@ export const defineShops: DefineCommand = (shops, io) => {
     .action((options) => listShops(options, io));
 };
 
-async function createShop(name: string, { json }: Options, { stdout }: CommandIo): Promise<void> {
-  const shop = (await callService('shops.create', { name }, { create: true })) as Shop;
+async function createShop(name: string, { json }: Options, { stdout, signal }: CommandIo): Promise<void> {
+  const shop = (await callService(signal, 'shops.create', { name }, { create: true })) as Shop;
   stdout.write(
     json ? `${JSON.stringify(shop)}\n` : `created the shop ${printable(shop.name)} with the id ${shop.id}\n`,
   );
 }
 
-async function listShops({ json }: Options, { stdout }: CommandIo): Promise<void> {
-  const shops = (await callService('shops.list', {})) as Shop[];
+async function listShops({ json }: Options, { stdout, signal }: CommandIo): Promise<void> {
+  const shops = (await callService(signal, 'shops.list', {})) as Shop[];
   const rows = shops.map(({ id, name }) => [id, name]);
   if (json) stdout.write(`${JSON.stringify(shops)}\n`);
   else stdout.write(rows.length > 0 ? formatTable(['id', 'name'], rows, stdout) : 'there are no shops\n');

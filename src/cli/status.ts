@@ -7,6 +7,7 @@ import type { RedisWindowsStatus } from '../server/rate-limit/redis-windows.ts';
 import type { DatabaseStatus } from '../database/status.ts';
 import type { ProcessReport } from '../processes/calls.ts';
 import type { SalesStatus } from '../market/sales-status.ts';
+import type { DeliveryQueue } from '../shop/queries/delivery-queue.ts';
 import type { TaskStatus } from '../tasks/task-status.ts';
 import type { UpstreamSummary } from '../tasks/upstream-status.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
@@ -23,6 +24,7 @@ type Status = {
   chains: readonly ChainStatus[] | null;
   sales: readonly SalesStatus[] | null;
   tasks: readonly TaskStatus[] | null;
+  webhooks: DeliveryQueue | null;
   /** The metadata of followed collections with the hosts of failures. Null if it cannot be read. */
   metadata: readonly CollectionMetadataStatus[] | null;
   /** Collections with rows and without a collection record, at most UNRECORDED_MAX. Null if they cannot be read. */
@@ -35,21 +37,26 @@ type Status = {
 export const defineStatus: DefineCommand = (status, io) => {
   status
     .description(
-      'Show the serving processes, whether the databases respond, how far each chain has been read, and whether rate limits are shared through Redis. ' +
-        'For each task, show its state, its last success, its rows, and the circuit breakers and request budgets of the sources ' +
+      'Show the serving processes, whether the databases respond, how far each chain has been read, whether rate limits are shared through Redis, ' +
+        'and the queue of webhooks. For each task, show its state, its last success, its rows, and the circuit breakers and request budgets of the sources ' +
         'that it reads. List the collections that have rows but no collection record.',
     )
     .option('--json', JSON_OPTION)
     .action((options) => printStatus(options, io));
 };
 
-async function printStatus({ json }: { json?: true }, { stdout }: CommandIo): Promise<void> {
-  await using service = await connect();
+async function printStatus({ json }: { json?: true }, { stdout, signal }: CommandIo): Promise<void> {
+  await using service = await connect(signal);
   const status = (await service.call('status', {})) as Status;
   // `sync.read` returns more about tasks than the public status. If the public status of the tasks cannot be read, `sync.read` fails too.
   const tasks = status.unavailable.includes('tasks') ? null : ((await service.call('sync.read', {})) as TaskStatus[]);
-  const metadata = (await service.call('metadata.read', {}).catch(() => null)) as Status['metadata'];
-  const unrecordedCollections = (await service.call('collections.unrecorded', {}).catch(() => null)) as string[] | null;
+  const readOrNull = (operation: string) =>
+    service.call(operation, {}).catch((error: unknown) => {
+      if (signal.aborted) throw error;
+      return null;
+    });
+  const metadata = (await readOrNull('metadata.read')) as Status['metadata'];
+  const unrecordedCollections = (await readOrNull('collections.unrecorded')) as string[] | null;
   const complete: Status = { ...status, tasks, metadata, unrecordedCollections };
   stdout.write(json ? `${JSON.stringify(complete)}\n` : describeStatus(complete, stdout));
 }
@@ -63,6 +70,7 @@ function describeStatus(status: Status, stdout: CommandIo['stdout']): string {
     rateLimits ? `rate limits: ${RATE_LIMITS[rateLimits.counted]}\n` : '',
     describeChains(chains ?? [], stdout),
     describeSales(sales ?? []),
+    status.webhooks ? describeWebhooks(status.webhooks) : '',
     describeTasks(tasks ?? [], stdout),
     describeUpstreams(tasks ?? [], stdout),
     describeMetadata(metadata ?? [], stdout),
@@ -150,6 +158,16 @@ function describeSales(sales: readonly SalesStatus[]): string {
   return `sales that are in no volume, because they have no native price: ${counts.join(', ')}\n`;
 }
 
+function describeWebhooks(queue: DeliveryQueue): string {
+  const { pending, due, events, oldestDueAgeSeconds, failingWebhooks, failingDue } = queue;
+  const late = oldestDueAgeSeconds > 0 ? `, the worker is ${toSpan(oldestDueAgeSeconds)} late` : '';
+  const failing =
+    failingWebhooks > 0
+      ? `${failingWebhooks} webhooks fail, for which ${failingDue} deliveries are due: see mercat webhooks status\n`
+      : '';
+  return `webhooks: ${pending} deliveries wait, ${due} of them are due, ${events} events have no deliveries yet${late}\n${failing}`;
+}
+
 const TASK_STYLES: Partial<Record<TaskStatus['state'], Style>> = {
   ok: 'green',
   partial: 'yellow',
@@ -208,10 +226,11 @@ function describeFailure({ reason, host }: { reason: string; host: string | null
 
 function describeProblems(tasks: readonly TaskStatus[], chains: readonly ChainStatus[]): string {
   const lines = [
-    ...chains.flatMap(({ chain, note, comparison }) => [
+    ...chains.flatMap(({ chain, note, comparison, unread }) => [
       ...(note === null ? [] : [`${chain}: ${note}`]),
       ...(comparison?.disputed ? [describeDispute(chain, comparison.disputed)] : []),
       ...(comparison?.compared === 'one-endpoint' ? [describeSingleEndpoint(chain)] : []),
+      ...(unread.length > 0 ? [describeUnread(chain, unread)] : []),
     ]),
     ...tasks.flatMap(({ name, failures, lastError, problems = [], refusals = [] }) => [
       ...(failures > 0 ? [`${name}: failed ${failures} times in a row: ${lastError ?? ''}`] : []),
@@ -220,6 +239,11 @@ function describeProblems(tasks: readonly TaskStatus[], chains: readonly ChainSt
     ]),
   ];
   return lines.map((line) => `${printable(line)}\n`).join('');
+}
+
+function describeUnread(chain: string, unread: ChainStatus['unread']): string {
+  const counts = unread.map(({ protocol, logs }) => `${protocol} ${logs}`);
+  return `${chain}: logs of settlement contracts that could not be read since the process started: ${counts.join(', ')}`;
 }
 
 /** What the endpoints disagree about, and the effect. */

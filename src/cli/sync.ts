@@ -22,7 +22,7 @@ export const defineSync: DefineCommand = (sync, io) => {
 };
 
 async function syncTasks(name: string, { once, json }: Options, io: CommandIo): Promise<void> {
-  await using service = await connect();
+  await using service = await connect(io.signal);
   for (;;) {
     const tasks = await runOnce(service, name, io);
     if (tasks === null) {

@@ -1,6 +1,7 @@
-// `mercat webhooks`: lists the deliveries of the store's webhooks, and makes deliveries due again.
+// `mercat webhooks`: the state of the store's webhooks and their deliveries, and making deliveries due again.
 
 import { OperatorError } from '../core/errors.ts';
+import type { WebhookStatus } from '../shop/webhooks/delivery-operations.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
 import { callService } from './connect.ts';
@@ -19,7 +20,16 @@ type Retried = { due: string[]; skipped: string[]; hasMore: boolean };
 type Options = { json?: true; shop?: string };
 
 export const defineWebhooks: DefineCommand = (webhooks, io) => {
-  webhooks.description("Deliveries of the store's webhooks.");
+  webhooks.description("The store's webhooks and their deliveries.");
+
+  webhooks
+    .command('status')
+    .description(
+      'List the webhooks with their state, since when they have been in it, and how many deliveries wait. Disabled and failing webhooks come first.',
+    )
+    .option('--shop <name>', 'only the webhooks of this shop')
+    .option('--json', JSON_OPTION)
+    .action((options) => listWebhooks(options, io));
 
   webhooks
     .command('list')
@@ -42,8 +52,26 @@ export const defineWebhooks: DefineCommand = (webhooks, io) => {
     .action((ids, options) => retryDeliveries(ids, options, io));
 };
 
-async function listDeliveries({ shop, state, json }: Options & { state?: string }, { stdout }: CommandIo) {
-  const deliveries = (await callService('webhooks.list', { shop, state })) as Listed[];
+async function listWebhooks({ shop, json }: Options, { stdout, signal }: CommandIo): Promise<void> {
+  const webhooks = (await callService(signal, 'webhooks.status', { shop })) as WebhookStatus[];
+  const heads = ['id', 'shop', 'state', 'since', 'pending', 'oldest due', 'dead', 'url', 'reason'];
+  const rows = webhooks.map(({ id, shop: owner, state, since, pending, oldestDueAt, dead, url, reason }) => [
+    id,
+    owner,
+    state,
+    since,
+    pending,
+    oldestDueAt,
+    dead,
+    url,
+    reason,
+  ]);
+  if (json) stdout.write(`${JSON.stringify(webhooks)}\n`);
+  else stdout.write(rows.length > 0 ? formatTable(heads, rows, stdout) : 'there are no webhooks\n');
+}
+
+async function listDeliveries({ shop, state, json }: Options & { state?: string }, { stdout, signal }: CommandIo) {
+  const deliveries = (await callService(signal, 'webhooks.list', { shop, state })) as Listed[];
   const heads = ['id', 'state', 'attempts', 'event', 'url', 'next attempt', 'last error'];
   const rows = deliveries.map(({ id, state: current, attempts, type, url, nextAttemptAt, lastError }) => [
     id,
@@ -64,7 +92,7 @@ async function retryDeliveries(ids: string[], { dead, shop, json }: Options & { 
       exitCode: 2,
     });
   }
-  const result = (await callService('webhooks.retry', dead ? { dead, shop } : { ids })) as Retried;
+  const result = (await callService(io.signal, 'webhooks.retry', dead ? { dead, shop } : { ids })) as Retried;
   io.stdout.write(json ? `${JSON.stringify(result)}\n` : describeRetried(result));
   if (result.skipped.length > 0) io.exitCode = 1;
 }

@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { describeError } from '../core/errors.ts';
 import { traced } from '../core/traced.ts';
 import { DeadlineExceeded, raceDeadline } from '../resilience/deadline.ts';
 import type { ConnectionLane } from './connection-lane.ts';
@@ -221,6 +222,18 @@ export function isOutOfOrder(error: unknown): boolean {
 
 function isReadOnly(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === READ_ONLY_CODE;
+}
+
+const DISK_FULL_CODE = '53100';
+
+/** One sentence for the operator about a database that cannot be reached or cannot work. Null for any other error. */
+export function describeDatabaseFailure(error: unknown): string | null {
+  if (error instanceof DeadlineExceeded) return 'the database does not respond in time';
+  const text = describeError(error);
+  if (isReadOnly(error)) return `the database accepts no writes: ${text}`;
+  if ((error as { code?: unknown } | null)?.code === DISK_FULL_CODE) return `the disk of the database is full: ${text}`;
+  if (isOutOfReach(error)) return `the database cannot be reached: ${text}`;
+  return isOutOfOrder(error) ? `the database cannot do this now: ${text}` : null;
 }
 
 /** The SQLSTATEs of a write to an index that is being moved, or has been moved, to another database (database/index-move). */

@@ -27,8 +27,10 @@ create table main.activity (
 );
 CREATE INDEX activity_by_block ON main.activity USING btree (chain, block_number) WHERE ((block_number IS NOT NULL) AND (voided_by IS NULL));
 CREATE INDEX activity_by_collection ON main.activity USING btree (collection_id, kind, at DESC, "position" DESC) WHERE (collection_id IS NOT NULL);
+CREATE INDEX activity_by_collection_position ON main.activity USING btree (collection_id, kind, "position") WHERE (collection_id IS NOT NULL);
 CREATE INDEX activity_by_fact ON main.activity USING btree (fact, origin) WHERE (fact IS NOT NULL);
 CREATE INDEX activity_by_kind ON main.activity USING btree (kind, at DESC, "position" DESC);
+CREATE INDEX activity_by_kind_position ON main.activity USING btree (kind, "position");
 CREATE INDEX activity_by_receiver ON main.activity USING btree (to_account, kind, at DESC, "position" DESC) WHERE (to_account IS NOT NULL);
 CREATE INDEX activity_by_receiver_chain ON main.activity USING btree (to_account, chain, kind, at DESC, "position" DESC) WHERE (to_account IS NOT NULL);
 CREATE INDEX activity_by_receiver_collection ON main.activity USING btree (to_account, collection_id, kind, at DESC, "position" DESC) WHERE ((to_account IS NOT NULL) AND (collection_id IS NOT NULL));
@@ -36,6 +38,7 @@ CREATE INDEX activity_by_sender ON main.activity USING btree (from_account, kind
 CREATE INDEX activity_by_sender_chain ON main.activity USING btree (from_account, chain, kind, at DESC, "position" DESC) WHERE (from_account IS NOT NULL);
 CREATE INDEX activity_by_sender_collection ON main.activity USING btree (from_account, collection_id, kind, at DESC, "position" DESC) WHERE ((from_account IS NOT NULL) AND (collection_id IS NOT NULL));
 CREATE INDEX activity_by_token ON main.activity USING btree (collection_id, asset, at DESC, "position" DESC) WHERE (asset IS NOT NULL);
+CREATE INDEX activity_without_collection ON main.activity USING btree (kind, "position") WHERE (collection_id IS NULL);
 
 create table main.activity_head (
   id smallint default 1 not null,
@@ -401,6 +404,14 @@ create table main.import_log (
   constraint import_log_pkey PRIMARY KEY (import_id)
 );
 
+create table main.key_usage (
+  key_id text collate "C" not null,
+  day date not null,
+  requests bigint not null,
+  constraint key_usage_key_id_fkey FOREIGN KEY (key_id) REFERENCES main.api_key(id) ON DELETE CASCADE,
+  constraint key_usage_pkey PRIMARY KEY (key_id, day)
+);
+
 create table main.last_buyer_floor (
   collection_id text collate "C" not null,
   floor_raw numeric(78,0) not null,
@@ -525,6 +536,16 @@ create table main.secret (
   value bytea not null,
   created_at timestamp with time zone default now() not null,
   constraint secret_pkey PRIMARY KEY (name)
+);
+
+create table main.service_start (
+  id bigint not null,
+  at timestamp with time zone default now() not null,
+  command text not null,
+  host text not null,
+  version text not null,
+  settings jsonb not null,
+  constraint service_start_pkey PRIMARY KEY (id)
 );
 
 create table main.shop (

@@ -17,7 +17,6 @@ import { RecordNotes } from './import-warnings.ts';
 import type { IngestContext, PreparedBatch } from './ingest/batch.ts';
 import { ingestPrepared, prepareBatch } from './ingest/batch.ts';
 import type { Importer } from './ingest/products.ts';
-import { OPERATOR } from './ingest/products.ts';
 import { splitLines } from './lines.ts';
 import type { RecordContext } from './records/identifiers.ts';
 import type { RecordKind } from './records/kinds.ts';
@@ -139,7 +138,7 @@ export async function importRecords(
 /** Adds the import to the list of imports. Returns the log of its changes, or null if the import is not recorded. */
 async function begin(
   context: ImportContext,
-  { dryRun = false, recorded = true, importer = OPERATOR, file, format, replace = false }: ImportOptions,
+  { dryRun = false, recorded = true, importer = 'operator', file, format, replace = false }: ImportOptions,
 ): Promise<ChangeLog | null> {
   if (dryRun || !recorded) return null;
   return beginImport(context, { importer, file: file ?? null, format, replace });

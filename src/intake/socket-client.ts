@@ -5,6 +5,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import http from 'node:http';
 import { describeError, OperatorError } from '../core/errors.ts';
 import type { ConnectionImportOptions, ImportListener, IntakeConnection } from './connection.ts';
+import { ServerUnresponsive } from './connection.ts';
 import { ImportFailure } from './import.ts';
 import { splitLines } from './lines.ts';
 import type { ResponseEvent } from './import-protocol.ts';
@@ -98,6 +99,10 @@ class SocketImport {
 
   /** Ends the body with the trailer that stops the import. Closes the request if the server does not report within `STOP_PATIENCE_MS`. */
   #stop(reason: unknown): void {
+    if (reason instanceof ServerUnresponsive) {
+      this.#request.destroy();
+      return;
+    }
     this.#patience ??= setTimeout(() => this.#request.destroy(), STOP_PATIENCE_MS);
     if (this.#request.writableEnded || this.#request.destroyed) return;
     this.#request.addTrailers({ [STOPPED_TRAILER]: encodeURIComponent(describeError(reason)) });

@@ -63,6 +63,10 @@ const DEFINITIONS = {
     help: 'Logs that were left out because they could not be decoded. Only in processes that read the chain.',
     labels: ['chain'],
   },
+  mercat_chain_unread_protocol_logs_total: {
+    help: 'Logs of settlement contracts that reported sales and could not be read. Only in processes that read the chain.',
+    labels: ['chain', 'protocol'],
+  },
   mercat_chain_unread_pool_ranges_total: {
     help: 'Ranges of blocks whose sales of pools were left out, because no endpoint served their logs. Only in processes that read the chain.',
     labels: ['chain'],
@@ -71,10 +75,18 @@ const DEFINITIONS = {
     help: 'Sales that are not part of any volume, because they have no price in the native currency.',
     labels: ['chain'],
   },
-  mercat_webhook_deliveries_pending: { help: 'Deliveries that are not sent yet, at most 100000.', labels: [] },
+  mercat_webhook_deliveries_pending: {
+    help: 'Deliveries to enabled webhooks that are not sent yet, at most 10000 of each webhook.',
+    labels: [],
+  },
   mercat_webhook_deliveries_due: { help: 'Pending deliveries whose time has come.', labels: [] },
-  mercat_webhook_oldest_due_age_seconds: { help: 'How long the oldest due delivery has been due.', labels: [] },
-  mercat_webhook_events_pending: { help: 'Events without deliveries yet, at most 100000.', labels: [] },
+  mercat_webhook_oldest_due_age_seconds: {
+    help: 'How late the webhook worker is: how long the oldest due delivery has been due, without webhooks that fail or are being sent to.',
+    labels: [],
+  },
+  mercat_webhooks_failing: { help: 'Enabled webhooks whose receivers fail.', labels: [] },
+  mercat_webhook_failing_deliveries_due: { help: 'Due deliveries of the webhooks whose receivers fail.', labels: [] },
+  mercat_webhook_events_pending: { help: 'Events without deliveries yet, at most 10000.', labels: [] },
   mercat_metrics_section_readable: { help: '0 when the metrics of a section could not be read.', labels: ['section'] },
   mercat_serving_process_up: {
     help: '1 while the serving process serves requests and responds to its supervisor.',

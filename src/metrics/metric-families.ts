@@ -3,7 +3,7 @@
 
 import type { Registry } from 'prom-client';
 import type { MetricName } from './gauge-table.ts';
-import type { REQUEST_DURATION } from './request-metrics.ts';
+import type { KEY_REQUESTS, REQUEST_DURATION } from './request-metrics.ts';
 
 export type MetricFamily = {
   name: string;
@@ -30,10 +30,11 @@ type HistogramPoint = {
 type Convention = { name: string; unit: string; isSum?: true };
 
 export const METRIC_CONVENTIONS: Readonly<
-  Record<Exclude<MetricName, 'target_info'> | typeof REQUEST_DURATION, Convention>
+  Record<Exclude<MetricName, 'target_info'> | typeof REQUEST_DURATION | typeof KEY_REQUESTS, Convention>
 > = {
   http_server_request_duration_seconds: { name: 'http.server.request.duration', unit: 's' },
   mercat_response_cache_requests_total: { name: 'mercat.response_cache.requests', unit: '{request}' },
+  mercat_key_requests_total: { name: 'mercat.key.requests', unit: '{request}' },
   mercat_rejected_requests_total: { name: 'mercat.rejected_requests', unit: '{request}' },
   mercat_stream_subscribers: { name: 'mercat.stream.subscribers', unit: '{connection}', isSum: true },
   mercat_stream_buffered_bytes: { name: 'mercat.stream.buffered', unit: 'By', isSum: true },
@@ -57,12 +58,15 @@ export const METRIC_CONVENTIONS: Readonly<
   mercat_chain_uncompared_calls_total: { name: 'mercat.chain.uncompared_calls', unit: '{call}' },
   mercat_chain_reorganisations_total: { name: 'mercat.chain.reorganisations', unit: '{reorganisation}' },
   mercat_chain_undecodable_logs_total: { name: 'mercat.chain.undecodable_logs', unit: '{log}' },
+  mercat_chain_unread_protocol_logs_total: { name: 'mercat.chain.unread_protocol_logs', unit: '{log}' },
   mercat_chain_unread_pool_ranges_total: { name: 'mercat.chain.unread_pool_ranges', unit: '{range}' },
   mercat_sales_without_native_price: { name: 'mercat.sales.without_native_price', unit: '{sale}' },
   mercat_webhook_deliveries_pending: { name: 'mercat.webhook.deliveries.pending', unit: '{delivery}' },
   mercat_webhook_deliveries_due: { name: 'mercat.webhook.deliveries.due', unit: '{delivery}' },
   mercat_webhook_oldest_due_age_seconds: { name: 'mercat.webhook.oldest_due.age', unit: 's' },
   mercat_webhook_events_pending: { name: 'mercat.webhook.events.pending', unit: '{event}' },
+  mercat_webhooks_failing: { name: 'mercat.webhooks.failing', unit: '{webhook}' },
+  mercat_webhook_failing_deliveries_due: { name: 'mercat.webhook.failing_deliveries.due', unit: '{delivery}' },
   mercat_metrics_section_readable: { name: 'mercat.metrics.section.readable', unit: '' },
   mercat_serving_process_up: { name: 'mercat.serving_process.up', unit: '' },
   mercat_serving_process_restarts_total: { name: 'mercat.serving_process.restarts', unit: '{restart}' },

@@ -181,4 +181,6 @@ function setQueue(gauges: GaugeTable, queue: Awaited<ReturnType<typeof findDeliv
   gauges.set('mercat_webhook_deliveries_due', {}, queue.due);
   gauges.set('mercat_webhook_oldest_due_age_seconds', {}, queue.oldestDueAgeSeconds);
   gauges.set('mercat_webhook_events_pending', {}, queue.events);
+  gauges.set('mercat_webhooks_failing', {}, queue.failingWebhooks);
+  gauges.set('mercat_webhook_failing_deliveries_due', {}, queue.failingDue);
 }

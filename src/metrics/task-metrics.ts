@@ -32,6 +32,8 @@ export function setChainMetrics(gauges: GaugeTable, chains: readonly ChainStatus
     }
     gauges.set('mercat_chain_reorganisations_total', { chain }, reorganisations);
     gauges.set('mercat_chain_undecodable_logs_total', { chain }, counts.undecodableLogs);
+    for (const { protocol, logs } of counts.unread)
+      gauges.set('mercat_chain_unread_protocol_logs_total', { chain, protocol }, logs);
     gauges.set('mercat_chain_unread_pool_ranges_total', { chain }, counts.unreadPoolRanges);
     for (const { position, state } of endpoints)
       gauges.set(

@@ -2,6 +2,7 @@
 // Input is checked here.
 
 import type { ApiKey } from './queries/keys.ts';
+import { listKeyUsage } from './queries/keys.ts';
 import { isScope, SCOPES } from './keys/scopes.ts';
 import { isStorable } from '../core/text.ts';
 import { parseTime } from '../core/time.ts';
@@ -41,6 +42,7 @@ export function createShopOperations(context: ShopContext): Operations {
         }),
       ),
     'keys.list': async (input) => (await readKeys(context, readTextOrNull(input, 'shop'))).map(toListed),
+    'keys.usage': (input) => readUsage(context, readTextOrNull(input, 'shop')),
     'keys.rotate': async (input) =>
       toIssued(await rotateKey(context, readText(input, 'id'), readOverlap(input['overlapMs']))),
     'keys.revoke': async (input) => {
@@ -49,6 +51,39 @@ export function createShopOperations(context: ShopContext): Operations {
       return { id, revoked: true };
     },
   };
+}
+
+/** The days of which `keys.usage` tells the requests, today included. */
+export const USAGE_DAYS = 30;
+
+/** A key with its requests, by day. Days without requests are absent. `prefix`: how its secret begins. */
+export type KeyUsage = {
+  id: string;
+  prefix: string;
+  name: string | null;
+  shop: string | null;
+  lastUsedAt: string | null;
+  /** The day of the answer, in UTC. */
+  today: string;
+  days: { day: string; requests: number }[];
+};
+
+async function readUsage(context: ShopContext, shop: string | null): Promise<KeyUsage[]> {
+  const keys = await readKeys(context, shop);
+  const now = context.clock();
+  const shopId = shop === null ? null : (keys[0]?.shopId ?? null);
+  const since = now - (USAGE_DAYS - 1) * 24 * HOUR_MS;
+  const usage = Map.groupBy(await listKeyUsage(context.main, { shopId, since }), ({ keyId }) => keyId);
+  const today = new Date(now).toISOString().slice(0, 10);
+  return keys.map((key) => ({
+    id: key.id,
+    prefix: key.prefix,
+    name: key.name,
+    shop: key.shopId,
+    lastUsedAt: toTime(key.lastUsedAt),
+    today,
+    days: (usage.get(key.id) ?? []).map(({ day, requests }) => ({ day, requests })),
+  }));
 }
 
 function readText(input: OperationInput, name: string): string {

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
-import { OPERATOR } from '../../src/intake/ingest/products.ts';
 import type { BatchTransaction } from '../../src/intake/batch-size.ts';
 import type { IngestOptions } from '../../src/intake/ingest/batch.ts';
 import { ingestBatch, prepareBatch } from '../../src/intake/ingest/batch.ts';
@@ -262,7 +261,12 @@ forEachEngine('divided batches', (engine) => {
       const { context, seen } = observe((started) => {
         if (started === failing) throw new Error('out of order');
       });
-      const changes = await beginImport(context, { importer: OPERATOR, file: null, format: 'ndjson', replace: false });
+      const changes = await beginImport(context, {
+        importer: 'operator',
+        file: null,
+        format: 'ndjson',
+        replace: false,
+      });
       const { inserted } = await ingestAll(context, { changes });
       assert.equal(seen.most, engine.name === 'postgresql' ? 4 : 1);
       if (failing === 0) assert.equal(inserted, ROWS);

@@ -6,7 +6,6 @@ import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { createDatabase } from '../../src/database/port.ts';
 import { ingestBatch } from '../../src/intake/ingest/batch.ts';
-import { OPERATOR } from '../../src/intake/ingest/products.ts';
 import { parseRecordLine } from '../../src/intake/records/parse.ts';
 import { beginImport } from '../../src/intake/undo/recorded-import.ts';
 import { NOW, recordContext, toContext } from '../support/service/intake.ts';
@@ -20,7 +19,7 @@ const records = lines.map((line, index) => {
   assert.ok(record);
   return { line: index + 1, record };
 });
-const changes = await beginImport(context, { importer: OPERATOR, file: null, format: 'ndjson', replace: false });
+const changes = await beginImport(context, { importer: 'operator', file: null, format: 'ndjson', replace: false });
 await ingestBatch(context, records, {
   now: NOW,
   dryRun: false,

@@ -9,7 +9,7 @@ import { ingestProducts } from '../../src/intake/ingest/products.ts';
 import type { ProductRecord } from '../../src/intake/records/product.ts';
 import { parseProductRecord } from '../../src/intake/records/product.ts';
 import { parseColumnMap } from '../../src/intake/csv/column-map.ts';
-import { product, recordContext, runImport, toContext, toNdjson } from '../support/service/intake.ts';
+import { collection, product, recordContext, runImport, toContext, toNdjson } from '../support/service/intake.ts';
 import type { TestShop } from '../support/service/shop.ts';
 import { forEachStore } from '../support/service/shop.ts';
 import { until } from '../support/until.ts';
@@ -215,7 +215,7 @@ forEachStore('records of products', (store) => {
     (slug: string, price: string) =>
       parseProductRecord(recordContext, { values: { shop, name: slug, slug, price }, path: '' });
   const write = (tx: Queryable, ...records: ProductRecord[]) =>
-    ingestProducts(tx, records, { now: store.now(), importer: { keyId: null, shopId: null }, track: trackNothing });
+    ingestProducts(tx, records, { now: store.now(), importer: 'operator', track: trackNothing });
   const isLockAwaited = async (tx: Queryable) =>
     (await tx.query('select 1 from pg_locks where not granted')).length > 0;
 
@@ -302,15 +302,21 @@ forEachStore('records of products', (store) => {
     assert.deepEqual({ ...real.summary, imports: [], seconds: 0 }, { ...dry.summary, seconds: 0 });
   });
 
+  /** Imports over HTTP, and returns the lines of the response. */
+  const sendWith = async (key: { secret: string }, records: readonly unknown[], query = '') => {
+    const headers = { authorization: `Bearer ${key.secret}` };
+    const body = toNdjson(records);
+    const response = await fetch(`${store.service.url}/intake/v1/records${query}`, { method: 'POST', headers, body });
+    return (await response.text())
+      .trim()
+      .split('\n')
+      .map((event) => JSON.parse(event));
+  };
+  const importWith = async (key: { secret: string }, ...records: unknown[]) =>
+    (await sendWith(key, records)).filter(({ event }) => event === 'refused');
+
   test('a key of a shop can import products of that shop only', async () => {
     const [shop, stranger] = [await store.shop(), await store.shop()];
-    const importWith = async (key: { secret: string }, ...records: unknown[]) => {
-      const headers = { authorization: `Bearer ${key.secret}` };
-      const body = toNdjson(records);
-      const response = await fetch(`${store.service.url}/intake/v1/records`, { method: 'POST', headers, body });
-      const events = (await response.text()).trim().split('\n');
-      return events.map((event) => JSON.parse(event)).filter(({ event }) => event === 'refused');
-    };
     const key = await shop.newKey(['intake:write']);
     const own = product({ shop: shop.name, inventory: 5 });
     const other = product({ shop: stranger.id });
@@ -328,11 +334,34 @@ forEachStore('records of products', (store) => {
     assert.deepEqual(await importWith(key, { ...own, inventory: 4 }), []);
     const [entry] = await shop.walk('/inventory/adjustments');
     assert.deepEqual([entry.next, entry.source, entry.keyId], [4, 'import', key.id]);
+  });
 
-    const ofNoShop = await store.operate('keys.create', { scopes: ['intake:write'] });
-    assert.deepEqual(await importWith(ofNoShop, { ...own, inventory: 3 }, other), []);
-    const [next] = await shop.walk('/inventory/adjustments');
-    assert.deepEqual([next.next, next.keyId, (await stranger.walk('/products')).length], [3, ofNoShop.id, 1]);
+  test('a key without a shop can import records of the market, but no products, and learns nothing about the shops', async () => {
+    const shop = await store.shop();
+    await shop.product({ name: 'Ring', slug: 'ring', price: '900.00', inventory: 12 });
+    const [before, events] = [await productsOf(shop), await shop.events()];
+    const key = await store.operate('keys.create', { scopes: ['intake:write'] });
+    const theft = { slug: 'ring', price: '0.01', inventory: 0, description: 'planted' };
+    const records = [
+      product({ ...theft, shop: shop.name }),
+      product({ ...theft, shop: shop.id }),
+      product({ ...theft, shop: 'nobody' }),
+      product({ ...theft, shop: '' }),
+      collection(),
+    ];
+    const reason = 'shop: the API key has no shop, so it cannot import products';
+    for (const query of ['?dryRun=true', '']) {
+      const response = await sendWith(key, records, query);
+      const refused = response.filter(({ event }) => event === 'refused');
+      assert.deepEqual(
+        refused.slice(0, 3).map((each) => [each.line, each.reason]),
+        [1, 2, 3].map((line) => [line, reason]),
+      );
+      const { inserted, refused: count } = response.at(-1);
+      assert.deepEqual([inserted, count], [1, 4], query);
+    }
+    assert.deepEqual([await productsOf(shop), await shop.events()], [before, events]);
+    assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
   });
 
   test('products can be imported over the socket of a running server', async () => {

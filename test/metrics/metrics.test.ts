@@ -20,6 +20,8 @@ import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { startOnTwoDatabases, withTwoServers } from '../degradation/two-databases.ts';
 
+/** The number of keys that have metrics of their own. */
+const KEYS_WITH_METRICS = 200;
 /** Longer than the time for which the server caches the metrics. */
 const READ_AGAIN_MS = 1_050;
 
@@ -107,6 +109,24 @@ describe('the metrics of a service', () => {
     assert.equal(await readCount(200), 1);
     for (let number = 0; number < 3; number += 1) await read('');
     assert.equal(await readCount(200), 4);
+  });
+
+  test('the metrics count the requests of each key, and those of all keys beyond a limit together', async () => {
+    await service.operate('shops.create', { name: 'counted' });
+    const secrets: { id: string; secret: string }[] = [];
+    for (let number = 0; number < KEYS_WITH_METRICS + 3; number += 1) {
+      const { body } = await service.operate('keys.create', { shop: 'counted', scopes: ['products:read'] });
+      secrets.push(body.result);
+    }
+    for (const { secret } of secrets) {
+      const headers = { authorization: `Bearer ${secret}` };
+      assert.equal((await fetch(`${service.url}/api/v1/inventory`, { headers })).status, 403);
+    }
+    const metric = await readMetrics(address);
+    assert.equal(metric('mercat_key_requests_total', { key: secrets[0]?.id ?? '', status: '4xx' }), 1);
+    const all = metric('mercat_key_requests_total', { status: '4xx' }) ?? 0;
+    assert.equal(all, secrets.length);
+    assert.ok((metric('mercat_key_requests_total', { key: 'other', shop: '' }) ?? 0) >= 3);
   });
 
   test('the metrics show pools, breakers, tasks, the webhook queue and the process', async () => {

@@ -132,6 +132,49 @@ forEachStore('the lifetime of a key', (store) => {
     await until(async () => (await lastUsed()) === second, 5_000, 'the time of last use was not written');
   });
 
+  test('the requests of each key are counted by day, and no count is lost while they cannot be written', async () => {
+    const shop = await store.shop();
+    const other = await shop.newKey(['products:read']);
+    const usage = async () => {
+      const keys = (await store.operate('keys.usage', { shop: shop.name })) as { id: string; days: unknown[] }[];
+      return new Map(keys.map(({ id, days }) => [id, days]));
+    };
+    const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+    const use = async (count: number) => {
+      for (let request = 0; request < count; request += 1) await shop.ok('GET', '/products');
+    };
+    const counted = async (expected: unknown[]) =>
+      until(
+        async () => JSON.stringify((await usage()).get(shop.key.id)) === JSON.stringify(expected),
+        5_000,
+        'the requests were not counted',
+      );
+    const first = dayOf(store.now());
+    await use(3);
+    store.advance(MINUTE_MS);
+    await use(1);
+    await counted([{ day: first, requests: 4 }]);
+    store.advance(DAY_MS);
+    const second = dayOf(store.now());
+    await store.query('alter table main.key_usage rename to key_usage_away');
+    await use(2);
+    store.advance(MINUTE_MS);
+    await use(1);
+    await until(
+      () => store.service.logged.some((line) => line.includes('the uses of API keys could not be written')),
+      5_000,
+      'the failure was not logged',
+    );
+    await store.query('alter table main.key_usage_away rename to key_usage');
+    store.advance(MINUTE_MS);
+    await use(1);
+    await counted([
+      { day: first, requests: 4 },
+      { day: second, requests: 4 },
+    ]);
+    assert.deepEqual((await usage()).get(other.id), []);
+  });
+
   test('the row of a key has a prefix and a hash of its secret, and not the secret', async () => {
     const shop = await store.shop();
     const { secret, prefix } = shop.key;

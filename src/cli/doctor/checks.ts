@@ -21,6 +21,7 @@ import { openDatabases, openReplicas } from '../../database/open.ts';
 import { listUnrecordedCollections } from '../../market/queries/unrecorded-collections.ts';
 import { SecretKeys } from '../../core/secret-keys.ts';
 import { OperatorError, describeError } from '../../core/errors.ts';
+import { describingPermissions } from '../../database/embedded/permissions.ts';
 import { isServerListening, socketPathOf } from '../../server/local-socket.ts';
 import type { SecretsReport } from '../../shop/stored-secrets.ts';
 import { reportSecrets } from '../../shop/stored-secrets.ts';
@@ -41,7 +42,7 @@ export async function checkAll(signal: AbortSignal): Promise<DoctorFinding[]> {
   if ('level' in config) return [config];
   const directory = checkDirectory(config.dataDir);
   const [databases, redis, outside] = await Promise.all([
-    checkDatabases(config),
+    checkDatabases(config, signal),
     checkRedis(config),
     checkOutside(config, signal),
   ]);
@@ -61,10 +62,12 @@ function checkDirectory(dataDir: string): DoctorFinding[] {
   // The first start creates a missing directory, so the nearest existing parent has to be writable.
   let existing = dataDir;
   while (!existsSync(existing) && path.dirname(existing) !== existing) existing = path.dirname(existing);
+  const correction = 'make it writable for this user, or set DATA_DIR';
   try {
-    accessSync(existing, constants.W_OK);
-  } catch {
-    return [fail('data directory', 'it is not writable', 'make it writable for this user, or set DATA_DIR')];
+    describingPermissions(existing, () => accessSync(existing, constants.W_OK | constants.X_OK));
+  } catch (error) {
+    if (error instanceof OperatorError) return [fail('data directory', error.message, `otherwise ${correction}`)];
+    return [fail('data directory', 'it is not writable', correction)];
   }
   const { bavail, bsize } = statfsSync(existing);
   return [ok('data directory', 'it is writable'), judgeDisk(bavail * bsize)];
@@ -77,10 +80,12 @@ function judgeDisk(freeBytes: number): DoctorFinding {
   return freeBytes < DISK_WARN_BYTES ? warn('disk', message, correction) : ok('disk', message);
 }
 
-async function checkDatabases(config: Config): Promise<DoctorFinding[]> {
+async function checkDatabases(config: Config, signal: AbortSignal): Promise<DoctorFinding[]> {
   if (config.databaseUrl === null) {
     const socketPath = socketPathOf(config.dataDir);
-    if (await isServerListening(socketPath)) return checkThroughServer(socketPath);
+    const isListening = await isServerListening(socketPath).catch((error: unknown) => describeError(error));
+    if (typeof isListening === 'string') return [fail('primary database', isListening, 'see DATA_DIR')];
+    if (isListening) return checkThroughServer(socketPath, signal);
     if (!hasEmbeddedDatabase(config.dataDir)) {
       return [ok('primary database', 'the embedded database is created at the first start')];
     }
@@ -176,14 +181,16 @@ function judgeReplica({ name, leftOut, lagMs, isTimelineHidden }: ReplicaStatus)
 }
 
 /** Checks the embedded database through the running server, because only one process can open it. */
-async function checkThroughServer(socketPath: string): Promise<DoctorFinding[]> {
+async function checkThroughServer(socketPath: string, signal: AbortSignal): Promise<DoctorFinding[]> {
   try {
-    const status = (await callServer(socketPath, 'status', {})) as { databases?: { main?: { answers?: boolean } } };
+    const status = (await callServer(socketPath, 'status', {}, { signal })) as {
+      databases?: { main?: { answers?: boolean } };
+    };
     if (!status.databases?.main?.answers) {
       return [fail('primary database', 'it does not respond to the running server', "see the server's log")];
     }
-    const unrecorded = (await callServer(socketPath, 'collections.unrecorded', {})) as string[];
-    const secrets = (await callServer(socketPath, 'secrets.list', {})) as SecretsReport;
+    const unrecorded = (await callServer(socketPath, 'collections.unrecorded', {}, { signal })) as string[];
+    const secrets = (await callServer(socketPath, 'secrets.list', {}, { signal })) as SecretsReport;
     return [
       ok('primary database', 'it responds to the running server'),
       ...judgeUnrecorded(unrecorded),

@@ -36,13 +36,13 @@ import { readExplainRequest, readImportRequest, RECORDED_FORMATS } from './usage
 
 /** The dependencies of the command, which tests replace. `chains` is called only for recorded responses and for --explain. */
 export type ImportEnvironment = {
-  connect: () => Promise<AsyncDisposable & Pick<IntakeConnection, 'import'>>;
+  connect: (signal: AbortSignal) => Promise<AsyncDisposable & Pick<IntakeConnection, 'import'>>;
   chains: () => Chains;
   clock: Clock;
 };
 
 const ENVIRONMENT: ImportEnvironment = {
-  connect: () => connect({ create: true }),
+  connect: (signal) => connect(signal, { create: true }),
   chains: () => createChains(readConfig().extraChain),
   clock: systemClock,
 };
@@ -166,7 +166,7 @@ async function importFiles(
   environment: ImportEnvironment,
 ): Promise<{ summaries: ImportSummary[]; failure: string | null }> {
   const summaries: ImportSummary[] = [];
-  await using connection = await environment.connect();
+  await using connection = await environment.connect(importRun.io.signal);
   for (const file of importRun.request.files) {
     const onNote = (note: string) => importRun.io.stderr.write(`${file === '-' ? 'stdin' : file}: ${note}\n`);
     using source = openSource(file, { stdin: importRun.io.stdin, onNote });

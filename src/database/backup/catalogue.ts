@@ -111,7 +111,15 @@ export async function listAppliedMigrations(db: Queryable, schema: Schema): Prom
  * Tables that a new service fills by itself. A database counts as empty if no other table has rows. `shown` is the former name of
  * `recent_view`, before migration 0011.
  */
-const OWN_STATE_TABLES = new Set(['migration', 'secret', 'sync_task', 'request_budget', 'shown', 'recent_view']);
+const OWN_STATE_TABLES = new Set([
+  'migration',
+  'secret',
+  'sync_task',
+  'request_budget',
+  'shown',
+  'recent_view',
+  'service_start',
+]);
 
 /** Returns the first table with rows that is not in OWN_STATE_TABLES, or null. */
 export async function findTableWithRecords(db: Queryable, schema: Schema): Promise<string | null> {

@@ -1,10 +1,11 @@
 // The lock of an embedded database against a second process. It is a file lock of the operating system, taken through SQLite, so it is
 // released even if the process crashes. Files of a dead process do not prevent a start.
 
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError, describeError } from '../../core/errors.ts';
+import { describingPermissions } from './permissions.ts';
 
 const SQLITE_BUSY = 5;
 
@@ -18,7 +19,10 @@ export function takeLock(dir: string): Lock {
   const file = `${dir}.lock`;
   // Only the owner may access the file. An existing file is not opened here. This process may already have locked it through SQLite, and
   // the operating system would release this lock when a second file descriptor of the process is closed.
-  if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600, flag: 'a' });
+  describingPermissions(path.dirname(dir), () => {
+    if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600, flag: 'a' });
+    accessSync(file, constants.R_OK | constants.W_OK);
+  });
   const database = new DatabaseSync(file);
   try {
     // The file stays empty: the exclusive lock needs no content.

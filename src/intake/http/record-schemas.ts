@@ -302,7 +302,8 @@ const PRODUCT_RECORD_SCHEMA = Type.Object(
   {
     $id: 'ProductRecord',
     title: 'ProductRecord',
-    description: 'A product of a shop. The fields are those of a new product in the store interface.',
+    description:
+      'A product of a shop. The fields are those of a new product in the store interface. The API key must belong to the shop.',
     examples: [{ kind: 'product', shop: 'harbour-shop', ...PRODUCT_CREATE_EXAMPLE }],
     ...closed,
   },

@@ -50,7 +50,7 @@ export function registerRecordRoutes(app: FastifyInstance, context: ImportContex
 const DOCUMENTED = {
   operationId: 'importRecords',
   summary: 'Import records',
-  description: `The body is newline-delimited JSON, or CSV with a column map, of at most 64 MiB. The response is a stream of JSON events, one on each line: \`refused\` with the line and the reason of each rejected record, \`conflict\` with the line of each sale that was already stored with other facts, \`progress\` after each batch, and at the end \`done\` with the counts, or \`error\`. Status 200 means only that the import has begun. Scope \`intake:write\`.\n\n${BODY_EXAMPLE_TEXT}`,
+  description: `The body is newline-delimited JSON, or CSV with a column map, of at most 64 MiB. The response is a stream of JSON events, one on each line: \`refused\` with the line and the reason of each rejected record, \`conflict\` with the line of each sale that was already stored with other facts, \`progress\` after each batch, and at the end \`done\` with the counts, or \`error\`. Status 200 means only that the import has begun. Scope \`intake:write\`. Products can be imported only with a key of their shop.\n\n${BODY_EXAMPLE_TEXT}`,
   tags: ['Records'],
   body: IMPORT_BODY,
   querystring: Type.Object({

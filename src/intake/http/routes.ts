@@ -2,7 +2,9 @@
 
 import type { FastifyInstance } from 'fastify';
 import { INTAKE_SCOPES } from '../../shop/keys/scopes.ts';
-import { registerOpenApi, toPublishedDocument } from '../../http/openapi.ts';
+import type { DocumentContext } from '../../http/document-route.ts';
+import { registerDocumentRoute } from '../../http/document-route.ts';
+import { registerOpenApi } from '../../http/openapi.ts';
 import { readJsonBodies } from '../../http/json-body.ts';
 import type { IntakeContext, IntakeAccess } from './access.ts';
 import { registerOrderRoutes } from './orders.ts';
@@ -22,13 +24,13 @@ const DOCUMENT = {
 };
 
 /**
- * Registers the routes on `app`. `app` must be a Fastify scope of its own, because its compilers and hooks are replaced. If `baseUrl` is
+ * Registers the routes on `app`. `app` must be a Fastify scope of its own, because its compilers and hooks are replaced. If `document` is
  * null, no OpenAPI document is served.
  */
 export async function registerIntake(
   app: FastifyInstance,
   context: IntakeContext,
-  { access, baseUrl }: { access: IntakeAccess; baseUrl: (() => string) | null },
+  { access, document }: { access: IntakeAccess; document: DocumentContext | null },
 ): Promise<void> {
   for (const schema of INTAKE_SCHEMAS) app.addSchema(schema);
   // Fastify validates nothing here: the routes check bodies and queries themselves. A parsed body has the literal text of each number, and
@@ -39,9 +41,8 @@ export async function registerIntake(
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
   });
-  if (baseUrl) await registerOpenApi(app, DOCUMENT);
+  if (document) await registerOpenApi(app, DOCUMENT);
   registerOrderRoutes(app, context, access);
   registerRecordRoutes(app, context.records, access);
-  if (!baseUrl) return;
-  app.get(`${INTAKE_PREFIX}/openapi.json`, { schema: { hide: true } }, () => toPublishedDocument(app, baseUrl()));
+  if (document) registerDocumentRoute(app, document, INTAKE_PREFIX);
 }

@@ -52,7 +52,7 @@ import { divideByCollection } from './divide-batch.ts';
 import { ingestOrders, verifyOrders } from './orders.ts';
 import { findRepeatedKeys, findRepeatedLines } from './repeated-keys.ts';
 import type { Importer } from './products.ts';
-import { ingestProducts, OPERATOR } from './products.ts';
+import { ingestProducts } from './products.ts';
 import { ingestSales, prepareReportedSales } from './sales.ts';
 
 export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
@@ -322,7 +322,7 @@ async function writePrimary(
   records: readonly NumberedRecord[],
   {
     now,
-    importer = OPERATOR,
+    importer = 'operator',
     changes,
     located,
   }: Pick<IngestOptions, 'now' | 'importer' | 'changes'> & { located: readonly RecordLocation[] },

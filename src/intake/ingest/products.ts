@@ -14,12 +14,10 @@ import { describeDetails } from '../records/product.ts';
 import type { TrackChanges } from '../undo/change-log.ts';
 
 /**
- * Who imports. `shopId`: the shop whose products can be imported, null for all shops. `keyId`: the API key of the import, null for the
- * operator and for workers.
+ * Who imports. The operator, which includes the workers, can import products of every shop. An API key can import products of its own shop
+ * only, and a key without a shop none.
  */
-export type Importer = { keyId: string | null; shopId: string | null };
-
-export const OPERATOR: Importer = { keyId: null, shopId: null };
+export type Importer = 'operator' | { keyId: string; shopId: string | null };
 
 export type IngestedProducts = UpsertCounts & { rejections: UpsertRejection[] };
 
@@ -42,7 +40,7 @@ export async function ingestProducts(
     const shopId = shopIds.get(shop);
     return shopId === undefined ? [] : [toKeyText(shopId, slug)];
   });
-  return track(tx, 'product', keys, () => ingestEach(tx, records, { shopIds, stored, now, keyId: importer.keyId }));
+  return track(tx, 'product', keys, () => ingestEach(tx, records, { shopIds, stored, now, importer }));
 }
 
 async function ingestEach(
@@ -51,20 +49,29 @@ async function ingestEach(
   {
     shopIds,
     stored,
-    ...change
-  }: { shopIds: ReadonlyMap<string, string>; stored: Map<string, Product>; now: number; keyId: string | null },
+    now,
+    importer,
+  }: { shopIds: ReadonlyMap<string, string>; stored: Map<string, Product>; now: number; importer: Importer },
 ): Promise<IngestedProducts> {
+  const keyId = importer === 'operator' ? null : importer.keyId;
   const result: IngestedProducts = { inserted: 0, updated: 0, unchanged: 0, rejections: [] };
   for (const [index, record] of records.entries()) {
     const shopId = shopIds.get(record.shop);
     const outcome: Outcome =
       shopId === undefined
-        ? { rejected: `shop: there is no shop named ${JSON.stringify(record.shop)}; see mercat shops list` }
-        : await ingestProduct(tx, { shopId, ...change }, record, stored);
+        ? { rejected: describeNoShop(record, importer) }
+        : await ingestProduct(tx, { shopId, now, keyId }, record, stored);
     if (typeof outcome === 'string') result[outcome] += 1;
     else result.rejections.push({ index, reason: outcome.rejected });
   }
   return result;
+}
+
+/** The reason is the same for a shop of somebody else as for a shop that does not exist, so that a key cannot find out the names of shops. */
+function describeNoShop({ shop }: ProductRecord, importer: Importer): string {
+  if (importer !== 'operator' && importer.shopId === null)
+    return 'shop: the API key has no shop, so it cannot import products';
+  return `shop: there is no shop named ${JSON.stringify(shop)}; see mercat shops list`;
 }
 
 /**
@@ -77,7 +84,8 @@ async function listAccessibleShops(
   importer: Importer,
 ): Promise<Map<string, string>> {
   const shops = await listShopIds(tx, [...new Set(records.map(({ shop }) => shop))]);
-  return new Map([...shops].filter(([, id]) => importer.shopId === null || importer.shopId === id));
+  if (importer === 'operator') return shops;
+  return new Map([...shops].filter(([, id]) => id === importer.shopId));
 }
 
 /** Locks the stored products of the records, and returns them by shop and slug. */

@@ -22,7 +22,8 @@ export async function beginImport(
   const startedAt = clock();
   const id = createId('imp', startedAt);
   const name = file?.slice(0, FILE_NAME_MAX).replaceAll('\0', '').toWellFormed() ?? null;
-  await insertImport(main, { id, ...importer, file: name, format, replaces: replace, startedAt });
+  const { keyId, shopId } = importer === 'operator' ? { keyId: null, shopId: null } : importer;
+  await insertImport(main, { id, keyId, shopId, file: name, format, replaces: replace, startedAt });
   return new ChangeLog(id, startedAt);
 }
 

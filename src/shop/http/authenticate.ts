@@ -22,6 +22,13 @@ export const FAILURES_A_MINUTE_MAX = 60;
 
 const BEARER = /^Bearer +(\S{1,200})$/i;
 
+const callers = new WeakMap<IncomingMessage, Caller>();
+
+/** The caller whose key the request carried, also if the request was rejected afterwards. Null for a request without a usable key. */
+export function findCaller(request: IncomingMessage): Caller | null {
+  return callers.get(request) ?? null;
+}
+
 /**
  * Returns the caller of the request. Throws `unauthorized` if the request has no usable key. Throws `rate_limited` if the key or the client
  * address has exceeded its limit.
@@ -29,6 +36,7 @@ const BEARER = /^Bearer +(\S{1,200})$/i;
 export async function authenticate(access: KeyAccess, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   const secret = secretOf(request.raw);
   const caller = secret === null ? null : await access.keys.verify(secret);
+  if (caller) callers.set(request.raw, caller);
   const counted = caller
     ? access.limiter.count('key', caller.keyId)
     : access.limiter.count('failure', access.clientAddress(request.raw));
@@ -47,7 +55,9 @@ export async function authenticate(access: KeyAccess, request: FastifyRequest, r
 /** Returns the caller of the request if `KeyVerifier.peek` knows the key, without a read of the database. The request is not counted. */
 export function peekCaller({ keys }: KeyAccess, request: IncomingMessage): Caller | null {
   const secret = secretOf(request);
-  return secret === null ? null : keys.peek(secret);
+  const caller = secret === null ? null : keys.peek(secret);
+  if (caller) callers.set(request, caller);
+  return caller;
 }
 
 /** Whether the key of the caller has the scope. A key without a shop has no scope of the store interface. */

@@ -3,7 +3,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Chains } from '../../core/chains.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { registerOpenApi, toPublishedDocument } from '../../http/openapi.ts';
+import type { DocumentContext } from '../../http/document-route.ts';
+import { registerDocumentRoute } from '../../http/document-route.ts';
+import { registerOpenApi } from '../../http/openapi.ts';
 import type { RawQuery } from '../../http/query.ts';
 import { createQueryValidator } from '../../http/query.ts';
 import { readJsonBodies } from '../../http/json-body.ts';
@@ -34,7 +36,7 @@ const DOCUMENT = {
 export async function registerStoreRoutes(
   app: FastifyInstance,
   context: StoreRoutesContext,
-  options: { chains: Chains; baseUrl: () => string },
+  options: { chains: Chains; document: DocumentContext },
 ): Promise<void> {
   for (const schema of [...PRODUCT_SCHEMAS, ...INVENTORY_SCHEMAS, ...STORE_SCHEMAS, ...EVENT_SCHEMAS])
     app.addSchema(schema);
@@ -60,9 +62,7 @@ export async function registerStoreRoutes(
   registerInventoryRoutes(app, context);
   registerWebhookRoutes(app, context);
   registerDeliveryRoutes(app, context);
-  app.get(`${STORE_PREFIX}/openapi.json`, { schema: { hide: true } }, () =>
-    toPublishedDocument(app, options.baseUrl()),
-  );
+  registerDocumentRoute(app, options.document, STORE_PREFIX);
 }
 
 /** Returns an error for a parameter that the operation does not have. A misspelt filter would otherwise return every row. */

@@ -1,11 +1,11 @@
 // Finds the API key of a request by its secret. Keys are cached for a few seconds, and unknown secrets for a second. Concurrent look-ups share
-// statements, so that wrong keys cannot fill the database with statements. The times of the last use of keys are written in batches.
+// statements, so that wrong keys cannot fill the database with statements. The uses of keys are counted here and written in batches.
 
 import { LRUCache } from 'lru-cache';
 import { BatchedReads } from '../../database/batched-reads.ts';
 import type { Database } from '../../database/port.ts';
-import type { ApiKey } from '../queries/keys.ts';
-import { findKeysByHash, updateKeysUsed } from '../queries/keys.ts';
+import type { ApiKey, KeyUse } from '../queries/keys.ts';
+import { deleteOldKeyUsage, findKeysByHash, updateKeysUsed } from '../queries/keys.ts';
 import { hashApiKey, isWellFormedKey } from './api-key.ts';
 import { isUsable } from './keys.ts';
 import type { Caller, ShopContext } from '../context.ts';
@@ -19,9 +19,12 @@ const UNKNOWN_MS = 1_000;
 const LOOKUP_SIZE_MAX = 100;
 /** A look-up begins at most this long after its request, so that its statement can end within the time limit of the request. */
 const LOOKUP_WAIT_MAX_MS = 2_000;
-/** Times of last use are written at most once in this period, because a write for each request would cost more than the request. */
+/** Uses are written at most once in this period, because a write for each request would cost more than the request. */
 export const KEY_USES_PERIOD_MS = 15_000;
 const KEY_STATEMENT_TIMEOUT_MS = 3_000;
+const DAY_MS = 24 * 60 * 60_000;
+/** The counts of requests are kept for this long. */
+export const KEY_USAGE_KEPT_MS = 400 * DAY_MS;
 
 type CachedKey = { key: ApiKey; caller: Caller; until: number };
 
@@ -31,9 +34,11 @@ export class KeyVerifier {
   /** The hashes of secrets that no key had, with the time until which they are not looked up again. */
   readonly #unknown = new LRUCache<string, number>({ max: CACHED_KEYS_MAX });
   readonly #lookups: BatchedReads<ApiKey>;
-  /** Times of last use that are not written yet, by key id. */
-  #uses = new Map<string, number>();
+  /** Uses that are not written yet, by key id. */
+  #uses = new Map<string, KeyUse>();
   #usesWrittenAt: number;
+  /** When old counts were last deleted. */
+  #deletedAt = Number.NEGATIVE_INFINITY;
 
   constructor(context: ShopContext & { main: Database }) {
     this.#context = context;
@@ -71,12 +76,23 @@ export class KeyVerifier {
     return found.caller;
   }
 
+  /** Writes the uses since the last call. If this fails, they are written by a later call. */
   async writeUses(): Promise<void> {
     if (this.#uses.size === 0) return;
     const uses = this.#uses;
+    const now = this.#context.clock();
+    const statements = this.#context.main.within(KEY_STATEMENT_TIMEOUT_MS);
     this.#uses = new Map();
-    this.#usesWrittenAt = this.#context.clock();
-    await updateKeysUsed(this.#context.main.within(KEY_STATEMENT_TIMEOUT_MS), uses);
+    this.#usesWrittenAt = now;
+    try {
+      await updateKeysUsed(statements, uses);
+    } catch (error) {
+      for (const [keyId, use] of uses) this.#addUse(keyId, use);
+      throw error;
+    }
+    if (now - this.#deletedAt < DAY_MS) return;
+    this.#deletedAt = now;
+    await deleteOldKeyUsage(statements, now - KEY_USAGE_KEPT_MS);
   }
 
   async #find(secret: string, now: number): Promise<CachedKey | null> {
@@ -101,11 +117,21 @@ export class KeyVerifier {
     return cached && isBefore(cached.until, now, CACHED_MS) ? cached : null;
   }
 
+  #addUse(keyId: string, { at, requests }: KeyUse): void {
+    const use = this.#uses.get(keyId);
+    if (!use) {
+      this.#uses.set(keyId, { at, requests });
+      return;
+    }
+    use.at = Math.max(use.at, at);
+    use.requests += requests;
+  }
+
   #noteUse(keyId: string, now: number): void {
-    this.#uses.set(keyId, now);
+    this.#addUse(keyId, { at: now, requests: 1 });
     if (now - this.#usesWrittenAt < KEY_USES_PERIOD_MS) return;
     this.writeUses().catch((error: unknown) => {
-      this.#context.log.warn('the times at which API keys were used could not be written', { error });
+      this.#context.log.warn('the uses of API keys could not be written', { error });
     });
   }
 }

@@ -10,8 +10,8 @@ export const STORE_SCOPES = [
 ] as const;
 
 /**
- * Scopes of the intake interface: `orders:write` for signed orders, `intake:write` for records of any kind. A key with only these scopes
- * needs no shop.
+ * Scopes of the intake interface: `orders:write` for signed orders, `intake:write` for records. A key with only these scopes needs no shop.
+ * Without a shop, the key cannot import products.
  */
 export const INTAKE_SCOPES = ['orders:write', 'intake:write'] as const;
 

@@ -2,7 +2,7 @@
 
 import type { Queryable } from '../../database/port.ts';
 import { queryHot } from '../../database/port.ts';
-import { column, list, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import { column, list, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
 
 const decodeKey = rowDecoder('api_key', {
   id: text,
@@ -88,12 +88,55 @@ export async function updateKeyReplaced(db: Queryable, id: string, at: number): 
   await db.query(`update main.api_key set replaced_at = least(replaced_at, $2) where id = $1`, [id, new Date(at)]);
 }
 
-/** Stores the time at which each key was last used, unless a later time is already stored. `uses`: the times by key id. */
-export async function updateKeysUsed(db: Queryable, uses: ReadonlyMap<string, number>): Promise<void> {
+/** The use of a key since it was last written: the time of the last request in milliseconds, and the number of requests. */
+export type KeyUse = { at: number; requests: number };
+
+/**
+ * Stores the time at which each key was last used, unless a later time is already stored, and adds its requests to the day of that time.
+ * `uses`: by key id.
+ */
+export async function updateKeysUsed(db: Queryable, uses: ReadonlyMap<string, KeyUse>): Promise<void> {
+  const all = [...uses.values()];
   await db.query(
-    `update main.api_key as key set last_used_at = used.at
-     from unnest($1::text[], $2::timestamptz[]) as used (id, at)
-     where key.id = used.id and (key.last_used_at is null or key.last_used_at < used.at)`,
-    [[...uses.keys()], [...uses.values()].map((at) => new Date(at))],
+    `with used as (
+       select * from unnest($1::text[], $2::timestamptz[], $3::bigint[]) as used (id, at, requests)
+     ), counted as (
+       insert into main.key_usage as usage (key_id, day, requests)
+       select key.id, (used.at at time zone 'utc')::date, used.requests from used join main.api_key as key on key.id = used.id
+       order by key.id
+       on conflict (key_id, day) do update set requests = usage.requests + excluded.requests
+     )
+     update main.api_key as key set last_used_at = used.at
+     from used where key.id = used.id and (key.last_used_at is null or key.last_used_at < used.at)`,
+    [[...uses.keys()], all.map(({ at }) => new Date(at)), all.map(({ requests }) => requests)],
   );
+}
+
+/** Deletes the counts of days before the day of `before`. */
+export async function deleteOldKeyUsage(db: Queryable, before: number): Promise<void> {
+  await db.query(`delete from main.key_usage where day < ($1::timestamptz at time zone 'utc')::date`, [
+    new Date(before),
+  ]);
+}
+
+const decodeUsage = rowDecoder('key_usage', {
+  keyId: column('key_id', text),
+  /** Such as `2026-11-23`, in UTC. */
+  day: text,
+  requests: safeInteger,
+});
+
+/** The requests of each key of a shop on each day since `since`, in milliseconds. If `shopId` is null, of all keys. Days without requests are absent. */
+export async function listKeyUsage(
+  db: Queryable,
+  { shopId, since }: { shopId: string | null; since: number },
+): Promise<ReturnType<typeof decodeUsage>[]> {
+  const rows = await db.query(
+    `select usage.key_id, usage.day::text as day, usage.requests
+     from main.key_usage as usage join main.api_key as key on key.id = usage.key_id
+     where usage.day >= ($2::timestamptz at time zone 'utc')::date and ($1::text is null or key.shop_id = $1)
+     order by usage.key_id, usage.day`,
+    [shopId, new Date(since)],
+  );
+  return rows.map(decodeUsage);
 }

@@ -2,6 +2,8 @@
 
 import type { Delivery } from '../queries/delivery-log.ts';
 import { listDeliveries, updateDeadAgain, updateDeliveriesAgain } from '../queries/delivery-log.ts';
+import type { WebhookQueue } from '../queries/delivery-queue.ts';
+import { listWebhookQueues } from '../queries/delivery-queue.ts';
 import type { DeliveryState } from './delivery.ts';
 import { DELIVERY_STATES, isDeliveryId } from './delivery.ts';
 import type { ShopContext } from '../context.ts';
@@ -10,6 +12,8 @@ import { refuseUsage } from '../operations.ts';
 import { requireShop } from '../shops.ts';
 
 const LISTED_MAX = 200;
+/** The most webhooks that `webhooks.status` lists. The ones that need attention come first. */
+const WEBHOOKS_MAX = 1_000;
 /** The limit of deliveries that one command makes due. */
 const RETRIED_MAX = 10_000;
 
@@ -19,6 +23,10 @@ export function createDeliveryOperations(context: ShopContext, nudge: () => void
     'webhooks.list': async (input) => {
       const query = { state: readState(input['state']), before: null, limit: LISTED_MAX };
       return (await listDeliveries(context.main, await readShop(context, input), query)).map(toListed);
+    },
+    'webhooks.status': async (input) => {
+      const { shopId = null } = await readShop(context, input);
+      return (await listWebhookQueues(context.main, { shopId, limit: WEBHOOKS_MAX })).map(toWebhookStatus);
     },
     'webhooks.retry': async (input) => {
       const retried = input['dead'] === true ? await retryDead(context, input) : await retryByIds(context, input);
@@ -67,4 +75,28 @@ function toListed(delivery: Delivery) {
   const createdAt = new Date(delivery.createdAt).toISOString();
   const identity = { id, shop, webhookId, url, eventId, type };
   return { ...identity, state, attempts, lastStatus, lastError, nextAttemptAt, createdAt };
+}
+
+/** A webhook as the operator sees it. `since`: when it was disabled, or when it began to fail. Null for a webhook that works. */
+export type WebhookStatus = {
+  id: string;
+  shop: string;
+  url: string;
+  state: 'works' | 'failing' | 'disabled';
+  since: string | null;
+  reason: string | null;
+  pending: number;
+  oldestDueAt: string | null;
+  dead: number;
+};
+
+function toWebhookStatus(webhook: WebhookQueue): WebhookStatus {
+  const { id, shopId: shop, url, enabled, disabledReason: reason, disabledAt, failingSince, pending, dead } = webhook;
+  const state = enabled ? (failingSince === null ? 'works' : 'failing') : 'disabled';
+  const since = toText(enabled ? failingSince : disabledAt);
+  return { id, shop, url, state, since, reason, pending, oldestDueAt: toText(webhook.oldestDueAt), dead };
+}
+
+function toText(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }
