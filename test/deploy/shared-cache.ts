@@ -1,4 +1,4 @@
-// Starts nginx or Varnish, with the configuration files of deploy/, in front of an origin on loopback.
+// Starts nginx, Varnish or HAProxy, with the configuration files of deploy/, in front of an origin on loopback.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,6 +24,11 @@ export type RunningCache = { url: string; stop(): Promise<void> };
 export const SHARED_CACHES: readonly SharedCache[] = [
   { name: 'nginx', isInstalled: runs('nginx', '-v'), start: startNginx },
   { name: 'Varnish', isInstalled: runs('varnishd', '-V'), start: startVarnish },
+];
+
+export const PROXIES: readonly SharedCache[] = [
+  ...SHARED_CACHES,
+  { name: 'HAProxy', isInstalled: runs('haproxy', '-v'), start: startHaproxy },
 ];
 
 function runs(program: string, option: string): boolean {
@@ -59,6 +64,18 @@ async function startVarnish(originPort: number): Promise<RunningCache> {
   const listen = ['-a', `127.0.0.1:${port}`, '-f', path.join(dir, 'mercat.vcl')];
   const options = ['-F', '-j', 'none', '-n', work, '-s', 'malloc,32m', '-p', 'http_gzip_support=off'];
   return run('varnishd', [...options, ...listen], port);
+}
+
+async function startHaproxy(originPort: number): Promise<RunningCache> {
+  const port = await freePort();
+  const dir = copyOf('haproxy', {
+    'haproxy.cfg': [
+      ['bind :8080', `bind 127.0.0.1:${port}`],
+      ['10.0.0.11:8080', `127.0.0.1:${originPort}`],
+      ['  server node1 10.0.0.12:8080 check\n', ''],
+    ],
+  });
+  return run('haproxy', ['-db', '-f', path.join(dir, 'haproxy.cfg')], port);
 }
 
 /** Copies a folder of deploy/ and replaces texts in the copied files. Throws if a file does not contain a text that is to be replaced. */

@@ -46,6 +46,11 @@ export type IntakeAccess = {
   allowsPatterns: boolean;
   /** The largest accepted request body with records, in bytes. */
   recordsBytesMax: number;
+  /**
+   * Whether the response to an import may begin before the body has ended. nginx sends no more of the body once a response has begun, so
+   * the response to a client that may be behind a proxy begins later.
+   */
+  respondsDuringBody: boolean;
   /** Describes the failure of an import in words that the client may read. */
   describeFailure: (cause: unknown) => string;
 };
@@ -71,6 +76,7 @@ export type KeyedAccessOptions = {
 export class KeyedAccess implements IntakeAccess {
   readonly allowsPatterns = false;
   readonly recordsBytesMax = RECORDS_BYTES_MAX;
+  readonly respondsDuringBody = false;
   readonly #keys: KeyedAccessOptions['keys'];
   readonly #keylessChains: ReadonlySet<string>;
   readonly #callers = new WeakMap<FastifyRequest, Caller>();
@@ -144,6 +150,7 @@ export const LOCAL_ACCESS: IntakeAccess = {
   importerOf: () => 'operator',
   allowsPatterns: true,
   recordsBytesMax: Number.MAX_SAFE_INTEGER,
+  respondsDuringBody: true,
   describeFailure: describeError,
 };
 

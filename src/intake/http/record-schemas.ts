@@ -470,6 +470,13 @@ const IMPORT_EVENT_SCHEMA = Type.Unsafe({
         description: 'The values that differ: as they are stored, and as they are in the record.',
       }),
     }),
+    event(
+      'omitted',
+      'Further records that were rejected or changed nothing have no event, because the response would be too long.',
+      {
+        count: Type.Integer({ minimum: 1, description: 'The number of these records.' }),
+      },
+    ),
     event('progress', 'The counts so far, after each batch.', soFar),
     event('done', 'The import has ended.', summary),
     event('error', 'The import has failed.', {

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { ServiceError } from '../../core/errors.ts';
-import type { ImportContext } from '../import.ts';
+import type { ImportContext, ImportEvent } from '../import.ts';
 import { describeStop, ImportFailure, importRecords, ImportStopped } from '../import.ts';
 import type { Importer } from '../ingest/products.ts';
 import type { ResponseEvent, RequestOptions } from '../import-protocol.ts';
@@ -18,6 +18,10 @@ import { intakeResponses } from './schemas.ts';
 const READ_TIMEOUT_MS = 60_000;
 /** After an import that ended early, the rest of the request is read for at most this long. */
 const DRAIN_TIMEOUT_MS = 5_000;
+/** And at most this many bytes of it. A client that sends more than both is cut off. */
+const DRAIN_BYTES_MAX = 16 * 1024 * 1024;
+/** The most characters of events that wait for the response to begin. Of further events only the number is sent. */
+const WAITING_CHARACTERS_MAX = 1024 * 1024;
 
 export function registerRecordRoutes(app: FastifyInstance, context: ImportContext, access: IntakeAccess): void {
   const running = new Map<ImportStream, Promise<void>>();
@@ -36,10 +40,13 @@ export function registerRecordRoutes(app: FastifyInstance, context: ImportContex
     };
     scope.post(RECORDS_PATH, routeOptions, async (request, reply) => {
       const options = parseRequestQuery(toPlainQuery(request.query), access);
+      if (Number(request.headers['content-length'] ?? 0) > access.recordsBytesMax) {
+        throw new ServiceError('bad_request', tooLarge(access.recordsBytesMax));
+      }
       reply.hijack();
-      const stream = new ImportStream(request.raw, reply.raw);
+      const stream = new ImportStream(request.raw, reply.raw, access);
       const importer = access.importerOf(request);
-      const work = stream.run(context, { ...options, importer }, access);
+      const work = stream.run(context, { ...options, importer });
       running.set(stream, work);
       await work.finally(() => running.delete(stream));
     });
@@ -109,17 +116,26 @@ function toPlainQuery(query: unknown): Record<string, unknown> {
   );
 }
 
-type ImportAccess = Pick<IntakeAccess, 'recordsBytesMax' | 'describeFailure'>;
+type ImportAccess = Pick<IntakeAccess, 'recordsBytesMax' | 'respondsDuringBody' | 'describeFailure'>;
+
+/** `omitted`: how many `refused` and `conflict` events the response leaves out. */
+type SentEvent = ResponseEvent | { event: 'omitted'; count: number };
 
 /** One import over HTTP. It reads records from the request's body and writes events to the response. */
 class ImportStream {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #access: ImportAccess;
   readonly #controller = new AbortController();
+  #hasBegun = false;
+  readonly #waiting: string[] = [];
+  #waitingCharacters = 0;
+  #omitted = 0;
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  constructor(request: IncomingMessage, response: ServerResponse, access: ImportAccess) {
     this.#request = request;
     this.#response = response;
+    this.#access = access;
   }
 
   /** Stops the import after its current batch. The response reports the reason. */
@@ -128,40 +144,43 @@ class ImportStream {
   }
 
   /** Resolves when the response has ended. */
-  async run(
-    context: ImportContext,
-    options: RequestOptions & { importer: Importer },
-    access: ImportAccess,
-  ): Promise<void> {
+  async run(context: ImportContext, options: RequestOptions & { importer: Importer }): Promise<void> {
     const onDisconnect = () => this.abort(new ImportStopped('the client closed the connection'));
     this.#response.once('close', onDisconnect).on('error', onDisconnect);
     this.#request.on('error', onDisconnect);
-    this.#response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
-    this.#response.flushHeaders();
+    if (this.#access.respondsDuringBody) await this.#begin();
     try {
-      await this.#import(context, options, access);
+      await this.#import(context, options);
     } finally {
       this.#response.off('close', onDisconnect);
       await this.#end();
     }
   }
 
-  async #import(
-    context: ImportContext,
-    options: RequestOptions & { importer: Importer },
-    { recordsBytesMax, describeFailure }: ImportAccess,
-  ): Promise<void> {
-    const onEvent = (event: ResponseEvent) => this.#send(event);
+  async #import(context: ImportContext, options: RequestOptions & { importer: Importer }): Promise<void> {
+    const onEvent = (event: ImportEvent) => this.#report(event);
     try {
-      const body = limitSize(this.#body(), recordsBytesMax);
+      const body = limitSize(this.#body(), this.#access.recordsBytesMax);
       const summary = await importRecords(context, body, { ...options, signal: this.#controller.signal, onEvent });
       await this.#send({ event: 'done', ...summary });
     } catch (error) {
       if (!(error instanceof ImportFailure)) throw error;
       const { signal } = this.#controller;
       const { summary } = error;
-      const reason = describeFailure(signal.aborted ? signal.reason : error.cause);
+      const reason = this.#access.describeFailure(signal.aborted ? signal.reason : error.cause);
       await this.#send({ event: 'error', message: describeStop(summary, reason), reason, summary });
+    }
+  }
+
+  /** Sends an event of the import. Before the response begins, rejected records wait, and the progress is left out. */
+  async #report(event: ImportEvent): Promise<void> {
+    if (this.#hasBegun || this.#request.readableEnded) return this.#send(event);
+    if (event.event === 'progress') return;
+    const line = toLine(event);
+    if (this.#waitingCharacters + line.length > WAITING_CHARACTERS_MAX) this.#omitted += 1;
+    else {
+      this.#waiting.push(line);
+      this.#waitingCharacters += line.length;
     }
   }
 
@@ -175,9 +194,25 @@ class ImportStream {
     if (typeof stopped === 'string') throw new ImportStopped(decodeStopReason(stopped));
   }
 
-  /** Sends one event. If the write buffer is full, waits until the client reads. If this takes READ_TIMEOUT_MS, aborts the import. */
-  async #send(event: ResponseEvent): Promise<void> {
-    if (this.#response.destroyed || this.#response.write(`${JSON.stringify(event)}\n`)) return;
+  /** Begins the response, with the events that waited. */
+  async #begin(): Promise<void> {
+    this.#hasBegun = true;
+    this.#response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
+    this.#response.flushHeaders();
+    const lines = this.#waiting.splice(0);
+    if (this.#omitted > 0) lines.push(toLine({ event: 'omitted', count: this.#omitted }));
+    if (lines.length > 0) await this.#write(lines.join(''));
+  }
+
+  /** Sends one event. Begins the response if it has not begun. */
+  async #send(event: SentEvent): Promise<void> {
+    if (!this.#hasBegun) await this.#begin();
+    await this.#write(toLine(event));
+  }
+
+  /** Writes to the response. If the write buffer is full, waits until the client reads. If this takes READ_TIMEOUT_MS, aborts the import. */
+  async #write(text: string): Promise<void> {
+    if (this.#response.destroyed || this.#response.write(text)) return;
     if (await happensWithin(READ_TIMEOUT_MS, this.#response, ['drain', 'close', 'error'])) return;
     this.abort(new ImportStopped('the client does not read the response'));
     this.#response.destroy();
@@ -190,12 +225,24 @@ class ImportStream {
     if (!this.#request.readableEnded && !this.#request.destroyed) {
       const ended = happensWithin(DRAIN_TIMEOUT_MS, this.#request, ['end', 'close']);
       // An import that stopped during a read leaves a listener that would keep the stream paused.
-      this.#request.removeAllListeners('readable').resume();
+      this.#request.removeAllListeners('readable').on('data', this.#cutOff()).resume();
       await ended;
     }
     this.#response.end();
   }
+
+  #cutOff(): (chunk: Uint8Array) => void {
+    let size = 0;
+    return (chunk) => {
+      size += chunk.byteLength;
+      if (size > DRAIN_BYTES_MAX) this.#request.destroy();
+    };
+  }
 }
+
+const toLine = (event: SentEvent): string => `${JSON.stringify(event)}\n`;
+
+const tooLarge = (bytesMax: number) => `the body is larger than ${bytesMax} bytes`;
 
 function decodeStopReason(text: string): string {
   try {
@@ -209,7 +256,7 @@ async function* limitSize(chunks: AsyncIterable<Uint8Array>, bytesMax: number): 
   let size = 0;
   for await (const chunk of chunks) {
     size += chunk.byteLength;
-    if (size > bytesMax) throw new ImportStopped(`the body is larger than ${bytesMax} bytes`);
+    if (size > bytesMax) throw new ImportStopped(tooLarge(bytesMax));
     yield chunk;
   }
 }
