@@ -13,6 +13,11 @@ export function parseAmount(text: string): bigint | null {
   return value <= UINT256_MAX ? value : null;
 }
 
+/** Returns null for a floor or buyer total of 0: zero is no price, so a source that states it knows no price. */
+export function toKnownPrice(raw: bigint | null): bigint | null {
+  return raw === 0n ? null : raw;
+}
+
 /**
  * Parses a decimal in native units (`1.25`, or `1e-05` as spreadsheets and data frames write it) and returns base units. Null when the text
  * is not a decimal, when it has a non-zero digit beyond `decimals` places, or when the result exceeds 2^256-1. The decimal point is moved

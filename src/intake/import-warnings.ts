@@ -10,7 +10,8 @@ import { collectionIdOf } from './records/parse.ts';
 /**
  * - `unreadablePrice`: the price of a sale is not an integer of base units. The sale is stored, but not served by /v1.
  * - `otherCurrency`: the price of a sale is in another currency than the chain's. The sale is stored, but not served by /v1.
- * - `zeroPrice`: a sale, listing or order at 0. The sale is served and does not count in volume and sales. The listing or order is not listed.
+ * - `zeroPrice`: a sale, listing or order at 0, or a floor or buyer total of 0. The sale is served and does not count in volume and sales. The
+ *   listing or order is not listed. The floor or buyer total is stored as unknown.
  * - `tinyPrice`: the price is above 0 and below a millionth of the native unit.
  * - `doubtfulTime`: the time of a sale, listing or order is more than a day in the future, or before 2015. No token existed before 2015.
  * - `repeatedSlug`: an earlier product of the import has the same shop and slug. The later record has changed this product.
@@ -91,10 +92,10 @@ export class RecordNotes {
   }
 
   #judgePrice(record: IntakeRecord): { code: WarningCode; value: string } | null {
+    if (listPrices(record).includes(0n)) return { code: 'zeroPrice', value: '0' };
     if (record.kind !== 'sale' && record.kind !== 'listing' && record.kind !== 'order') return null;
     const { priceRaw } = record.row;
     if (priceRaw === null) return judgeUnreadable(record.kind === 'sale' ? record.row.price : '');
-    if (priceRaw === 0n) return { code: 'zeroPrice', value: '0' };
     const decimals = this.#chains.get(record.row.chain)?.decimals ?? 0;
     const isTiny = priceRaw < 10n ** BigInt(Math.max(0, decimals - TINY_DECIMALS));
     return isTiny ? { code: 'tinyPrice', value: priceRaw.toString() } : null;
@@ -121,6 +122,14 @@ export class RecordNotes {
     const warning = (this.#warnings[code] ??= { count: 0, line, value });
     warning.count += 1;
   }
+}
+
+/** The prices, floors and buyer totals that a record states in base units. Null for each that it leaves out. */
+function listPrices({ kind, row }: IntakeRecord): readonly (bigint | null)[] {
+  if (kind === 'collection') return [row.snapshot.floorRaw];
+  if (kind === 'stats' || kind === 'analytics') return [row.floorRaw];
+  if (kind === 'listing') return [row.priceRaw, row.buyerTotalRaw];
+  return kind === 'sale' || kind === 'order' ? [row.priceRaw] : [];
 }
 
 /** The time at which a sale was made, or a listing or order was created. Null for other records. */

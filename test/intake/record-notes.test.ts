@@ -4,7 +4,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RecordNotes } from '../../src/intake/import-warnings.ts';
 import { parseRecord } from '../../src/intake/records/parse.ts';
-import { ASSET, listing, MINT, NOW, order, product, recordContext, sale } from '../support/service/intake.ts';
+import {
+  ASSET,
+  collection,
+  EVM,
+  listing,
+  MINT,
+  NOW,
+  order,
+  product,
+  recordContext,
+  sale,
+} from '../support/service/intake.ts';
 
 const SLUGS_MAX = 200_000;
 
@@ -52,6 +63,22 @@ test('a price below a millionth of the native unit of its chain counts as tiny',
   ];
   for (const [index, fields] of records.entries()) notes.add({ line: index + 1, record: parse(fields) });
   assert.deepEqual(notes.warnings, { tinyPrice: { count: 2, line: 2, value: '999999999999' } });
+});
+
+test('a floor or buyer total of 0 gives a warning, and a count or volume of 0 does not', () => {
+  const notes = new RecordNotes(recordContext.chains, NOW);
+  const location = { chain: 'ethereum', contractAddress: EVM };
+  const records = [
+    collection({ snapshot: { floorRaw: '0' } }),
+    { kind: 'stats', ...location, floorRaw: '0' },
+    { kind: 'analytics', ...location, floorRaw: '0' },
+    listing({ priceRaw: '1000000000000', buyerTotalRaw: '0' }),
+    collection({ snapshot: { volumeAllTime: 0, supply: 0, owners: 0 } }),
+    { kind: 'stats', ...location, owners: 0, listedCount: 0, supply: 0 },
+    { kind: 'analytics', ...location, volume: { allTime: 0 }, sales: { allTime: 0 } },
+  ];
+  for (const [index, fields] of records.entries()) notes.add({ line: index + 1, record: parse(fields) });
+  assert.deepEqual(notes.warnings, { zeroPrice: { count: 4, line: 1, value: '0' } });
 });
 
 test('the same slug in two shops does not count as repeated', () => {

@@ -181,7 +181,11 @@ describe('the identity of a record', () => {
 
   test('a record gets the same key as in earlier versions, so that its stored row is still found', () => {
     assert.equal(rowOf(listing()).key, '69efbb9de82e2f9466a0c86a1ba76c4e');
-    assert.equal(rowOf(listing({ id: undefined })).id, '865eb714115b7b250c2f98dc444f8f49');
+    const { key, id } = rowOf(listing({ id: undefined }));
+    assert.equal(id, 'opensea_865eb714115b7b250c2f98dc444f8f49');
+    assert.equal(key, rowOf(listing({ id: '865eb714115b7b250c2f98dc444f8f49' })).key);
+    assert.equal(rowOf(listing({ id })).key, key);
+    assert.notEqual(rowOf(listing({ id, priceRaw: '101' })).key, key);
     assert.equal(rowOf(sale()).key, '8ee633ffed2ac50e04c9bce0fbf10f9d');
     assert.equal(rowOf(sale({ tx: `0x${'ab'.repeat(32)}`, logIndex: 1 })).key, '43e6ce8ef8e7d74e55e2d187b029400f');
   });

@@ -12,6 +12,7 @@ import {
   EVM,
   NOW,
   SELLER,
+  collection,
   dumpTables,
   emptyTables,
   ingest,
@@ -89,6 +90,26 @@ forEachEngine('upserts', (engine) => {
     assert.deepEqual(await ingest(db, records.at(-1)), UNCHANGED);
   };
 
+  test('a floor of 0 is stored as unknown, whichever kind of record states it, and a count or volume of 0 is stored as 0', async () => {
+    const location = { chain: 'ethereum', contractAddress: EVM, at: may(5) };
+    await ingest(
+      db,
+      { kind: 'stats', ...location, floorRaw: '0', owners: 0, listedCount: 0, supply: 0 },
+      { kind: 'analytics', ...location, floorRaw: '0', volume: { allTime: 0 }, sales: { allTime: 0 } },
+    );
+    const stats = await only('indexer.collection_stats');
+    assert.deepEqual([stats.floor_raw, stats.owners, stats.listed_count, stats.supply], [null, '0', '0', '0']);
+    const analytics = await only('indexer.collection_analytics');
+    assert.deepEqual([analytics.floor_raw, analytics.volume_all_time, analytics.sales_all_time], [null, 0, '0']);
+    const zero = collection({ snapshot: { floorRaw: '0', volumeAllTime: 0, supply: 0, owners: 0 } });
+    await sameInOneBatch(zero);
+    const { snapshot_floor_raw, snapshot_volume, snapshot_supply, snapshot_owners } = await only('main.collection');
+    assert.deepEqual([snapshot_floor_raw, snapshot_volume, snapshot_supply, snapshot_owners], [null, 0, '0', '0']);
+    // As with a field that is left out, the stored floor stays.
+    await sameInOneBatch(collection({ snapshot: { floorRaw: '7' } }), zero);
+    assert.equal((await only('main.collection')).snapshot_floor_raw, '7');
+  });
+
   describe('listings and orders', () => {
     test('a record replaces the terms of an active listing unless the record is older than the stored terms', async () => {
       assert.deepEqual(await ingest(db, listing({ timestamp: may(5) })), INSERTED);
@@ -108,6 +129,34 @@ forEachEngine('upserts', (engine) => {
       const row = await only('indexer.listing');
       assert.deepEqual([row.price_raw, row.seller, row.buyer_total_raw, row.order_hash], ['3', OTHER, '4', '0xaa']);
       assert.deepEqual(row.expires_at, new Date(may(9)));
+    });
+
+    test('a buyer total of 0 is stored as unknown', async () => {
+      await sameInOneBatch(listing({ buyerTotalRaw: '5' }), listing({ buyerTotalRaw: '0' }));
+      assert.equal((await only('indexer.listing')).buyer_total_raw, null);
+    });
+
+    test('a listing without an id has its source and a digest as its id, and is the same listing when it is imported again', async () => {
+      const bare = listing({ id: undefined });
+      await ingest(db, bare);
+      const { id } = await only('indexer.listing');
+      assert.match(id, /^opensea_[0-9a-f]{32}$/);
+      assert.deepEqual(await ingest(db, bare), UNCHANGED);
+      // The record as it is exported, with the id that was served.
+      assert.deepEqual(await ingest(db, listing({ id })), UNCHANGED);
+      assert.deepEqual(await ingest(db, listing({ id, status: 'cancelled' })), UPDATED);
+      assert.deepEqual(await ingest(db, bare, listing({ id })), [0, 0, 2]);
+    });
+
+    test('a listing that an earlier version stored with the digest alone as its id is not stored a second time', async () => {
+      const bare = listing({ id: undefined });
+      await ingest(db, bare);
+      const digest = String((await only('indexer.listing')).id).replace('opensea_', '');
+      await emptyTables(db);
+      // An earlier version stored the record as if the digest were its id.
+      await ingest(db, listing({ id: digest }));
+      assert.deepEqual(await ingest(db, bare), UNCHANGED);
+      assert.equal((await only('indexer.listing')).id, digest);
     });
 
     test('an older record can end a listing, which keeps its newer terms', async () => {

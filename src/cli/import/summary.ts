@@ -60,8 +60,8 @@ const WARNINGS: Readonly<Record<WarningCode, (records: string) => [what: string,
     'only amounts in the currency of the chain, wrapped or not, have a price in base units',
   ],
   zeroPrice: (records) => [
-    `the price of ${records} is 0: a sale at 0 is not counted in the volume and the number of sales; a listing or order at 0 is not listed`,
-    'check the column or field of the price',
+    `a price of ${records} is 0: a sale at 0 is not counted in the volume and the number of sales; a listing or order at 0 is not listed; a floor or buyer total of 0 is stored as unknown`,
+    'check the column or field of the price; leave out a floor that the source does not know',
   ],
   tinyPrice: (records) => [
     `the price of ${records} is below a millionth of the native unit`,

@@ -92,11 +92,13 @@ export function parseListingRecord(context: RecordContext, fields: Fields): With
   const priceRaw = requireField(readAmount, fields, 'priceRaw');
   const seller = readSeller(chain, fields);
   const listedAt = requireField(readTimestamp, fields, 'timestamp');
-  const writtenId =
-    readName(fields, 'id') ?? toDigest(['listing', source, collectionId, asset, seller, priceRaw.toString(), listedAt]);
+  const digest = toDigest(['listing', source, collectionId, asset, seller, priceRaw.toString(), listedAt]);
+  const digestId = `${source}_${digest}`;
+  const writtenId = readName(fields, 'id') ?? digestId;
   const id = own ? toOwnId(context, writtenId) : writtenId;
   return {
-    key: toDigest(['listing', source, id]),
+    // Earlier versions stored the digest alone as the id. Its key is kept, so that a row of such a version is found again.
+    key: toDigest(['listing', source, !own && id === digestId ? digest : id]),
     id,
     source,
     chain: chain.id,

@@ -1,6 +1,7 @@
 // Reads what is known about the trade of a collection: the newest analytics record, the sums of the stored sales, and the coverage of the sales
 // history. Indexer database.
 
+import { toKnownPrice } from '../../core/amount.ts';
 import type { Queryable } from '../../database/port.ts';
 import { amount, column, double, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
@@ -179,7 +180,7 @@ export function listAnalyticsFloors(
   return listRecordFloors(db, 'collection_analytics', collectionIds);
 }
 
-/** Volumes are in native units. */
+/** Volumes are in native units. A floor of 0 is stored as unknown. */
 export type NewAnalytics = ObservedRecord & {
   floorRaw: bigint | null;
   volume: Windows<number | null>;
@@ -190,7 +191,7 @@ export function upsertAnalytics(tx: Queryable, analytics: readonly NewAnalytics[
   return upsertNewest(tx, analytics, {
     table: 'collection_analytics',
     columns: {
-      floor_raw: { numeric: (row) => row.floorRaw },
+      floor_raw: { numeric: (row) => toKnownPrice(row.floorRaw) },
       volume_all_time: { 'double precision': (row) => row.volume.allTime },
       volume_seven_day: { 'double precision': (row) => row.volume.sevenDay },
       volume_day: { 'double precision': (row) => row.volume.twentyFourHour },

@@ -2,6 +2,7 @@
 // of a collection.
 
 import type { Address } from '../../core/address.ts';
+import { toKnownPrice } from '../../core/amount.ts';
 import type { Collection, CollectionSnapshot } from '../../core/collection.ts';
 import type { Queryable, Row } from '../../database/port.ts';
 import {
@@ -115,7 +116,7 @@ export async function listRecordedIds(db: Queryable, ids: readonly string[]): Pr
   return rows.map((row) => decodeId(row).id);
 }
 
-/** A null field leaves the stored value unchanged. */
+/** A null field leaves the stored value unchanged, and so does a floor of 0, which is unknown. */
 export type CollectionChange = {
   id: string;
   chain: string | null;
@@ -136,10 +137,14 @@ export type CollectionChange = {
 /** Applies the changes in the order given. A new collection without `createdAt` gets `now`. */
 export async function upsertCollections(
   tx: Queryable,
-  changes: readonly CollectionChange[],
+  given: readonly CollectionChange[],
   now: number,
 ): Promise<UpsertCounts & { rejections: UpsertRejection[] }> {
-  if (changes.length === 0) return { inserted: 0, updated: 0, unchanged: 0, rejections: [] };
+  if (given.length === 0) return { inserted: 0, updated: 0, unchanged: 0, rejections: [] };
+  const changes = given.map((change) => ({
+    ...change,
+    snapshot: { ...change.snapshot, floorRaw: toKnownPrice(change.snapshot.floorRaw) },
+  }));
   const names = await listNames(tx, changes);
   const stored = new Set(names.byId.keys());
   const rejections: UpsertRejection[] = [];

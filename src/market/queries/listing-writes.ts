@@ -1,6 +1,7 @@
 // Writes to the mirror: reported listings, expired listings, and listings whose order ended at another marketplace. Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
+import { toKnownPrice } from '../../core/amount.ts';
 import type { Chains } from '../../core/chains.ts';
 import type { Queryable, Statements } from '../../database/port.ts';
 import type { RowColumns } from '../../database/row-source.ts';
@@ -26,6 +27,7 @@ export type NewListing = {
   collectionId: string;
   asset: AssetId;
   priceRaw: bigint;
+  /** A buyer total of 0 is stored as unknown. */
   buyerTotalRaw: bigint | null;
   seller: string;
   orderHash: string | null;
@@ -179,7 +181,7 @@ const LISTING_COLUMNS: RowColumns<NewListing> = {
   collection_id: { text: (listing) => listing.collectionId },
   asset: { text: (listing) => listing.asset },
   price_raw: { numeric: (listing) => listing.priceRaw },
-  buyer_total_raw: { numeric: (listing) => listing.buyerTotalRaw },
+  buyer_total_raw: { numeric: (listing) => toKnownPrice(listing.buyerTotalRaw) },
   seller: { text: (listing) => listing.seller },
   order_hash: { text: (listing) => listing.orderHash },
   listed_at: { timestamptz: (listing) => listing.listedAt },

@@ -1,6 +1,7 @@
 // Reads what the indexer database knows about the tokens of a collection: the newest stats record, the maintained numbers of tokens and
 // holders, and the coverage (`coverage.ts`). Also stores stats records.
 
+import { toKnownPrice } from '../../core/amount.ts';
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
@@ -64,6 +65,7 @@ export type NewStats = ObservedRecord & {
   owners: number | null;
   listedCount: number | null;
   supply: number | null;
+  /** A floor of 0 is stored as unknown. */
   floorRaw: bigint | null;
 };
 
@@ -74,7 +76,7 @@ export function upsertStats(tx: Queryable, stats: readonly NewStats[]): Promise<
       owners: { bigint: (row) => row.owners },
       listed_count: { bigint: (row) => row.listedCount },
       supply: { bigint: (row) => row.supply },
-      floor_raw: { numeric: (row) => row.floorRaw },
+      floor_raw: { numeric: (row) => toKnownPrice(row.floorRaw) },
     },
   });
 }

@@ -123,7 +123,7 @@ forEachEngine('mercat import', (engine) => {
         lines[1] ?? '',
         /^warning: the price of 1 record .* not served by \/v1 \(line 2: "59\.9"\); .*native-amount/,
       );
-      assert.match(lines[2] ?? '', /^warning: the price of 1 record is 0: .* \(line 3: "0"\)/);
+      assert.match(lines[2] ?? '', /^warning: a price of 1 record is 0: .* \(line 3: "0"\)/);
       assert.match(lines[3] ?? '', /^warning: the price of 2 records is below .* \(line 1: "59"\); .*native-amount/);
       assert.match(lines[4] ?? '', new RegExp(`^warning: 4 records have no .*: ethereum_${EVM}, ethereum_${other};`));
       assert.equal(lines.length, args.length > 1 ? 5 : 6);

@@ -33,7 +33,7 @@ test('sales, listings and orders at 0 are counted in one warning, which says wha
   const [text] = describeNotes(summary({ warnings: notes.warnings, unknownCollections: {} }));
   assert.match(
     text ?? '',
-    /^warning: the price of 3 records is 0: a sale at 0 is not counted .*; a listing or order at 0 is not listed/,
+    /^warning: a price of 3 records is 0: a sale at 0 is not counted .*; a listing or order at 0 is not listed/,
   );
 });
 
