@@ -3,7 +3,7 @@
 
 import type { Chain } from '../core/chains.ts';
 import type { Collection, CollectionSnapshot } from '../core/collection.ts';
-import { toAskFloorFigure } from './floors/ask-floor.ts';
+import { toAskFloorFigure, toKnownFloor } from './floors/ask-floor.ts';
 import type { Figure } from './provenance/figure.ts';
 import { NO_LISTED_COUNT, toHoldingFigures } from './provenance/holdings.ts';
 import { toVolumeFigure } from './provenance/trade.ts';
@@ -44,7 +44,7 @@ export function toStoredSnapshot(
     now,
   );
   return {
-    floorRaw: keep(floor, snapshot.floorRaw),
+    floorRaw: keep(floor, toKnownFloor(snapshot.floorRaw)),
     volumeAllTime: keep(volume, snapshot.volumeAllTime),
     supply: keep(holdings.supply, snapshot.supply),
     owners: keep(holdings.owners, snapshot.owners),

@@ -25,29 +25,42 @@ forEachEngine('while the mirror cannot be read', (engine) => {
     });
     after(() => service.close());
 
-    test('the ask floor comes from the first source that has a floor: own order book, analytics record, stats record, snapshot', async () => {
+    test('the ask floor is the lower of the own order book and the newest reported floor, otherwise the floor of a record or of the snapshot', async () => {
       const snapshot = { floorRaw: '640' };
-      const [own, analytics, stats, stored] = [1, 2, 3, 4].map(() => newCollection({ snapshot })) as [
-        ReturnType<typeof newCollection>,
-        ReturnType<typeof newCollection>,
-        ReturnType<typeof newCollection>,
-        ReturnType<typeof newCollection>,
+      const make = () => newCollection({ snapshot });
+      const [own, cheap, newer, alone, analytics, stats, stored] = [
+        make(),
+        make(),
+        make(),
+        make(),
+        make(),
+        make(),
+        make(),
       ];
+      const all = [own, cheap, newer, alone, analytics, stats, stored];
       await service.load([
-        ...[own, analytics, stats, stored].flatMap((one) => [one.collection(), one.listing('9', 5)]),
+        ...all.flatMap((one) => [one.collection(), one.listing('9', 5)]),
         ...[own, analytics, stats].map((one) => one.stats({ floorRaw: '750' })),
         ...[own, analytics].map((one) => one.analytics({ floorRaw: '700' })),
-        own.order('1', 2_000),
+        ...[own, newer, alone].map((one) => one.order('1', 2_000)),
+        cheap.order('1', 600),
+        cheap.stats({ floorRaw: '750' }),
+        newer.analytics({ floorRaw: '700', at: new Date(now - 3 * MINUTE_MS).toISOString() }),
+        newer.stats({ floorRaw: '750', at: new Date(now - 2 * MINUTE_MS).toISOString() }),
+        alone.stats({ floorRaw: '750', at: new Date(now - 29 * MINUTE_MS).toISOString() }),
       ]);
       const floors = async () => {
         const raws = [];
-        for (const one of [own, analytics, stats, stored]) {
+        for (const one of all) {
           const { data } = await service.ok(`${one.path}/floor`);
           raws.push(data.askFloor?.raw ?? null);
         }
         return raws;
       };
-      assert.deepEqual(await floors(), ['5', '5', '5', '5']);
+      assert.deepEqual(
+        await floors(),
+        all.map(() => '5'),
+      );
       const rename = async (from: string, to: string) => {
         for (const table of MIRROR_TABLES) {
           await databases.indexer.query(`alter table indexer.${from}${table} rename to ${to}${table}`);
@@ -55,7 +68,8 @@ forEachEngine('while the mirror cannot be read', (engine) => {
       };
       await rename('', 'away_');
       now += MINUTE_MS;
-      assert.deepEqual(await floors(), ['2000', '700', '750', '640']);
+      // The record of `alone` is half an hour old by now.
+      assert.deepEqual(await floors(), ['700', '600', '750', '2000', '700', '750', '640']);
       assert.deepEqual(
         (await service.ok(`${own.path}/listings`)).data.map((row: any) => row.price.raw),
         ['2000'],

@@ -37,6 +37,13 @@ export type RangeFigures = {
   sold: ReadonlyMap<number, SaleFigures>;
 };
 
+/** SQL of the floors of an hour. A floor of zero is not known: earlier versions recorded it when a source stated a floor of zero. */
+const KNOWN = {
+  high: 'nullif(floor_high_raw, 0)',
+  low: 'nullif(floor_low_raw, 0)',
+  close: 'nullif(floor_close_raw, 0)',
+} as const;
+
 const decodeFloors = rowDecoder('market_hour', { id: text, floors: list(nullable(amount)) });
 
 /**
@@ -52,7 +59,7 @@ export async function listFloorsAt(
   const rows = await db.query(
     `with found as materialized (
        select home.collection_id as id, number, (
-         select floor_close_raw::text from indexer.market_hour as hours
+         select ${KNOWN.close}::text from indexer.market_hour as hours
          where hours.collection_id = home.collection_id and hour <= moment.at order by hour desc limit 1) as floor
        from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
        cross join unnest($2::timestamptz[]) with ordinality as moment (at, number)
@@ -70,15 +77,15 @@ export async function listFloorsAt(
 const INTERVAL_SQL = {
   hour: {
     changed: {
-      columns: `hour as at, floor_high_raw as high_raw, floor_low_raw as low_raw, floor_close_raw as close_raw, listed`,
+      columns: `hour as at, ${KNOWN.high} as high_raw, ${KNOWN.low} as low_raw, ${KNOWN.close} as close_raw, listed`,
       groups: '',
     },
     sold: { columns: 'hour as at, volume_raw, sales', groups: '' },
   },
   day: {
     changed: {
-      columns: `date_trunc('day', hour, 'UTC') as at, max(floor_high_raw) as high_raw, min(floor_low_raw) as low_raw,
-        (array_agg(floor_close_raw order by hour desc))[1] as close_raw, (array_agg(listed order by hour desc))[1] as listed`,
+      columns: `date_trunc('day', hour, 'UTC') as at, max(${KNOWN.high}) as high_raw, min(${KNOWN.low}) as low_raw,
+        (array_agg(${KNOWN.close} order by hour desc))[1] as close_raw, (array_agg(listed order by hour desc))[1] as listed`,
       groups: 'group by 1',
     },
     sold: {
@@ -126,7 +133,7 @@ export async function readRangeFigures(
          ${textListSql('sales')} as sales
        from (select ${sold.columns} from indexer.sale_hour ${ofRange} ${sold.groups}) as intervals
      ) as sold left join (
-       select floor_close_raw as close_before, listed as listed_before from indexer.market_hour
+       select ${KNOWN.close} as close_before, listed as listed_before from indexer.market_hour
        where collection_id = $1 and hour < $2 order by hour desc limit 1
      ) as before on true`,
     [collectionId, new Date(from), new Date(to)],

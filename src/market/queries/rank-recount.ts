@@ -43,8 +43,8 @@ export async function listRankDifferences(
          case when listings.scanned then listings.scan_until > half_hour.start
            else listings.chain_until > half_hour.start or listings.imported_until is not null end as is_empty,
          case when analytics.at > day.start then analytics.volume_all_time end as reported_volume,
-         coalesce(case when analytics.at > half_hour.start then analytics.floor_raw end,
-           case when stats.at > half_hour.start then stats.floor_raw end) as reported_floor_raw
+         coalesce(case when analytics.at > half_hour.start then nullif(analytics.floor_raw, 0) end,
+           case when stats.at > half_hour.start then nullif(stats.floor_raw, 0) end) as reported_floor_raw
        from indexer.collection_figures as figures
        cross join (select $2::timestamptz - interval '24 hours') as day (start)
        cross join (select $2::timestamptz - interval '30 minutes') as half_hour (start)
@@ -64,7 +64,7 @@ export async function listRankDifferences(
        union all
        select collection_id, 'floor key', null, floor_rank::text, coalesce(
            case when decimals is null then null when listed_floor_raw is not null then listed_floor_raw when is_empty then null
-             else coalesce(reported_floor_raw, snapshot_floor_raw) end, '-Infinity')::text
+             else coalesce(reported_floor_raw, nullif(snapshot_floor_raw, 0)) end, '-Infinity')::text
        from facts
      )
      select * from differences where stored is distinct from counted order by collection_id, figure limit $3`,

@@ -117,6 +117,46 @@ forEachMarket('floor', { settings }, (market) => {
       assert.equal(await ask(), '44', 'the floor of a record was used after 30 minutes');
     });
 
+    test('a floor of zero that is stored in a record, in the snapshot or in the history is not known', async () => {
+      const subject = newCollection({ snapshot: { floorRaw: '44' } });
+      await market.load([
+        subject.collection(),
+        subject.stats({ floorRaw: '33', owners: 2 }),
+        subject.analytics({ floorRaw: '22' }),
+      ]);
+      assert.equal((await rawsOf(subject))[0], '22');
+      // Earlier versions stored zeros.
+      const zeroed = [
+        [market.indexer(), 'indexer.collection_analytics', 'floor_raw', 'collection_id'],
+        [market.indexer(), 'indexer.collection_stats', 'floor_raw', 'collection_id'],
+        [market.main(), 'main.collection', 'snapshot_floor_raw', 'id'],
+      ] as const;
+      for (const [index, expected] of [33, 44, null].entries()) {
+        const [db, table, column, key] = zeroed[index] ?? assert.fail();
+        await db.query(`update ${table} set ${column} = 0 where ${key} = $1`, [subject.id]);
+        market.advance(MINUTE_MS);
+        const raw = expected === null ? null : String(expected);
+        assert.equal((await rawsOf(subject))[0], raw, table);
+        assert.equal((await market.ok(subject.path)).data.stats.floor?.raw ?? null, raw, table);
+        const { data: list } = await market.ok('/v1/collections?limit=100&chain=ethereum&sort=recent');
+        assert.equal(list.find((one: any) => one.id === subject.id).stats.floor?.raw ?? null, raw, table);
+      }
+      await market
+        .indexer()
+        .query(
+          `update indexer.market_hour set floor_high_raw = 0, floor_low_raw = 0, floor_close_raw = 0 where collection_id = $1`,
+          [subject.id],
+        );
+      const explored = `/explore${subject.path}`;
+      const { data } = await market.ok(explored);
+      assert.deepEqual([data.stats.floor, new Set(data.sparkline)], [null, new Set([null])]);
+      for (const interval of ['hour', 'day']) {
+        const { data: points } = await market.ok(`${explored}/history?interval=${interval}`);
+        const unknown = { open: null, high: null, low: null, close: null };
+        assert.deepEqual(points.at(-1).floor, unknown, interval);
+      }
+    });
+
     test('the ask floor is null when it is known that nothing is listed, whatever floors the records and the snapshot have', async () => {
       const subject = newCollection({ snapshot: { floorRaw: '44' } });
       await market.load([

@@ -297,9 +297,15 @@ describe('the ask floor', () => {
     assert.equal(floorOf({ own: null, mirror, ...records })?.value, 5n);
   });
 
-  test('the ask floor is the floor of the order book when the mirror cannot be read, and the floor of the mirror when the order book cannot be read', () => {
+  test('while the mirror cannot be read, the ask floor is the lower of the order book and the newest reported floor, and while the order book cannot be read it is the floor of the mirror', () => {
     const records = { analytics: reported(1n), stats: reported(1n), snapshotFloorRaw: 1n };
-    assert.equal(floorOf({ own: 4n, mirror: undefined, ...records })?.value, 4n);
+    const own = { own: 4n, mirror: undefined, snapshotFloorRaw: 1n };
+    const half = 30 * MINUTE_MS;
+    assert.equal(floorOf({ ...own, analytics: reported(3n, 2), stats: reported(2n, 1) })?.value, 2n);
+    assert.equal(floorOf({ ...own, analytics: reported(3n, 1), stats: reported(2n, 2) })?.value, 3n);
+    assert.equal(floorOf({ ...own, analytics: reported(5n, 1), stats: reported(2n, 2) })?.value, 4n);
+    assert.equal(floorOf({ ...own, analytics: reported(3n, half), stats: reported(2n, half - 1) })?.value, 2n);
+    assert.equal(floorOf({ ...own, analytics: reported(3n, half) })?.value, 4n);
     assert.equal(floorOf({ own: undefined, mirror: { cheapest: 5n, coverage: [] }, ...records })?.value, 5n);
     assert.equal(floorOf({ own: 4n, mirror: undefined })?.complete, false);
   });
@@ -324,5 +330,11 @@ describe('the ask floor', () => {
     assert.equal(after(limit, limit), 9n);
     assert.equal(MAX_AGE_MS.floor, limit);
     assert.equal(floorOf({}), null);
+  });
+
+  test('a reported or stored floor of zero is not known', () => {
+    assert.equal(floorOf({ analytics: reported(0n), stats: reported(0n), snapshotFloorRaw: 0n }), null);
+    assert.equal(floorOf({ analytics: reported(0n), stats: reported(8n), snapshotFloorRaw: 9n })?.value, 8n);
+    assert.equal(floorOf({ own: 4n, mirror: undefined, analytics: reported(0n) })?.value, 4n);
   });
 });
