@@ -19,7 +19,7 @@ import {
   updateOperatorApprovals,
   updateTokenApprovals,
 } from '../chain-log/queries/approvals.ts';
-import { deleteChainEventsAfter, insertChainEvents } from '../chain-log/queries/chain-events.ts';
+import { deleteBlockEvents, deleteChainEventsAfter, insertChainEvents } from '../chain-log/queries/chain-events.ts';
 import type { HoldingChange } from '../chain-log/queries/holdings.ts';
 import { listFormerHolders, updateHoldings } from '../chain-log/queries/holdings.ts';
 import type { Address } from '../core/address.ts';
@@ -122,10 +122,38 @@ export async function revertAfter(tx: Queryable, chain: string, ancestor: number
   const deleted = await deleteChainEventsAfter(tx, chain, ancestor);
   if (deleted.length === 0) return noChanges(chain);
   await updateHoldings(tx, toHoldingChanges(chain, deleted, -1n));
-  const { operators, tokens } = lastApprovals(chain, deleted);
+  await readApprovals(tx, chain, deleted);
+  return applyToOrders(tx, chain, deleted, now);
+}
+
+/** `before`: all stored events of the blocks. `after`: all events that the blocks really have. */
+export type Correction = { blocks: readonly number[]; before: readonly LoggedEvent[]; after: readonly LoggedEvent[] };
+
+/**
+ * Replaces the events of blocks whose stored events are wrong, and corrects what follows from them. `insertEntry` is called between the
+ * deletion and the insertion, with the evidence that changed: the entry that it adds to the log precedes the right events. Approvals are read
+ * from the log, because later events may have changed them since.
+ */
+export async function correctBlocks(
+  tx: Queryable,
+  chain: string,
+  { blocks, before, after }: Correction,
+  { now, insertEntry }: { now: number; insertEntry: (evidence: EvidenceChanges) => Promise<void> },
+): Promise<BlockChanges> {
+  const events = [...before, ...after];
+  await deleteBlockEvents(tx, chain, blocks);
+  await insertEntry(toEvidenceChanges(chain, before));
+  await insertChainEvents(tx, chain, after);
+  await updateHoldings(tx, [...toHoldingChanges(chain, before, -1n), ...toHoldingChanges(chain, after, 1n)]);
+  await readApprovals(tx, chain, events);
+  return applyToOrders(tx, chain, events, now);
+}
+
+/** Sets the approvals that these events concern to their last values in the chain log. */
+async function readApprovals(tx: Queryable, chain: string, events: readonly LoggedEvent[]): Promise<void> {
+  const { operators, tokens } = lastApprovals(chain, events);
   if (operators.length > 0) await updateOperatorApprovals(tx, await listOperatorApprovals(tx, chain, operators));
   if (tokens.length > 0) await updateTokenApprovals(tx, await listTokenApprovals(tx, chain, tokens));
-  return applyToOrders(tx, chain, deleted, now);
 }
 
 /** Derives the counters and the states of the affected orders from the current chain log. */

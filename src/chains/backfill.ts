@@ -5,6 +5,7 @@
 import type { ChainEvent } from '../chain-log/chain-event.ts';
 import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import { findChainCursor, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
+import { insertReread } from '../chain-log/queries/reread-ranges.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import { findFollow, listFollows, updateFollowProgress } from '../follows/queries/follows.ts';
 import { evaluateCollectionOrders } from '../orders/evaluate.ts';
@@ -58,8 +59,8 @@ export type OnStored = (collectionIds: ReadonlySet<string>) => void;
 /** The cursor of the chain when the step began, and the follow whose past is read. */
 type Backfill = { cursor: ChainCursor; follow: Follow; onStored: OnStored };
 
-/** Events up to block `to`. */
-type Slice = { to: number; events: ChainEvent[] };
+/** Events up to block `to`. `isUncompared`: they were accepted without a comparison, because no other endpoint responded. */
+type Slice = { to: number; events: ChainEvent[]; isUncompared: boolean };
 
 /**
  * Returns the ids of the changed collections. A failure after a change ends the step without an error: the change must be reported, and the
@@ -107,13 +108,20 @@ async function fetchSlice(
   const contracts = [contractAddress];
   const from = readTo === null ? (fromBlock ?? 0) : readTo + 1;
   const upTo = Math.min(cursor.number, from + SLICE_BLOCKS_MAX - 1);
-  if (from > upTo) return { to: Math.max(from - 1, upTo), events: [] };
-  const { to, last, events } = await reader.events.ofRange(from, upTo, { protocols, contracts, isPast: true });
+  if (from > upTo) return { to: Math.max(from - 1, upTo), events: [], isUncompared: false };
+  const slice = { isUncompared: false };
+  const onUncompared = () => {
+    slice.isUncompared = true;
+  };
+  const filter = { protocols, contracts, isPast: true };
+  const { to, last, events } = await reader.events.ofRange(from, upTo, filter, { onUncompared });
   // The endpoints may have replaced the last blocks before the follower has reverted them.
   if (to === cursor.number && last.hash !== cursor.hash) {
     throw new RpcFailure('contradicted', `block ${to} is not the block that was read before`);
   }
-  return { to, events: await completeEvents(reader, { events, protocols, contracts: new Set(contracts) }) };
+  const read = { events, protocols, contracts: new Set(contracts), onUncompared };
+  const completed = await completeEvents(reader, read);
+  return { ...slice, to, events: completed };
 }
 
 /** Returns false if a part was not stored: after a reorganisation, or when another process has stored it. The next step reads again. */
@@ -132,15 +140,15 @@ async function storeSlice(
 }
 
 /** Divides a slice into parts of complete blocks. */
-export function* toSliceParts({ to, events }: Slice): Generator<Slice> {
+export function* toSliceParts({ to, events, isUncompared }: Slice): Generator<Slice> {
   let start = 0;
   for (let end = PART_EVENTS; end < events.length; end += 1) {
     const last = events[end - 1];
     if (last === undefined || end - start < PART_EVENTS || events[end]?.blockNumber === last.blockNumber) continue;
-    yield { to: last.blockNumber, events: events.slice(start, end) };
+    yield { to: last.blockNumber, events: events.slice(start, end), isUncompared };
     start = end;
   }
-  yield { to, events: events.slice(start) };
+  yield { to, events: events.slice(start), isUncompared };
 }
 
 /** Returns the ids of the changed collections, or null if the part was not stored. */
@@ -159,6 +167,8 @@ async function storePart(
     const changes = await applyEvents(tx, chain, relevant, clock());
     const joined = part.to >= locked.number;
     await updateFollowProgress(tx, collectionId, { readToBlock: part.to, joined });
+    const from = readTo === null ? (follow.fromBlock ?? 0) : readTo + 1;
+    if (part.isUncompared && from <= part.to) await insertReread(tx, chain, { from, to: part.to }, clock());
     if (!joined) return toChangedCollections(chain, changes);
     await updateChainRevision(tx, chain);
     await evaluateCollectionOrders(tx, collectionId, clock());

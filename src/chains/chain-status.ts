@@ -2,6 +2,8 @@
 
 import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import { listChainCursors } from '../chain-log/queries/chain-cursors.ts';
+import type { RereadRange } from '../chain-log/queries/reread-ranges.ts';
+import { listRereadRanges } from '../chain-log/queries/reread-ranges.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Follow } from '../follows/queries/follows.ts';
 import { listFollows } from '../follows/queries/follows.ts';
@@ -35,6 +37,11 @@ export type ChainStatus = {
   comparison:
     | (Omit<ComparisonStatus, 'disputed'> & { disputed: (Omit<Dispute, 'since'> & { since: string }) | null })
     | null;
+  /**
+   * Stored blocks that wait to be read again, because they were accepted from one endpoint while no other endpoint responded, or because an audit
+   * found wrong data. `since`: when the first of them was stored (ISO 8601).
+   */
+  toReadAgain: { from: number; to: number; since: string }[];
   /** Logs that this process has left out because they could not be read. Includes those in `unread`. */
   undecodableLogs: number;
   /** Logs of settlement contracts that this process has left out, by protocol: sales that were seen and could not be read. */
@@ -56,6 +63,7 @@ export async function readChainStatus({ main, chains, followed, clock }: ChainCo
   const db = main.within(TIMEOUT_MS);
   const cursors = new Map((await listChainCursors(db)).map((cursor) => [cursor.chain, cursor]));
   const follows = await listFollows(db);
+  const rereads = toReadAgain(await listRereadRanges(db));
   const readers = new Map(followed.readers().map((reader) => [reader.chain.id, reader]));
   return [...chains.values()]
     .filter(({ id, family }) => family === 'evm' && (followed.modeOf(id) === 'live' || cursors.has(id)))
@@ -70,12 +78,23 @@ export async function readChainStatus({ main, chains, followed, clock }: ChainCo
         headDistance: toHeadDistance(endpoints, progress.block),
         collections: countCollections(follows.filter(({ chain }) => chain === id)),
         comparison: reader ? toPublicComparison(reader.comparison.status()) : null,
+        toReadAgain: rereads.get(id) ?? [],
         undecodableLogs: [...(reader?.unread.byContract().values() ?? [])].reduce((sum, count) => sum + count, 0),
         unread: [...(reader?.unread.byProtocol() ?? [])].map(([protocol, logs]) => ({ protocol, logs })),
         unreadPoolRanges: reader?.pools.unreadRanges() ?? 0,
         endpoints: endpoints.map(toPublicStatus),
       };
     });
+}
+
+/** The ranges of each chain. */
+export function toReadAgain(ranges: readonly RereadRange[]): Map<string, ChainStatus['toReadAgain']> {
+  const byChain = new Map<string, ChainStatus['toReadAgain']>();
+  for (const { chain, from, to, since } of ranges) {
+    const range = { from, to, since: new Date(since).toISOString() };
+    byChain.set(chain, [...(byChain.get(chain) ?? []), range]);
+  }
+  return byChain;
 }
 
 function toProgress(cursor: ChainCursor | null, clock: Clock) {

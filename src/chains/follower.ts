@@ -16,6 +16,7 @@ import {
   upsertChainBlocks,
 } from '../chain-log/queries/chain-cursors.ts';
 import { insertReorg } from '../chain-log/queries/chain-events.ts';
+import { deleteRereadsAfter, insertReread } from '../chain-log/queries/reread-ranges.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Database, Queryable } from '../database/port.ts';
@@ -144,6 +145,7 @@ async function revertOrphaned(context: FollowContext, cursor: ChainCursor): Prom
     });
     await updateFollowsAfterReorg(tx, chain, ancestor.number);
     await deleteChainBlocksAfter(tx, chain, ancestor.number);
+    await deleteRereadsAfter(tx, chain, ancestor.number);
     await updateChainCursor(tx, chain, ancestor, { now, reorg: true });
     return reverted;
   });
@@ -190,11 +192,12 @@ async function readEdge(context: FollowContext, cursor: ChainCursor, upTo: numbe
   const filter = await readFilter(context);
   const blocks: BlockHeader[] = [];
   const events: ChainEvent[] = [];
+  const uncompared: number[] = [];
   let parent = cursor.hash;
   for (let number = cursor.number + 1; number <= upTo; number += 1) {
     const header = await reader.blocks.header(number);
     if (header?.parentHash !== parent) break;
-    const ofBlock = await reader.events.ofBlock(header, filter);
+    const ofBlock = await reader.events.ofBlock(header, filter, () => uncompared.push(number));
     // Without a pause, the next step would compare the same block again at once.
     if (!ofBlock && blocks.length === 0) return { changed: new Set(), more: false };
     if (!ofBlock) break;
@@ -203,17 +206,21 @@ async function readEdge(context: FollowContext, cursor: ChainCursor, upTo: numbe
     blocks.push(header);
     parent = header.hash;
   }
-  return commit(context, cursor, { blocks, events, filter });
+  return commit(context, cursor, { blocks, events, filter, uncompared });
 }
 
 async function readRange(context: FollowContext, cursor: ChainCursor, upTo: number): Promise<StepResult> {
   const { reader } = context;
   const filter = await readFilter(context);
   const last = Math.min(upTo, cursor.number + RANGE_BLOCKS_MAX);
-  const range = await reader.events.ofRange(cursor.number + 1, last, filter);
+  const uncompared: number[] = [];
+  const range = await reader.events.ofRange(cursor.number + 1, last, filter, {
+    onUncompared: () => uncompared.push(cursor.number + 1),
+  });
+  if (uncompared.length > 0) uncompared.push(range.to);
   // With `RPC_COMPARE=new`, nothing in a range was compared so far. At least its last block is compared here.
   if (!(await reader.events.accepts(range.last))) return { changed: new Set(), more: false };
-  return commit(context, cursor, { blocks: [range.last], events: range.events, filter });
+  return commit(context, cursor, { blocks: [range.last], events: range.events, filter, uncompared });
 }
 
 async function readFilter({ main, reader, protocols }: FollowContext): Promise<EventFilter> {
@@ -221,7 +228,13 @@ async function readFilter({ main, reader, protocols }: FollowContext): Promise<E
   return { protocols, contracts: follows.filter(({ joined }) => joined).map((follow) => follow.contractAddress) };
 }
 
-type ReadBlocks = { blocks: readonly BlockHeader[]; events: readonly ChainEvent[]; filter: EventFilter };
+/** `uncompared`: the first and the last block, among others, that were accepted without a comparison because no other endpoint responded. */
+type ReadBlocks = {
+  blocks: readonly BlockHeader[];
+  events: readonly ChainEvent[];
+  filter: EventFilter;
+  uncompared: readonly number[];
+};
 
 /**
  * Writes the blocks and events. If the cursor or the set of followed contracts has changed since the blocks were read, nothing is written,
@@ -230,14 +243,16 @@ type ReadBlocks = { blocks: readonly BlockHeader[]; events: readonly ChainEvent[
 async function commit(
   context: FollowContext,
   cursor: ChainCursor,
-  { blocks, events, filter }: ReadBlocks,
+  { blocks, events, filter, uncompared }: ReadBlocks,
 ): Promise<StepResult> {
   const { main, reader, protocols, clock } = context;
   const chain = reader.chain.id;
   const last = blocks.at(-1);
   if (!last) return { changed: new Set(), more: true };
   const contracts = new Set(filter.contracts);
-  const completed = await completeEvents(reader, { events, protocols, contracts });
+  const toReadAgain = [...uncompared];
+  const onUncompared = () => toReadAgain.push(cursor.number + 1, last.number);
+  const completed = await completeEvents(reader, { events, protocols, contracts, onUncompared });
   const changes = await main.transaction(async (tx) => {
     if (!isSameCursor(await findChainCursor(tx, chain, 'for update'), cursor)) return null;
     const now = clock();
@@ -246,6 +261,9 @@ async function commit(
     await insertMarketChanges(tx, 'main', toTransferChanges(chain, applied.events));
     await upsertChainBlocks(tx, chain, blocks, now);
     await pruneBlocks(tx, chain, { from: cursor, to: last });
+    if (toReadAgain.length > 0) {
+      await insertReread(tx, chain, { from: Math.min(...toReadAgain), to: Math.max(...toReadAgain) }, now);
+    }
     await updateChainCursor(tx, chain, last, { now });
     return applied;
   });

@@ -16,6 +16,8 @@ export type LogEffects = {
    * reorganisation.
    */
   rewindTo: number | null;
+  /** Blocks whose stored events were wrong. The sales of these blocks are deleted from the indexer. */
+  corrected: ReadonlySet<number>;
   /**
    * `since`: when the first orphaned block was applied, in milliseconds. `collectionIds`: the collections that the orphaned events concern.
    * Null if no reorganisation of the batch has a known time.
@@ -34,6 +36,7 @@ export type LogEffects = {
 export function toLogEffects(entries: readonly LogEntry[], collectionIds: ReadonlyMap<Address, string>): LogEffects {
   let rewindTo: number | null = null;
   let orphaned: LogEffects['orphaned'] = null;
+  const corrected = new Set<number>();
   let fills: OrderFulfilled[] = [];
   const matched = new Set<string>();
   const moved: MovedTokens = new Map();
@@ -41,8 +44,18 @@ export function toLogEffects(entries: readonly LogEntry[], collectionIds: Readon
   for (const entry of entries) {
     if ('ancestor' in entry) {
       const { ancestor } = entry;
-      rewindTo = Math.min(rewindTo ?? ancestor, ancestor);
       orphaned = joinOrphaned(orphaned, entry);
+      if (entry.corrected) {
+        const wrong = new Set(entry.corrected);
+        for (const block of wrong) corrected.add(block);
+        for (const { collectionId, tokenId } of entry.affected.tokens) {
+          addMoved(moved, collectionId, tokenId, Math.min(...wrong));
+        }
+        fills = fills.filter((fill) => !wrong.has(fill.blockNumber));
+        transfers = transfers.filter((transfer) => !wrong.has(transfer.blockNumber));
+        continue;
+      }
+      rewindTo = Math.min(rewindTo ?? ancestor, ancestor);
       fills = fills.filter((fill) => fill.blockNumber <= ancestor);
       transfers = transfers.filter((transfer) => transfer.blockNumber <= ancestor);
       continue;
@@ -61,7 +74,7 @@ export function toLogEffects(entries: readonly LogEntry[], collectionIds: Readon
   }
   const txs = new Set(fills.map(({ tx }) => tx));
   const ofFills = transfers.filter(({ tx }) => txs.has(tx));
-  return { rewindTo, orphaned, fills, matched, moved, transfers: Map.groupBy(ofFills, ({ tx }) => tx) };
+  return { rewindTo, corrected, orphaned, fills, matched, moved, transfers: Map.groupBy(ofFills, ({ tx }) => tx) };
 }
 
 function joinOrphaned(

@@ -10,6 +10,7 @@ import { UndecodableData } from './protocols/abi-words.ts';
 import type { PoolEvents, Swap } from './protocols/pool-events.ts';
 import type { ProtocolContracts } from './protocols/settlement-protocol.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
+import type { OnUncompared } from './rpc/endpoint-comparison.ts';
 import type { PoolLog } from './rpc/pool-reads.ts';
 
 export type ReadEvents = {
@@ -17,12 +18,14 @@ export type ReadEvents = {
   protocols: ProtocolContracts;
   /** The followed contracts. */
   contracts: ReadonlySet<Address>;
+  /** Called if something was accepted without a comparison, because no other endpoint responded. */
+  onUncompared?: OnUncompared;
 };
 
 /** Returns the fills, in block order. Sends no request if other sales explain all transfers. */
 export async function readPoolSales(
   reader: ChainReader,
-  { events, protocols, contracts }: ReadEvents,
+  { events, protocols, contracts, onUncompared }: ReadEvents,
 ): Promise<OrderFulfilled[]> {
   const factories = listFactories(protocols);
   if (factories.size === 0) return [];
@@ -35,7 +38,8 @@ export async function readPoolSales(
   const onUnread: OnUnread = ({ log, pool }, reason) => {
     reader.unread.count(log, protocols.get(pool.factory)?.name ?? null, reason);
   };
-  return toPoolSales(await reader.pools.swaps({ ...blocks, topics, txs }, factories), transfers, factories, onUnread);
+  const swaps = await reader.pools.swaps({ ...blocks, topics, txs }, factories, onUncompared);
+  return toPoolSales(swaps, transfers, factories, onUnread);
 }
 
 /** Receives each swap of a followed collection that cannot be decoded. */

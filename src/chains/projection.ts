@@ -22,7 +22,7 @@ import { listAffectedListings, listListingsOfOrders } from '../market/queries/ju
 import { deletePointsSince } from '../market/queries/market-points.ts';
 import { refreshFigures } from '../market/ranks.ts';
 import type { NewSale } from '../market/queries/sales.ts';
-import { deleteSalesAfter, mergeReportedSales, upsertSales } from '../market/queries/sales.ts';
+import { deleteSalesAfter, deleteSalesOfBlocks, mergeReportedSales, upsertSales } from '../market/queries/sales.ts';
 import type { NewTokenHolder } from '../market/queries/tokens.ts';
 import type { CollectionAsset } from '../market/queries/figures.ts';
 import { copyReportedTraits } from '../market/queries/reported-traits.ts';
@@ -87,10 +87,11 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
     entries,
     new Map(follows.map((follow) => [follow.contractAddress, follow.collectionId])),
   );
-  const { rewindTo, orphaned, moved } = effects;
+  const { rewindTo, corrected, orphaned, moved } = effects;
   const sales = await toNewSales(context, effects, follows);
-  if (rewindTo !== null) {
-    await addRewound(context, moved, rewindTo);
+  const isRewound = rewindTo !== null || corrected.size > 0;
+  if (rewindTo !== null) await addRewound(context, moved, rewindTo);
+  if (isRewound) {
     // In the indexer, own orders can still have the states that orphaned blocks gave them. No floor must be computed from such a state.
     await copyCatalog(context, COPY_LIMITS);
   }
@@ -109,17 +110,19 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
     // A rewind can delete sales of any followed collection, so the figures of all followed collections are locked.
     await lockFigures(
       tx,
-      rewindTo === null ? changed : changed.union(new Set(follows.map(({ collectionId }) => collectionId))),
+      isRewound ? changed.union(new Set(follows.map(({ collectionId }) => collectionId))) : changed,
     );
-    if (rewindTo !== null) {
-      const resold = await deleteSalesAfter(tx, chain, rewindTo);
+    if (isRewound) {
+      const resold = new Set(await deleteSalesOfBlocks(tx, chain, corrected));
+      for (const id of rewindTo === null ? [] : await deleteSalesAfter(tx, chain, rewindTo)) resold.add(id);
       for (const id of resold) changed.add(id);
-      const facts = orphaned ? await deletePointsSince(tx, [...reverted.union(new Set(resold))], orphaned.since) : [];
+      const facts = orphaned ? await deletePointsSince(tx, [...reverted.union(resold)], orphaned.since) : [];
       // One `reorg` takes back the changes of the blocks after `rewindTo`. A second `reorg` takes back the deleted floors by their facts
       // (`facts` of MarketChange). There are two, because older versions of the program ignore the block number of a `reorg` with facts.
       const reorg = { kind: 'reorg', at: clock(), chain } as const;
       const floors = facts.length > 0 ? [{ ...reorg, facts }] : [];
-      await insertMarketChanges(tx, 'indexer', [{ ...reorg, blockNumber: rewindTo }, ...floors]);
+      const later = rewindTo === null ? [] : [{ ...reorg, blockNumber: rewindTo }];
+      await insertMarketChanges(tx, 'indexer', [...later, ...floors]);
     }
     await upsertSales(tx, await mergeReportedSales(tx, chain, sales));
     const moved = await writeHolders(tx, holders);

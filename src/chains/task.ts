@@ -13,6 +13,7 @@ import { projectAndCover } from './coverage.ts';
 import type { FollowContext, StepResult } from './follower.ts';
 import { followOnce } from './follower.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
+import { rereadOnce } from './reread.ts';
 import { createUnreadChainsTask } from './unread-chains.ts';
 
 /** A run lasts until its process ends or loses the lease, at most until this deadline. Then the next run starts. */
@@ -96,11 +97,12 @@ async function follow(context: ChainContext, reader: ChainReader, report: Report
   const live = await followOnce(following);
   if (live.changed.size > 0) onChanged(toChange(live.changed));
   const past = await backfillOnce(following, (collectionIds) => onChanged(toChange(collectionIds)));
+  const again = await rereadOnce(following);
   const cursor = await findChainCursor(main, chainId);
   if (cursor) report({ done: cursor.number, total: null, what: 'blocks' });
-  const changed = live.changed.union(past.changed);
+  const changed = live.changed.union(past.changed).union(again.changed);
   if (changed.size > 0) await copyCatalog();
-  return { changed, more: live.more || past.more };
+  return { changed, more: live.more || past.more || again.more };
 }
 
 async function project(context: ChainContext, { chain }: ChainReader): Promise<StepResult> {

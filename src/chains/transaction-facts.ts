@@ -2,7 +2,6 @@
 // what the settlement protocol reads from the call data.
 
 import type { ChainEvent, OrderFulfilled } from '../chain-log/chain-event.ts';
-import type { Address } from '../core/address.ts';
 import type { Hex } from '../core/evm.ts';
 import type { ReadEvents } from './pool-sales.ts';
 import { readPoolSales } from './pool-sales.ts';
@@ -14,10 +13,10 @@ const TAG_DIGITS = 8;
 
 /** Returns the events and the sales of pools (pool-sales.ts) in block order, with the facts of their transactions. */
 export async function completeEvents(reader: ChainReader, read: ReadEvents): Promise<ChainEvent[]> {
-  const { events, contracts } = read;
+  const { events } = read;
   const [completed, ofPools] = await Promise.all([
-    addTransactionFacts(reader, events, contracts),
-    readPoolSales(reader, read).then((fills) => addTransactionFacts(reader, fills, contracts)),
+    addTransactionFacts(reader, events, read),
+    readPoolSales(reader, read).then((fills) => addTransactionFacts(reader, fills, read)),
   ]);
   return ofPools.length === 0 ? completed : [...completed, ...ofPools].sort(byPosition);
 }
@@ -30,14 +29,14 @@ function byPosition(a: ChainEvent, b: ChainEvent): number {
 async function addTransactionFacts(
   reader: ChainReader,
   events: readonly ChainEvent[],
-  contracts: ReadonlySet<Address>,
+  { contracts, onUncompared }: ReadEvents,
 ): Promise<ChainEvent[]> {
   const isRelevantFill = (event: ChainEvent): event is OrderFulfilled =>
     event.kind === 'order-fulfilled' &&
     [...event.offer, ...event.consideration].some(({ token }) => contracts.has(token));
   const txs = events.filter(isRelevantFill).map((event) => event.tx);
   if (txs.length === 0) return [...events];
-  const transactions = await reader.transactions(txs);
+  const transactions = await reader.transactions(txs, onUncompared);
   return events.map((event) => {
     const transaction = isRelevantFill(event) ? transactions.get(event.tx) : undefined;
     return transaction && isRelevantFill(event) ? addFacts(event, transaction) : event;

@@ -9,7 +9,7 @@ import { ZERO_ADDRESS } from '../core/evm.ts';
 export function toTransferChanges(chain: string, events: readonly LoggedEvent[]): MarketChange[] {
   return events.flatMap((event): MarketChange[] => {
     if (event.kind !== 'transfer') return [];
-    const { from, to, tokenId, contract, tx, blockNumber, blockTime, logIndex, part } = event;
+    const { from, to, tokenId, contract, tx, blockNumber, blockTime } = event;
     const isMint = from === ZERO_ADDRESS;
     const isBurn = to === ZERO_ADDRESS;
     return [
@@ -23,8 +23,13 @@ export function toTransferChanges(chain: string, events: readonly LoggedEvent[])
         to: isBurn ? null : to,
         tx,
         blockNumber,
-        fact: `${chain} ${blockNumber} ${logIndex} ${part}`,
+        fact: toTransferFact(chain, event),
       },
     ];
   });
+}
+
+/** Identifies the change that records a transfer (`fact` of MarketChange). */
+export function toTransferFact(chain: string, { blockNumber, logIndex, part }: LoggedEvent): string {
+  return `${chain} ${blockNumber} ${logIndex} ${part}`;
 }

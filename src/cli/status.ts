@@ -13,6 +13,7 @@ import type { UpstreamSummary } from '../tasks/upstream-status.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
 import { connect } from './connect.ts';
+import { describeRanges } from './describe-ranges.ts';
 import type { Cell, Style } from './output.ts';
 import { emphasize, formatTable, printable } from './output.ts';
 
@@ -226,10 +227,11 @@ function describeFailure({ reason, host }: { reason: string; host: string | null
 
 function describeProblems(tasks: readonly TaskStatus[], chains: readonly ChainStatus[]): string {
   const lines = [
-    ...chains.flatMap(({ chain, note, comparison, unread }) => [
+    ...chains.flatMap(({ chain, note, comparison, unread, toReadAgain }) => [
       ...(note === null ? [] : [`${chain}: ${note}`]),
       ...(comparison?.disputed ? [describeDispute(chain, comparison.disputed)] : []),
       ...(comparison?.compared === 'one-endpoint' ? [describeSingleEndpoint(chain)] : []),
+      ...(toReadAgain.length > 0 ? [describeRereads(chain, toReadAgain)] : []),
       ...(unread.length > 0 ? [describeUnread(chain, unread)] : []),
     ]),
     ...tasks.flatMap(({ name, failures, lastError, problems = [], refusals = [] }) => [
@@ -246,10 +248,20 @@ function describeUnread(chain: string, unread: ChainStatus['unread']): string {
   return `${chain}: logs of settlement contracts that could not be read since the process started: ${counts.join(', ')}`;
 }
 
+function describeRereads(chain: string, ranges: ChainStatus['toReadAgain']): string {
+  const [since] = ranges.map((range) => range.since).sort();
+  const named = describeRanges(ranges);
+  return `${chain}: stored blocks that are read again when two endpoints respond, since ${since ?? ''}: ${named}`;
+}
+
 /** What the endpoints disagree about, and the effect. */
 const DISPUTES = {
   new: (block: number) => [`block ${block}`, 'No further block is read'],
   past: (block: number) => [`past blocks up to ${block}`, 'These blocks are not read'],
+  again: (block: number) => [
+    `stored blocks up to ${block}, which are read again`,
+    'These blocks stay as they were stored',
+  ],
   call: (block: number) => [
     `the state of a contract at block ${block}`,
     'The order that depends on it is not accepted',

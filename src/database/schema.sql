@@ -212,6 +212,7 @@ create table main.chain_reorg (
   affected jsonb,
   since timestamp with time zone,
   collection_ids text[],
+  corrected bigint[],
   constraint chain_reorg_pkey PRIMARY KEY (chain, seq)
 );
 
@@ -530,6 +531,18 @@ create table main.request_budget (
   at timestamp with time zone not null,
   constraint request_budget_pkey PRIMARY KEY (upstream)
 );
+
+create table main.reread_range (
+  id bigint not null,
+  chain text collate "C" not null,
+  from_block bigint not null,
+  to_block bigint not null,
+  since timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  constraint reread_range_check CHECK ((to_block >= from_block)),
+  constraint reread_range_pkey PRIMARY KEY (id)
+);
+CREATE INDEX reread_range_by_due ON main.reread_range USING btree (chain, due_at);
 
 create table main.secret (
   name text collate "C" not null,

@@ -54,6 +54,7 @@ const entriesOf = (...events: (LoggedEvent | number)[]): LogEntry[] =>
           affected: toEvidenceChanges('ethereum', []),
           since: event * 1_000,
           collectionIds: [`of ${event}`],
+          corrected: null,
         }
       : { seq, event },
   );

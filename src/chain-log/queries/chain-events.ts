@@ -1,5 +1,6 @@
 // Stores and reads the chain log: the events of the followed chains, from which holdings, approvals and order states are derived. Primary
-// database. Events are never changed. They are deleted after a reorganisation, and when their contract is no longer followed.
+// database. Events are never changed. They are deleted after a reorganisation, when a later read of their block has other events, and when their
+// contract is no longer followed.
 
 import type { Hex } from '../../core/evm.ts';
 import type { Queryable } from '../../database/port.ts';
@@ -19,7 +20,7 @@ import {
 import type { LoggedEvent, TokenBid } from '../chain-event.ts';
 import type { EvidenceChanges } from '../evidence-changes.ts';
 import { toEvidenceChanges } from '../evidence-changes.ts';
-import { decodeEvent, decodeEvents, findUnknownKind } from './event-rows.ts';
+import { decodeEvent, decodeEvents, findUnknownKind, KINDS } from './event-rows.ts';
 
 const COLUMNS = `block_number, log_index, part, block_time, tx, kind, contract, token_id, order_hash, account, details`;
 
@@ -79,6 +80,28 @@ export async function deleteChainEventsAfter(
   return decodeEvents(rows);
 }
 
+/** The events of the blocks from `from` to `to`, both inclusive, in block order. */
+export async function listBlockEvents(
+  db: Queryable,
+  chain: string,
+  { from, to }: { from: number; to: number },
+): Promise<LoggedEvent[]> {
+  const rows = await db.query(
+    `select ${COLUMNS} from main.chain_event where chain = $1 and block_number between $2 and $3
+     order by block_number, log_index, part`,
+    [chain, from, to],
+  );
+  return decodeEvents(rows);
+}
+
+/** Deletes the events of these blocks, except events that only a newer version knows. */
+export async function deleteBlockEvents(tx: Queryable, chain: string, blocks: readonly number[]): Promise<void> {
+  await tx.query(
+    `delete from main.chain_event where chain = $1 and block_number = any($2::bigint[]) and kind = any($3)`,
+    [chain, blocks, KINDS],
+  );
+}
+
 /** Deletes the events of a contract that is no longer followed. Fills are kept: they are events of the settlement protocol's contract. */
 export async function deleteContractEvents(tx: Queryable, chain: string, contract: string): Promise<void> {
   await tx.query(`delete from main.chain_event where chain = $1 and contract = $2`, [chain, contract]);
@@ -87,8 +110,9 @@ export async function deleteContractEvents(tx: Queryable, chain: string, contrac
 /**
  * An entry of the chain log: an event, or a reorganisation. A reorganisation voids the events with a lower sequence number in blocks after
  * block `ancestor`. `affected` is the evidence that changed, and `collectionIds` are the collections that the orphaned events concern. `since`:
- * when the first orphaned block was applied, in milliseconds; null if it is not known. `unknown`: an event of a kind that only a newer
- * version knows.
+ * when the first orphaned block was applied, in milliseconds; null if it is not known. `corrected`: null for a reorganisation. Otherwise the entry
+ * is no reorganisation: it voids the events with a lower sequence number in these blocks, which were wrong, and the right events of the blocks
+ * follow. `unknown`: an event of a kind that only a newer version knows.
  */
 export type LogEntry = { seq: number } & (
   | { event: LoggedEvent }
@@ -96,7 +120,7 @@ export type LogEntry = { seq: number } & (
   | ({ ancestor: number; affected: EvidenceChanges } & ReorgWindow)
 );
 
-type ReorgWindow = { since: number | null; collectionIds: readonly string[] };
+type ReorgWindow = { since: number | null; collectionIds: readonly string[]; corrected: readonly number[] | null };
 
 const decodeEntry = rowDecoder('log entry', {
   seq: safeInteger,
@@ -111,6 +135,7 @@ const decodeEntry = rowDecoder('log entry', {
   ),
   since: nullable(timestamp),
   collectionIds: column('collection_ids', nullable(list(text))),
+  corrected: nullable(list(safeInteger)),
 });
 
 /** The first `limit` entries of a chain's log whose sequence number is above `after`, sorted by sequence number. */
@@ -121,17 +146,17 @@ export async function listLogEntries(
 ): Promise<LogEntry[]> {
   const rows = await db.query(
     `select * from (
-       (select seq, null::bigint as ancestor, null::jsonb as affected, null::timestamptz as since, null::json as collection_ids, ${COLUMNS}
+       (select seq, null::bigint as ancestor, null::jsonb as affected, null::timestamptz as since, null::json as collection_ids, null::json as corrected, ${COLUMNS}
         from main.chain_event where chain = $1 and seq > $2 order by seq limit $3)
        union all
-       (select seq, ancestor, affected, since, to_json(collection_ids), null, null, null, null, null, null, null, null, null, null, null from main.chain_reorg
+       (select seq, ancestor, affected, since, to_json(collection_ids), to_json(corrected), null, null, null, null, null, null, null, null, null, null, null from main.chain_reorg
         where chain = $1 and seq > $2 order by seq limit $3)) as entry
      order by seq limit $3`,
     [chain, after, limit],
   );
   return rows.map((row) => {
-    const { seq, ancestor, affected, since, collectionIds } = decodeEntry(row);
-    const window = { since, collectionIds: collectionIds ?? [] };
+    const { seq, ancestor, affected, since, collectionIds, corrected } = decodeEntry(row);
+    const window = { since, collectionIds: collectionIds ?? [], corrected };
     if (ancestor === null) {
       const unknown = findUnknownKind(row);
       return unknown ? { seq, unknown } : { seq, event: decodeEvent(row) };
@@ -158,13 +183,14 @@ export async function findLastSeq(db: Queryable, chain: string): Promise<number>
 export async function insertReorg(
   tx: Queryable,
   chain: string,
-  reorg: { ancestor: number; depth: number; affected: EvidenceChanges; at: number } & ReorgWindow,
+  reorg: { ancestor: number; depth: number; affected: EvidenceChanges; at: number } & Omit<ReorgWindow, 'corrected'> &
+    Partial<Pick<ReorgWindow, 'corrected'>>,
 ): Promise<void> {
   const { orderHashes, tokens, owners, offerers } = reorg.affected;
   const affected = { orderHashes: [...orderHashes], tokens, owners, offerers: [...offerers] };
   await tx.query(
-    `insert into main.chain_reorg (chain, ancestor, depth, affected, created_at, since, collection_ids)
-     values ($1, $2, $3, $4::jsonb, $5, $6, $7)`,
+    `insert into main.chain_reorg (chain, ancestor, depth, affected, created_at, since, collection_ids, corrected)
+     values ($1, $2, $3, $4::jsonb, $5, $6, $7, $8::bigint[])`,
     [
       chain,
       reorg.ancestor,
@@ -173,6 +199,7 @@ export async function insertReorg(
       new Date(reorg.at),
       reorg.since === null ? null : new Date(reorg.since),
       reorg.collectionIds,
+      reorg.corrected ?? null,
     ],
   );
 }

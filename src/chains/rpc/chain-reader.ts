@@ -7,7 +7,7 @@ import type { Log } from '../../core/log.ts';
 import type { Random } from '../../core/random.ts';
 import { BlockReads } from './block-reads.ts';
 import { ContractReads } from './contract-reads.ts';
-import type { ComparedReads } from './endpoint-comparison.ts';
+import type { ComparedReads, OnUncompared } from './endpoint-comparison.ts';
 import { EndpointComparison } from './endpoint-comparison.ts';
 import { EndpointPool } from './endpoint-pool.ts';
 import type { EndpointStatus } from './endpoint.ts';
@@ -74,9 +74,9 @@ export class ChainReader {
     this.pools = new PoolReads(this.#pool, this.comparison, this.contracts, log);
   }
 
-  /** Reads transactions by their hashes. Transactions that no endpoint has are left out. */
-  transactions(txs: readonly Hex[]): Promise<Map<Hex, Transaction>> {
-    return this.#transactions.read(txs);
+  /** Reads transactions by their hashes (TransactionReads.read). Transactions that no endpoint has are left out. */
+  transactions(txs: readonly Hex[], onUncompared?: OnUncompared): Promise<Map<Hex, Transaction>> {
+    return this.#transactions.read(txs, onUncompared);
   }
 
   endpoints(): EndpointStatus[] {

@@ -2,8 +2,11 @@
 
 import type { Clock } from '../../core/clock.ts';
 
-/** What was read. `new`: a new block. `past`: a range of earlier blocks. `call`: the state of a contract, or a list of transactions. */
-export type ReadKind = 'new' | 'past' | 'call';
+/**
+ * What was read. `new`: a new block. `past`: a range of earlier blocks. `again`: a range that was stored before (../reread.ts). `call`: the state
+ * of a contract, or a list of transactions.
+ */
+export type ReadKind = 'new' | 'past' | 'again' | 'call';
 
 export type Dispute = {
   kind: ReadKind;

@@ -14,7 +14,7 @@ import { fetchBlock, fetchHead } from './fetch-block.ts';
 import { RpcFailure } from './rpc-failure.ts';
 import { toQuantity } from './rpc-values.ts';
 
-/** `new`: new blocks, and calls to contracts. `all`: also ranges of past blocks. */
+/** `new`: new blocks, calls to contracts, and blocks that are read again. `all`: also ranges of past blocks. */
 export type ComparedReads = 'all' | 'new' | 'off';
 
 export type ComparisonStatus = {
@@ -49,7 +49,11 @@ export type ComparedRead<R extends { endpoint: Endpoint }> = {
    * gas limit. If false, no endpoint counts as failed, and no dispute is recorded.
    */
   isEvidence?: boolean;
+  /** Called if the response is accepted without a comparison although reads of this kind are compared, because no other endpoint responded. */
+  onUncompared?: OnUncompared;
 };
+
+export type OnUncompared = () => void;
 
 /**
  * `accepted`: the response may be stored. `outvoted`: two other endpoints agree on a different response. `disputed`: another endpoint
@@ -119,7 +123,8 @@ export class EndpointComparison {
   /**
    * Whether the response `first` may be stored. An endpoint counts as failed if two other endpoints agree on a different response (but see
    * `isEvidence`). If no other endpoint responds, and WAIT_MS has passed for each endpoint that is waited for, the response is accepted without
-   * a comparison, and counted. A response is also accepted and counted if reads of this kind are not compared.
+   * a comparison, and counted. A response is also accepted and counted if reads of this kind are not compared. Blocks that are read again are
+   * never accepted without a comparison that the settings demand.
    */
   async judge<R extends { endpoint: Endpoint }>(read: ComparedRead<R>, first: R): Promise<Verdict> {
     if (!this.compares(read.kind)) return this.acceptUncompared(read);
@@ -142,7 +147,9 @@ export class EndpointComparison {
       if (majority) return this.#decide(read, { first: first.endpoint, majority, voters: [...votes.values()].flat() });
     }
     if (votes.size > 1) return this.#dispute(read);
-    return isAwaited ? 'awaited' : this.acceptUncompared(read);
+    if (isAwaited || read.kind === 'again') return 'awaited';
+    read.onUncompared?.();
+    return this.acceptUncompared(read);
   }
 
   /** Counts a response that is accepted without a comparison, and ends the dispute about it. */

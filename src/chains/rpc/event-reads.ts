@@ -9,7 +9,8 @@ import type { Log } from '../../core/log.ts';
 import { UndecodableData } from '../protocols/abi-words.ts';
 import { decodeLog, UnreadSale } from '../protocols/event-decoder.ts';
 import { TOKEN_DECODERS } from '../protocols/token-standards.ts';
-import type { EndpointComparison } from './endpoint-comparison.ts';
+import type { EndpointComparison, OnUncompared } from './endpoint-comparison.ts';
+import type { ReadKind } from './disputes.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { FetchedLogs } from './fetch-logs.ts';
@@ -49,9 +50,10 @@ export class EventReads {
   /**
    * All events of one new block, in block order. Null while the other endpoints contradict the block or do not have it yet
    * (endpoint-comparison.ts). Throws RpcFailure of kind `not-found` when no endpoint has the block. The logs are requested by block hash:
-   * an endpoint without the block then reports an error and not an empty list.
+   * an endpoint without the block then reports an error and not an empty list. `onUncompared` is called if the events are returned although no
+   * other endpoint could be compared.
    */
-  async ofBlock(header: BlockHeader, filter: EventFilter): Promise<ChainEvent[] | null> {
+  async ofBlock(header: BlockHeader, filter: EventFilter, onUncompared?: OnUncompared): Promise<ChainEvent[] | null> {
     const query = new LogQuery(filter);
     const fetchFrom = (from: Endpoint) => fetchBlockLogs(from, header, query);
     const { number } = header;
@@ -66,6 +68,7 @@ export class EventReads {
         // For the comparison, the logs are requested by block number. An endpoint that has another block with this number then returns the
         // logs of that block, and the comparison shows the contradiction.
         fetch: (other) => fetchRangeLogs(other, { from: number, to: number }, query),
+        ...(onUncompared && { onUncompared }),
       },
       fetched,
     );
@@ -76,16 +79,19 @@ export class EventReads {
    * The events of the blocks from `from` to the returned `to`, in block order, and the header of the last block. The returned `to` is lower
    * than the requested `to` if the endpoints accept fewer blocks. The first and the second endpoint are called at the same time. Throws
    * RpcFailure of kind `contradicted` while the other endpoints contradict the blocks or cannot return them yet (endpoint-comparison.ts).
+   * `again`: the blocks were stored before, and are only of use if another endpoint has the same. `onUncompared`: as in `ofBlock`.
    */
   async ofRange(
     from: number,
     to: number,
     filter: EventFilter,
+    { again = false, onUncompared }: { again?: boolean; onUncompared?: OnUncompared } = {},
   ): Promise<{ to: number; last: BlockHeader; events: ChainEvent[] }> {
     if (!(from >= 0 && to >= from)) throw new Error(`not a range of blocks: ${from} to ${to}`);
     const query = new LogQuery(filter);
-    const upTo = this.#expectedEnd(from, to);
-    const fetchSecond = this.#comparison.fetchAhead('past', (other) =>
+    const kind = again ? 'again' : 'past';
+    const upTo = this.#expectedEnd(kind, { from, to });
+    const fetchSecond = this.#comparison.fetchAhead(kind, (other) =>
       this.#fetchParts(other, { from, to: upTo }, query),
     );
     const fetchFirst = (endpoint: Endpoint) => this.#fetchAcceptedRange(endpoint, { from, to: upTo }, query);
@@ -94,12 +100,13 @@ export class EventReads {
     const { fetched, events } = await this.#readDecoded(fetchFirst, fetchAgain, query);
     const verdict = await this.#comparison.judge(
       {
-        kind: 'past',
-        topic: `${from} ${[...filter.contracts].toSorted().join()}`,
+        kind,
+        topic: `${kind} ${from} ${[...filter.contracts].toSorted().join()}`,
         block: fetched.to,
         blocks: fetched.to - from + 1,
         toComparable: digestLogs,
         fetch: (other) => fetchAgain(other, fetched.to),
+        ...(onUncompared && { onUncompared }),
       },
       fetched,
     );
@@ -147,8 +154,8 @@ export class EventReads {
    * The last block of a range that the endpoints will probably accept. The first endpoint must accept the range in one request, and the
    * second endpoint in at most PARTS_MAX requests.
    */
-  #expectedEnd(from: number, to: number): number {
-    if (!this.#comparison.compares('past')) return to;
+  #expectedEnd(kind: ReadKind, { from, to }: { from: number; to: number }): number {
+    if (!this.#comparison.compares(kind)) return to;
     const [first, second] = this.#pool.inOrder();
     const blocks = Math.min(first?.range.current() ?? Infinity, PARTS_MAX * (second?.range.current() ?? Infinity));
     return Math.min(to, from + blocks - 1);

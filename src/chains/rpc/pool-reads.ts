@@ -9,7 +9,7 @@ import type { VerifiedLog } from '../protocols/event-decoder.ts';
 import type { FactoryTemplates, Pool, PoolEvents, PoolTemplate } from '../protocols/pool-events.ts';
 import { parsePool } from '../protocols/pool-events.ts';
 import type { ContractReads } from './contract-reads.ts';
-import type { EndpointComparison } from './endpoint-comparison.ts';
+import type { EndpointComparison, OnUncompared } from './endpoint-comparison.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readLogs } from './log-response.ts';
@@ -66,10 +66,15 @@ export class PoolReads {
    * The swaps in the transactions `txs`, in block order, with the pools that `factories` made. If no endpoint serves the logs of all
    * contracts, or if the read fails ATTEMPTS_MAX times, the result is empty, and the range is counted and logged: the sales of pools must
    * not stop the reading of the chain. Throws RpcFailure of kind `contradicted` when the endpoints return different data.
+   * `onUncompared` is called if the logs could not be compared.
    */
-  async swaps(range: SwapRange, factories: ReadonlyMap<Address, PoolEvents>): Promise<PoolLog[]> {
+  async swaps(
+    range: SwapRange,
+    factories: ReadonlyMap<Address, PoolEvents>,
+    onUncompared?: OnUncompared,
+  ): Promise<PoolLog[]> {
     try {
-      const logs = await this.#readLogs(range);
+      const logs = await this.#readLogs(range, onUncompared);
       const pools = await this.#readPools(new Set(logs.map(({ address }) => address)), factories, range.to);
       if (this.#failing.from === range.from) this.#failing.attempts = 0;
       return logs.map((log) => ({ log, pool: pools.get(log.address) ?? null }));
@@ -109,7 +114,7 @@ export class PoolReads {
     return pools;
   }
 
-  async #readLogs(range: SwapRange): Promise<VerifiedLog[]> {
+  async #readLogs(range: SwapRange, onUncompared?: OnUncompared): Promise<VerifiedLog[]> {
     const fetch = async (endpoint: Endpoint): Promise<Swaps> => {
       const logs = await fetchSwaps(endpoint, range);
       return { endpoint, logs: logs.filter(({ tx }) => range.txs.has(tx)) };
@@ -125,6 +130,7 @@ export class PoolReads {
         toComparable: ({ logs }) =>
           JSON.stringify(logs.map((log) => [log.address, log.topics, log.data, log.blockHash, log.tx, log.logIndex])),
         fetch: fetchSecond,
+        ...(onUncompared && { onUncompared }),
       },
       first,
     );

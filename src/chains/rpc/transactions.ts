@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Address } from '../../core/address.ts';
 import { parseAddress } from '../../core/address.ts';
 import type { Hex } from '../../core/evm.ts';
-import type { EndpointComparison } from './endpoint-comparison.ts';
+import type { EndpointComparison, OnUncompared } from './endpoint-comparison.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
 import type { Endpoint } from './endpoint.ts';
 import { invalidResponse, RpcFailure } from './rpc-failure.ts';
@@ -43,14 +43,14 @@ export class TransactionReads {
 
   /**
    * Returns the transactions by hash. Transactions that no endpoint has are left out. Throws RpcFailure of kind `contradicted` when the
-   * endpoints return different transactions.
+   * endpoints return different transactions. `onUncompared` is called if an endpoint had all transactions and no other endpoint could be called.
    */
-  async read(txs: readonly Hex[]): Promise<Map<Hex, Transaction>> {
+  async read(txs: readonly Hex[], onUncompared?: OnUncompared): Promise<Map<Hex, Transaction>> {
     const distinct = [...new Set(txs)];
     const all = new Map<Hex, Transaction>();
     for (let from = 0; from < distinct.length; from += TRANSACTIONS_AT_ONCE) {
       const part = distinct.slice(from, from + TRANSACTIONS_AT_ONCE);
-      const found = (await this.#readCompared(part)) ?? (await this.#readFromSeveral(part));
+      const found = (await this.#readCompared(part, onUncompared)) ?? (await this.#readFromSeveral(part));
       for (const [tx, transaction] of found) all.set(tx, transaction);
     }
     this.#discard(distinct);
@@ -58,7 +58,7 @@ export class TransactionReads {
   }
 
   /** Null when no endpoint has all of the transactions. */
-  async #readCompared(txs: readonly Hex[]): Promise<ReadonlyMap<Hex, Transaction> | null> {
+  async #readCompared(txs: readonly Hex[], onUncompared?: OnUncompared): Promise<ReadonlyMap<Hex, Transaction> | null> {
     const fetchAll = async (endpoint: Endpoint): Promise<Transactions> => {
       const found = await this.#fetch(endpoint, txs);
       // The kind `not-found` would make the comparison wait for an endpoint that does not keep old transactions.
@@ -71,7 +71,7 @@ export class TransactionReads {
     const [topic = ''] = txs;
     const toComparable = ({ found }: Transactions) => JSON.stringify(txs.map((tx) => found.get(tx)));
     const verdict = await this.#comparison.judge(
-      { kind: 'call', topic, block: 0, blocks: 0, toComparable, fetch },
+      { kind: 'call', topic, block: 0, blocks: 0, toComparable, fetch, ...(onUncompared && { onUncompared }) },
       first,
     );
     if (verdict === 'accepted') return first.found;

@@ -5,6 +5,8 @@ import path from 'node:path';
 import { systemClock } from '../../core/clock.ts';
 import type { Config } from '../../config.ts';
 import { readConfig } from '../../config.ts';
+import { listRereadRanges } from '../../chain-log/queries/reread-ranges.ts';
+import { toReadAgain } from '../../chains/chain-status.ts';
 import { hasEmbeddedDatabase } from '../../database/embedded/location.ts';
 import type { Database } from '../../database/port.ts';
 import type { DatabaseHealth } from '../../database/health.ts';
@@ -30,6 +32,8 @@ import type { DoctorFinding } from './findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './findings.ts';
 import { checkOutside } from './outside.ts';
 import { checkRedis } from './redis.ts';
+import type { ChainRereads } from './rereads.ts';
+import { judgeRereads } from './rereads.ts';
 import { callServer } from '../server-connection.ts';
 
 const DISK_FAIL_BYTES = 100 * 2 ** 20;
@@ -41,10 +45,11 @@ export async function checkAll(signal: AbortSignal): Promise<DoctorFinding[]> {
   const config = checkSettings();
   if ('level' in config) return [config];
   const directory = checkDirectory(config.dataDir);
+  const probing = checkOutside(config, signal);
   const [databases, redis, outside] = await Promise.all([
-    checkDatabases(config, signal),
+    checkDatabases(config, probing, signal),
     checkRedis(config),
-    checkOutside(config, signal),
+    probing,
   ]);
   return [ok('settings', 'every setting is valid'), ...directory, ...databases, ...redis, ...outside];
 }
@@ -80,12 +85,17 @@ function judgeDisk(freeBytes: number): DoctorFinding {
   return freeBytes < DISK_WARN_BYTES ? warn('disk', message, correction) : ok('disk', message);
 }
 
-async function checkDatabases(config: Config, signal: AbortSignal): Promise<DoctorFinding[]> {
+/** `outside`: the findings about vendors and endpoints. */
+async function checkDatabases(
+  config: Config,
+  outside: Promise<readonly DoctorFinding[]>,
+  signal: AbortSignal,
+): Promise<DoctorFinding[]> {
   if (config.databaseUrl === null) {
     const socketPath = socketPathOf(config.dataDir);
     const isListening = await isServerListening(socketPath).catch((error: unknown) => describeError(error));
     if (typeof isListening === 'string') return [fail('primary database', isListening, 'see DATA_DIR')];
-    if (isListening) return checkThroughServer(socketPath, signal);
+    if (isListening) return checkThroughServer(socketPath, outside, signal);
     if (!hasEmbeddedDatabase(config.dataDir)) {
       return [ok('primary database', 'the embedded database is created at the first start')];
     }
@@ -109,7 +119,9 @@ async function checkDatabases(config: Config, signal: AbortSignal): Promise<Doct
     const isPrimaryReadable = primary.every(({ level }) => level === 'ok');
     const secretKeys = new SecretKeys(config.secretsKeys);
     const secrets = isPrimaryReadable ? judgeSecrets(await reportSecrets({ main: opened.main, secretKeys })) : [];
-    return [...primary, ...indexer, ...(await checkReplicas(config, opened)), ...unrecorded, ...secrets];
+    const rereads = isPrimaryReadable ? await readRereads(opened.main) : [];
+    const waiting = judgeRereads(rereads, { outside: await outside, now: systemClock() });
+    return [...primary, ...indexer, ...(await checkReplicas(config, opened)), ...unrecorded, ...secrets, ...waiting];
   } finally {
     await opened.close();
   }
@@ -181,10 +193,15 @@ function judgeReplica({ name, leftOut, lagMs, isTimelineHidden }: ReplicaStatus)
 }
 
 /** Checks the embedded database through the running server, because only one process can open it. */
-async function checkThroughServer(socketPath: string, signal: AbortSignal): Promise<DoctorFinding[]> {
+async function checkThroughServer(
+  socketPath: string,
+  outside: Promise<readonly DoctorFinding[]>,
+  signal: AbortSignal,
+): Promise<DoctorFinding[]> {
   try {
     const status = (await callServer(socketPath, 'status', {}, { signal })) as {
       databases?: { main?: { answers?: boolean } };
+      chains?: readonly ChainRereads[] | null;
     };
     if (!status.databases?.main?.answers) {
       return [fail('primary database', 'it does not respond to the running server', "see the server's log")];
@@ -195,10 +212,18 @@ async function checkThroughServer(socketPath: string, signal: AbortSignal): Prom
       ok('primary database', 'it responds to the running server'),
       ...judgeUnrecorded(unrecorded),
       ...judgeSecrets(secrets),
+      ...judgeRereads(status.chains ?? [], { outside: await outside, now: systemClock() }),
     ];
   } catch (error) {
     return [fail('primary database', describeError(error), "see the server's log")];
   }
+}
+
+async function readRereads(main: Database): Promise<ChainRereads[]> {
+  return [...toReadAgain(await listRereadRanges(main.within(DATABASE_TIMEOUT_MS)))].map(([chain, ranges]) => ({
+    chain,
+    toReadAgain: ranges,
+  }));
 }
 
 const UNRECORDED_NAMED_MAX = 5;

@@ -376,6 +376,20 @@ export async function deleteSalesAfter(tx: Queryable, chain: string, blockNumber
   return deleted.map(({ collectionId }) => collectionId);
 }
 
+/**
+ * Deletes the sales that were read from these blocks of a chain, and subtracts them from the sums. The activity log takes them back. Returns
+ * their collections.
+ */
+export async function deleteSalesOfBlocks(
+  tx: Queryable,
+  chain: string,
+  blocks: ReadonlySet<number>,
+): Promise<string[]> {
+  if (blocks.size === 0) return [];
+  const deleted = await deleteSales(tx, `chain = $1 and block_number = any($2::bigint[])`, [chain, [...blocks]]);
+  return deleted.map(({ collectionId }) => collectionId);
+}
+
 const decodeReported = rowDecoder('sale', {
   source: text,
   collectionId: column('collection_id', text),

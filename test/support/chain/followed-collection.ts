@@ -11,6 +11,7 @@ import { backfillOnce } from '../../../src/chains/backfill.ts';
 import type { FollowContext } from '../../../src/chains/follower.ts';
 import { followOnce } from '../../../src/chains/follower.ts';
 import { listProtocolContracts } from '../../../src/chains/protocols/registry.ts';
+import { rereadOnce } from '../../../src/chains/reread.ts';
 import type { ProjectionContext } from '../../../src/chains/projection.ts';
 import { projectNext } from '../../../src/chains/projection.ts';
 import { readContract } from '../../../devnet/artifacts.ts';
@@ -99,7 +100,7 @@ export type Following = {
   reader: ChainReader;
   context: FollowContext;
   projection: ProjectionContext;
-  /** Runs the follower, the backfill and the projection until no work is left. */
+  /** Runs the follower, the backfill, the reads of stored blocks and the projection until no work is left. */
   settle(): Promise<void>;
 };
 
@@ -114,7 +115,7 @@ export function followWorld(
   if (!known) throw new Error(`${chain.id} is not a chain`);
   const log = createLog('silent');
   const clock = options.clock ?? (() => Date.now());
-  const reader = createTestReader({ chain: known, urls: options.urls ?? [chain.url] });
+  const reader = createTestReader({ chain: known, urls: options.urls ?? [chain.url], clock });
   const context: FollowContext = { main, reader, protocols: listProtocolContracts(known, new Map()), clock, log };
   const projection: ProjectionContext = {
     main,
@@ -132,8 +133,9 @@ export function followWorld(
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
         const head = await followOnce(context);
         const past = await backfillOnce(context);
+        const again = await rereadOnce(context);
         const projected = await projectNext(projection);
-        if (!head.more && !past.more && projected === null) return;
+        if (!head.more && !past.more && !again.more && projected === null) return;
       }
       throw new Error(`the follower still had work after ${STEPS_MAX} steps`);
     },
