@@ -26,9 +26,11 @@ import { Subscriptions } from './explore/http/stream/subscriptions.ts';
 import { createStreamStatus } from './explore/stream/status.ts';
 import { ResponseCache, cacheBytesFor } from './http/response-cache.ts';
 import type { MetricsSources, ProcessMetrics } from './metrics/metrics.ts';
+import type { MetricsServer } from './metrics/metrics-server.ts';
 import type { Membership } from './processes/membership.ts';
 import type { RequestObserver } from './server/request-observer.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
+import type { LocalServer } from './server/local-server.ts';
 import { startLocalServer } from './server/local-server.ts';
 import { socketPathOf } from './server/local-socket.ts';
 import { RejectionCounts } from './http/rejection-counts.ts';
@@ -55,7 +57,7 @@ import { createDeliveryStatus } from './shop/webhooks/delivery-status.ts';
 import { createTradingStatus } from './orders/trading.ts';
 import { createDeliveryOperations } from './shop/webhooks/delivery-operations.ts';
 import { startPeriodic } from './tasks/periodic.ts';
-import { startTasks } from './workers/start.ts';
+import { createTasks } from './workers/start.ts';
 import type { RunningTasks } from './workers/start.ts';
 import type { StatusProvider } from './core/status.ts';
 import { createStatusReader } from './core/status.ts';
@@ -130,7 +132,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 /**
- * Closes the parts in reverse order and empties the list. The first closer must close the databases. All other parts together have
+ * Closes the parts in reverse order and empties the list. The first closer must close the databases, if they are open. All other parts together have
  * `CLOSE_PATIENCE_MS`, so that a database that does not respond cannot block the shutdown. The databases are closed last, which ends work
  * that still waits for them. If a part fails to close, the other parts are closed all the same. The function then rejects with the error,
  * or with an AggregateError of several errors.
@@ -156,10 +158,14 @@ export async function closeInOrder(closers: Closer[]): Promise<void> {
 async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<Service, 'close'>> {
   const { config, log, membership = null } = options;
   const address = { host: config.host, port: config.port, reusePort: membership !== null };
+  // Every address is bound before work begins, so that a start that cannot listen has changed nothing and sent nothing.
   await using port = (membership?.start.holdsPort ?? true) ? await holdPort(address) : null;
+  const addresses = await bindAddresses(options, closers);
   const { processes = 1 } = membership?.start ?? {};
   const databases = await (options.open ?? openDatabases)(config, log, { processes });
-  closers.push(databases.close);
+  closers.unshift(databases.close);
+  if ((membership?.isFirst ?? true) && !addresses.local)
+    log.warn('another server listens on the local socket of this data directory, so commands use the other server');
   const failure = createFailure();
   closers.push(await migrateAll(databases, log, failure.reject));
   const clock = options.clock ?? (await startClock(databases, log, closers));
@@ -190,8 +196,8 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
 
   // The parts that begin work (workers, servers, backups) are closed concurrently. The readers of chains are closed after the
   // requests that use them have ended. Closing the readers also ends a task that waits for an endpoint of a chain.
-  const frontClosers: Closer[] = [];
-  const workers = await startWorkers(context, { drive: options.workers ?? true });
+  const frontClosers: Closer[] = [async () => addresses.local?.close()];
+  const workers = await createWorkers(context, { drive: options.workers ?? true });
   closers.push(() => {
     const frontClosed = Promise.all(frontClosers.map((closePart) => closePart()));
     return Promise.all([workers.stop(), frontClosed.finally(() => context.followed.close())]);
@@ -229,7 +235,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
       replicas: replicas.sets,
       http: { responses, rejections, store: databases.store, stream },
     },
-    isServed: membership === null,
+    server: addresses.metrics,
   });
   frontClosers.push(metrics.close);
   const consoleFolder = config.console ? findConsole(options.consoleFolder) : null;
@@ -276,8 +282,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   await port?.[Symbol.asyncDispose]();
   await listen(app, address);
 
-  const socketPath = socketPathOf(config.dataDir);
-  if (membership?.isFirst ?? true) {
+  if (addresses.local) {
     const backups = new BackupJobs({ databases, service: readVersion() });
     const moves = new MoveJobs({ databases, config, log });
     frontClosers.push(
@@ -286,14 +291,14 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     );
     const jobs = { ...backups.operations, ...moves.operations };
     const operations = { ...createOperations(context, workers), ...jobs, status: readStatus };
-    const localServer = await startLocalServer({ intake: { ...intake, market }, operations }, socketPath, log);
-    frontClosers.push(async () => localServer?.close());
+    await addresses.local.serve({ intake: { ...intake, market }, operations });
   }
   membership?.setParts({
     streamCounts: () => stream.counts,
     nudgeWebhooks: workers.nudge,
     readMetrics: metrics.readForMerge,
   });
+  workers.start();
   health.serve();
   closers.push(async () => health.drain());
   const drain = async (graceMs: number) => {
@@ -303,7 +308,40 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   };
   const hasConsole = consoleFolder !== null;
   const { failed } = failure;
-  return { url: listeningUrl(app, config.host), socketPath, hasConsole, sampleRecords, drain, failed };
+  return {
+    url: listeningUrl(app, config.host),
+    socketPath: socketPathOf(config.dataDir),
+    hasConsole,
+    sampleRecords,
+    drain,
+    failed,
+  };
+}
+
+type Addresses = { local: LocalServer | null; metrics: MetricsServer | null };
+
+/**
+ * Binds the local socket and the address of the metrics, as far as this process serves them. Several serving processes have one local socket,
+ * and their supervisor serves the metrics. Throws OperatorError if the process cannot listen on an address.
+ */
+async function bindAddresses(
+  { config, log, membership = null }: Pick<ServiceOptions, 'config' | 'log' | 'membership'>,
+  closers: Closer[],
+): Promise<Addresses> {
+  const metrics = membership === null ? await bindMetrics(config, log, closers) : null;
+  if (!(membership?.isFirst ?? true)) return { metrics, local: null };
+  const local = await startLocalServer(socketPathOf(config.dataDir), log);
+  if (local) closers.push(() => local.close());
+  return { metrics, local };
+}
+
+/** Null if the settings name no address for metrics. */
+async function bindMetrics({ metricsAddress }: Config, log: Log, closers: Closer[]): Promise<MetricsServer | null> {
+  if (metricsAddress === null) return null;
+  const { startMetricsServer } = await import('./metrics/metrics-server.ts');
+  const server = await startMetricsServer(metricsAddress, log);
+  closers.push(() => server.close());
+  return server;
 }
 
 /** Starts the change stream: the reader of the activity log, the subscriptions of clients, and the receiver of notices from the primary. */
@@ -402,18 +440,22 @@ async function openTelemetry(context: ServiceContext, closers: Closer[]): Promis
 }
 
 /**
- * Serves the metrics of this process if the settings name an address for them, and exports them with `telemetry`. The server and the export
- * have separate `Metrics`, because each read of the metrics begins a new measuring period of the event loop.
+ * Collects the metrics of this process if the settings name an address for them, serves them through `server` unless it is null, and exports
+ * them with `telemetry`. The server and the export have separate `Metrics`, because each read of the metrics begins a new measuring period of the event loop.
  */
 async function openMetrics(
   context: ServiceContext,
   {
     telemetry,
     sources,
-    isServed,
-  }: { telemetry: Telemetry | null; sources: Pick<MetricsSources, 'tasks' | 'replicas' | 'http'>; isServed: boolean },
+    server,
+  }: {
+    telemetry: Telemetry | null;
+    sources: Pick<MetricsSources, 'tasks' | 'replicas' | 'http'>;
+    server: MetricsServer | null;
+  },
 ): Promise<OpenedMetrics> {
-  const { config, log } = context;
+  const { config } = context;
   const observers: RequestObserver[] = [];
   const closers: Closer[] = [];
   const create = async () => {
@@ -428,9 +470,9 @@ async function openMetrics(
   if (config.metricsAddress !== null) {
     const metrics = await create();
     readForMerge = (isComplete) => metrics.readForMerge(isComplete);
-    if (isServed) {
-      const { startMetricsServer } = await import('./metrics/metrics-server.ts');
-      closers.push(await startMetricsServer(metrics, config.metricsAddress, log));
+    if (server) {
+      server.serve(metrics);
+      closers.push(() => server.close());
     }
   }
   if (telemetry?.exportsMetrics) telemetry.exportMetrics(await create());
@@ -445,6 +487,8 @@ type OpenedMetrics = {
 };
 
 export type Workers = {
+  /** Begins to run tasks and to send webhooks, unless this process does not drive them. */
+  start: () => void;
   /** Makes the webhook worker of this process check for due deliveries soon. Workers of other processes poll. */
   nudge: () => void;
   tasks: RunningTasks;
@@ -453,14 +497,20 @@ export type Workers = {
   stop: () => Promise<void>;
 };
 
-/** If `drive` is false, no worker runs in this process, but the status and the operations of the tasks are available. */
-export async function startWorkers(context: ServiceContext, { drive }: { drive: boolean }): Promise<Workers> {
+/**
+ * Creates the workers, which do nothing before `start`. If `drive` is false, no worker runs in this process, but the status and the operations of
+ * the tasks are available.
+ */
+export async function createWorkers(context: ServiceContext, { drive }: { drive: boolean }): Promise<Workers> {
   const { main, config, clock, log, random, secretKeys } = context;
-  const tasks = await startTasks(context, { drive });
+  const tasks = await createTasks(context, { drive });
   const allowPrivate = config.webhookAllowPrivate;
   const webhooks = drive ? new WebhookWorker({ main, clock, log, random, secretKeys, allowPrivate }) : null;
-  webhooks?.start();
   return {
+    start: () => {
+      tasks.start();
+      webhooks?.start();
+    },
     nudge: () => webhooks?.nudge(),
     tasks,
     status: tasks.status,
@@ -478,9 +528,11 @@ export async function startWorkerProcess({
   config: Config;
   log: Log;
 }): Promise<AsyncDisposable & Pick<Service, 'failed'>> {
-  const databases = await openDatabases(config, log);
-  const closers: Closer[] = [databases.close];
+  const closers: Closer[] = [];
   try {
+    const server = await bindMetrics(config, log, closers);
+    const databases = await openDatabases(config, log);
+    closers.unshift(databases.close);
     const failure = createFailure();
     closers.push(await migrateAll(databases, log, failure.reject));
     const clock = await startClock(databases, log, closers);
@@ -489,7 +541,7 @@ export async function startWorkerProcess({
     await recordStart(context, 'work');
     const telemetry = await openTelemetry(context, closers);
     await requireSecretKeys(context);
-    const workers = await startWorkers(context, { drive: true });
+    const workers = await createWorkers(context, { drive: true });
     closers.push(() => {
       const stopped = workers.stop();
       // Ends tasks that wait for an endpoint of a chain.
@@ -499,9 +551,10 @@ export async function startWorkerProcess({
     const metrics = await openMetrics(context, {
       telemetry,
       sources: { tasks: workers.tasks, replicas: [], http: null },
-      isServed: true,
+      server,
     });
     closers.push(metrics.close);
+    workers.start();
     return { failed: failure.failed, [Symbol.asyncDispose]: () => closeInOrder(closers) };
   } catch (error) {
     await closeInOrder(closers);

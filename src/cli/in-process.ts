@@ -13,7 +13,7 @@ import { migrate } from '../database/migrate.ts';
 import { openDatabases } from '../database/open.ts';
 import { describeDatabaseFailure } from '../database/port.ts';
 import { importRecords } from '../intake/import.ts';
-import { createOperations, startWorkers } from '../service.ts';
+import { createOperations, createWorkers } from '../service.ts';
 import type { Operations } from '../shop/operations.ts';
 import { createStatusReader } from '../core/status.ts';
 import { createDatabaseStatus } from '../database/status.ts';
@@ -44,7 +44,7 @@ async function open(config: Config, options: { migrate: boolean; signal: AbortSi
   }
   const { now: clock } = await DatabaseClock.start({ db: databases.main, log });
   const context = opening.adopt(createContext({ config, log, clock, databases }), ({ close }) => close());
-  const workers = opening.adopt(await startWorkers(context, { drive: false }), ({ stop }) => stop());
+  const workers = opening.adopt(await createWorkers(context, { drive: false }), ({ stop }) => stop());
   const backups = opening.adopt(new BackupJobs({ databases, service: readVersion() }), (jobs) => jobs.close());
   const moves = opening.adopt(new MoveJobs({ databases, config, log }), (jobs) => jobs.close());
   const operations: Operations = {

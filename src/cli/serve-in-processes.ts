@@ -8,6 +8,8 @@ import type { Config, ConfigOverrides } from '../config.ts';
 import { createLog } from '../core/log.ts';
 import type { Log } from '../core/log.ts';
 import { systemRandom } from '../core/random.ts';
+import type { MetricsServer } from '../metrics/metrics-server.ts';
+import type { MergedMetrics } from '../processes/merged-metrics.ts';
 import { Supervisor } from '../processes/supervisor.ts';
 import { requireFreePort } from '../server/starting-server.ts';
 import { readOncePerSecond } from '../server/recent-read.ts';
@@ -30,28 +32,31 @@ export async function serveInProcesses(config: Config, options: Options, { stdou
   const log = createLog(config.logLevel, undefined, { process: 'supervisor' });
   // The processes share the port, so none of them would notice that another service already uses the port.
   const port = await requireFreePort(config);
-  const supervisor = await Supervisor.start({
-    processes,
-    tasks,
-    overrides: { ...overrides, PORT: String(port) },
-    compileCache: toParent(getCompileCacheDir()),
-    program: [PROGRAM],
-    log,
-    random: systemRandom,
-    signal,
-  });
-  let stopMetrics = () => Promise.resolve();
+  const metricsServer = await bindMetrics(config, log);
+  let metrics: MergedMetrics | null = null;
+  let supervisor: Supervisor | null = null;
   try {
+    supervisor = await Supervisor.start({
+      processes,
+      tasks,
+      overrides: { ...overrides, PORT: String(port) },
+      compileCache: toParent(getCompileCacheDir()),
+      program: [PROGRAM],
+      log,
+      random: systemRandom,
+      signal,
+    });
     if (signal.aborted) return;
-    stopMetrics = await serveMetrics(config, supervisor, log);
+    if (metricsServer) metrics = await serveMetrics(metricsServer, supervisor);
     stdout.write(
       describeService({ ...supervisor.started, sampleRecords: 0 }, { dataDir: null, hasSample: false, processes }),
     );
     if (!signal.aborted) await Promise.race([once(signal, 'abort'), supervisor.failed]);
   } finally {
     // If the signal arrives before all processes serve, the processes that already serve still get the grace period.
-    await supervisor.stop(graceMs());
-    await stopMetrics();
+    await supervisor?.stop(graceMs());
+    metrics?.close();
+    await metricsServer?.close();
   }
 }
 
@@ -63,16 +68,17 @@ function toParent(directory: string | undefined): string | null {
   return directory === undefined ? null : path.dirname(directory);
 }
 
-/** Starts the metrics server for all processes if the settings name an address. Returns a function that stops this server. */
-async function serveMetrics(config: Config, supervisor: Supervisor, log: Log): Promise<() => Promise<void>> {
-  if (config.metricsAddress === null) return () => Promise.resolve();
-  const { MergedMetrics } = await import('../processes/merged-metrics.ts');
+/** Null if the settings name no address for metrics. Throws OperatorError if the supervisor cannot listen on the address. */
+async function bindMetrics({ metricsAddress }: Config, log: Log): Promise<MetricsServer | null> {
+  if (metricsAddress === null) return null;
   const { startMetricsServer } = await import('../metrics/metrics-server.ts');
+  return startMetricsServer(metricsAddress, log);
+}
+
+/** Serves the metrics of all processes together. */
+async function serveMetrics(server: MetricsServer, supervisor: Supervisor): Promise<MergedMetrics> {
+  const { MergedMetrics } = await import('../processes/merged-metrics.ts');
   const metrics = new MergedMetrics(supervisor);
-  const text = readOncePerSecond(() => metrics.text());
-  const close = await startMetricsServer({ text, contentType: metrics.contentType }, config.metricsAddress, log);
-  return async () => {
-    metrics.close();
-    await close();
-  };
+  server.serve({ text: readOncePerSecond(() => metrics.text()), contentType: metrics.contentType });
+  return metrics;
 }

@@ -2,7 +2,7 @@
 // requests.
 
 import { once } from 'node:events';
-import { chmodSync, rmSync, statSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -10,40 +10,52 @@ import type { MetricsAddress } from '../core/metrics-address.ts';
 import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
 import { pathOf } from '../http/request-target.ts';
 import { toListenError } from '../server/listen.ts';
-import { isServerListening } from '../server/local-socket.ts';
+import { removeDeadSocket } from '../server/local-socket.ts';
 import { createNodeServer } from '../server/node-server.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Listens until the returned function is called. Throws OperatorError if the server cannot listen on the address. */
-export async function startMetricsServer(
-  metrics: Pick<Metrics, 'text' | 'contentType'>,
-  address: MetricsAddress,
-  log: Log,
-): Promise<() => Promise<void>> {
-  const server = createNodeServer((request, response) => void respond(metrics, request, response, log));
+const STARTING = toErrorResponse(new ServiceError('unavailable', 'The process is starting, try again soon'));
+
+type ServedMetrics = Pick<Metrics, 'text' | 'contentType'>;
+
+export type MetricsServer = {
+  /** Serves these metrics from now on. Before the first call, requests get a 503. */
+  serve(metrics: ServedMetrics): void;
+  /** Does nothing if the server is closed already. */
+  close(): Promise<void>;
+};
+
+/**
+ * Listens until the returned server is closed. Must be called before the process begins its work, so that a start whose address is in use has no
+ * effect. Throws OperatorError if the server cannot listen on the address.
+ */
+export async function startMetricsServer(address: MetricsAddress, log: Log): Promise<MetricsServer> {
+  let served: ServedMetrics | null = null;
+  const server = createNodeServer((request, response) => void respond(served, request, response, log));
   const isSocket = 'path' in address;
   try {
-    if (isSocket && isSocketFile(address.path) && !(await isServerListening(address.path))) rmSync(address.path);
+    if (isSocket) await removeDeadSocket(address.path);
     await once(server.listen(address), 'listening');
     if (isSocket) chmodSync(address.path, 0o660);
   } catch (error) {
     throw toListenError(address, error, 'METRICS_ADDRESS');
   }
-  return async () => {
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
+  return {
+    serve: (metrics) => {
+      served = metrics;
+    },
+    close: async () => {
+      if (!server.listening) return;
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
   };
 }
 
-/** Whether the file is a socket, which a killed process may have left. Any other file must not be deleted. */
-function isSocketFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
-}
-
 async function respond(
-  { text, contentType }: Pick<Metrics, 'text' | 'contentType'>,
+  metrics: ServedMetrics | null,
   request: IncomingMessage,
   response: ServerResponse,
   log: Log,
@@ -54,10 +66,11 @@ async function respond(
     const error = new ServiceError('method_not_allowed', `Method ${request.method} is not allowed here`);
     return sendErrorResponse(request, response, toErrorResponse(error), { allow: 'GET, HEAD' });
   }
+  if (metrics === null) return sendErrorResponse(request, response, STARTING);
   try {
-    const body = Buffer.from(await text());
+    const body = Buffer.from(await metrics.text());
     response.writeHead(200, {
-      'content-type': contentType,
+      'content-type': metrics.contentType,
       'cache-control': 'no-store',
       'content-length': body.length,
     });

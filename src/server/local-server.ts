@@ -1,39 +1,88 @@
 // The local interface on a Unix socket that only its owner may open. It serves the intake and the operations for the operator's commands.
 
+import { once } from 'node:events';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
-import type { FastifyInstance } from 'fastify';
+import type { RequestListener } from 'node:http';
+import { createServer } from 'node:http';
 import Fastify from 'fastify';
+import { OperatorError, ServiceError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { isUnexpected, toErrorResponse, toKnownError } from '../http/error-response.ts';
-import { pathOf } from '../http/request-target.ts';
-import { OutageLog } from '../http/outage-log.ts';
 import { describeDatabaseFailure } from '../database/port.ts';
+import { prepareParent } from '../database/embedded/directory.ts';
+import { isUnexpected, sendErrorResponse, toErrorResponse, toKnownError } from '../http/error-response.ts';
+import { OutageLog } from '../http/outage-log.ts';
+import { pathOf } from '../http/request-target.ts';
 import type { IntakeContext } from '../intake/http/access.ts';
 import { LOCAL_ACCESS } from '../intake/http/access.ts';
 import { registerIntake } from '../intake/http/routes.ts';
-import { isServerListening, pidFileOf, prepareSocketDirectory } from './local-socket.ts';
+import { isDoneWithin } from '../resilience/deadline.ts';
+import { toListenError } from './listen.ts';
+import { isServerListening, pidFileOf, prepareSocketDirectory, removeDeadSocket } from './local-socket.ts';
 import type { OperatorCall } from './operator.ts';
-import { registerOperatorRoutes } from './operator.ts';
+import { OPERATOR_PREFIX, registerOperatorRoutes } from './operator.ts';
 
 const OWNER_ONLY_UMASK = 0o177;
+/** While the service starts, a command waits this long for its end. */
+const START_PATIENCE_MS = 20_000;
+const STARTING = toErrorResponse(new ServiceError('unavailable', 'the server is starting: try again soon'));
+
+type LocalInterface = { intake: IntakeContext; operations: Readonly<Record<string, OperatorCall>> };
+
+export type LocalServer = {
+  /** Serves the interface from now on. Requests that arrived earlier wait for this call, and get a 503 after START_PATIENCE_MS. */
+  serve(served: LocalInterface): Promise<void>;
+  /** Destroys all connections and removes the socket. Does nothing if it is closed already. */
+  close(): Promise<void>;
+};
 
 /**
- * Listens on the socket. Replaces a socket file that a killed process left. Several servers on PostgreSQL may share a data directory. If
- * another server already listens on the socket, returns null, and commands use that server.
+ * Listens on the socket, whose directory is created if it is missing. Must be called before the process begins its work, so that a start that
+ * cannot listen has no effect. Replaces a socket file that a killed process left. Several servers on PostgreSQL may share a data directory. If
+ * another server already listens on the socket, returns null, and commands use that server. Throws OperatorError if the server cannot listen.
  */
-export async function startLocalServer(
-  { intake, operations }: { intake: IntakeContext; operations: Readonly<Record<string, OperatorCall>> },
-  socketPath: string,
-  log: Log,
-): Promise<FastifyInstance | null> {
-  if (await isServerListening(socketPath)) {
-    log.warn('another server listens on the local socket of this data directory, so commands use the other server');
-    return null;
+export async function startLocalServer(socketPath: string, log: Log): Promise<LocalServer | null> {
+  const started = Promise.withResolvers<RequestListener>();
+  // An import may last for hours.
+  const server = createServer({ requestTimeout: 0 }, (request, response) => {
+    // Shows a command that the server does not hang.
+    if (request.url === `${OPERATOR_PREFIX}/ping`) return void response.writeHead(200).end('{"result":null}');
+    void isDoneWithin(started.promise, START_PATIENCE_MS).then(async (isStarted) =>
+      isStarted ? (await started.promise)(request, response) : sendErrorResponse(request, response, STARTING),
+    );
+  });
+  try {
+    if (await isServerListening(socketPath)) return null;
+    prepareParent(socketPath);
+    prepareSocketDirectory(socketPath);
+    await removeDeadSocket(socketPath);
+    const umask = process.umask(OWNER_ONLY_UMASK);
+    try {
+      await once(server.listen(socketPath), 'listening');
+    } finally {
+      process.umask(umask);
+    }
+    chmodSync(socketPath, 0o600);
+    writeFileSync(pidFileOf(socketPath), `${process.pid}\n`, { mode: 0o600 });
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw toListenError({ path: socketPath }, error, 'DATA_DIR');
   }
-  prepareSocketDirectory(socketPath);
-  const app = Fastify({ logger: false, forceCloseConnections: true });
+  return {
+    serve: async (served) => started.resolve(await createRoutes(served, log)),
+    close: async () => {
+      if (!server.listening) return;
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      rmSync(pidFileOf(socketPath), { force: true });
+    },
+  };
+}
+
+async function createRoutes({ intake, operations }: LocalInterface, log: Log): Promise<RequestListener> {
+  const app = Fastify({ logger: false });
   const outages = new OutageLog(log);
-  app.addHook('onClose', async () => rmSync(pidFileOf(socketPath), { force: true }));
   app.addHook('onResponse', (_request, reply, done) => {
     if (reply.statusCode < 300) outages.noteSuccess();
     done();
@@ -48,15 +97,7 @@ export async function startLocalServer(
     void reply.code(status).headers(headers).send(body);
   });
   await app.register((scope) => registerIntake(scope, intake, { access: LOCAL_ACCESS, document: null }));
-  registerOperatorRoutes(app, { ...operations, ping: async () => null });
-  rmSync(socketPath, { force: true });
-  const umask = process.umask(OWNER_ONLY_UMASK);
-  try {
-    await app.listen({ path: socketPath });
-  } finally {
-    process.umask(umask);
-  }
-  chmodSync(socketPath, 0o600);
-  writeFileSync(pidFileOf(socketPath), `${process.pid}\n`, { mode: 0o600 });
-  return app;
+  registerOperatorRoutes(app, operations);
+  await app.ready();
+  return (request, response) => app.routing(request, response);
 }

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -63,6 +63,15 @@ export async function isServerListening(socketPath: string): Promise<boolean> {
   } finally {
     connection.destroy();
   }
+}
+
+/**
+ * Removes the socket that a killed process left. A file that is not a socket, and a socket on which a server listens, stay, so that listening
+ * on the path fails.
+ */
+export async function removeDeadSocket(socketPath: string): Promise<void> {
+  const isSocket = statSync(socketPath, { throwIfNoEntry: false })?.isSocket() ?? false;
+  if (isSocket && !(await isServerListening(socketPath))) rmSync(socketPath);
 }
 
 /** The file with the id of the process that listens on the socket. */

@@ -4,11 +4,14 @@
 import type { FastifyInstance } from 'fastify';
 import { OperatorError } from '../core/errors.ts';
 
+/** The paths of the operations begin with this text. */
+export const OPERATOR_PREFIX = '/operator/v1';
+
 export type OperatorCall = (input: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
 /** The response is `{result}`, or 400 with `{mistake: {message, exitCode}}` for an OperatorError. */
 export function registerOperatorRoutes(app: FastifyInstance, operations: Readonly<Record<string, OperatorCall>>): void {
-  app.post<{ Params: { operation: string } }>('/operator/v1/:operation', async (request, reply) => {
+  app.post<{ Params: { operation: string } }>(`${OPERATOR_PREFIX}/:operation`, async (request, reply) => {
     const { operation } = request.params;
     const call = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
     try {

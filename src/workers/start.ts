@@ -27,17 +27,15 @@ import { createTaskStatus, readTaskStatus } from '../tasks/task-status.ts';
 import type { Task } from '../tasks/task.ts';
 import type { WorkerContext } from './context.ts';
 
-/** With `drive` false, this process runs a task only when the operator starts it. */
-export async function startTasks(context: WorkerContext, { drive }: { drive: boolean }): Promise<RunningTasks> {
+/** Creates the tasks. With `drive` false, this process runs a task only when the operator starts it. */
+export async function createTasks(context: WorkerContext, { drive }: { drive: boolean }): Promise<RunningTasks> {
   const { main, log, random } = context;
-  const tasks = await createTasks(context);
-  const driver = drive ? new TaskDriver(tasks, { main, log, random }) : null;
-  driver?.start();
-  return new RunningTasks(context, tasks, driver);
+  const tasks = await createEnabledTasks(context);
+  return new RunningTasks(context, tasks, drive ? new TaskDriver(tasks, { main, log, random }) : null);
 }
 
 /** Creates every task that the settings enable. */
-async function createTasks(context: WorkerContext): Promise<Task[]> {
+async function createEnabledTasks(context: WorkerContext): Promise<Task[]> {
   const vendorTasks = await createVendorTasks(context.config.vendors, context);
   return [
     ...createChainTasks(context),
@@ -81,6 +79,11 @@ export class RunningTasks {
       'sync.start': ({ name }) => this.#startNamed(name),
       'sync.read': ({ name = null }) => this.#readStatus(name),
     };
+  }
+
+  /** Begins to run the tasks when they are due. */
+  start(): void {
+    this.#driver?.start();
   }
 
   readTasks(): Promise<TaskStatus[]> {

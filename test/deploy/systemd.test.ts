@@ -1,4 +1,5 @@
-// Tests that systemd accepts the units in deploy/systemd, and that it rates the sandbox of each unit as docs/deploying.md states.
+// Tests that systemd accepts the units in deploy/systemd, that it rates the sandbox of each unit as docs/deploying.md states, and that the units
+// can run beside each other with one file of settings.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -40,4 +41,34 @@ test('the sandbox of each unit has the rating that the documentation states', { 
     const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', file], { encoding: 'utf8' });
     assert.match(stdout, new RegExp(`Overall exposure level for ${path.basename(file)}: ${EXPOSURE} OK`));
   }
+});
+
+/** The value of a variable in a unit: from `Environment=`, or from the last of the files in `EnvironmentFile=` that names it. */
+function readEnvironment(name: string, variable: string, files: Readonly<Record<string, string>>): string | undefined {
+  const text = readFileSync(new URL(`../../deploy/systemd/${name}`, import.meta.url), 'utf8');
+  const valuesOf = (directive: string) =>
+    [...text.matchAll(new RegExp(`^${directive}=-?(.*)$`, 'gm'))].map(([, value = '']) => value);
+  const assignments = [
+    ...valuesOf('Environment').flatMap((line) => line.split(' ')),
+    ...valuesOf('EnvironmentFile').flatMap((file) =>
+      (files[file.replace('%N', name.replace('.service', ''))] ?? '').split('\n'),
+    ),
+  ];
+  return assignments.findLast((line) => line.startsWith(`${variable}=`))?.slice(variable.length + 1);
+}
+
+test('the units have different addresses for metrics and different data directories, and a file of settings each', () => {
+  for (const variable of ['METRICS_ADDRESS', 'DATA_DIR']) {
+    const values = UNITS.map((name) => readEnvironment(name, variable, {}));
+    assert.ok(!values.includes(undefined), variable);
+    assert.equal(new Set(values).size, UNITS.length, variable);
+  }
+  const files = {
+    '/etc/mercat/settings.env': 'LOG_LEVEL=info\nMETRICS_ADDRESS=10.0.0.1:1',
+    '/etc/mercat/mercat.env': 'METRICS_ADDRESS=10.0.0.1:2',
+    '/etc/mercat/mercat-worker.env': 'METRICS_ADDRESS=10.0.0.1:3',
+  };
+  const read = (variable: string) => UNITS.map((name) => readEnvironment(name, variable, files));
+  assert.deepEqual(read('METRICS_ADDRESS'), ['10.0.0.1:2', '10.0.0.1:3']);
+  assert.deepEqual(read('LOG_LEVEL'), ['info', 'info']);
 });

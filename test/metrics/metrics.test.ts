@@ -158,15 +158,23 @@ test('metrics can be served on a Unix socket that other users cannot open', asyn
   const log = createLog('silent');
   // A killed process leaves a socket on which nobody listens. At the second start there is such a socket.
   for (const start of ['first', 'second']) {
-    const stop = await startMetricsServer(metrics, { path: socketPath }, log);
-    const body = await new Promise<string>((resolve, reject) => {
-      request({ socketPath, path: '/metrics', agent: false }, (response) => void text(response).then(resolve, reject))
-        .on('error', reject)
-        .end();
-    });
-    assert.equal(body, 'up 1\n', start);
+    const server = await startMetricsServer({ path: socketPath }, log);
+    const read = () =>
+      new Promise<[number | undefined, string]>((resolve, reject) => {
+        request(
+          { socketPath, path: '/metrics', agent: false },
+          (response) => void text(response).then((body) => resolve([response.statusCode, body]), reject),
+        )
+          .on('error', reject)
+          .end();
+      });
+    const [status, body] = await read();
+    assert.equal(status, 503);
+    assert.match(body, /The process is starting/);
+    server.serve(metrics);
+    assert.deepEqual(await read(), [200, 'up 1\n'], start);
     assert.equal(statSync(socketPath).mode & 0o007, 0);
-    await stop();
+    await server.close();
     await leaveSocket(socketPath);
   }
 });
@@ -175,8 +183,7 @@ test('when the port of the metrics is in use, the error names the setting METRIC
   const port = await freePort();
   const server = net.createServer().listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const metrics = { contentType: 'text/plain', text: () => Promise.resolve('') };
-  await assert.rejects(startMetricsServer(metrics, { host: '127.0.0.1', port }, createLog('silent')), {
+  await assert.rejects(startMetricsServer({ host: '127.0.0.1', port }, createLog('silent')), {
     message: `cannot listen on 127.0.0.1:${port}: listen EADDRINUSE: address already in use 127.0.0.1:${port}; choose another port with METRICS_ADDRESS`,
   });
   server.close();
@@ -185,9 +192,8 @@ test('when the port of the metrics is in use, the error names the setting METRIC
 test('when METRICS_ADDRESS names a file that is not a socket, the start fails and the file is not deleted', async () => {
   const file = path.join(temporaryDirectory(), 'notes.txt');
   writeFileSync(file, 'notes');
-  const metrics = { contentType: 'text/plain', text: () => Promise.resolve('') };
   await assert.rejects(
-    startMetricsServer(metrics, { path: file }, createLog('silent')),
+    startMetricsServer({ path: file }, createLog('silent')),
     ({ message }: Error) =>
       message.startsWith(`cannot listen on ${file}: `) &&
       message.endsWith('; choose another path with METRICS_ADDRESS'),
