@@ -13,12 +13,13 @@ import {
   FIELD_RULES,
   KIND_SIGNS,
   NATIONAL_PRICE,
+  NOT_THE_PRICE,
   PROJECT_OF_DUNE,
   SALE_EVENT,
   SOURCE_ALIASES,
   SOURCE_NAMES,
 } from './column-rules.ts';
-import { acceptNationalPrice, acceptAnyText, asIs, findTimes } from './column-values.ts';
+import { acceptNationalPrice, acceptAnyText, acceptPrice, asIs, findTimes } from './column-values.ts';
 
 /** A column and its values in the first rows, without blank values. */
 export type SampledColumn = { name: string; samples: readonly string[] };
@@ -58,12 +59,12 @@ function findFields(columns: readonly SampledColumn[], rules: FieldRules): Recor
 
 function findColumn(
   columns: readonly SampledColumn[],
-  { names, accepts, used = new Set() }: FieldRule & { used?: ReadonlySet<string> },
+  { names, except, accepts, used = new Set() }: FieldRule & { used?: ReadonlySet<string> },
 ): ColumnSource | null {
   for (const name of names) {
     for (const matches of [matchesName, matchesLastName]) {
       for (const { name: column, samples } of columns) {
-        if (used.has(column) || !matches(column, name)) continue;
+        if (used.has(column) || !matches(column, name) || except?.test(toWords(column))) continue;
         const source = isOfAnotherThing(column, name) ? null : accepts(samples);
         if (source) return { column, ...source };
       }
@@ -148,6 +149,7 @@ function completeGuess(kind: RecordKind, found: Record<string, ColumnSource>, co
     const price = found[field];
     if (isTrade && price) map[field] = completePrice(price, { field, columns, notes });
   }
+  if ((isTrade || kind === 'token') && !found['price'] && !found['priceRaw']) noteOtherAmounts(columns, notes);
   const timestamp = found['timestamp'];
   if (timestamp) noteTime(timestamp, columns, notes);
   for (const [field, value] of given) map[field] = { value };
@@ -257,6 +259,16 @@ function completePrice(
     accepts: asIs(/^(\p{L}[\p{L}\d._]{1,19}|0x[0-9a-f]{40})$/iu),
   });
   return currency ? { ...price, as: price.as ?? ['base-amount'], currency: currency.column } : price;
+}
+
+/** Notes the columns with amounts other than the price, in a file that has no price. Without a price, only the tokens of its rows are read. */
+function noteOtherAmounts(columns: readonly SampledColumn[], notes: string[]): void {
+  for (const { name, samples } of columns) {
+    if (!NOT_THE_PRICE.test(toWords(name)) || !acceptPrice(samples)) continue;
+    notes.push(
+      `price: the column ${JSON.stringify(name)} does not have the price that the marketplace states, so it is not read as a price`,
+    );
+  }
 }
 
 function noteTime({ column, as = [] }: ColumnSource, columns: readonly SampledColumn[], notes: string[]): void {

@@ -20,9 +20,10 @@ import {
 
 /**
  * How the column of a field is found. `names`: its possible names in order of preference, in lower case with underscores between the words;
- * `*` stands for any words. `accepts`: the check of its values.
+ * `*` stands for any words. `except`: matches the names, in the same form, of columns that never have the field. `accepts`: the check of its
+ * values.
  */
-export type FieldRule = { names: readonly string[]; accepts: AcceptValues };
+export type FieldRule = { names: readonly string[]; except?: RegExp; accepts: AcceptValues };
 
 /** The rules of the fields of one kind of record. If a field has several rules, the first that finds a column applies. */
 export type FieldRules = Readonly<Record<string, FieldRule | readonly FieldRule[]>>;
@@ -171,10 +172,18 @@ const PRICE_NAMES = [
   'verkaufspreis',
 ];
 
+/**
+ * Matches the names of amounts that are not the price that a marketplace states: a part of the price, such as what the seller receives after
+ * fees; or a cost or floor.
+ */
+export const NOT_THE_PRICE =
+  /(?:^|_)(?:net|net_?amount|proceeds|earnings|profit|fees?|royalt(?:y|ies)|tax|gas|floor)(?:_|$)/;
+
 /** The columns of prices, in order of preference. */
 const PRICES: readonly FieldRule[] = [
-  { names: PRICE_NAMES, accepts: acceptPrice },
+  { names: PRICE_NAMES, except: NOT_THE_PRICE, accepts: acceptPrice },
   {
+    except: NOT_THE_PRICE,
     names: ['amount', 'value', 'eth', 'sol', '*_price', 'price_*', '*_eth', 'preis_*', 'betrag', 'wert'],
     accepts: acceptPriceNotQuantity,
   },
@@ -207,8 +216,7 @@ export const FIELD_RULES: Readonly<Partial<Record<RecordKind, FieldRules>>> = {
   },
   listing: {
     ...SOLD_TOKEN_FIELDS,
-    priceRaw: [{ names: ['price_net_amount_raw'], accepts: acceptPrice }, ...PRICES],
-    buyerTotalRaw: { names: ['price_amount_raw'], accepts: asIs(/^\d+$/) },
+    priceRaw: PRICES,
     ...TRADE_FIELDS,
     expiresAt: {
       names: ['expires_at', 'expiration', 'expiration_time', 'valid_until', 'expiry', 'end_time'],

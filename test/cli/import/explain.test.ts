@@ -7,6 +7,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { createCapturedImports } from './captured-imports.ts';
 import { FOREIGN_SALES } from './foreign-sales.ts';
+import { ORDERS } from './guide-files.ts';
 
 const { dir, file, run } = createCapturedImports();
 
@@ -101,6 +102,50 @@ describe('mercat import --explain', () => {
     );
     assert.match(stdout, /sale of 3624 of 0xc{40} on ethereum for 0\.037 ETH .* source opensea/);
   });
+
+  test('the price of a listing is the price that its marketplace states, not what the seller receives', async () => {
+    const { stdout, fields } = await explain('orders.json', ORDERS);
+    const { priceRaw, buyerTotalRaw } = fields as Record<string, { column: string }>;
+    assert.deepEqual([priceRaw?.column, buyerTotalRaw], ['price.amount.raw', undefined]);
+    assert.match(stdout, /for 0\.7 ETH \(700000000000000000 base units\)/);
+  });
+
+  const OTHER_AMOUNTS = [
+    'net_price',
+    'PRICE_NET',
+    'price.netAmount.raw',
+    'net.amount',
+    'seller_proceeds_eth',
+    'seller.earnings.eth',
+    'royalty_price',
+    'royalties.amount',
+    'Creator Fee ETH',
+    'fees.value',
+    'gas_price',
+    'floor_price',
+  ];
+  for (const name of OTHER_AMOUNTS) {
+    test(`the column ${name} is not taken for the price of a listing or sale`, async () => {
+      const wolf = `7,0x${'a'.repeat(40)},2030-01-01,2022-01-14`;
+      const explainPrice = async (column: string, kind: string) => {
+        const header = `${name},${column},token_id,seller,expires_at,date`;
+        const { fields } = await explain(
+          `${name}.${kind}.csv`,
+          `${header}\n0.45,0.5,${wolf}\n`,
+          '--set',
+          `kind=${kind}`,
+        );
+        const { price, priceRaw } = fields as Record<string, { column: string }>;
+        return (price ?? priceRaw)?.column;
+      };
+      assert.equal(await explainPrice('price_in_eth', 'listing'), 'price_in_eth');
+      assert.equal(await explainPrice('value', 'sale'), 'value');
+      const alone = `${name},token_id,seller,expires_at,date\n0.45,${wolf}\n`;
+      const { stdout, fields } = await explain(`${name}.csv`, alone);
+      assert.deepEqual((fields as Record<string, unknown>)['kind'], { value: 'token' });
+      assert.match(stdout, /price: the column ".*" does not have the price that the marketplace states/);
+    });
+  }
 
   test('collections, ranks and products are recognised', async () => {
     const collections = JSON.stringify([

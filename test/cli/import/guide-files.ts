@@ -127,15 +127,15 @@ const toOrder = (tokenId: string, index: number) => ({
   criteria: { data: { token: { tokenId } } },
   source: { name: 'OpenSea', label: 'café' },
 });
-const ORDERS = `${JSON.stringify(['5071', '5072', '5073'].map(toOrder), null, 2)}\n`;
+/** An order dump of Reservoir: the marketplace states 0.7 ETH, of which the seller receives 0.63 ETH. */
+export const ORDERS = `${JSON.stringify(['5071', '5072', '5073'].map(toOrder), null, 2)}\n`;
 const ORDERS_MAP = {
   kind: { value: 'listing' },
   source: { column: 'source.name', as: 'slug' },
   chain: { value: 'ethereum' },
   contractAddress: 'contract',
   tokenId: 'criteria.data.token.tokenId',
-  priceRaw: { column: 'price.netAmount.raw', as: 'base-amount', currency: 'price.currency.symbol' },
-  buyerTotalRaw: 'price.amount.raw',
+  priceRaw: { column: 'price.amount.raw', as: 'base-amount', currency: 'price.currency.symbol' },
   seller: 'maker',
   timestamp: { column: 'validFrom', as: 'utc-time' },
   expiresAt: { column: 'validUntil', as: 'utc-time' },
@@ -222,7 +222,7 @@ export const GUIDE: readonly GuideKind[] = [
     title: 'order dump of Reservoir (JSON)',
     valid: { name: 'orders.json', content: ORDERS, map: ORDERS_MAP },
     mistakes: [
-      ['wrong unit: the decimal amount', { map: { ...ORDERS_MAP, priceRaw: 'price.netAmount.decimal' } }],
+      ['wrong unit: the decimal amount', { map: { ...ORDERS_MAP, priceRaw: 'price.amount.decimal' } }],
       ['wrong dates', { content: ORDERS.replace('1675178303', '"31/01/2023"') }],
       ['unclosed quote', { content: ORDERS.replace('"tokenId": "5072"', '"tokenId": "5072') }],
       ['wrong chain name', { map: { ...ORDERS_MAP, chain: { value: 'Ethereum' } } }],
