@@ -36,7 +36,10 @@ export const defineCollections: DefineCommand = (collections, io) => {
       '--no-launched',
       'remove this mark; a command with neither --launched nor --no-launched leaves the mark as it is',
     )
-    .option('--slug <slug>', 'the slug of the collection in the API of this service')
+    .option(
+      '--slug <slug>',
+      'the slug of the collection in the API of this service; must not look like an address or a collection id',
+    )
     .option(
       '--from-block <number>',
       'the first block to read; by default the block in which the contract was deployed',

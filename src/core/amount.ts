@@ -3,10 +3,13 @@
 
 export const UINT256_MAX = 2n ** 256n - 1n;
 
-const DIGITS = /^\d{1,100}$/;
+const DIGITS = /^(?:0|[1-9]\d{0,99})$/;
 const DECIMAL = /^(\d{1,100})(?:\.(\d{1,100}))?(?:e([+-]?\d{1,3}))?$/i;
 
-/** Parses decimal digits as an integer from 0 to 2^256-1. Null for any other text. */
+/**
+ * Parses decimal digits as an integer from 0 to 2^256-1. Null for any other text, also with leading zeros: an amount has one text, so that two
+ * texts of one amount are never two amounts.
+ */
 export function parseAmount(text: string): bigint | null {
   if (!DIGITS.test(text)) return null;
   const value = BigInt(text);

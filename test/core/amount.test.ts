@@ -36,6 +36,9 @@ test('text that is not an integer in decimal digits, or exceeds 2^256-1, is refu
     '1_000',
     '1,000',
     ' 1',
+    '01',
+    '00',
+    '007',
     '1 ',
     '1\n',
   ];

@@ -131,6 +131,44 @@ describe('an accepted record', () => {
   });
 });
 
+describe('an integer that is not written in its only form', () => {
+  const padded = ['007', '00', '01', `0${'9'.repeat(78)}`];
+
+  test('is rejected as the price of a sale if it has leading zeros, because it would be served as another text', () => {
+    for (const price of padded) {
+      const { record, reason } = parse(sale({ price })) as { record: unknown; reason: string };
+      assert.equal(record, null, price);
+      assert.match(reason, /^price: must be written without leading zeros, not "0/);
+    }
+  });
+
+  test('has no price in base units as the price of a sale if it has a sign, blanks or an exponent', () => {
+    for (const price of ['+7', '-7', '-0', '+007', ' 7', '7 ', '7\n', ' 007', '7e3', '0x7', '7.0', '007.5']) {
+      assert.deepEqual([rowOf(sale({ price })).price, rowOf(sale({ price })).priceRaw], [price, null]);
+    }
+  });
+
+  test('is rejected as an amount, a number of units, a counter and a token id', () => {
+    const location = { chain: 'ethereum', contractAddress: EVM };
+    for (const text of [...padded, '+7', '-7', '-0', ' 7', '7 ', '7\n', '7e3', '0x7', '7.0']) {
+      const records = [
+        order({ priceRaw: text }),
+        listing({ priceRaw: text }),
+        listing({ buyerTotalRaw: text }),
+        listing({ quantity: text }),
+        listing({ counter: text }),
+        collection({ snapshot: { floorRaw: text } }),
+        { kind: 'stats', ...location, floorRaw: text },
+        { kind: 'analytics', ...location, floorRaw: text },
+        token({ tokenId: text }),
+      ];
+      for (const record of records) assert.equal(parse(record).record, null, JSON.stringify(record));
+    }
+    const { reason } = parse(listing({ priceRaw: '007' })) as { reason: string };
+    assert.match(reason, /^priceRaw: must be written without leading zeros, not "007"; in a column map, /);
+  });
+});
+
 describe('the identity of a record', () => {
   const changed = (make: (more: object) => unknown, changes: Record<string, unknown>) =>
     Object.entries(changes).map(([name, value]) => [name, rowOf(make({ [name]: value })).key] as const);

@@ -68,7 +68,7 @@ const WARNINGS: Readonly<Record<WarningCode, (records: string) => [what: string,
     'if the file has native amounts, such as 59 ETH, give the price "as": "native-amount" in the column map',
   ],
   doubtfulTime: (records) => [
-    `the time of ${records} is before 2015 or in the future`,
+    `the time of ${records} is before 2015 or more than a day in the future`,
     'check the column of the time; in a column map, "as": "spreadsheet-time" reads the numbers of dates in spreadsheets',
   ],
   repeatedSlug: (records) => [
@@ -94,7 +94,7 @@ export function describeNotes(summary: CompleteSummary): string[] {
   if (skippedLines > 0) {
     const lines = `${count(skippedLines)} further ${skippedLines === 1 ? 'line' : 'lines'} of the file`;
     notes.push(
-      `warning: refused rows extend over ${lines}, which were not imported; look for a quote that is not closed`,
+      `warning: refused rows extend over ${lines}, which were not imported; if rows of this file have no line breaks in their cells, look for a quote that is not closed`,
     );
   }
   return [

@@ -86,7 +86,11 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
     anyOf: ['contractAddress', 'slug'],
     fields: {
       ...collection,
-      slug: { minLength: 1, description: 'Platform slug. It must be a single segment of a URL path.' },
+      slug: {
+        minLength: 1,
+        description:
+          'Platform slug. It must be a single segment of a URL path, and must not look like an address or a collection id.',
+      },
       name: { minLength: 1, description: 'Display name.' },
       image: { description: 'Image URL.' },
       banner: { description: 'Banner image URL.' },
@@ -181,7 +185,7 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
         type: ['string', 'number'],
         minLength: 1,
         description:
-          'Stored as received. A price that is not an integer of base units as decimal text is stored, but /v1 does not serve the sale, and /explore/v1 serves it without a price.',
+          'Stored as received. An integer with leading zeros is rejected. A price that is not an integer of base units as decimal text is stored, but /v1 does not serve the sale, and /explore/v1 serves it without a price.',
       },
       seller: { description: 'Address of the seller.' },
       buyer: { description: 'Address of the buyer.' },

@@ -97,9 +97,22 @@ export function readAmount(fields: Fields, name: string): bigint | null {
   if (typeof value !== 'string') {
     return rejectField(fields, name, `an amount must be a string of base units, not ${quoteValue(value)}`);
   }
+  checkLeadingZeros(fields, name, value);
   const amount = parseAmount(value);
   return (
     amount ?? rejectField(fields, name, `must be an integer of base units from 0 to 2^256-1, not ${quoteValue(value)}`)
+  );
+}
+
+const LEADING_ZEROS = /^0+\d/;
+
+/** Rejects an integer with leading zeros, such as `007`: some programs read it as a number, and others as no amount. */
+export function checkLeadingZeros(fields: Fields, name: string, text: string): void {
+  if (!LEADING_ZEROS.test(text) || !/^\d+$/.test(text)) return;
+  rejectField(
+    fields,
+    name,
+    `must be written without leading zeros, not ${quoteValue(text)}; in a column map, "as": "base-amount" removes them`,
   );
 }
 

@@ -12,6 +12,7 @@ import { LISTING_STATUSES, toOrderId } from '../../orders/order-id.ts';
 import type { ImportedOrder } from '../../orders/queries/imported-orders.ts';
 import type { Fields } from './fields.ts';
 import {
+  checkLeadingZeros,
   readAmount,
   readBoolean,
   readEnum,
@@ -131,6 +132,7 @@ export function parseSaleRecord(context: RecordContext, fields: Fields): WithWri
   const { chain, contractAddress, collectionId } = readCollectionLocation(context, fields);
   const asset = readSoldAsset(chain, fields);
   const price = requireField(readName, fields, 'price');
+  checkLeadingZeros(fields, 'price', price);
   const listingId = readName(fields, 'listingId');
   const sale = {
     source,

@@ -153,7 +153,7 @@ function fieldsOf({ value, path }: JsonValue, known: readonly string[], extra: R
   });
 }
 
-const NUMBER = /^(?:\d+|0x[0-9a-f]+)$/i;
+const NUMBER = /^(?:0|[1-9]\d*|0x[0-9a-f]+)$/i;
 
 /**
  * Reads an unsigned integer. A JavaScript number above 2^53 - 1 is rejected: it may have been rounded, and the order would have another
@@ -165,7 +165,10 @@ function readUint({ value, path }: JsonValue, max = UINT256_MAX): bigint {
   const number = isNumber ? BigInt(text) : -1n;
   if (number >= 0n && number <= max) return number;
   const largest = max === UINT256_MAX ? '2^256-1' : String(max);
-  throw new MalformedOrder(path, `must be an integer from 0 to ${largest}, as a number, decimal text or 0x-hex text`);
+  throw new MalformedOrder(
+    path,
+    `must be an integer from 0 to ${largest}, as a number, decimal text without leading zeros or 0x-hex text`,
+  );
 }
 
 function readAddress({ value, path }: JsonValue): Address {

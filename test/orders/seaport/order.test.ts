@@ -93,7 +93,8 @@ describe('orders', () => {
   });
 
   test('the reason names the field that is missing, has a wrong type, is out of bounds, or is a JSON number too large to be exact', () => {
-    const integer = 'must be an integer from 0 to 2^256-1, as a number, decimal text or 0x-hex text';
+    const integer =
+      'must be an integer from 0 to 2^256-1, as a number, decimal text without leading zeros or 0x-hex text';
     const small = integer.replace('2^256-1', '4');
     const parameters = toParameters(ASK);
     const wrong: [Record<string, unknown>, string][] = [
@@ -104,6 +105,8 @@ describe('orders', () => {
       [{ salt: 2 ** 60 }, `salt: ${integer}`],
       [{ salt: '-1' }, `salt: ${integer}`],
       [{ salt: '1e3' }, `salt: ${integer}`],
+      [{ salt: '007' }, `salt: ${integer}`],
+      [{ salt: ' 7' }, `salt: ${integer}`],
       [{ salt: `${2n ** 256n}` }, `salt: ${integer}`],
       [{ salt: '1'.repeat(1_000_000) }, `salt: ${integer}`],
       [{ counter: undefined }, `counter: ${integer}`],
