@@ -1,4 +1,4 @@
-// Checks the rules of the architecture on the files of src, and what the files of the oracle and of the client import. Each rule is also
+// Checks the rules of the architecture on the files of src, and what the files of the oracle, of the client and of the independent decoder import. Each rule is also
 // tested with a file that breaks it.
 
 import assert from 'node:assert/strict';
@@ -229,6 +229,20 @@ const CLIENT_RULES: Readonly<Record<string, { rule: Rule; broken: readonly Sourc
   },
 };
 
+/** Checks on the files of test/, whose paths are relative to that folder. */
+const TEST_RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[] }>> = {
+  'the independent decoder and its receipts import nothing of src, not even through another file': {
+    rule: (files) =>
+      ['differential/decoder.ts', 'differential/receipts/all.ts'].flatMap((name) =>
+        [...reachableFrom(name, files)].filter((target) => target.startsWith('../')),
+      ),
+    broken: [
+      { name: 'differential/decoder.ts', text: `import { readLog } from './trades.ts';` },
+      { name: 'differential/trades.ts', text: `import { BLUR_V1 } from '../../src/chains/protocols/blur-v1.ts';` },
+    ],
+  },
+};
+
 /** Returns the files that do not begin with a comment. A line with `#!` may stand before the comment. */
 function findWithoutHeader(files: readonly SourceFile[]): string[] {
   return files.filter(({ text }) => !/^(?:#!.*\n)?\/\/ /.test(text)).map(({ name }) => name);
@@ -257,6 +271,7 @@ describe('the architecture', () => {
   for (const [name, { rule }] of Object.entries(RULES)) test(name, () => assert.deepEqual(rule(source), []));
   for (const [name, { rule }] of Object.entries(ORACLE_RULES)) test(name, () => assert.deepEqual(rule(oracle), []));
   for (const [name, { rule }] of Object.entries(CLIENT_RULES)) test(name, () => assert.deepEqual(rule(client), []));
+  for (const [name, { rule }] of Object.entries(TEST_RULES)) test(name, () => assert.deepEqual(rule(tests), []));
 });
 
 test('every file of the service and of its tests begins with a comment that says what the file is responsible for', () => {
@@ -267,7 +282,12 @@ test('every file of the service and of its tests begins with a comment that says
 });
 
 describe('a broken rule is reported', () => {
-  for (const [name, { rule, broken }] of Object.entries({ ...RULES, ...ORACLE_RULES, ...CLIENT_RULES })) {
+  for (const [name, { rule, broken }] of Object.entries({
+    ...RULES,
+    ...ORACLE_RULES,
+    ...CLIENT_RULES,
+    ...TEST_RULES,
+  })) {
     test(name, () => assert.equal(rule(broken).length > 0, true));
   }
 });

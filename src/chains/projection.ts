@@ -209,7 +209,8 @@ function withDistinctKeys(sales: readonly NewSale[]): NewSale[] {
   });
 }
 
-function toSalesOfTransaction(
+/** The sales of one transaction, with their parties. `matched`: as in LogEffects. `transfers`: of the sold tokens in the transaction. */
+export function toSalesOfTransaction(
   fills: readonly OrderFulfilled[],
   { matched, transfers, wrappedNative }: SalesOptions & { transfers: readonly Transfer[] },
 ): FillSale[] {

@@ -544,23 +544,26 @@ describe('Zora', () => {
 });
 
 describe('the copies of Seaport', () => {
-  const FILL =
-    'event OrderFulfilled(bytes32 orderHash, address indexed offerer, address indexed zone, address recipient, (uint8 itemType, address token, uint256 identifier, uint256 amount)[] offer, (uint8 itemType, address token, uint256 identifier, uint256 amount, address recipient)[] consideration)';
   const fillAt = (contract: string) =>
-    encode(contract, FILL, {
-      orderHash: hash('03'),
-      offerer: SELLER,
-      zone: zeroAddress,
-      recipient: BUYER,
-      offer: [{ itemType: 2, token: NFT, identifier: 7n, amount: 1n }],
-      consideration: [95n, 5n].map((amount) => ({
-        itemType: 0,
-        token: zeroAddress,
-        identifier: 0n,
-        amount,
-        recipient: STRANGER,
-      })),
-    });
+    logOf(
+      'seaport',
+      'orderFulfilled',
+      {
+        orderHash: hash('03'),
+        offerer: SELLER,
+        zone: zeroAddress,
+        recipient: BUYER,
+        offer: [{ itemType: 2, token: NFT, identifier: 7n, amount: 1n }],
+        consideration: [95n, 5n].map((amount) => ({
+          itemType: 0,
+          token: zeroAddress,
+          identifier: 0n,
+          amount,
+          recipient: STRANGER,
+        })),
+      },
+      contract,
+    );
 
   test('a fill is a sale of the marketplace that runs the copy', () => {
     const copies = [

@@ -23,6 +23,7 @@ import {
   PAYMENT_PROCESSOR_V2_TOPICS,
 } from '../../../src/chains/protocols/payment-processor.ts';
 import { RARIBLE_V2_TOPICS } from '../../../src/chains/protocols/rarible-v2.ts';
+import { SEAPORT_TOPICS } from '../../../src/chains/protocols/seaport.ts';
 import { parsePool } from '../../../src/chains/protocols/pool-events.ts';
 import {
   SUDOSWAP_V1,
@@ -42,6 +43,7 @@ import type { TransactionOnChain } from '../../support/chain/protocol-logs.ts';
 import { decodeTransaction, salesOfTransaction } from '../../support/chain/protocol-logs.ts';
 
 const TOPICS: Record<keyof typeof EVENTS, Readonly<Record<string, Hex>>> = {
+  seaport: SEAPORT_TOPICS,
   blurV1: BLUR_V1_TOPICS,
   blurV2: BLUR_V2_TOPICS,
   blend: BLEND_TOPICS,
@@ -268,18 +270,14 @@ test('Seaport: an order for the lazy-mint adapter is a sale of the shared storef
     '0xa604060890923ff400e8c6f5290461a83aedacec',
     '0x495f947276749ce646f68ac8c248420045cb7b5e',
   ];
-  const fulfilled = encode(
-    '0x00000000000000adc04c56bf30ac9d3c0aaf14dc',
-    'event OrderFulfilled(bytes32 orderHash, address indexed offerer, address indexed zone, address recipient, (uint8 itemType, address token, uint256 identifier, uint256 amount)[] offer, (uint8 itemType, address token, uint256 identifier, uint256 amount, address recipient)[] consideration)',
-    {
-      orderHash: hash('05'),
-      offerer: SELLER,
-      zone: zeroAddress,
-      recipient: BUYER,
-      offer: [{ itemType: 3, token: adapter, identifier: 7n, amount: 1n }],
-      consideration: [{ itemType: 0, token: zeroAddress, identifier: 0n, amount: 5n, recipient: SELLER }],
-    },
-  );
+  const fulfilled = logOf('seaport', 'orderFulfilled', {
+    orderHash: hash('05'),
+    offerer: SELLER,
+    zone: zeroAddress,
+    recipient: BUYER,
+    offer: [{ itemType: 3, token: adapter, identifier: 7n, amount: 1n }],
+    consideration: [{ itemType: 0, token: zeroAddress, identifier: 0n, amount: 5n, recipient: SELLER }],
+  });
   assert.deepEqual(factsOf({ logs: [fulfilled] }), [{ ...sold('unknown', '5'), contract: storefront }]);
 });
 

@@ -14,20 +14,10 @@ import { SETTLEMENT_PROTOCOLS } from '../../../src/chains/protocols/registry.ts'
 import { SEAPORT, SEAPORT_TOPICS } from '../../../src/chains/protocols/seaport.ts';
 import { TOKEN_DECODERS, TOKEN_TOPICS } from '../../../src/chains/protocols/token-standards.ts';
 import type { Hex } from '../../../src/core/evm.ts';
+import { EVENTS } from '../../support/chain/encoded-logs.ts';
 
-const SPENT = '(uint8 itemType, address token, uint256 identifier, uint256 amount)[]';
-const RECEIVED = '(uint8 itemType, address token, uint256 identifier, uint256 amount, address recipient)[]';
-const OFFERED = '(uint8 a, address b, uint256 c, uint256 d, uint256 e)[]';
-const CONSIDERED = '(uint8 a, address b, uint256 c, uint256 d, uint256 e, address f)[]';
-const PARAMETERS = `(address a, address b, ${OFFERED} c, ${CONSIDERED} d, uint8 e, uint256 f, uint256 g, bytes32 h, uint256 i, bytes32 j, uint256 k)`;
-/** From https://github.com/ProjectOpenSea/seaport-types, ConsiderationEventsAndErrors.sol. Seaport 1.1 emits `orderValidatedFirst`. */
 const SIGNATURES = {
-  orderFulfilled: `event OrderFulfilled(bytes32 orderHash, address indexed offerer, address indexed zone, address recipient, ${SPENT} offer, ${RECEIVED} consideration)`,
-  orderCancelled: 'event OrderCancelled(bytes32 orderHash, address indexed offerer, address indexed zone)',
-  orderValidatedFirst: 'event OrderValidated(bytes32 orderHash, address indexed offerer, address indexed zone)',
-  orderValidated: `event OrderValidated(bytes32 orderHash, ${PARAMETERS} orderParameters)`,
-  ordersMatched: 'event OrdersMatched(bytes32[] orderHashes)',
-  counterIncremented: 'event CounterIncremented(uint256 newCounter, address indexed offerer)',
+  ...EVENTS.seaport,
   transfer: 'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)',
   transferSingle:
     'event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)',

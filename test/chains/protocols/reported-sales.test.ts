@@ -10,7 +10,7 @@ import { test } from 'node:test';
 import { zeroAddress } from 'viem';
 import type { Hex } from '../../../src/core/evm.ts';
 import type { EncodedLog } from '../../support/chain/encoded-logs.ts';
-import { AT, encode, logOf, transferOf } from '../../support/chain/encoded-logs.ts';
+import { AT, logOf, transferOf } from '../../support/chain/encoded-logs.ts';
 import { salesOfTransaction } from '../../support/chain/protocol-logs.ts';
 
 /** Amounts in wei. `platformFee` and `royalty` are parts of the price. */
@@ -35,8 +35,6 @@ const ZORA_AUCTION_HOUSE = '0xe468ce99444174bd3bbbed09209577d25d1ad673';
 const SUPERRARE_TOKEN = '0x41a322b28d0ff354040e2cbc676f0320d8c8850d';
 const SUPERRARE_MARKET = '0x65b49f7aee40347f5a90b714be4ef086f3fe5e2c';
 const ALIENSWAP = '0x878dd5e0c3dedfebff67046bb218fb03c26e3e47';
-const SEAPORT_FILL =
-  'event OrderFulfilled(bytes32 orderHash, address indexed offerer, address indexed zone, address recipient, (uint8 itemType, address token, uint256 identifier, uint256 amount)[] offer, (uint8 itemType, address token, uint256 identifier, uint256 amount, address recipient)[] consideration)';
 const ZERO_HASH = `0x${'00'.repeat(32)}`;
 
 const elementOrder = (sale: ReportedSale) => ({
@@ -225,17 +223,22 @@ const ENCODERS = {
   OrderFulfilled: (sale) => {
     const payment = { itemType: 0, token: zeroAddress, identifier: 0n };
     return [
-      encode(ALIENSWAP, SEAPORT_FILL, {
-        orderHash: ZERO_HASH,
-        offerer: sale.seller,
-        zone: zeroAddress,
-        recipient: sale.buyer,
-        offer: [{ itemType: 2, token: sale.contract, identifier: BigInt(sale.asset), amount: 1n }],
-        consideration: [
-          { ...payment, amount: BigInt(sale.price) - BigInt(sale.royalty), recipient: sale.seller },
-          { ...payment, amount: BigInt(sale.royalty), recipient: ALIENSWAP },
-        ],
-      }),
+      logOf(
+        'seaport',
+        'orderFulfilled',
+        {
+          orderHash: ZERO_HASH,
+          offerer: sale.seller,
+          zone: zeroAddress,
+          recipient: sale.buyer,
+          offer: [{ itemType: 2, token: sale.contract, identifier: BigInt(sale.asset), amount: 1n }],
+          consideration: [
+            { ...payment, amount: BigInt(sale.price) - BigInt(sale.royalty), recipient: sale.seller },
+            { ...payment, amount: BigInt(sale.royalty), recipient: ALIENSWAP },
+          ],
+        },
+        ALIENSWAP,
+      ),
     ];
   },
 } satisfies Record<string, (sale: ReportedSale) => EncodedLog[]>;

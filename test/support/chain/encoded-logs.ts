@@ -1,11 +1,16 @@
 // Makes logs of settlement protocols. viem encodes each log by the published interface of its protocol. The addresses of the logs are those
 // of the contracts on Ethereum, except that the pools of Sudoswap have invented addresses.
 
-import type { AbiEvent } from 'viem';
+// This file imports nothing of src, so that the differential test can use it (test/differential).
+
+import type { AbiEvent, Hex } from 'viem';
 import { encodeAbiParameters, encodeEventTopics, parseAbi } from 'viem';
-import type { Address } from '../../../src/core/address.ts';
-import type { Hex } from '../../../src/core/evm.ts';
-import type { TransactionOnChain } from './protocol-logs.ts';
+
+const SPENT_ITEMS = '(uint8 itemType, address token, uint256 identifier, uint256 amount)[]';
+const RECEIVED_ITEMS = '(uint8 itemType, address token, uint256 identifier, uint256 amount, address recipient)[]';
+const OFFERED = '(uint8 a, address b, uint256 c, uint256 d, uint256 e)[]';
+const CONSIDERED = '(uint8 a, address b, uint256 c, uint256 d, uint256 e, address f)[]';
+const SEAPORT_PARAMETERS = `(address a, address b, ${OFFERED} c, ${CONSIDERED} d, uint8 e, uint256 f, uint256 g, bytes32 h, uint256 i, bytes32 j, uint256 k)`;
 
 const BLUR_ORDER =
   '(address trader, uint8 side, address matchingPolicy, address collection, uint256 tokenId, uint256 amount, address paymentToken, uint256 price, uint256 listingTime, uint256 expirationTime, (uint16 rate, address recipient)[] fees, uint256 salt, bytes extraParams)';
@@ -37,6 +42,15 @@ const ZORA_ERC20_AUCTION =
 
 /** The events of each protocol, as signatures that viem parses. */
 export const EVENTS = {
+  /** https://github.com/ProjectOpenSea/seaport-types, ConsiderationEventsAndErrors.sol. Seaport 1.1 emits `orderValidatedFirst`. */
+  seaport: {
+    orderFulfilled: `event OrderFulfilled(bytes32 orderHash, address indexed offerer, address indexed zone, address recipient, ${SPENT_ITEMS} offer, ${RECEIVED_ITEMS} consideration)`,
+    orderCancelled: 'event OrderCancelled(bytes32 orderHash, address indexed offerer, address indexed zone)',
+    orderValidatedFirst: 'event OrderValidated(bytes32 orderHash, address indexed offerer, address indexed zone)',
+    orderValidated: `event OrderValidated(bytes32 orderHash, ${SEAPORT_PARAMETERS} orderParameters)`,
+    ordersMatched: 'event OrdersMatched(bytes32[] orderHashes)',
+    counterIncremented: 'event CounterIncremented(uint256 newCounter, address indexed offerer)',
+  },
   blurV1: {
     ordersMatched: `event OrdersMatched(address indexed maker, address indexed taker, ${BLUR_ORDER} sell, bytes32 sellHash, ${BLUR_ORDER} buy, bytes32 buyHash)`,
     nonceIncremented: 'event NonceIncremented(address indexed trader, uint256 newNonce)',
@@ -197,6 +211,7 @@ export const EVENTS = {
 } satisfies Record<string, Record<string, string>>;
 
 export const AT = {
+  seaport: '0x0000000000000068f116a894984e2db1123eb395',
   blurV1: '0x000000000000ad05ccc4f10045630fb830b95127',
   blurV2: '0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5',
   blend: '0x29469395eaf6f95920e59f858042f0e28d98a20b',
@@ -221,9 +236,10 @@ export const AT = {
   manifold: '0x3a3548e060be10c2614d0a4cb0c03cc9093fd799',
   nouns: '0x830bd73e4184cef73443c15111a1df14e495c706',
   zoraV1: '0xe5bfab544eca83849c53464f85b7164375bdaac1',
-} as const satisfies Record<keyof typeof EVENTS, Address | string>;
+} as const satisfies Record<keyof typeof EVENTS, Hex>;
 
-export type EncodedLog = TransactionOnChain['logs'][number];
+/** `encoded`: the log was not recorded from the chain, but encoded from known facts of the transaction. */
+export type EncodedLog = { address: string; topics: readonly Hex[]; data: Hex; encoded?: boolean };
 
 export function encode(address: string, signature: string, args: Record<string, unknown>): EncodedLog {
   const abi = parseAbi([signature] as readonly string[] as readonly ['event E()']);

@@ -13,6 +13,7 @@ import type { Address } from '../../../src/core/address.ts';
 import { createChains } from '../../../src/core/chains.ts';
 import type { Hex } from '../../../src/core/evm.ts';
 import { ZERO_HASH } from '../../../src/core/evm.ts';
+import type { EncodedLog } from './encoded-logs.ts';
 
 export type TransactionOnChain = {
   tx?: Hex | null;
@@ -24,8 +25,8 @@ export type TransactionOnChain = {
   chain?: string;
   /** The pools among the contracts that emitted the logs. */
   pools?: readonly (Pool & { address: string })[];
-  /** In the order of the transaction. `encoded`: the log was not recorded from the chain, but encoded from known facts of the transaction. */
-  logs: { address: string; topics: readonly Hex[]; data: Hex; encoded?: boolean }[];
+  /** In the order of the transaction. */
+  logs: EncodedLog[];
 };
 
 export function decodeTransaction(transaction: TransactionOnChain): ChainEvent[] {

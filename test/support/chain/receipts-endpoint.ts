@@ -12,6 +12,8 @@ export type ReceiptTransaction = {
   from: string;
   to: string | null;
   input: string;
+  /** The native currency that the call carries, in base units as decimal text. Default: '0'. */
+  value?: string;
   logs: readonly ReceiptLog[];
 };
 
@@ -49,7 +51,9 @@ export async function startReceipts(
     if (method === 'eth_getLogs') return { result: selectLogs(logs, first as LogFilter) };
     if (method === 'eth_getTransactionByHash') {
       const found = transactions.get(String(first));
-      return { result: found ? { hash: found.hash, from: found.from, to: found.to, input: found.input } : null };
+      if (!found) return { result: null };
+      const { hash, from, to, input, value = '0' } = found;
+      return { result: { hash, from, to, input, value: `0x${BigInt(value).toString(16)}` } };
     }
     if (method === 'eth_getCode') return { result: codes.get(String(first).toLowerCase()) ?? '0x' };
     if (method === 'eth_call') {
