@@ -7,7 +7,7 @@ import type { ChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import { findChainCursor, updateChainRevision } from '../chain-log/queries/chain-cursors.ts';
 import { insertReread } from '../chain-log/queries/reread-ranges.ts';
 import type { Follow } from '../follows/queries/follows.ts';
-import { findFollow, listFollows, updateFollowProgress } from '../follows/queries/follows.ts';
+import { findFollow, listFollows, toUnindexed, updateFollowProgress } from '../follows/queries/follows.ts';
 import { evaluateCollectionOrders } from '../orders/evaluate.ts';
 import { applyEvents, selectRelevant, toChangedCollections } from './apply-block.ts';
 import type { FollowContext, StepResult } from './follower.ts';
@@ -102,9 +102,10 @@ async function readAndStore(context: FollowContext, backfill: Backfill): Promise
 async function fetchSlice(
   { reader, protocols }: FollowContext,
   cursor: ChainCursor,
-  { contractAddress, fromBlock }: Follow,
+  follow: Follow,
   readTo: number | null,
 ): Promise<Slice> {
+  const { contractAddress, fromBlock } = follow;
   const contracts = [contractAddress];
   const from = readTo === null ? (fromBlock ?? 0) : readTo + 1;
   const upTo = Math.min(cursor.number, from + SLICE_BLOCKS_MAX - 1);
@@ -113,7 +114,7 @@ async function fetchSlice(
   const onUncompared = () => {
     slice.isUncompared = true;
   };
-  const filter = { protocols, contracts, isPast: true };
+  const filter = { protocols, contracts, unindexed: toUnindexed([follow]), isPast: true };
   const { to, last, events } = await reader.events.ofRange(from, upTo, filter, { onUncompared });
   // The endpoints may have replaced the last blocks before the follower has reverted them.
   if (to === cursor.number && last.hash !== cursor.hash) {

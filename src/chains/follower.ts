@@ -20,7 +20,7 @@ import { deleteRereadsAfter, insertReread } from '../chain-log/queries/reread-ra
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Database, Queryable } from '../database/port.ts';
-import { listFollows, updateFollowsAfterReorg } from '../follows/queries/follows.ts';
+import { listFollows, toUnindexed, updateFollowsAfterReorg } from '../follows/queries/follows.ts';
 import { applyEvents, revertAfter, selectRelevant, toChangedCollections } from './apply-block.ts';
 import type { ProtocolContracts } from './protocols/settlement-protocol.ts';
 import type { ChainReader } from './rpc/chain-reader.ts';
@@ -224,8 +224,9 @@ async function readRange(context: FollowContext, cursor: ChainCursor, upTo: numb
 }
 
 async function readFilter({ main, reader, protocols }: FollowContext): Promise<EventFilter> {
-  const follows = await listFollows(main, reader.chain.id);
-  return { protocols, contracts: follows.filter(({ joined }) => joined).map((follow) => follow.contractAddress) };
+  const joined = (await listFollows(main, reader.chain.id)).filter((follow) => follow.joined);
+  const contracts = joined.map((follow) => follow.contractAddress);
+  return { protocols, contracts, unindexed: toUnindexed(joined) };
 }
 
 /** `uncompared`: the first and the last block, among others, that were accepted without a comparison because no other endpoint responded. */

@@ -14,7 +14,7 @@ import type { Address } from '../core/address.ts';
 import { isTokenItem } from '../core/seaport.ts';
 import type { Queryable } from '../database/port.ts';
 import type { Follow } from '../follows/queries/follows.ts';
-import { listFollows } from '../follows/queries/follows.ts';
+import { listFollows, toUnindexed } from '../follows/queries/follows.ts';
 import type { BlockChanges, Correction } from './apply-block.ts';
 import { correctBlocks, selectRelevant, toChangedCollections } from './apply-block.ts';
 import type { FollowContext, StepResult } from './follower.ts';
@@ -49,7 +49,7 @@ async function readRangeAgain(context: FollowContext, cursor: ChainCursor, range
   const { from } = range;
   const upTo = findUniformEnd(follows, { from, to: Math.min(range.to, cursor.number, from + RANGE_BLOCKS_MAX - 1) });
   const contracts = listStoredAt(follows, from);
-  const filter = { protocols, contracts: [...contracts], isPast: true };
+  const filter = { protocols, contracts: [...contracts], unindexed: toUnindexed(follows), isPast: true };
   let comparisons = 0;
   const onUncompared = () => {
     comparisons -= 1;

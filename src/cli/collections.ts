@@ -1,6 +1,6 @@
 // `mercat collections`: lists the collections that the workers follow, adds collections and removes them.
 
-import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { VENDORS } from '../upstreams/registry.ts';
 import type { Added, Purged } from '../workers/follow-operations.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
@@ -45,6 +45,12 @@ export const defineCollections: DefineCommand = (collections, io) => {
       'the first block to read; by default the block in which the contract was deployed',
       parseBlock,
     )
+    .addOption(
+      new Option(
+        '--standard <standard>',
+        'the standard of the tokens, if the chain does not show it; by default what the contract supports (ERC-165), or what its logs show',
+      ).choices(['erc721', 'erc1155']),
+    )
     .option('--dry-run', 'only print how many blocks, calls and minutes it takes to read the past of the collection')
     .option('--json', JSON_OPTION)
     .addHelpText(
@@ -84,6 +90,7 @@ type AddOptions = Options & {
   slug?: string;
   launched?: boolean;
   fromBlock?: number;
+  standard?: string;
   dryRun?: true;
 };
 
@@ -92,13 +99,14 @@ function vendorNamesOf(options: Readonly<Record<string, unknown>>): Record<strin
 }
 
 async function addCollection(collection: { chain: string; address: string }, options: AddOptions, io: CommandIo) {
-  const { json, name, slug, launched, fromBlock, dryRun = false } = options;
+  const { json, name, slug, launched, fromBlock, standard, dryRun = false } = options;
   const added = (await callService(io.signal, 'collections.add', {
     ...collection,
     name,
     slug,
     launched,
     fromBlock,
+    standard,
     dryRun,
   })) as Added;
   io.stdout.write(json ? `${JSON.stringify(added)}\n` : describeAdded(added));

@@ -325,6 +325,7 @@ create table main.follow (
   read_to_block bigint,
   joined boolean default false not null,
   created_at timestamp with time zone not null,
+  unindexed boolean default false not null,
   constraint follow_standard_check CHECK ((standard = ANY (ARRAY['erc721'::text, 'erc1155'::text]))),
   constraint follow_pkey PRIMARY KEY (collection_id)
 );

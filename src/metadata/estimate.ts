@@ -20,7 +20,7 @@ const HOUR_MINUTES = 60;
 /** Returns null when the settings turn the reading of metadata off. */
 export async function estimateMetadata(
   { contracts }: ChainReader,
-  { address, standard }: { address: Address; standard: TokenStandard },
+  { address, standard }: { address: Address; standard: TokenStandard | null },
   settings: MetadataSettings,
 ): Promise<MetadataEstimate | null> {
   const perHour = Math.min(settings.metadataHourlyBudget, settings.metadataHostBudget);

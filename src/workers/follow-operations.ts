@@ -17,6 +17,8 @@ import type { Chain } from '../core/chains.ts';
 import { parseCollectionId, toCollectionId } from '../core/collection.ts';
 import { isStorable } from '../core/text.ts';
 import { OperatorError } from '../core/errors.ts';
+import type { SoughtContract, TokenForm } from '../chains/find-standard.ts';
+import { findTokenForm, hasDecimals } from '../chains/find-standard.ts';
 import type { ChainReader } from '../chains/rpc/chain-reader.ts';
 import type { EventFilter } from '../chains/rpc/log-query.ts';
 import type { MetadataEstimate } from '../metadata/estimate.ts';
@@ -60,10 +62,11 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
   const { chain, address, ...given } = readNewFollow(context, input);
   const collectionId = toCollectionId(chain.id, address);
   const reader = context.followed.readerOf(chain.id);
-  const facts = reader ? await readFacts(context, reader, address, given.fromBlock) : null;
+  const facts = reader ? await readFacts(context, reader, { collectionId, address, ...given }) : null;
   const [stored] = await listRecordedCollections(context.main, [collectionId]);
   const name = given.name ?? stored?.name ?? facts?.name ?? address;
-  const { standard = null, estimate = null, metadata = null } = facts ?? {};
+  const { estimate = null, metadata = null } = facts ?? {};
+  const { standard, unindexed } = facts?.form ?? { standard: given.standard };
   const added = { collectionId, name, standard, estimate, metadata };
   if (input['dryRun'] === true) return { ...added, dryRun: true };
   const ingester = new Ingester(context);
@@ -75,7 +78,7 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       name,
       ...fieldIfKnown('slug', given.slug),
       ...given.launched,
-      ...fieldIfKnown('tokenStandard', facts?.standard?.toUpperCase().replace('ERC', 'ERC-') ?? null),
+      ...fieldIfKnown('tokenStandard', standard && toStandardName(standard)),
     },
   ]);
   const [rejection] = ingester.result().refusals ?? [];
@@ -85,7 +88,8 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
       collectionId,
       chain: chain.id,
       contractAddress: address,
-      standard: added.standard,
+      standard,
+      unindexed,
       fromBlock: facts?.fromBlock ?? null,
       names: given.names,
       createdAt: context.clock(),
@@ -99,18 +103,22 @@ async function add(context: FollowOperations, input: Input): Promise<Added> {
 
 /** The complete input of `collections.add`. It is checked before the chain is read and before anything is stored. */
 function readNewFollow(context: FollowOperations, input: Input) {
+  const contract = readContract(context, input);
   return {
-    ...readContract(context, input),
+    ...contract,
     name: readTextOrNull(input, 'name'),
     slug: readTextOrNull(input, 'slug'),
     launched: readLaunched(input),
     fromBlock: readBlock(input),
+    standard: readStandard(input, contract.chain),
     names: readNames(context.config.vendors, input),
   };
 }
 
+type NewContract = { collectionId: string; address: Address; fromBlock: number | null; standard: TokenStandard | null };
+
 type Facts = Pick<Added, 'metadata'> & {
-  standard: TokenStandard;
+  form: TokenForm;
   name: string | null;
   fromBlock: number;
   estimate: Estimate;
@@ -120,16 +128,11 @@ type Facts = Pick<Added, 'metadata'> & {
 async function readFacts(
   context: FollowOperations,
   reader: ChainReader,
-  address: Address,
-  fromBlock: number | null,
+  { collectionId, address, fromBlock, standard }: NewContract,
 ): Promise<Facts> {
   const { chain } = reader;
   if ((await reader.contracts.code(address, 'latest')) === '0x') {
     throw new OperatorError(`there is no contract at ${address} on ${chain.id}`);
-  }
-  const standard = await reader.contracts.tokenStandard(address);
-  if (!standard) {
-    throw new OperatorError(`${address} on ${chain.id} supports neither ERC-721 nor ERC-1155`);
   }
   const from = fromBlock ?? (await reader.contracts.createdAt(address));
   if (from === null) {
@@ -139,10 +142,39 @@ async function readFacts(
   }
   const cursor = await findChainCursor(context.main, chain.id);
   const toBlock = cursor?.number ?? (await reader.blocks.head()).number;
-  const filter = { protocols: context.followed.protocolsOf(chain.id), contracts: [address] };
-  const estimate = await estimateBackfill(reader, { from, to: toBlock }, filter);
-  const metadata = await estimateMetadata(reader, { address, standard }, context.config);
-  return { standard, name: await reader.contracts.name(address), fromBlock: from, estimate, metadata };
+  const protocols = context.followed.protocolsOf(chain.id);
+  const known = standard ?? (await findFollow(context.main, collectionId))?.standard ?? null;
+  const form = await readForm(reader, { address, from, to: toBlock, protocols }, { standard, known });
+  const estimate = await estimateBackfill(reader, { from, to: toBlock }, { protocols, contracts: [address] });
+  const metadata = await estimateMetadata(reader, { address, standard: form.standard }, context.config);
+  return { form, name: await reader.contracts.name(address), fromBlock: from, estimate, metadata };
+}
+
+/**
+ * What the contract is: what the chain shows, otherwise the given standard, otherwise the stored one. Throws OperatorError if the chain contradicts
+ * the given standard, and if nothing says what the contract is.
+ */
+async function readForm(
+  reader: ChainReader,
+  sought: SoughtContract,
+  { standard, known }: { standard: TokenStandard | null; known: TokenStandard | null },
+): Promise<TokenForm> {
+  const { address } = sought;
+  const form = await findTokenForm(reader, sought);
+  if (form && standard && form.standard !== standard) {
+    const shown = form.standard === null ? 'neither ERC-721 nor ERC-1155' : toStandardName(form.standard);
+    throw new OperatorError(`the chain shows that ${address} is ${shown}: leave out --standard`);
+  }
+  if (form) return form;
+  if (known) return { standard: known, unindexed: known === 'erc721' && !(await hasDecimals(reader, address)) };
+  throw new OperatorError(
+    `${address} on ${reader.chain.id} supports neither ERC-721 nor ERC-1155 (ERC-165), and its logs do not show which of them it is: ` +
+      'if its tokens are of one of them, name it with --standard erc721 or --standard erc1155',
+  );
+}
+
+function toStandardName(standard: TokenStandard): string {
+  return standard.toUpperCase().replace('ERC', 'ERC-');
 }
 
 /** Where the sample calls start, as shares of the range of blocks. */
@@ -293,6 +325,14 @@ function readBlock(input: Input): number | null {
   const value = input['fromBlock'] ?? null;
   if (value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)) return value;
   return rejectInput('the first block must be an integer of 0 or more');
+}
+
+function readStandard(input: Input, { id, family }: Chain): TokenStandard | null {
+  const value = input['standard'] ?? null;
+  if (value === null) return null;
+  if (family !== 'evm') return rejectInput(`a collection on ${id} has no such standard: leave out the standard`);
+  if (value === 'erc721' || value === 'erc1155') return value;
+  return rejectInput('the standard must be erc721 or erc1155');
 }
 
 /** The collection's names, by vendor. */

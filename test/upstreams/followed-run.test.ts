@@ -20,6 +20,7 @@ const toFollow = (name: string): Follow => ({
   chain: 'solana',
   contractAddress: name as Address,
   standard: null,
+  unindexed: false,
   fromBlock: null,
   names: new Map(),
   joined: false,

@@ -34,6 +34,22 @@ export const TOKEN_TOPICS = {
 /** The first topic and three indexed parameters. ERC-20 events have one indexed parameter less. */
 const ERC721_TOPICS = 4;
 
+/**
+ * Returns a `Transfer` or an `Approval` in the form of ERC-721, with all arguments indexed. In contracts that are older than ERC-721, no argument
+ * is indexed (CryptoKitties), or the token id is not, and the log then has the form of ERC-20. So it must be known of the contract that its
+ * arguments are token ids and not amounts. Returns any other log unchanged.
+ */
+export function toIndexed<Log extends VerifiedLog>(log: Log): Log {
+  const { topics, data } = log;
+  const [topic] = topics;
+  if (topic !== TOKEN_TOPICS.transfer && topic !== TOKEN_TOPICS.approval) return log;
+  const words = data.slice('0x'.length).match(WORD) ?? [];
+  if (topics.length === ERC721_TOPICS || topics.length + words.length !== ERC721_TOPICS) return log;
+  return { ...log, topics: [...topics, ...words.map((word): Hex => `0x${word}`)], data: '0x' };
+}
+
+const WORD = /[0-9a-f]{64}/g;
+
 const transfer: EventDecoder = ({ address, topics }, position, events) => {
   if (topics.length !== ERC721_TOPICS) return;
   events.push({

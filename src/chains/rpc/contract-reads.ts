@@ -150,6 +150,13 @@ export class ContractReads {
     return isErc1155 ? 'erc1155' : null;
   }
 
+  /** The number of decimals of an ERC-20 contract. */
+  decimals(contract: Address): Promise<bigint | null> {
+    return this.#read({ to: contract, data: encodeCall('decimals()', []), at: 'latest' }, (result) =>
+      bigintAt(result, 0),
+    );
+  }
+
   name(contract: Address): Promise<string | null> {
     return this.#read({ to: contract, data: encodeCall('name()', []), at: 'latest' }, readName);
   }

@@ -7,8 +7,9 @@ import type { BlockHeader, ChainEvent } from '../../chain-log/chain-event.ts';
 import { ZERO_HASH } from '../../core/evm.ts';
 import type { Log } from '../../core/log.ts';
 import { UndecodableData } from '../protocols/abi-words.ts';
+import type { VerifiedLog } from '../protocols/event-decoder.ts';
 import { decodeLog, UnreadSale } from '../protocols/event-decoder.ts';
-import { TOKEN_DECODERS } from '../protocols/token-standards.ts';
+import { TOKEN_DECODERS, toIndexed } from '../protocols/token-standards.ts';
 import type { EndpointComparison, OnUncompared } from './endpoint-comparison.ts';
 import type { ReadKind } from './disputes.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
@@ -76,9 +77,9 @@ export class EventReads {
   }
 
   /**
-   * The events of the blocks from `from` to the returned `to`, in block order, and the header of the last block. The returned `to` is lower
-   * than the requested `to` if the endpoints accept fewer blocks. The first and the second endpoint are called at the same time. Throws
-   * RpcFailure of kind `contradicted` while the other endpoints contradict the blocks or cannot return them yet (endpoint-comparison.ts).
+   * The events of the blocks from `from` to the returned `to`, in block order, the logs from which they were decoded, and the header of the
+   * last block. The returned `to` is lower than the requested `to` if the endpoints accept fewer blocks. The first and the second endpoint
+   * are called at the same time. Throws RpcFailure of kind `contradicted` while the other endpoints contradict the blocks or cannot return them yet (endpoint-comparison.ts).
    * `again`: the blocks were stored before, and are only of use if another endpoint has the same. `onUncompared`: as in `ofBlock`.
    */
   async ofRange(
@@ -86,7 +87,7 @@ export class EventReads {
     to: number,
     filter: EventFilter,
     { again = false, onUncompared }: { again?: boolean; onUncompared?: OnUncompared } = {},
-  ): Promise<{ to: number; last: BlockHeader; events: ChainEvent[] }> {
+  ): Promise<{ to: number; last: BlockHeader; events: ChainEvent[]; logs: readonly VerifiedLog[] }> {
     if (!(from >= 0 && to >= from)) throw new Error(`not a range of blocks: ${from} to ${to}`);
     const query = new LogQuery(filter);
     const kind = again ? 'again' : 'past';
@@ -110,7 +111,8 @@ export class EventReads {
       },
       fetched,
     );
-    if (verdict === 'accepted') return { to: fetched.to, last: fetched.last.header, events };
+    const { to: end, last, logs } = fetched;
+    if (verdict === 'accepted') return { to: end, last: last.header, events, logs };
     throw new RpcFailure('contradicted', `blocks ${from} to ${fetched.to}`);
   }
 
@@ -244,7 +246,11 @@ export class EventReads {
    * here, so without such a log the sale is of another collection. The logs must be in block order, so that the logs of a transaction are
    * adjacent.
    */
-  #decode(logs: readonly TimedLog[], query: LogQuery): ChainEvent[] {
+  #decode(received: readonly TimedLog[], query: LogQuery): ChainEvent[] {
+    const { unindexed } = query;
+    // Decoders of protocols read the transfers of other contracts too, so all decoders get the same logs.
+    const logs =
+      unindexed.size === 0 ? received : received.map((log) => (unindexed.has(log.address) ? toIndexed(log) : log));
     const events: ChainEvent[] = [];
     const unread: { log: TimedLog; protocol: string | null; reason: string }[] = [];
     for (const [index, log] of logs.entries()) {

@@ -12,10 +12,16 @@ import type { RpcRequest } from './rpc-response.ts';
 import type { BloomedHeader } from './rpc-values.ts';
 
 /**
+ * `unindexed`: the contracts whose transfers and approvals may have arguments that are not indexed (`toIndexed`). Default: none.
  * `isPast`: true for a read of past blocks. Then announcements of changed metadata are left out, because some contracts emit very many of
  * them. Default: false.
  */
-export type EventFilter = { protocols: ProtocolContracts; contracts: readonly Address[]; isPast?: boolean };
+export type EventFilter = {
+  protocols: ProtocolContracts;
+  contracts: readonly Address[];
+  unindexed?: ReadonlySet<Address>;
+  isPast?: boolean;
+};
 
 /** The most contracts in one request. The lowest known limit of an endpoint is a few hundred. */
 const ADDRESSES_MAX = 200;
@@ -28,6 +34,7 @@ export class LogQuery {
   readonly protocols: ProtocolContracts;
   /** Token contracts that are not protocols. */
   readonly contracts: ReadonlySet<Address>;
+  readonly unindexed: ReadonlySet<Address>;
   readonly #protocolTopics: readonly Hex[];
   readonly #tokenTopics: readonly Hex[];
   readonly #selections: readonly Selection[];
@@ -35,6 +42,7 @@ export class LogQuery {
   constructor(filter: EventFilter) {
     this.protocols = filter.protocols;
     this.contracts = new Set(filter.contracts).difference(this.protocols);
+    this.unindexed = (filter.unindexed ?? new Set<Address>()).intersection(this.contracts);
     this.#protocolTopics = [...new Set([...this.protocols.values()].flatMap(({ decoders }) => [...decoders.keys()]))];
     this.#tokenTopics = filter.isPast ? PAST_TOKEN_TOPICS : TOKEN_TOPICS;
     this.#selections = this.#toSelections();

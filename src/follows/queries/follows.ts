@@ -21,7 +21,10 @@ export type Follow = {
   collectionId: string;
   chain: string;
   contractAddress: Address;
+  /** Null if it is not known, or if the contract has neither standard (`TokenForm`). */
   standard: TokenStandard | null;
+  /** Whether arguments of its transfers and approvals may not be indexed, as in contracts that are older than ERC-721. */
+  unindexed: boolean;
   /** The first block to read. Null if the service did not read the chain when the collection was added. Then only marketplaces are read. */
   fromBlock: number | null;
   /** The last block that the backfill has read; null before the backfill has begun. */
@@ -33,7 +36,9 @@ export type Follow = {
   createdAt: number;
 };
 
-const COLUMNS = `collection_id, chain, contract_address, standard, from_block, read_to_block, joined, created_at,
+type NewFollow = Omit<Follow, 'readToBlock' | 'joined' | 'unindexed'> & { unindexed?: boolean | undefined };
+
+const COLUMNS = `collection_id, chain, contract_address, standard, unindexed, from_block, read_to_block, joined, created_at,
   coalesce((select json_agg(json_build_object('vendor', vendor, 'name', name) order by vendor)
             from main.follow_name where follow_name.collection_id = follow.collection_id), '[]') as names`;
 
@@ -42,6 +47,7 @@ const decodeFollow = rowDecoder('follow', {
   chain: text,
   contractAddress: column('contract_address', address),
   standard: nullable(oneOf(['erc721', 'erc1155'])),
+  unindexed: boolean,
   fromBlock: column('from_block', nullable(safeInteger)),
   readToBlock: column('read_to_block', nullable(safeInteger)),
   joined: boolean,
@@ -63,17 +69,23 @@ export async function findFollow(db: Queryable, collectionId: string): Promise<F
   return row ? toFollow(row) : null;
 }
 
+/** The contracts among the followed ones whose transfers and approvals may have arguments that are not indexed. */
+export function toUnindexed(follows: readonly Follow[]): Set<Address> {
+  return new Set(follows.flatMap(({ unindexed, contractAddress }) => (unindexed ? [contractAddress] : [])));
+}
+
 /**
  * Follows a collection. If it is already followed, each given name replaces the stored name at the same vendor. Names at other vendors and
- * the progress of the backfill are kept. A given standard that is not null replaces the stored standard. `fromBlock` is stored only if none
- * is stored.
+ * the progress of the backfill are kept. A given standard that is not null replaces the stored standard. `unindexed` is kept unless it is given.
+ * `fromBlock` is stored only if none is stored.
  */
-export async function upsertFollow(tx: Queryable, follow: Omit<Follow, 'readToBlock' | 'joined'>): Promise<void> {
+export async function upsertFollow(tx: Queryable, follow: NewFollow): Promise<void> {
   await tx.query(
     `with followed as (
-       insert into main.follow as stored (collection_id, chain, contract_address, standard, from_block, created_at)
-       values ($1, $2, $3, $4, $5, $6)
+       insert into main.follow as stored (collection_id, chain, contract_address, standard, from_block, created_at, unindexed)
+       values ($1, $2, $3, $4, $5, $6, coalesce($9, false))
        on conflict (collection_id) do update set standard = coalesce(excluded.standard, stored.standard),
+         unindexed = coalesce($9, stored.unindexed),
          from_block = coalesce(stored.from_block, excluded.from_block)
        returning collection_id
      )
@@ -90,6 +102,7 @@ export async function upsertFollow(tx: Queryable, follow: Omit<Follow, 'readToBl
       new Date(follow.createdAt),
       [...follow.names.keys()],
       [...follow.names.values()],
+      follow.unindexed ?? null,
     ],
   );
 }

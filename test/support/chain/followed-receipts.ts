@@ -1,5 +1,6 @@
 // A service that follows collections on a chain of given transactions (receipts-endpoint.ts), until all their sales are served.
 
+import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { listLogEntries } from '../../../src/chain-log/queries/chain-events.ts';
 import { findProjectedPosition } from '../../../src/chains/queries/projection.ts';
@@ -16,8 +17,8 @@ const LIMIT_MS = 300_000;
 export type FollowedReceipts = ReceiptsOptions & {
   chain?: string;
   blocks: readonly (readonly ReceiptTransaction[])[];
-  /** The followed contracts. */
-  contracts: ReadonlyMap<string, 'erc721' | 'erc1155'>;
+  /** The followed contracts. `added`: followed by the operation `collections.add`, which reads from the chain what the contract is. */
+  contracts: ReadonlyMap<string, 'erc721' | 'erc1155' | 'added'>;
 };
 
 /** A sale of /v1. */
@@ -50,9 +51,16 @@ export function forEachFollowedReceipts(
   };
   forEachMarket(name, { prepare }, (market) => {
     before(async () => {
-      const collections = [...contracts.keys()];
+      for (const [address, standard] of contracts) {
+        if (standard !== 'added') continue;
+        const { status, body } = await market.operate('collections.add', { chain, address, fromBlock: 0 });
+        assert.equal(status, 200, JSON.stringify(body));
+      }
+      const known = [...contracts].flatMap(([contract, standard]) =>
+        standard === 'added' ? [] : [{ contractAddress: contract as Address, standard }],
+      );
       await market.load(
-        collections.map((contractAddress) => ({
+        known.map(({ contractAddress }) => ({
           kind: 'collection',
           chain,
           contractAddress,
@@ -60,12 +68,11 @@ export function forEachFollowedReceipts(
           slug: `c-${contractAddress}`,
         })),
       );
-      for (const [contractAddress, standard] of contracts) {
+      for (const follow of known) {
         await upsertFollow(market.main(), {
-          collectionId: `${chain}_${contractAddress}`,
+          ...follow,
+          collectionId: `${chain}_${follow.contractAddress}`,
           chain,
-          contractAddress: contractAddress as Address,
-          standard,
           fromBlock: 0,
           names: new Map(),
           createdAt: START,

@@ -19,6 +19,8 @@ export type ReceiptTransaction = {
 
 export type ReceiptsOptions = {
   chainId?: number;
+  /** The time of block 1 in seconds. Default: in 2023. */
+  startsAtS?: number;
   /** The code of contracts, by address. */
   codes?: ReadonlyMap<string, string>;
   /** The result of `eth_call` by `address data`. */
@@ -28,7 +30,7 @@ export type ReceiptsOptions = {
 type LogFilter = { address?: string[]; topics?: string[][]; fromBlock?: string; toBlock?: string; blockHash?: string };
 type Request = { id: number; method: string; params: unknown[] };
 
-/** The time of block 1 in seconds. Later blocks follow at intervals of 12 seconds. */
+/** Later blocks follow at intervals of 12 seconds. */
 const FIRST_BLOCK_S = 1_700_000_000;
 const BLOCK_S = 12;
 
@@ -36,17 +38,18 @@ const BLOCK_S = 12;
 export async function startReceipts(
   t: { after(close: () => void): void },
   blocks: readonly (readonly ReceiptTransaction[])[],
-  { chainId = 1, codes = new Map(), calls = new Map() }: ReceiptsOptions = {},
+  { chainId = 1, startsAtS = FIRST_BLOCK_S, codes = new Map(), calls = new Map() }: ReceiptsOptions = {},
 ): Promise<string> {
   const logs = blocks.flatMap((transactions, index) => toLogs(transactions, index + 1));
   const transactions = new Map(blocks.flat().map((transaction) => [transaction.hash, transaction]));
+  const toBlock = (number: number) => toBlockOf(number, { height: blocks.length, startsAtS });
   const answer = ({ method, params }: Request): object => {
     const [first, second] = params;
     if (method === 'eth_chainId') return { result: toQuantity(chainId) };
     if (method === 'eth_blockNumber') return { result: toQuantity(blocks.length) };
-    if (method === 'eth_getBlockByHash') return { result: toBlock(Number(first), blocks.length) };
+    if (method === 'eth_getBlockByHash') return { result: toBlock(Number(first)) };
     if (method === 'eth_getBlockByNumber') {
-      return { result: toBlock(String(first).startsWith('0x') ? Number(first) : blocks.length, blocks.length) };
+      return { result: toBlock(String(first).startsWith('0x') ? Number(first) : blocks.length) };
     }
     if (method === 'eth_getLogs') return { result: selectLogs(logs, first as LogFilter) };
     if (method === 'eth_getTransactionByHash') {
@@ -116,13 +119,13 @@ const toQuantity = (value: number) => `0x${value.toString(16)}`;
 /** A block hash of 32 bytes. `Number` of the hash is the number of the block. */
 const toHash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
 
-function toBlock(number: number, height: number): object | null {
+function toBlockOf(number: number, { height, startsAtS }: { height: number; startsAtS: number }): object | null {
   if (number > height) return null;
   return {
     number: toQuantity(number),
     hash: toHash(number),
     parentHash: toHash(Math.max(0, number - 1)),
-    timestamp: toQuantity(FIRST_BLOCK_S + BLOCK_S * (number - 1)),
+    timestamp: toQuantity(startsAtS + BLOCK_S * (number - 1)),
     transactions: [],
   };
 }

@@ -37,6 +37,7 @@ export class ScriptedChain {
       to,
       last: this.#at(to).header,
       events: this.#blocks.slice(from, to + 1).flatMap((block) => block.events),
+      logs: [],
     });
     this.reader.transactions = async () => new Map();
     this.reader.pools.swaps = async () => [];
