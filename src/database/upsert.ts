@@ -1,7 +1,7 @@
 // Upserts many rows in one statement, and counts what changed. The code does not depend on what the rows mean.
 
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { nextSlice } from '../core/slices.ts';
 import type { Queryable } from './port.ts';
 import type { EncodedRows, RowColumns } from './row-source.ts';
 import { encodeRows, PIECE_ROWS, toSource } from './row-source.ts';
@@ -87,7 +87,7 @@ export async function foldRows<R>(
   const byKey = new Map<string, R>();
   let changes = 0;
   for (const [index, row] of rows.entries()) {
-    if (index > 0 && index % PIECE_ROWS === 0) await yieldToOthers();
+    if (index > 0 && index % PIECE_ROWS === 0) await nextSlice();
     const key = keyOf(row);
     const earlier = byKey.get(key);
     const kept = earlier === undefined ? row : fold(earlier, row);

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ServiceError } from '../core/errors.ts';
-import { parseJsonText } from '../core/json-text.ts';
+import { hasMoreValues, parseJsonText } from '../core/json-text.ts';
 
 /** The bytes of a body and the value that they hold. */
 export type JsonBody = { raw: Buffer; value: unknown };
@@ -15,6 +15,8 @@ declare module 'fastify' {
 }
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+/** The most values of a body, in all its arrays and objects. */
+const VALUES_MAX = 10_000;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 /** Makes all routes of `app` parse request bodies as JSON. Any other body is rejected as a `bad_request`. */
@@ -41,12 +43,16 @@ export function bodyOf(request: FastifyRequest): JsonBody {
 
 function toUnreadable(request: FastifyRequest, cause: unknown): ServiceError {
   const { unreadableBody = 'Invalid payload' } = request.routeOptions.config;
-  const details = [{ path: '', message: 'must be JSON in UTF-8 of at most 1 MiB, as application/json' }];
+  const details = [
+    { path: '', message: `must be JSON in UTF-8 of at most 1 MiB and ${VALUES_MAX} values, as application/json` },
+  ];
   return new ServiceError('bad_request', unreadableBody, { cause, details });
 }
 
 function parseBody(type: string | undefined, raw: Buffer): JsonBody {
   if (raw.length === 0) return { raw, value: undefined };
   if (type !== undefined && !JSON_TYPE.test(type)) throw new TypeError(`the content type is ${type}`);
-  return { raw, value: parseJsonText(utf8.decode(raw)) };
+  const text = utf8.decode(raw);
+  if (hasMoreValues(text, VALUES_MAX)) throw new RangeError(`the body has more than ${VALUES_MAX} values`);
+  return { raw, value: parseJsonText(text) };
 }

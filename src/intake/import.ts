@@ -5,6 +5,7 @@ import type { Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import { describeError, OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { isSliceOver, mapInSlices, nextSlice } from '../core/slices.ts';
 import type { MoreDeployments } from '../orders/seaport/deployments.ts';
 import { untilAborted } from './abortable-source.ts';
 import { BatchSize } from './batch-size.ts';
@@ -174,7 +175,7 @@ async function* parseLines(
   const reader = map && new RowReader<object>(context.chains, map, findInObject);
   const parse = (text: string) => (reader ? parseObjectLine(context, text, reader) : parseRecordLine(context, text));
   for await (const lines of splitLines(source)) {
-    yield lines.map((line) => ({
+    yield await mapInSlices(lines, (line) => ({
       line: line.number,
       lines: 1,
       size: line.text?.length ?? 0,
@@ -201,7 +202,7 @@ async function* parseCsv(
   map: ColumnMap,
 ): AsyncGenerator<ParsedRow[]> {
   for await (const rows of readCsvRows(source, { chains: context.chains, map })) {
-    yield rows.map((row) => ({
+    yield await mapInSlices(rows, (row) => ({
       line: row.line,
       lines: row.lines,
       size: row.size,
@@ -317,7 +318,10 @@ async function ingestAndCount(
     ...rejections.map(({ line, reason }) => ({ event: 'refused' as const, line, reason })),
     ...conflicts.map(({ line, reason }) => ({ event: 'conflict' as const, line, reason })),
   ];
-  for (const event of events.sort((a, b) => a.line - b.line)) await options.onEvent?.(event);
+  for (const event of events.sort((a, b) => a.line - b.line)) {
+    if (isSliceOver()) await nextSlice();
+    await options.onEvent?.(event);
+  }
   await options.onEvent?.({ event: 'progress', ...counter.progress() });
   if (failure) throw failure.error;
 }

@@ -3,6 +3,7 @@
 // row is held in memory.
 
 import { isUtf8 } from 'node:buffer';
+import { isSliceOver, nextSlice } from '../core/slices.ts';
 import { withValue } from './records/fields.ts';
 
 /**
@@ -14,14 +15,18 @@ export type Line = { number: number; text: string } | { number: number; text: nu
 /** The longest line that is accepted, in bytes. */
 export const LINE_SIZE_MAX = 1024 * 1024;
 
-/** Chunks are processed in pieces of at most this many bytes, so that a large chunk does not yield very many lines at once. */
-const PIECE_SIZE_MAX = 64 * 1024;
+/**
+ * Chunks are processed in pieces of at most this many bytes. The rest of a piece is copied for each unclosed quote in it, so the time of a piece may
+ * grow with the square of its length.
+ */
+const PIECE_SIZE_MAX = 16 * 1024;
 
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 const BOM = Buffer.from('\u{feff}');
-const GROUP_LINES_MAX = 4_096;
+/** The rows of a group are parsed in one step. */
+const GROUP_LINES_MAX = 500;
 const OVERSIZE = `longer than ${LINE_SIZE_MAX} bytes`;
 
 /** The ASCII characters by which quoted cells are recognised. `spaced`: spaces may stand between delimiter and quote. */
@@ -46,13 +51,21 @@ export async function* splitLines(
   yield* toGroups(splitter.end());
 }
 
-function* toGroups(lines: Line[]): Generator<Line[]> {
-  if (lines.length <= GROUP_LINES_MAX) {
-    if (lines.length > 0) yield lines;
-    return;
+async function* toGroups(lines: Iterable<FoundLine>): AsyncGenerator<Line[]> {
+  if (isSliceOver()) await nextSlice();
+  let group: Line[] = [];
+  for (const line of lines) {
+    if (isSliceOver()) await nextSlice();
+    if (line) group.push(line);
+    if (group.length < GROUP_LINES_MAX) continue;
+    yield group;
+    group = [];
   }
-  for (let start = 0; start < lines.length; start += GROUP_LINES_MAX) yield lines.slice(start, start + GROUP_LINES_MAX);
+  if (group.length > 0) yield group;
 }
+
+/** Null for a blank line. */
+type FoundLine = Line | null;
 
 type LineEnds = {
   /**
@@ -83,9 +96,8 @@ class LineSplitter {
     this.#lineEnds = lineEnds;
   }
 
-  /** Returns the lines that end in this piece. */
-  push(received: Buffer): Line[] {
-    const lines: Line[] = [];
+  /** Yields the lines that end in this piece. All of them must be read before the next piece is pushed. */
+  *push(received: Buffer): Generator<FoundLine, void> {
     let piece = received;
     let start = 0;
     for (;;) {
@@ -94,56 +106,60 @@ class LineSplitter {
         this.#held === null ? piece.indexOf(LF, start) : this.#lineEnds.find(piece, start, this.#held.length === 0);
       const limit = start + LINE_SIZE_MAX - this.#heldSize;
       const { brokenAt, spansLines } = this.#lineEnds;
-      const isOversize = spansLines && limit < (end < 0 ? (brokenAt ?? piece.length) : end);
-      const breakAt = isOversize ? limit : brokenAt;
+      // An oversized row is broken up only if it has a line break before the limit. Otherwise its first line is too long, and is skipped.
+      const isBrokenUp =
+        spansLines &&
+        limit < (end < 0 ? (brokenAt ?? piece.length) : end) &&
+        this.#hasLineBreak(piece.subarray(start, limit));
+      const breakAt = isBrokenUp ? limit : brokenAt;
       if (this.#held !== null && breakAt !== null) {
-        piece = Buffer.concat([this.#breakUp(piece.subarray(start, breakAt), lines), piece.subarray(breakAt)]);
+        const unfinished = yield* this.#breakUp(piece.subarray(start, breakAt));
+        piece = Buffer.concat([unfinished, piece.subarray(breakAt)]);
         start = 0;
       } else if (end >= 0) {
-        this.#finish(piece.subarray(start, end), lines);
+        yield this.#finish(piece.subarray(start, end));
         start = end + 1;
       } else if (this.#held !== null && limit < piece.length) {
-        this.#skip(piece.subarray(start, limit), lines);
+        yield this.#skip(piece.subarray(start, limit));
         start = limit;
       } else break;
     }
     this.#hold(piece.subarray(start));
-    return lines;
   }
 
-  /** Returns the rest of the stream as a line, if the stream does not end with a line break. */
-  end(): Line[] {
-    const lines: Line[] = [];
+  /** Yields the rest of the stream as lines, if the stream does not end with a line break. */
+  *end(): Generator<FoundLine, void> {
     if (this.#held !== null && this.#lineEnds.spansLines && this.#lineEnds.isOpen()) {
-      this.#held = [this.#breakUp(Buffer.alloc(0), lines)];
+      this.#held = [yield* this.#breakUp(Buffer.alloc(0))];
       this.#heldSize = this.#held[0]?.length ?? 0;
     }
-    if (this.#heldSize > 0) this.#finish(Buffer.alloc(0), lines);
-    return lines;
+    if (this.#heldSize > 0) yield this.#finish(Buffer.alloc(0));
   }
 
   /**
-   * Ends a row whose quote is not closed. Adds each line of the row to `lines` as a row of its own. The first line is added as a rejection,
+   * Ends a row whose quote is not closed. Yields each line of the row as a row of its own. The first line is yielded as a rejection,
    * unless it contains a quote after a backslash. Some programs write a quote in a cell in this way, so the parser of the row decides whether
-   * that line is complete. Returns the bytes after the last line break, with which the next row begins. The added lines are not searched for
+   * that line is complete. Returns the bytes after the last line break, with which the next row begins. The yielded lines are not searched for
    * quoted line breaks, so the time stays linear in the size of the file.
    */
-  #breakUp(rest: Buffer, lines: Line[]): Buffer {
+  *#breakUp(rest: Buffer): Generator<FoundLine, Buffer> {
     const bytes = Buffer.concat([...(this.#held ?? []), rest]);
     const last = bytes.lastIndexOf(LF) + 1;
     for (let start = 0; start < last;) {
       const end = bytes.indexOf(LF, start);
       const line = toLine(bytes.subarray(start, end), this.#number);
-      if (line && (start > 0 || hasEscapedQuote(line.text))) lines.push(line);
-      else if (start === 0) {
-        lines.push({ number: this.#number, text: null, reason: withValue(UNCLOSED, line?.text ?? '') });
-      }
+      const isRow = start > 0 || (line !== null && hasEscapedQuote(line.text));
+      yield isRow ? line : { number: this.#number, text: null, reason: withValue(UNCLOSED, line?.text ?? '') };
       this.#number += 1;
       start = end + 1;
     }
     this.#held = [];
     this.#heldSize = 0;
     return bytes.subarray(last);
+  }
+
+  #hasLineBreak(rest: Buffer): boolean {
+    return [...(this.#held ?? []), rest].some((part) => part.includes(LF));
   }
 
   #hold(rest: Buffer): void {
@@ -153,25 +169,28 @@ class LineSplitter {
     this.#heldSize += rest.length;
   }
 
-  #finish(tail: Buffer, lines: Line[]): void {
-    if (this.#held !== null && this.#heldSize + tail.length > LINE_SIZE_MAX) this.#skip(tail, lines);
+  /** Returns the line that ends with `tail`. Null if the line is blank, or if its beginning was skipped. */
+  #finish(tail: Buffer): FoundLine {
+    const isOversize = this.#held !== null && this.#heldSize + tail.length > LINE_SIZE_MAX;
+    let line = isOversize ? this.#skip(tail) : null;
     if (this.#held !== null) {
       const bytes = this.#held.length === 0 ? tail : Buffer.concat([...this.#held, tail]);
-      const line = toLine(bytes, this.#number);
-      if (line) lines.push(line);
+      line = toLine(bytes, this.#number);
       this.#number += countLineBreaks(bytes);
     }
     this.#number += 1;
     this.#held = [];
     this.#heldSize = 0;
+    return line;
   }
 
   /** Rejects the current line as oversized and drops its held bytes. */
-  #skip(rest: Buffer, lines: Line[]): void {
-    lines.push({ number: this.#number, text: null, reason: OVERSIZE });
+  #skip(rest: Buffer): Line {
+    const rejected = { number: this.#number, text: null, reason: OVERSIZE };
     for (const part of [...(this.#held ?? []), rest]) this.#number += countLineBreaks(part);
     this.#held = null;
     this.#heldSize = 0;
+    return rejected;
   }
 }
 

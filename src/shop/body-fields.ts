@@ -46,7 +46,8 @@ export function parseBodyFields<T extends object>(
 export function readTextField(value: unknown, lengthMin: number, lengthMax: number): string | InvalidValue {
   if (typeof value !== 'string') return new InvalidValue('must be a string');
   if (!isStorable(value)) return new InvalidValue('must be well-formed text without NUL');
-  const length = countCharacters(value);
+  // A character has at most two units, so a much longer text is not counted.
+  const length = value.length > 2 * lengthMax ? value.length : countCharacters(value);
   if (length < lengthMin || length > lengthMax)
     return new InvalidValue(`must be ${lengthMin} to ${lengthMax} characters long`);
   return value;

@@ -82,7 +82,8 @@ describe('a rejected record has a reason that names the field', () => {
     [product({ moreImages: [5] }), /^moreImages: entry 0 must be a string/],
     [product({ collections: Array.from({ length: 26 }, String) }), /^collections: must have at most 25/],
     [product({ type: null }), /^type: must be one of physical/],
-    [`{"kind":"product","a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`, /^not JSON/],
+    [`{"kind":"product","a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`, /^has more than 10000 values$/],
+    [sale({ tokenId: undefined, tokenIds: Array.from({ length: 9_999 }, String) }), /^has more than 10000 values$/],
     [sale({ prcie: '1' }), /^prcie: a sale record has no such field/],
     [token({ price: '1' }), /^price: a token record has no such field/],
     [collection({ snapshot: { floor: '1' } }), /^snapshot\.floor: a collection record has no such field/],
@@ -256,7 +257,7 @@ describe('harmful input', () => {
   });
 
   test('deep nesting and long names are rejected with a short reason', () => {
-    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    const deep = `${'['.repeat(9_000)}${']'.repeat(9_000)}`;
     const line = JSON.stringify(order({ seaport: { parameters: { a: 'X' }, signature: '0x01' } })).replace('"X"', deep);
     assert.match(reasonOf(line), /nested more than 16 levels deep/);
     assert.match(

@@ -155,8 +155,12 @@ function parseValueMap(field: string, map: unknown): Record<string, string> {
   return Object.fromEntries(values);
 }
 
+/** The most conversions of one column. */
+const CONVERSIONS_MAX = 8;
+
 function parseConversions(field: string, as: unknown): Conversion[] {
   const names: unknown[] = Array.isArray(as) ? as : [as];
+  if (names.length > CONVERSIONS_MAX) rejectMap(`${field}: "as" must have at most ${CONVERSIONS_MAX} conversions`);
   return names.map((name) => {
     const parsed = parseConversion(name);
     if ('conversion' in parsed) return parsed.conversion;

@@ -4,8 +4,9 @@
 
 import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
+import { hasMoreValues } from '../../core/json-text.ts';
 import { toSlug } from '../../shop/products/slug.ts';
-import { quoteValue, RecordRejected } from '../records/fields.ts';
+import { NAME_MAX, quoteValue, RecordRejected, TEXTS_MAX, URL_MAX } from '../records/fields.ts';
 import type { FieldType } from '../records/kinds.ts';
 import { createDateReader, toSpreadsheetTime, toUtcTime } from './times.ts';
 
@@ -85,8 +86,22 @@ export function createExtractor(pattern: string): (text: string) => string {
   };
 }
 
-/** Returns a function that converts the text of a cell, or rejects the row. */
+/** The longest cell of the conversions that can have long results, in characters. */
+const LENGTHS_MAX: Partial<Record<Conversion, number>> = { lower: URL_MAX, list: URL_MAX };
+/** The longest cell of all other conversions, in characters. The time of some conversions grows faster than the length. */
+const LENGTH_MAX = NAME_MAX;
+
+/** Returns a function that converts the text of a cell, or rejects the row. A cell that is too long is rejected before it is converted. */
 export function createConversion(conversion: Conversion): (text: string, terms: AmountTerms) => FieldValue {
+  const lengthMax = LENGTHS_MAX[conversion] ?? LENGTH_MAX;
+  const convert = findConversion(conversion);
+  return (text, terms) => {
+    if (text.length > lengthMax) throw new RecordRejected(`has ${text.length} characters, more than ${lengthMax}`);
+    return convert(text, terms);
+  };
+}
+
+function findConversion(conversion: Conversion): (text: string, terms: AmountTerms) => FieldValue {
   if (!isDateConversion(conversion)) return CONVERT[conversion];
   const read = createDateReader(toDatePattern(conversion));
   if (!read) throw new RangeError(`${conversion} was not checked`);
@@ -123,8 +138,11 @@ export function toFieldType(type: FieldType, text: string): string | number | bo
   return text;
 }
 
-/** A number, and the text before and after the number, such as a currency. Both texts may be empty. */
-const WITH_CURRENCY = /^([^\d.,]*)([\d.,\s'’]*\d)([^\d.,]*)$/u;
+/**
+ * A number, and the text before and after the number, such as a currency. Both texts may be empty. The number begins with a character that the text
+ * before it cannot have, so that the time of a match is linear.
+ */
+const WITH_CURRENCY = /^([^\d.,]*)([\d.,](?:[\d.,\s'’]*\d)?)([^\d.,]*)$/u;
 const DECIMAL_COMMA = { form: /^(?:\d{1,3}(?:([.\s'’])\d{3})(?:\1\d{3})*|\d+)(?:,\d+)?$/u, thousands: /[.\s'’]/gu };
 const THOUSANDS_COMMA = { form: /^(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$/u, thousands: /,/gu };
 
@@ -134,6 +152,12 @@ function toDecimalPoint(text: string, { form, thousands }: { form: RegExp; thous
   if (!form.test(number)) throw new RecordRejected(`${quoteValue(text)} is not a number with ${what}`);
   return `${before}${number.replaceAll(thousands, '').replace(',', '.')}${after}`;
 }
+
+/**
+ * A number such as `1.5` or `15e-1`, and the text before and after it. The number begins and ends with a character that these texts cannot have, so
+ * that the time of a match is linear.
+ */
+const WITH_UNIT = /^([^\d.]*)([\d.](?:\S*[\d.])?)([^\d.]*)$/u;
 
 /** Names and signs that a native currency has besides its symbol. The key is the symbol. */
 const SIGNS: Readonly<Record<string, readonly string[]>> = { ETH: ['Ξ', 'ETHER'], SOL: ['◎'] };
@@ -147,11 +171,11 @@ const SIGNS: Readonly<Record<string, readonly string[]>> = { ETH: ['Ξ', 'ETHER'
 function toBaseUnits(text: string, { chain, currency, times }: AmountTerms, decimals: number | null): string {
   if (!chain || decimals === null) return text;
   const written = text.trim();
-  const [, before = '', number = written, after = ''] = /^([^\d.]*?)\s*([\d.]\S*?)\s*([^\d.]*)$/u.exec(written) ?? [];
+  const [, before = '', number = written, after = ''] = WITH_UNIT.exec(written) ?? [];
   const isNative = (name: string) => isNativeCurrency(chain, name);
   if (currency === '') return `${written} (unknown currency)`;
   if (currency !== null && !isNative(currency)) return `${written} ${currency}`;
-  if ((before !== '' && !isNative(before)) || (after !== '' && !isNative(after))) return text;
+  if ([before, after].some((name) => name.trim() !== '' && !isNative(name))) return text;
   const raw = parseNativeAmount(number, decimals);
   if (raw !== null) return multiply(raw, times).toString();
   if (parseAmount(number) === null) return text;
@@ -195,6 +219,7 @@ function toList(text: string): string[] {
       .map((value) => value.trim())
       .filter((value) => value !== '');
   }
+  if (hasMoreValues(text, TEXTS_MAX)) throw new RecordRejected(`has more than ${TEXTS_MAX} elements`);
   // Numbers keep their literal text, because a double would round a long token id.
   const keepLiteral = (_key: string, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' ? context?.source : value;

@@ -3,6 +3,7 @@
 import { parse } from 'csv-parse/sync';
 import type { Chains } from '../../core/chains.ts';
 import { OperatorError } from '../../core/errors.ts';
+import { isSliceOver, mapInSlices, nextSlice } from '../../core/slices.ts';
 import type { Line } from '../lines.ts';
 import { splitLines } from '../lines.ts';
 import { peek } from '../peek.ts';
@@ -30,7 +31,7 @@ export async function* readCsvRows(
   for await (const rows of readCells(source)) {
     reader ??= openReader(rows.shift(), { chains, map });
     const { columns, rows: rowReader } = reader;
-    yield rows.map((row) => toCsvRow(row, columns, rowReader));
+    yield await mapInSlices(rows, (row) => toCsvRow(row, columns, rowReader));
   }
 }
 
@@ -42,7 +43,7 @@ export async function* readCells(source: AsyncIterable<Uint8Array>): AsyncGenera
   for await (const lines of splitLines(dialect.crOnly ? withLineFeeds(complete) : complete, { cells: dialect })) {
     if (skipsLine) lines.shift();
     skipsLine = false;
-    if (lines.length > 0) yield parseRows(lines, dialect);
+    if (lines.length > 0) yield await parseRows(lines, dialect);
   }
 }
 
@@ -83,10 +84,13 @@ function toCsvRow(row: ParsedRow, columns: number, reader: RowReader<readonly st
  * Parses all rows in one call, which is much faster than a call for each row. If this call fails, each row is parsed alone to find the
  * malformed row.
  */
-function parseRows(lines: readonly Line[], dialect: CsvDialect): ParsedRow[] {
+async function parseRows(lines: readonly Line[], dialect: CsvDialect): Promise<ParsedRow[]> {
+  if (isSliceOver()) await nextSlice();
   const texts = lines.flatMap((line) => (line.text === null ? [] : [line.text]));
   const parsed = parseText(texts.join('\n'), dialect);
-  if (!Array.isArray(parsed) || parsed.length !== texts.length) return lines.map((line) => parseRow(line, dialect));
+  if (!Array.isArray(parsed) || parsed.length !== texts.length) {
+    return mapInSlices(lines, (line) => parseRow(line, dialect));
+  }
   let next = 0;
   return lines.map((line) => {
     const cells = line.text === null ? undefined : parsed[next++];

@@ -2,9 +2,9 @@
 // indexer are written, in one transaction or in several at the same time (divide-batch.ts). If only some transactions are committed, storing the
 // same batch again completes the batch.
 
-import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Chains } from '../../core/chains.ts';
 import type { OnChanged } from '../../core/collection-versions.ts';
+import { nextSlice } from '../../core/slices.ts';
 import type { ConnectionLane } from '../../database/connection-lane.ts';
 import type { Databases } from '../../database/open.ts';
 import type { Database, Queryable } from '../../database/port.ts';
@@ -195,7 +195,7 @@ async function preparePart(
   records: readonly NumberedRecord[],
   { now, source = IMPORTED.source, replace = false }: PrepareOptions,
 ): Promise<PreparedPart> {
-  await yieldToOthers();
+  await nextSlice();
   const tokens = rowsOf(records, 'token').map((row) => ({
     ...row,
     raritySource: row.rarityRank === null ? null : source,

@@ -1,8 +1,8 @@
 // Stores records of the kind `order`. A signed order is stored only if its signature is valid. The status of an active signed order is
 // derived from the chain log. An order that has ended or has no signature keeps the status of its record.
 
-import { setImmediate } from 'node:timers/promises';
 import { recordMarketChanges } from '../../activity/record-writes.ts';
+import { isSliceOver, nextSlice } from '../../core/slices.ts';
 import type { Queryable } from '../../database/port.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { lockChainsAndBooks } from '../../orders/book.ts';
@@ -23,9 +23,6 @@ import type { LineRejection, NumberedRecord } from '../records/parse.ts';
 import type { UnverifiedOrder } from '../records/signed-order.ts';
 import type { TrackChanges } from '../undo/change-log.ts';
 
-/** After this time, the verification pauses so that the event loop runs other work. A signature takes about a millisecond of CPU time. */
-const PAUSE_AFTER_MS = 10;
-
 /**
  * Verifies the signatures of the orders. `verified` has all records except the rejected orders, and adds the signed terms to each active
  * signed order. Signatures of contracts (ERC-1271) are rejected, because each would need a chain query.
@@ -36,17 +33,14 @@ export async function verifyOrders(records: readonly NumberedRecord[]): Promise<
 }> {
   const verified: NumberedRecord[] = [];
   const rejections: LineRejection[] = [];
-  let pausedAt = performance.now();
   for (const entry of records) {
     const { line, record } = entry;
     if (record.kind !== 'order' || !record.row.unverified) {
       verified.push(entry);
       continue;
     }
-    if (performance.now() - pausedAt > PAUSE_AFTER_MS) {
-      await setImmediate();
-      pausedAt = performance.now();
-    }
+    // A signature takes about a millisecond of CPU time.
+    if (isSliceOver()) await nextSlice();
     const result = verifyOrder(record.row, record.row.unverified);
     if ('row' in result) verified.push({ line, record: { kind: 'order', row: result.row } });
     else rejections.push({ line, kind: 'order', reason: result.reason });

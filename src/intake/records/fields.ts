@@ -25,6 +25,8 @@ export type Fields = { readonly values: Readonly<Record<string, unknown>>; reado
 export const NAME_MAX = 500;
 /** The longest description, in characters. */
 export const DESCRIPTION_MAX = 20_000;
+/** The most texts of a list that has no limit of its own. */
+export const TEXTS_MAX = 10_000;
 /** The longest URL, in characters. A data URI counts as a URL. */
 export const URL_MAX = 100_000;
 
@@ -80,6 +82,7 @@ export function readTexts(fields: Fields, name: string): string[] | null {
   if (value === null) return null;
   const isList = Array.isArray(value) && value.every((text): text is string => typeof text === 'string');
   if (!isList) return rejectField(fields, name, `must be an array of strings, not ${quoteValue(value)}`);
+  if (value.length > TEXTS_MAX) rejectField(fields, name, `has ${value.length} elements, more than ${TEXTS_MAX}`);
   for (const text of value) checkText(fields, name, text, NAME_MAX);
   return value;
 }

@@ -1,7 +1,7 @@
 // Parses raw records into typed rows with canonical values. An invalid record is rejected with a reason. No database is read here, so
 // conflicts with stored rows are detected later.
 
-import { parseJsonText } from '../../core/json-text.ts';
+import { hasMoreValues, parseJsonText } from '../../core/json-text.ts';
 import { parseAnalyticsRecord, parseCollectionRecord, parseRateRecord, parseStatsRecord } from './collection.ts';
 import { isPlainObject, quoteValue, readEnum, RecordRejected, requireField, withValue } from './fields.ts';
 import type { RecordContext } from './identifiers.ts';
@@ -40,8 +40,13 @@ export function collectionIdOf(record: IntakeRecord): string | null {
   return record.kind === 'collection' ? record.row.id : record.row.collectionId;
 }
 
+/** The most values of one line, in all its arrays and objects. */
+const LINE_VALUES_MAX = 10_000;
+const TOO_MANY_VALUES = `has more than ${LINE_VALUES_MAX} values`;
+
 /** Parses one line of newline-delimited JSON. */
 export function parseRecordLine(context: RecordContext, line: string): ParsedRecord {
+  if (hasMoreValues(line, LINE_VALUES_MAX)) return { record: null, kind: null, reason: TOO_MANY_VALUES };
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -57,6 +62,7 @@ export function parseRecordLine(context: RecordContext, line: string): ParsedRec
 
 /** Parses a line as a JSON object with every number as a JsonNumber. Returns the reason if the line is no JSON object. */
 export function parseObject(line: string): { object: Record<string, unknown> } | { reason: string } {
+  if (hasMoreValues(line, LINE_VALUES_MAX)) return { reason: TOO_MANY_VALUES };
   let value: unknown;
   try {
     value = parseJsonText(line);
