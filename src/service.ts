@@ -10,6 +10,7 @@ import type { ServiceContext } from './context.ts';
 import { createContext } from './context.ts';
 import { CHANGES_CHANNEL } from './database/change-notices.ts';
 import { BackupJobs } from './database/backup/jobs.ts';
+import { createBackupStatus } from './database/backup/record.ts';
 import { CLOCK_PERIOD_MS, DatabaseClock } from './database/clock.ts';
 import { Notifications } from './database/notifications.ts';
 import { isEmpty } from './database/emptiness.ts';
@@ -210,7 +211,6 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
       createDatabaseStatus(databases, replicas.sets),
       ...(windows ? [windows.status] : []),
       ...(config.tradingChains.size > 0 ? [createTradingStatus(config.tradingChains, context)] : []),
-      createDeliveryStatus(databases.main),
       { section: 'version', read: async () => readVersion() },
       streamStatus,
       ...(membership ? [membership.status] : []),
@@ -513,7 +513,7 @@ export async function createWorkers(context: ServiceContext, { drive }: { drive:
     },
     nudge: () => webhooks?.nudge(),
     tasks,
-    status: tasks.status,
+    status: [createDeliveryStatus(main), createBackupStatus(main), ...tasks.status],
     stop: async () => {
       await Promise.all([tasks.stop(), webhooks?.stop()]);
     },

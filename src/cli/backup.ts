@@ -1,15 +1,31 @@
-// `mercat backup`: writes all data to one file. If a server has the embedded database open, the server writes the file.
+// `mercat backup`: writes all data to one file, to a new file of a folder, or to standard output. If a server has the embedded database open,
+// the server writes the file.
 
+import { createReadStream, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
-import { OperatorError } from '../core/errors.ts';
-import type { BackupState } from '../database/backup/jobs.ts';
-import type { BackupResult } from '../database/backup/write.ts';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { readConfig } from '../config.ts';
+import { describeError, OperatorError } from '../core/errors.ts';
+import type { BackupReport, BackupState } from '../database/backup/jobs.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { connect } from './connect.ts';
 import { withPatience } from './interruption.ts';
 import { describeRows, Progress } from './progress.ts';
 
 const BYTES_OF_MB = 1_000_000;
+const HOUR_MS = 3_600_000;
+/** `setTimeout` waits for about 24.8 days at most. */
+const EVERY_HOURS_MAX = 24 * 14;
+/** After a failed backup of `--every`, the next one begins after this time, or earlier if it is due earlier. */
+const RETRY_MS = 10 * 60_000;
+/** The names of the backups that are written to a folder. They sort by time. */
+const NAME_IN_FOLDER = /^mercat-\d{4}-\d{2}-\d{2}T\d{6}Z$/;
+const STDOUT = '-';
+
+type Options = { force?: true; json?: true; keep?: number; every?: number };
 
 export const defineBackup: DefineCommand = (backup, io) => {
   backup
@@ -21,30 +37,115 @@ export const defineBackup: DefineCommand = (backup, io) => {
         '(mercat secrets list shows this), and otherwise in clear text. Only the owner of the file can read it. The file has a ' +
         'temporary name until it is complete.',
     )
-    .argument('<file>', 'the file to write')
+    .argument(
+      '<target>',
+      'the file to write; a folder, in which the file is named by the time; or - for standard output',
+    )
     .option('--force', 'replace an existing file when the new file is complete')
+    .option('--keep <n>', 'with a folder: then remove its backups except the newest n', parseKeep)
+    .option('--every <hours>', 'with a folder: go on, and write a backup every so many hours', parseEvery)
     .option(
       '--json',
-      'print {file, bytes, rows, tables: {name: rows}, createdAt, seconds, newerMigrations} as one JSON value',
+      'print {file, bytes, rows, tables: {name: rows}, createdAt, seconds, newerMigrations, notRecorded} as one JSON value',
     )
-    .addHelpText('after', '\nExample:\n  mercat backup mercat-backup')
-    .action((file, options) => runBackup(path.resolve(file), options, io));
+    .addHelpText(
+      'after',
+      '\nExamples:\n  mercat backup mercat-backup\n  mercat backup /srv/backup --keep 30\n  mercat backup - > mercat-backup',
+    )
+    .action((target, options) => runBackup(target, options, io));
 };
 
-async function runBackup(file: string, { force, json }: { force?: true; json?: true }, io: CommandIo): Promise<void> {
-  const result = await writeBackup({ file, force: force ?? false }, io);
-  // A running server may have made the backup. If its version is earlier, the result lacks `newerMigrations`.
-  const { newerMigrations = [] } = result as Partial<BackupResult>;
+function parseKeep(value: string): number {
+  if (/^[1-9]\d{0,4}$/.test(value)) return Number(value);
+  throw new InvalidArgumentError('It must be a number of backups, at least 1.');
+}
+
+function parseEvery(value: string): number {
+  if (/^[1-9]\d{0,2}$/.test(value) && Number(value) <= EVERY_HOURS_MAX) return Number(value);
+  throw new InvalidArgumentError(`It must be a number of hours from 1 to ${EVERY_HOURS_MAX}.`);
+}
+
+async function runBackup(target: string, options: Options, io: CommandIo): Promise<void> {
+  const isFolder = target !== STDOUT && existsSync(target) && statSync(target).isDirectory();
+  if (!isFolder && (options.keep !== undefined || options.every !== undefined)) {
+    throw new OperatorError(`--keep and --every need a folder that exists: ${target} is none`, { exitCode: 2 });
+  }
+  if (target === STDOUT) return backUpToStdout(options, io);
+  const resolved = path.resolve(target);
+  if (!isFolder) return report(await writeBackup({ file: resolved, force: options.force ?? false }, io), options, io);
+  if (options.every === undefined) return backUpInto(resolved, options, io);
+  return backUpEvery(options.every * HOUR_MS, resolved, options, io);
+}
+
+async function backUpInto(folder: string, options: Options, io: CommandIo): Promise<void> {
+  const name = `mercat-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}Z`;
+  report(await writeBackup({ file: path.join(folder, name), force: options.force ?? false }, io), options, io);
+  for (const old of options.keep === undefined ? [] : listBackups(folder).slice(0, -options.keep)) {
+    rmSync(path.join(folder, old));
+  }
+}
+
+/** The backups of a folder, oldest first. */
+function listBackups(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => NAME_IN_FOLDER.test(name))
+    .toSorted();
+}
+
+/** Writes a backup when the newest one of the folder is `everyMs` old, until the command is interrupted. A failure is printed. */
+async function backUpEvery(everyMs: number, folder: string, options: Options, io: CommandIo): Promise<void> {
+  while (!io.signal.aborted) {
+    const newest = listBackups(folder).at(-1);
+    const dueMs = newest === undefined ? 0 : statSync(path.join(folder, newest)).mtimeMs + everyMs - Date.now();
+    if (dueMs > 0) await delay(dueMs, null, { signal: io.signal }).catch(() => null);
+    else {
+      try {
+        await backUpInto(folder, options, io);
+      } catch (error) {
+        if (!(error instanceof OperatorError) || io.signal.aborted) throw error;
+        io.stderr.write(`mercat: ${describeError(error)}\n`);
+        await delay(Math.min(RETRY_MS, everyMs), null, { signal: io.signal }).catch(() => null);
+      }
+    }
+  }
+}
+
+/** Only a complete file is sent, because a server that has the embedded database open writes the file itself. */
+async function backUpToStdout(options: Options, io: CommandIo): Promise<void> {
+  if ('isTTY' in io.stdout && io.stdout.isTTY === true) {
+    throw new OperatorError('a backup is not text: redirect standard output to a file or a program', { exitCode: 2 });
+  }
+  const { dataDir } = readConfig();
+  const folder = mkdtempSync(path.join(existsSync(dataDir) ? dataDir : os.tmpdir(), 'backup-'));
+  try {
+    const result = await writeBackup({ file: path.join(folder, 'mercat-backup'), force: false }, io);
+    await pipeline(createReadStream(result.file), io.stdout, { signal: io.signal, end: false });
+    report({ ...result, file: STDOUT }, options, { ...io, stdout: io.stderr });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function report(
+  result: BackupReport,
+  { json }: Options,
+  { stdout, stderr }: Pick<CommandIo, 'stdout' | 'stderr'>,
+): void {
+  // A running server may have made the backup. If its version is earlier, the result lacks these fields.
+  const { newerMigrations = [], notRecorded = null } = result as Partial<BackupReport>;
   if (newerMigrations.length > 0) {
-    io.stderr.write(
+    stderr.write(
       `mercat: only a newer version can restore this backup: this version does not have the migrations ${newerMigrations.join(', ')} of the database\n`,
     );
   }
-  io.stdout.write(json ? `${JSON.stringify(result)}\n` : describeBackup(result));
+  if (notRecorded !== null) {
+    stderr.write(`mercat: mercat status does not show this backup, because it could not be recorded: ${notRecorded}\n`);
+  }
+  stdout.write(json ? `${JSON.stringify(result)}\n` : describeBackup(result));
 }
 
-async function writeBackup(target: { file: string; force: boolean }, io: CommandIo): Promise<BackupResult> {
-  // A backup must not change the databases, so no migrations are applied.
+async function writeBackup(target: { file: string; force: boolean }, io: CommandIo): Promise<BackupReport> {
+  // A backup applies no migrations.
   await using service = await connect(withPatience(io.signal), { migrate: false, bypassServer: true });
   const progress = new Progress(io.stderr);
   const startedAt = performance.now();
@@ -62,7 +163,7 @@ async function writeBackup(target: { file: string; force: boolean }, io: Command
   }
 }
 
-function describeBackup({ file, bytes, rows, tables, seconds }: BackupResult): string {
+function describeBackup({ file, bytes, rows, tables, seconds }: BackupReport): string {
   const megabytes = (bytes / BYTES_OF_MB).toFixed(1);
   return `${rows} rows of ${Object.keys(tables).length} tables in ${file}, ${megabytes} MB, in ${seconds} s\n`;
 }

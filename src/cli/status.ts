@@ -4,6 +4,7 @@ import type { CollectionMetadataStatus } from '../metadata/status.ts';
 import type { ChainStatus } from '../chains/chain-status.ts';
 import { toChainSetting } from '../config.ts';
 import type { RedisWindowsStatus } from '../server/rate-limit/redis-windows.ts';
+import type { LastBackup } from '../database/backup/record.ts';
 import type { DatabaseStatus } from '../database/status.ts';
 import type { ProcessReport } from '../processes/calls.ts';
 import type { SalesStatus } from '../market/sales-status.ts';
@@ -26,6 +27,8 @@ type Status = {
   sales: readonly SalesStatus[] | null;
   tasks: readonly TaskStatus[] | null;
   webhooks: DeliveryQueue | null;
+  /** Null also if no backup was made. */
+  backup: LastBackup | null;
   /** The metadata of followed collections with the hosts of failures. Null if it cannot be read. */
   metadata: readonly CollectionMetadataStatus[] | null;
   /** Collections with rows and without a collection record, at most UNRECORDED_MAX. Null if they cannot be read. */
@@ -39,7 +42,7 @@ export const defineStatus: DefineCommand = (status, io) => {
   status
     .description(
       'Show the serving processes, whether the databases respond, how far each chain has been read, whether rate limits are shared through Redis, ' +
-        'and the queue of webhooks. For each task, show its state, its last success, its rows, and the circuit breakers and request budgets of the sources ' +
+        'the queue of webhooks, and the last backup. For each task, show its state, its last success, its rows, and the circuit breakers and request budgets of the sources ' +
         'that it reads. List the collections that have rows but no collection record.',
     )
     .option('--json', JSON_OPTION)
@@ -72,6 +75,7 @@ function describeStatus(status: Status, stdout: CommandIo['stdout']): string {
     describeChains(chains ?? [], stdout),
     describeSales(sales ?? []),
     status.webhooks ? describeWebhooks(status.webhooks) : '',
+    unavailable.includes('backup') ? '' : describeBackup(status.backup),
     describeTasks(tasks ?? [], stdout),
     describeUpstreams(tasks ?? [], stdout),
     describeMetadata(metadata ?? [], stdout),
@@ -167,6 +171,12 @@ function describeWebhooks(queue: DeliveryQueue): string {
       ? `${failingWebhooks} webhooks fail, for which ${failingDue} deliveries are due: see mercat webhooks status\n`
       : '';
   return `webhooks: ${pending} deliveries wait, ${due} of them are due, ${events} events have no deliveries yet${late}\n${failing}`;
+}
+
+function describeBackup(backup: LastBackup | null): string {
+  return backup
+    ? `last backup: ${backup.at}, ${toSpan(backup.ageSeconds)} ago\n`
+    : 'last backup: none was made with mercat backup\n';
 }
 
 const TASK_STYLES: Partial<Record<TaskStatus['state'], Style>> = {

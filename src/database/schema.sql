@@ -89,6 +89,14 @@ create table main.api_key (
 );
 CREATE INDEX api_key_by_shop ON main.api_key USING btree (shop_id, created_at);
 
+create table main.backup (
+  id bigint not null,
+  at timestamp with time zone not null,
+  bytes bigint not null,
+  rows bigint not null,
+  constraint backup_pkey PRIMARY KEY (id)
+);
+
 create table main.book_asset (
   collection_id text collate "C" not null,
   asset text collate "C" not null,

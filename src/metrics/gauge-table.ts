@@ -87,6 +87,10 @@ const DEFINITIONS = {
   mercat_webhooks_failing: { help: 'Enabled webhooks whose receivers fail.', labels: [] },
   mercat_webhook_failing_deliveries_due: { help: 'Due deliveries of the webhooks whose receivers fail.', labels: [] },
   mercat_webhook_events_pending: { help: 'Events without deliveries yet, at most 10000.', labels: [] },
+  mercat_last_backup_timestamp_seconds: {
+    help: 'Time of the data in the newest backup that mercat backup has completed, in Unix time. Absent if there is none.',
+    labels: [],
+  },
   mercat_metrics_section_readable: { help: '0 when the metrics of a section could not be read.', labels: ['section'] },
   mercat_serving_process_up: {
     help: '1 while the serving process serves requests and responds to its supervisor.',

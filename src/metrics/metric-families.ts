@@ -65,6 +65,7 @@ export const METRIC_CONVENTIONS: Readonly<
   mercat_webhook_deliveries_due: { name: 'mercat.webhook.deliveries.due', unit: '{delivery}' },
   mercat_webhook_oldest_due_age_seconds: { name: 'mercat.webhook.oldest_due.age', unit: 's' },
   mercat_webhook_events_pending: { name: 'mercat.webhook.events.pending', unit: '{event}' },
+  mercat_last_backup_timestamp_seconds: { name: 'mercat.last_backup.timestamp', unit: 's' },
   mercat_webhooks_failing: { name: 'mercat.webhooks.failing', unit: '{webhook}' },
   mercat_webhook_failing_deliveries_due: { name: 'mercat.webhook.failing_deliveries.due', unit: '{delivery}' },
   mercat_metrics_section_readable: { name: 'mercat.metrics.section.readable', unit: '' },

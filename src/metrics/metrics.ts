@@ -3,6 +3,8 @@
 
 import type { MetricObjectWithValues, MetricValue } from 'prom-client';
 import { Registry } from 'prom-client';
+import type { LastBackup } from '../database/backup/record.ts';
+import { findLastBackup } from '../database/backup/record.ts';
 import type { Database } from '../database/port.ts';
 import type { ReplicaSet } from '../database/replicas/replica-set.ts';
 import type { StreamCounts } from '../explore/stream/status.ts';
@@ -115,6 +117,12 @@ export class Metrics {
       setFrom(gauges, 'chains', () => this.#sources.tasks.readChains(), setChainMetrics),
       setFrom(gauges, 'sales', () => this.#sources.tasks.readSales(), setSaleMetrics),
       setFrom(gauges, 'webhooks', () => findDeliveryQueue(this.#sources.main.within(DATABASE_TIMEOUT_MS)), setQueue),
+      setFrom(
+        gauges,
+        'backups',
+        async () => ({ last: await findLastBackup(this.#sources.main.within(DATABASE_TIMEOUT_MS)) }),
+        setLastBackup,
+      ),
     ]);
   }
 
@@ -174,6 +182,10 @@ async function setFrom<T>(
   const value = await read().catch(() => null);
   if (value !== null) set(gauges, value);
   gauges.set('mercat_metrics_section_readable', { section }, value === null ? 0 : 1);
+}
+
+function setLastBackup(gauges: GaugeTable, { last }: { last: LastBackup | null }): void {
+  if (last) gauges.set('mercat_last_backup_timestamp_seconds', {}, Date.parse(last.at) / 1_000);
 }
 
 function setQueue(gauges: GaugeTable, queue: Awaited<ReturnType<typeof findDeliveryQueue>>): void {

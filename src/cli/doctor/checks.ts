@@ -11,6 +11,8 @@ import { hasEmbeddedDatabase } from '../../database/embedded/location.ts';
 import type { Database } from '../../database/port.ts';
 import type { DatabaseHealth } from '../../database/health.ts';
 import { findDatabaseHealth } from '../../database/health.ts';
+import type { LastBackup } from '../../database/backup/record.ts';
+import { findLastBackup } from '../../database/backup/record.ts';
 import type { Cluster } from '../../database/citus.ts';
 import { findCluster, isReachable, listWorkers } from '../../database/citus.ts';
 import type { MoveState } from '../../database/index-move/state.ts';
@@ -40,6 +42,8 @@ const DISK_FAIL_BYTES = 100 * 2 ** 20;
 const DISK_WARN_BYTES = 2 ** 30;
 const DATABASE_TIMEOUT_MS = 5_000;
 const CLOCK_WARN_MS = 2_000;
+/** A daily backup may take some hours. */
+const BACKUP_WARN_SECONDS = 30 * 3_600;
 
 export async function checkAll(signal: AbortSignal): Promise<DoctorFinding[]> {
   const config = checkSettings();
@@ -121,7 +125,9 @@ async function checkDatabases(
     const secrets = isPrimaryReadable ? judgeSecrets(await reportSecrets({ main: opened.main, secretKeys })) : [];
     const rereads = isPrimaryReadable ? await readRereads(opened.main) : [];
     const waiting = judgeRereads(rereads, { outside: await outside, now: systemClock() });
-    return [...primary, ...indexer, ...(await checkReplicas(config, opened)), ...unrecorded, ...secrets, ...waiting];
+    const backup = isPrimaryReadable ? [judgeBackup(await findLastBackup(opened.main))] : [];
+    const replicas = await checkReplicas(config, opened);
+    return [...primary, ...indexer, ...replicas, ...unrecorded, ...secrets, ...waiting, ...backup];
   } finally {
     await opened.close();
   }
@@ -202,6 +208,7 @@ async function checkThroughServer(
     const status = (await callServer(socketPath, 'status', {}, { signal })) as {
       databases?: { main?: { answers?: boolean } };
       chains?: readonly ChainRereads[] | null;
+      backup?: LastBackup | null;
     };
     if (!status.databases?.main?.answers) {
       return [fail('primary database', 'it does not respond to the running server', "see the server's log")];
@@ -213,6 +220,7 @@ async function checkThroughServer(
       ...judgeUnrecorded(unrecorded),
       ...judgeSecrets(secrets),
       ...judgeRereads(status.chains ?? [], { outside: await outside, now: systemClock() }),
+      judgeBackup(status.backup ?? null),
     ];
   } catch (error) {
     return [fail('primary database', describeError(error), "see the server's log")];
@@ -224,6 +232,13 @@ async function readRereads(main: Database): Promise<ChainRereads[]> {
     chain,
     toReadAgain: ranges,
   }));
+}
+
+function judgeBackup(last: LastBackup | null): DoctorFinding {
+  const correction = 'see Backups in docs/deploying.md';
+  if (!last) return warn('backup', 'none was made with mercat backup', correction);
+  const message = `the last one was made at ${last.at}`;
+  return last.ageSeconds > BACKUP_WARN_SECONDS ? warn('backup', message, correction) : ok('backup', message);
 }
 
 const UNRECORDED_NAMED_MAX = 5;

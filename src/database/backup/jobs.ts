@@ -2,14 +2,18 @@
 // when the command that started it no longer reads the state of the backup.
 
 import path from 'node:path';
-import { OperatorError } from '../../core/errors.ts';
+import { describeError, OperatorError } from '../../core/errors.ts';
 import type { Database } from '../port.ts';
 import type { JobState } from '../watched-job.ts';
 import { WatchedJob } from '../watched-job.ts';
 import type { BackupProgress, BackupResult } from './write.ts';
 import { writeBackup } from './write.ts';
+import { insertBackup } from './record.ts';
 
-export type BackupState = JobState<BackupProgress, BackupResult>;
+/** `notRecorded`: why the backup could not be recorded in the database. Null if it was recorded. */
+export type BackupReport = BackupResult & { notRecorded: string | null };
+
+export type BackupState = JobState<BackupProgress, BackupReport>;
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -23,7 +27,7 @@ export type BackupJobsOptions = {
 
 export class BackupJobs {
   readonly #options: BackupJobsOptions;
-  #latest: WatchedJob<BackupProgress, BackupResult> | null = null;
+  #latest: WatchedJob<BackupProgress, BackupReport> | null = null;
 
   /** The operations of the local socket. The input of `backup.start` has `file` and `force`. */
   readonly operations: Readonly<Record<string, (input: Input) => Promise<unknown>>> = {
@@ -48,9 +52,15 @@ export class BackupJobs {
     if (this.#latest?.isRunning()) throw new OperatorError('another backup is being written: wait for its end');
     const { databases, service, unreadMsMax } = this.#options;
     const target = { file, force: force === true };
-    this.#latest = new WatchedJob<BackupProgress, BackupResult>({
+    this.#latest = new WatchedJob<BackupProgress, BackupReport>({
       initial: { table: '', rows: 0, bytes: 0 },
-      run: (control) => writeBackup(databases, target, { service, ...control }),
+      run: async (control) => {
+        const result = await writeBackup(databases, target, { service, ...control });
+        const recorded = insertBackup(databases.main, { at: result.createdAt, bytes: result.bytes, rows: result.rows });
+        // A backup of a server that accepts no writes, or that a newer version has not migrated, is complete all the same.
+        const notRecorded = await recorded.then(() => null, describeError);
+        return { ...result, notRecorded };
+      },
       describeStop: 'stopped: no backup was written',
       describeFailure: (reason) => `no backup was written: ${reason}`,
       unreadMsMax,

@@ -1,5 +1,5 @@
 // Writes a backup: all rows of both schemas as they are when the backup begins, as text that every server reads back exactly. Nothing is
-// written to a database. During the backup PostgreSQL serves other statements, and the embedded engine makes other statements wait.
+// written to a database here. During the backup PostgreSQL serves other statements, and the embedded engine makes other statements wait.
 
 import { OperatorError } from '../../core/errors.ts';
 import type { TableShape } from './catalogue.ts';
