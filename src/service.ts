@@ -16,6 +16,9 @@ import { Notifications } from './database/notifications.ts';
 import { isEmpty } from './database/emptiness.ts';
 import { MoveJobs } from './database/index-move/jobs.ts';
 import type { Database } from './database/port.ts';
+import type { WriteHealth } from './database/write-health.ts';
+import { tryWrite } from './database/try-write.ts';
+import type { Schema } from './database/migrate.ts';
 import { migrate } from './database/migrate.ts';
 import type { Databases, OpenOptions } from './database/open.ts';
 import { openDatabases, openReplicas } from './database/open.ts';
@@ -34,6 +37,7 @@ import type { Telemetry } from './telemetry/telemetry.ts';
 import type { LocalServer } from './server/local-server.ts';
 import { startLocalServer } from './server/local-server.ts';
 import { socketPathOf } from './server/local-socket.ts';
+import { OutageLog } from './http/outage-log.ts';
 import { RejectionCounts } from './http/rejection-counts.ts';
 import type { RateLimits } from './http/rate-limit.ts';
 import { MARKETPLACE_LIMITS } from './http/rate-limit.ts';
@@ -175,6 +179,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const context = createContext({ ...options, clock, databases, replicas });
   const { market, changes, secretKeys } = context;
   closers.push(context.close);
+  watchWrites(context, closers);
   if (membership?.isFirst ?? true) await recordStart(context, 'serve');
   const telemetry = await openTelemetry(context, closers);
   closers.push(
@@ -220,7 +225,11 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   );
   const isPrimaryInReach = createPrimaryCheck(databases.main);
   // The public reads do not need the primary while they have replicas.
-  const health = new Health(async () => (await isPrimaryInReach()) || replicas.main?.isUsable === true);
+  const health = new Health(
+    async () => (await isPrimaryInReach()) || replicas.main?.isUsable === true,
+    () =>
+      listDatabases(context).flatMap(({ writes, title }) => (writes.failure ? [`The ${title} accepts no writes`] : [])),
+  );
   const intake = {
     records: context,
     orders: { ...context, checksOf: (chain: Chain) => context.followed.readerOf(chain.id)?.contracts ?? null },
@@ -390,6 +399,25 @@ function startStream(
   return { stream, status: createStreamStatus(feed, { counts, isListening }) };
 }
 
+type NamedDatabase = { schema: Schema; title: string; db: Database; writes: WriteHealth };
+
+/** The primary, and the indexer unless it is a schema of the primary. */
+function listDatabases({ main, indexer }: Pick<ServiceContext, 'main' | 'indexer'>): NamedDatabase[] {
+  const toNamed = (schema: Schema, title: string, db: Database) => ({ schema, title, db, writes: db.writes });
+  const primary = toNamed('main', 'primary database', main);
+  return indexer === main ? [primary] : [primary, toNamed('indexer', 'indexer database', indexer)];
+}
+
+/** Logs when a database no longer accepts writes, and when it accepts writes again. */
+function watchWrites(context: ServiceContext, closers: Closer[]): void {
+  for (const { schema, title, db, writes } of listDatabases(context)) {
+    const messages = { begin: `the ${title} accepts no writes`, end: `the ${title} accepts writes again` };
+    const outages = new OutageLog(context.log, messages);
+    const stop = writes.watch({ tryWrite: () => tryWrite(db, schema), outages, clock: context.clock });
+    closers.push(async () => stop());
+  }
+}
+
 function toShopContext(context: ServiceContext): ShopContext & { main: Database } {
   const { main, clock, log, serviceName, secretKeys } = context;
   return { main, clock, log, serviceName, secretKeys };
@@ -415,6 +443,8 @@ export function createOperations(context: ServiceContext, workers: Pick<Workers,
     ...createImportOperations(context),
     'history.read': ({ limit }) => readServiceHistory(context, typeof limit === 'number' ? limit : HISTORY_LENGTH),
     'collections.unrecorded': () => listUnrecordedCollections(context.indexer),
+    'databases.writes': async () =>
+      Object.fromEntries(listDatabases(context).map(({ schema, writes }) => [schema, writes.failure])),
     'sample.remove': async () => ({ collections: await removeSample(context) }),
   };
 }
@@ -538,6 +568,7 @@ export async function startWorkerProcess({
     const clock = await startClock(databases, log, closers);
     const context = createContext({ config, log, clock, databases });
     closers.push(context.close);
+    watchWrites(context, closers);
     await recordStart(context, 'work');
     const telemetry = await openTelemetry(context, closers);
     await requireSecretKeys(context);

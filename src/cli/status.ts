@@ -6,6 +6,7 @@ import { toChainSetting } from '../config.ts';
 import type { RedisWindowsStatus } from '../server/rate-limit/redis-windows.ts';
 import type { LastBackup } from '../database/backup/record.ts';
 import type { DatabaseStatus } from '../database/status.ts';
+import type { WriteFailure } from '../database/write-health.ts';
 import type { ProcessReport } from '../processes/calls.ts';
 import type { SalesStatus } from '../market/sales-status.ts';
 import type { DeliveryQueue } from '../shop/queries/delivery-queue.ts';
@@ -35,6 +36,8 @@ type Status = {
   unrecordedCollections: readonly string[] | null;
   /** Absent unless several processes serve. */
   processes?: readonly ProcessReport[] | null;
+  /** Why writes to a database fail, with the error of the database. Null if it cannot be read. */
+  writeFailures: Readonly<Record<string, WriteFailure | null>> | null;
   unavailable: string[];
 };
 
@@ -61,7 +64,8 @@ async function printStatus({ json }: { json?: true }, { stdout, signal }: Comman
     });
   const metadata = (await readOrNull('metadata.read')) as Status['metadata'];
   const unrecordedCollections = (await readOrNull('collections.unrecorded')) as string[] | null;
-  const complete: Status = { ...status, tasks, metadata, unrecordedCollections };
+  const writeFailures = (await readOrNull('databases.writes')) as Status['writeFailures'];
+  const complete: Status = { ...status, tasks, metadata, unrecordedCollections, writeFailures };
   stdout.write(json ? `${JSON.stringify(complete)}\n` : describeStatus(complete, stdout));
 }
 
@@ -70,6 +74,7 @@ function describeStatus(status: Status, stdout: CommandIo['stdout']): string {
   const sections = [
     describeProcesses(status.processes ?? [], stdout),
     describeDatabases(databases ?? {}, stdout),
+    describeWriteFailures(status.writeFailures ?? {}),
     describeIndex(databases?.['indexer']),
     rateLimits ? `rate limits: ${RATE_LIMITS[rateLimits.counted]}\n` : '',
     describeChains(chains ?? [], stdout),
@@ -114,6 +119,14 @@ function describeDatabases(databases: Readonly<Record<string, DatabaseStatus>>, 
     `${answers ? `responds in ${latencyMs} ms` : 'does not respond'}${replica ? describeReplica(replica) : ''}`,
   ]);
   return tableOf(['database', 'engine', 'state'], rows, stdout);
+}
+
+/** The error is repeated, because `databases` is public and must not contain it. */
+function describeWriteFailures(failures: NonNullable<Status['writeFailures']>): string {
+  const lines = Object.entries(failures).map(([name, failure]) =>
+    failure ? `${name} accepts no writes since ${new Date(failure.since).toISOString()}: ${failure.error}\n` : '',
+  );
+  return lines.join('');
 }
 
 const MOVES = {

@@ -8,6 +8,7 @@ import { openEmbedded } from './embedded/embedded.ts';
 import { embeddedDirectoryOf } from './embedded/location.ts';
 import type { PoolPurpose } from './postgres.ts';
 import { ReplicaSet } from './replicas/replica-set.ts';
+import type { WriteHealth } from './write-health.ts';
 import { STORE_LOCK_TIMEOUT_MS, checkPostgres, openPostgres } from './postgres.ts';
 
 export type DatabaseSettings = {
@@ -63,7 +64,7 @@ export async function openDatabases(config: DatabaseSettings, log: Log, options:
   const store =
     config.databaseUrl === null
       ? main
-      : openPostgresDatabase(config.databaseUrl, 'store', log, { ...options, purpose: 'store' });
+      : openPostgresDatabase(config.databaseUrl, 'store', log, { ...options, purpose: 'store', writes: main.writes });
   return {
     main,
     store,
@@ -145,9 +146,15 @@ function openPostgresDatabase(
   url: string,
   name: string,
   log: Log,
-  options: OpenOptions & { purpose?: PoolPurpose },
+  options: OpenOptions & { purpose?: PoolPurpose; writes?: WriteHealth },
 ): Database {
   const { pool, close } = openPostgres(url, log, options);
   const lock = options.purpose === 'store' ? { lockTimeoutMs: STORE_LOCK_TIMEOUT_MS } : {};
-  return createDatabase(pool, { engine: 'postgresql', name, ...lock, onClose: close });
+  return createDatabase(pool, {
+    engine: 'postgresql',
+    name,
+    ...lock,
+    ...(options.writes && { writes: options.writes }),
+    onClose: close,
+  });
 }

@@ -9,6 +9,7 @@ import { DeadlineExceeded, raceDeadline } from '../resilience/deadline.ts';
 import type { ConnectionLane } from './connection-lane.ts';
 import { ConnectionOrder } from './connection-order.ts';
 import { describeStatement, describeTransaction } from './traced-statement.ts';
+import { WriteHealth } from './write-health.ts';
 
 export type Row = QueryResultRow;
 
@@ -44,6 +45,8 @@ export type Database = Statements & {
    */
   within(timeoutMs: number, lane?: ConnectionLane): Statements;
   pool(): PoolState;
+  /** Whether the server accepts writes. Databases with connections to the same server share it. */
+  readonly writes: WriteHealth;
   /** Closes all connections. A connection that is in use is closed after its work. */
   replaceConnections(): void;
   close(): Promise<void>;
@@ -84,6 +87,8 @@ type DatabaseOptions = {
    * Default: false.
    */
   closesFailed?: boolean;
+  /** Default: a new one. */
+  writes?: WriteHealth;
   /** Implements `close`: must end the pool and release the resources of the engine. Default: `pool.end()`. */
   onClose?: () => Promise<void>;
 };
@@ -91,7 +96,7 @@ type DatabaseOptions = {
 /** Creates a database on `pool`. The database owns the pool from then on. */
 export function createDatabase(
   pool: Pool,
-  { engine, name, lockTimeoutMs, closesFailed = false, onClose }: DatabaseOptions,
+  { engine, name, lockTimeoutMs, closesFailed = false, writes = new WriteHealth(), onClose }: DatabaseOptions,
 ): Database {
   // A broken connection also rejects its statement, so its `error` event needs no action. But without a listener the event would end the
   // process, and the pool does not listen while a connection is checked out.
@@ -109,6 +114,7 @@ export function createDatabase(
     begin,
     openedAt,
     closesFailed,
+    writes,
     respondedAt: Number.NEGATIVE_INFINITY,
     usableSince: null,
   };
@@ -119,8 +125,15 @@ export function createDatabase(
     transaction: (work) => traced(describeTransaction(name), () => runTransaction(inUse, bounds, work)),
   });
   const unbounded: Bounds = { deadline: Number.POSITIVE_INFINITY, lane: undefined };
-  const sendUnbounded: Send = async <R extends Row>(statement: Statement) =>
-    order ? withClient(inUse, unbounded, ({ send }) => send<R>(statement)) : (await pool.query<R>(statement)).rows;
+  const sendUnbounded: Send = async <R extends Row>(statement: Statement) => {
+    if (order) return withClient(inUse, unbounded, ({ send }) => send<R>(statement));
+    try {
+      return (await pool.query<R>(statement)).rows;
+    } catch (error) {
+      writes.note(error);
+      throw error;
+    }
+  };
   return {
     engine,
     name,
@@ -136,6 +149,7 @@ export function createDatabase(
       waiting: pool.waitingCount + (order?.waiting ?? 0),
       respondedAt: inUse.respondedAt,
     }),
+    writes,
     replaceConnections: () => replaceConnections(inUse),
     close: onClose ?? (() => pool.end()),
   };
@@ -288,6 +302,7 @@ type PoolInUse = {
   readonly begin: string;
   readonly openedAt: WeakMap<PoolClient, number>;
   readonly closesFailed: boolean;
+  readonly writes: WriteHealth;
   respondedAt: number;
   /** A connection that was opened before this time (`performance.now()`) is not used again. */
   usableSince: number | null;
@@ -334,6 +349,7 @@ async function useClient<T>(inUse: PoolInUse, deadline: number, use: (lent: Lent
   try {
     return await use({ send, discard: () => (isDiscarded = true) });
   } catch (error) {
+    inUse.writes.note(error);
     if (inUse.closesFailed) isDiscarded = true;
     if (error instanceof DeadlineExceeded) {
       isDiscarded = true;

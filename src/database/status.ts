@@ -7,11 +7,14 @@ import type { MoveState } from './index-move/state.ts';
 import { findMoveState } from './index-move/state.ts';
 import type { Database, Statements } from './port.ts';
 import type { ReplicaSet, ReplicaStatus } from './replicas/replica-set.ts';
+import type { WriteFailureReason } from './write-health.ts';
 
 export type DatabaseStatus = {
   engine: Database['engine'];
   answers: boolean;
   latencyMs: number | null;
+  /** Null unless writes to this database fail. Absent for a replica. */
+  writeFailure?: { reason: WriteFailureReason; since: string } | null;
   /** Absent unless this is a replica. `leftOut`: why it is not read. `lagMs`: how far it is behind at most. */
   replica?: Pick<ReplicaStatus, 'leftOut' | 'lagMs'>;
   /** Absent unless this is the coordinator of a Citus cluster. */
@@ -88,11 +91,13 @@ function toStatus({ leftOut, lagMs, latencyMs }: ReplicaStatus): DatabaseStatus 
 
 async function readStatus(db: Database): Promise<DatabaseStatus> {
   const startedAt = performance.now();
+  const { failure } = db.writes;
+  const writeFailure = failure && { reason: failure.reason, since: new Date(failure.since).toISOString() };
   try {
     await db.within(STATUS_TIMEOUT_MS).query('select 1');
-    return { engine: db.engine, answers: true, latencyMs: Math.round(performance.now() - startedAt) };
+    return { engine: db.engine, answers: true, latencyMs: Math.round(performance.now() - startedAt), writeFailure };
   } catch {
     // The reason is not logged here, because requests and tasks that fail because of this database log it.
-    return { engine: db.engine, answers: false, latencyMs: null };
+    return { engine: db.engine, answers: false, latencyMs: null, writeFailure };
   }
 }

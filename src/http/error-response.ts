@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode, ErrorDetail } from '../core/errors.ts';
 import { ServiceError } from '../core/errors.ts';
 import { isAborted, isIndexSealed, isLockTimeout, isOutOfOrder, isOutOfReach } from '../database/port.ts';
+import { findWriteFailureReason } from '../database/write-health.ts';
 import type { OutageLog } from './outage-log.ts';
 
 const STATUS_BY_CODE: Record<ErrorCode, number> = {
@@ -69,7 +70,8 @@ export function sendErrorResponse(
  * - the client has disconnected
  * - a row could not be locked in time, or the database aborted the transaction because of another transaction
  * - the index is being moved to another database
- * - a database cannot be reached or cannot work; this failure is also noted in `outages`
+ * - a database cannot be reached or cannot work; this failure is also noted in `outages`, unless only writes fail, which the database itself
+ *   notes (database/write-health.ts)
  */
 export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   if (isDisconnection(thrown)) return new ServiceError('bad_request', 'The client has disconnected', { cause: thrown });
@@ -79,7 +81,7 @@ export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   if (isIndexSealed(thrown)) return new ServiceError('unavailable', INDEX_SEALED_MESSAGE, { cause: thrown });
   const isReached = !isOutOfReach(thrown);
   if (isReached && !isOutOfOrder(thrown)) return thrown;
-  outages.noteFailure(thrown);
+  if (findWriteFailureReason(thrown) === null) outages.noteFailure(thrown);
   const message = isReached
     ? 'The database cannot do this at the moment, try again soon'
     : 'The service cannot reach its database, try again soon';

@@ -32,6 +32,10 @@ const DEFINITIONS = {
     help: 'Statements that failed on a replica and were repeated on its primary.',
     labels: ['name'],
   },
+  mercat_database_writes_failing: {
+    help: '1 while writes to a database fail, although reads may succeed: until a write works again.',
+    labels: ['name'],
+  },
   mercat_breaker_open: {
     help: '1 while the circuit breaker of a source, an upstream or a chain endpoint is not closed.',
     labels: ['kind', 'name'],

@@ -45,6 +45,7 @@ export const METRIC_CONVENTIONS: Readonly<
   mercat_replica_lag_max_seconds: { name: 'mercat.replica.lag.max', unit: 's' },
   mercat_replica_reads_total: { name: 'mercat.replica.reads', unit: '{statement}' },
   mercat_replica_repeated_reads_total: { name: 'mercat.replica.repeated_reads', unit: '{statement}' },
+  mercat_database_writes_failing: { name: 'mercat.database.writes_failing', unit: '' },
   mercat_breaker_open: { name: 'mercat.breaker.open', unit: '' },
   mercat_task_failures: { name: 'mercat.task.failures', unit: '{run}' },
   mercat_task_lag_seconds: { name: 'mercat.task.lag', unit: 's' },

@@ -105,6 +105,7 @@ export class Metrics {
     const { serviceName, version } = this.#sources;
     gauges.set('target_info', { service_name: serviceName, service_version: version }, 1);
     this.#setPools(gauges);
+    this.#setWrites(gauges);
     this.#setReplicas(gauges);
     this.#setBreakers(gauges);
     this.#setHttp(gauges);
@@ -137,6 +138,11 @@ export class Metrics {
       gauges.set('db_client_connection_count', { ...pool, db_client_connection_state: 'idle' }, idle);
       gauges.set('db_client_connection_count', { ...pool, db_client_connection_state: 'used' }, open - idle);
     }
+  }
+
+  #setWrites(gauges: GaugeTable): void {
+    for (const { name, writes } of new Set([this.#sources.main, this.#sources.indexer]))
+      gauges.set('mercat_database_writes_failing', { name }, writes.failure ? 1 : 0);
   }
 
   #setReplicas(gauges: GaugeTable): void {

@@ -19,9 +19,12 @@ const RESPONDED_MS = 2_000;
 export class Health {
   #phase: 'starting' | 'serving' | 'draining' = 'starting';
   readonly #isPrimaryInReach: () => Promise<boolean>;
+  readonly #listDegraded: () => string[];
 
-  constructor(isPrimaryInReach: () => Promise<boolean>) {
+  /** `listDegraded`: what does not work although requests can be served. Default: nothing. */
+  constructor(isPrimaryInReach: () => Promise<boolean>, listDegraded: () => string[] = () => []) {
     this.#isPrimaryInReach = isPrimaryInReach;
+    this.#listDegraded = listDegraded;
   }
 
   /** Called when the service accepts requests. */
@@ -36,6 +39,14 @@ export class Health {
 
   get isDraining(): boolean {
     return this.#phase === 'draining';
+  }
+
+  /**
+   * What does not work although this node can serve requests. Another node would not work better, for example because all nodes use the
+   * database that accepts no writes.
+   */
+  listDegraded(): string[] {
+    return this.#listDegraded();
   }
 
   /** Why requests should go to another node. Null if this node can serve them. */
@@ -62,7 +73,10 @@ export function createPrimaryCheck(main: Database): () => Promise<boolean> {
 }
 
 /** Answers the health checks, and passes all other requests to `next`. */
-export function answerHealthChecks(health: Pick<Health, 'findObstacle'>, next: RequestListener): RequestListener {
+export function answerHealthChecks(
+  health: Pick<Health, 'findObstacle'> & Partial<Pick<Health, 'listDegraded'>>,
+  next: RequestListener,
+): RequestListener {
   return (request, response) => {
     const check = CHECKS[pathOf(request.url ?? '')];
     if (check === undefined) return next(request, response);
@@ -70,9 +84,12 @@ export function answerHealthChecks(health: Pick<Health, 'findObstacle'>, next: R
       const error = new ServiceError('method_not_allowed', `Method ${request.method} is not allowed here`);
       return sendErrorResponse(request, response, toErrorResponse(error), { allow: 'GET, HEAD' });
     }
-    if (check === 'live') return sendOk(request, response, 'alive');
+    if (check === 'live') return sendOk(request, response, { status: 'alive' });
     void health.findObstacle().then((obstacle) => {
-      if (obstacle === null) return sendOk(request, response, 'ready');
+      if (obstacle === null) {
+        const degraded = health.listDegraded?.() ?? [];
+        return sendOk(request, response, { status: 'ready', ...(degraded.length > 0 && { degraded }) });
+      }
       return sendErrorResponse(request, response, toErrorResponse(new ServiceError('unavailable', obstacle)));
     });
   };
@@ -80,8 +97,8 @@ export function answerHealthChecks(health: Pick<Health, 'findObstacle'>, next: R
 
 const CHECKS: Readonly<Record<string, 'live' | 'ready' | undefined>> = { '/livez': 'live', '/readyz': 'ready' };
 
-function sendOk(request: IncomingMessage, response: ServerResponse, status: string): void {
-  const body = JSON.stringify({ data: { status } });
+function sendOk(request: IncomingMessage, response: ServerResponse, data: object): void {
+  const body = JSON.stringify({ data });
   response.writeHead(200, {
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'no-store',

@@ -1,4 +1,5 @@
-// The checks of `mercat doctor`. A finding names settings and must not contain a secret. No check changes or creates a database.
+// The checks of `mercat doctor`. A finding names settings and must not contain a secret. No check creates a database, or changes
+// one: the check of writes rolls back.
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import path from 'node:path';
@@ -9,6 +10,9 @@ import { listRereadRanges } from '../../chain-log/queries/reread-ranges.ts';
 import { toReadAgain } from '../../chains/chain-status.ts';
 import { hasEmbeddedDatabase } from '../../database/embedded/location.ts';
 import type { Database } from '../../database/port.ts';
+import { describeDatabaseFailure } from '../../database/port.ts';
+import type { WriteFailure } from '../../database/write-health.ts';
+import { tryWrite } from '../../database/try-write.ts';
 import type { DatabaseHealth } from '../../database/health.ts';
 import { findDatabaseHealth } from '../../database/health.ts';
 import type { LastBackup } from '../../database/backup/record.ts';
@@ -107,8 +111,17 @@ async function checkDatabases(
   const opened = await openDatabases(config, createLog('silent')).catch((error: unknown) => describeError(error));
   if (typeof opened === 'string') return [fail('primary database', opened, 'see DATABASE_URL and DATA_DIR')];
   try {
-    const primary = await checkDatabase(opened.main, 'main', 'primary database');
-    const indexer = await checkDatabase(opened.indexer, 'indexer', 'indexer database');
+    const failures = await readWriteFailures(socketPathOf(config.dataDir), signal);
+    const [primary, indexer] = [
+      await checkDatabase(opened.main, 'main', 'primary database'),
+      await checkDatabase(opened.indexer, 'indexer', 'indexer database'),
+    ];
+    const writes = [
+      ...(await checkWrites(opened.main, 'main', { failures, found: primary })),
+      ...(opened.indexer === opened.main
+        ? []
+        : await checkWrites(opened.indexer, 'indexer', { failures, found: indexer })),
+    ];
     const isReadable = indexer.every(({ level }) => level === 'ok');
     if (isReadable) {
       const cluster = await findCluster(opened.indexer, 'indexer');
@@ -127,7 +140,7 @@ async function checkDatabases(
     const waiting = judgeRereads(rereads, { outside: await outside, now: systemClock() });
     const backup = isPrimaryReadable ? [judgeBackup(await findLastBackup(opened.main))] : [];
     const replicas = await checkReplicas(config, opened);
-    return [...primary, ...indexer, ...replicas, ...unrecorded, ...secrets, ...waiting, ...backup];
+    return [...primary, ...indexer, ...writes, ...replicas, ...unrecorded, ...secrets, ...waiting, ...backup];
   } finally {
     await opened.close();
   }
@@ -217,6 +230,9 @@ async function checkThroughServer(
     const secrets = (await callServer(socketPath, 'secrets.list', {}, { signal })) as SecretsReport;
     return [
       ok('primary database', 'it responds to the running server'),
+      ...Object.entries(await readWriteFailures(socketPath, signal)).flatMap(([schema, failure]) =>
+        failure ? [judgeWriteFailure(schema as Schema, failure)] : [],
+      ),
       ...judgeUnrecorded(unrecorded),
       ...judgeSecrets(secrets),
       ...judgeRereads(status.chains ?? [], { outside: await outside, now: systemClock() }),
@@ -225,6 +241,49 @@ async function checkThroughServer(
   } catch (error) {
     return [fail('primary database', describeError(error), "see the server's log")];
   }
+}
+
+type WriteFailures = Readonly<Partial<Record<string, WriteFailure | null>>>;
+
+/** The failures to write that a running server has noticed. Empty if no server runs, or if it is of an earlier version. */
+async function readWriteFailures(socketPath: string, signal: AbortSignal): Promise<WriteFailures> {
+  const isListening = await isServerListening(socketPath).catch(() => false);
+  if (!isListening) return {};
+  return callServer(socketPath, 'databases.writes', {}, { signal }).then(
+    (failures) => failures as WriteFailures,
+    (error: unknown) => {
+      if (signal.aborted || !(error instanceof OperatorError)) throw error;
+      return {};
+    },
+  );
+}
+
+/** Tries a write that leaves nothing behind. `found`: the findings about reading this database. */
+async function checkWrites(
+  db: Database,
+  schema: Schema,
+  { failures, found }: { failures: WriteFailures; found: readonly DoctorFinding[] },
+): Promise<DoctorFinding[]> {
+  if (found.some(({ level }) => level === 'fail')) return [];
+  const noticed = failures[schema];
+  if (noticed) return [judgeWriteFailure(schema, noticed)];
+  const name = `${schema === 'main' ? 'primary' : 'indexer'} database: writes`;
+  try {
+    await tryWrite(db, schema);
+    return [ok(name, 'they succeed')];
+  } catch (error) {
+    // A new database has no schemas before its first migration.
+    if ((error as { code?: string }).code === MISSING_SCHEMA_CODE) return [];
+    return [fail(name, `they fail: ${describeDatabaseFailure(error) ?? describeError(error)}`, WRITES_CORRECTION)];
+  }
+}
+
+const MISSING_SCHEMA_CODE = '3F000';
+const WRITES_CORRECTION = "free some space on the database's disk, or make it writable: see docs/degradation.md";
+
+function judgeWriteFailure(schema: Schema, { since, error }: WriteFailure): DoctorFinding {
+  const name = `${schema === 'main' ? 'primary' : 'indexer'} database: writes`;
+  return fail(name, `they fail since ${new Date(since).toISOString()}: ${error}`, WRITES_CORRECTION);
 }
 
 async function readRereads(main: Database): Promise<ChainRereads[]> {
