@@ -29,9 +29,19 @@ function parseArguments(given: unknown, { properties, required = [] }: InputSche
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (!schema) return `${name} is not an argument. The arguments are ${Object.keys(properties).join(', ')}`;
     if (!isAllowed(value, schema)) return `${name} must be ${describe(schema)}`;
+    if (!isWellFormed(value)) return `${name} must not contain half of a surrogate pair`;
     parsed[name] = value;
   }
   return parsed;
+}
+
+/** Other text cannot be part of a URL. */
+function isWellFormed(value: ArgumentValue): boolean {
+  if (typeof value === 'object')
+    return Object.entries(value)
+      .flat()
+      .every((text) => text.isWellFormed());
+  return typeof value !== 'string' || value.isWellFormed();
 }
 
 function isAllowed(value: unknown, schema: ArgumentSchema): value is ArgumentValue {

@@ -32,9 +32,9 @@ export class ServiceError extends Error {
   }
 }
 
-/** A failure that the operator can correct, such as a wrong setting. It is printed as one line without a stack. */
+/** A failure that the operator can correct or wait for, such as a wrong setting. It is printed as one line without a stack. */
 export class OperatorError extends Error {
-  override readonly name = 'OperatorError';
+  override readonly name: string = 'OperatorError';
   /** 1: the command failed. 2: an argument or a setting is wrong. */
   readonly exitCode: 1 | 2;
 

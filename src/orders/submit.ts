@@ -61,6 +61,8 @@ export async function submitOrder(context: OrderContext, submission: Submission)
   const signing = findSigningProtocol(signed, protocols);
   const terms = requireTerms(order, { chain, protocol: signing.protocol ?? protocols[0], now });
   const checks = context.checksOf(chain);
+  // Nothing is called for a collection that is not followed: its contract and its offerers may be anyone's.
+  if (checks) await requireFollowed(context.main, toCollectionId(chain.id, terms.contractAddress));
   const protocol =
     signing.protocol ??
     (await requireContractSignature(signed, { protocols, closest: signing.closest, chain: checks }));
@@ -162,7 +164,7 @@ async function storeOrder(
 ): Promise<SignedOrder> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const before = checks && (await findChainCursor(main, order.chain));
-    // If no block of the chain was read, no collection of the chain is followed, and the order is rejected below.
+    // If no block of the chain was read, the collection is not followed any more, and the order is rejected below.
     if (checks && before) await checkOnChain(checks, order, before.number);
     const stored = await main.transaction(async (tx) => {
       // The cursor is locked until the commit, so that no block is applied between the checks and the insert.
@@ -193,19 +195,22 @@ async function checkOnChain(checks: ChainChecks, order: NewSignedOrder, block: n
   if (counter !== null && counter !== order.counter) throw wrongCounter(order.counter, counter);
 }
 
+async function requireFollowed(db: Queryable, collectionId: string): Promise<void> {
+  const follow = await findFollow(db, collectionId);
+  if (follow?.joined) return;
+  throw new OrderRejected(
+    'collection_not_followed',
+    'the service does not follow the collection, or has not read all of its past blocks yet',
+  );
+}
+
 async function insertChecked(
   tx: Queryable,
   order: NewSignedOrder,
   { followed, now }: { followed: boolean; now: number },
 ): Promise<SignedOrder> {
   const stored = await insertUnderNewId(tx, order, now);
-  const follow = await findFollow(tx, order.collectionId);
-  if (followed && !follow?.joined) {
-    throw new OrderRejected(
-      'collection_not_followed',
-      'the service does not follow the collection, or has not read all of its past blocks yet',
-    );
-  }
+  if (followed) await requireFollowed(tx, order.collectionId);
   const evaluated = await findOrderWithEvidence(tx, stored.orderId);
   if (evaluated) requireFillable(order, evaluated, now);
   const key = { chain: order.chain, protocol: order.protocolAddress, offerer: order.seller };

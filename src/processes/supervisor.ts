@@ -41,7 +41,8 @@ const BACKOFF = { baseMs: 100, maxMs: 10_000, jitter: 0.2 };
 /** If a process has served for this long before it ends, the wait before its next start is the shortest wait again. */
 const STABLE_MS = 60_000;
 /**
- * The service ends when its processes have ended unexpectedly this many times within ENDS_PERIOD_MS. If twice the number of processes is
+ * The service ends when its processes have ended unexpectedly this many times within ENDS_PERIOD_MS. A process that was killed because it hung is not
+ * counted: what a client sends may hang a process, and must not end the others. If twice the number of processes is
  * higher than ENDS_MAX, the limit is twice the number of processes.
  */
 const ENDS_MAX = 5;
@@ -66,6 +67,8 @@ type Member = {
   servingSince: number | null;
   /** Checks that the process responds. Null unless the process serves. */
   watchdog: Watchdog | null;
+  /** Whether the process was killed because it did not respond. */
+  isHanging: boolean;
   restarts: number;
   /** How many times the process has ended since it last served for STABLE_MS. The wait before the next start grows with this number. */
   failures: number;
@@ -104,6 +107,7 @@ export class Supervisor {
       channel: null,
       servingSince: null,
       watchdog: null,
+      isHanging: false,
       restarts: 0,
       failures: 0,
       failure: null,
@@ -204,6 +208,7 @@ export class Supervisor {
     const [file, ...args] = this.#options.program;
     member.state = 'starting';
     member.failure = null;
+    member.isHanging = false;
     let child: ChildProcess;
     try {
       child = fork(file, args);
@@ -265,10 +270,11 @@ export class Supervisor {
 
   /** Kills each process that hangs. `#noteEnd` then starts the process again. */
   #killHanging(): void {
-    for (const { number, child, watchdog } of this.#members) {
-      if (!watchdog?.check()) continue;
-      this.#options.log.error('a serving process does not respond, and is killed', { servingProcess: number });
-      child?.kill('SIGKILL');
+    for (const member of this.#members) {
+      if (!member.watchdog?.check()) continue;
+      this.#options.log.error('a serving process does not respond, and is killed', { servingProcess: member.number });
+      member.isHanging = true;
+      member.child?.kill('SIGKILL');
     }
   }
 
@@ -308,7 +314,8 @@ export class Supervisor {
         inMs,
       });
     } else {
-      this.#recentEnds = [...this.#recentEnds.filter((at) => now - at < ENDS_PERIOD_MS), now];
+      if (!member.isHanging) this.#recentEnds.push(now);
+      this.#recentEnds = this.#recentEnds.filter((at) => now - at < ENDS_PERIOD_MS);
       const endsMax = Math.max(ENDS_MAX, 2 * this.#members.length);
       if (this.#recentEnds.length >= endsMax) {
         const reason = end.signal ?? (end.code === null ? null : `exit code ${end.code}`);

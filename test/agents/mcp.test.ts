@@ -157,6 +157,11 @@ describe('the MCP server', () => {
       ['list_wallet', { address: 'me', kind: 'tokens' }, /^Argument address is not an EVM or Solana address$/],
       ['get_collection', { collection: 'nobody' }, /^Collection not found. Check the ids. list_collections /],
       ['get_collection', { collection: '..' }, /^Argument collection is empty or consists of dots$/],
+      ['get_collection', { collection: '\u{d800}' }, /collection must not contain half of a surrogate pair$/],
+      ['get_order', { orderId: 'a\u{dc00}' }, /orderId must not contain half of a surrogate pair$/],
+      ['search', { q: '\u{d800}' }, /q must not contain half of a surrogate pair$/],
+      ['list_tokens', { collection: COLLECTION, traits: { '\u{d800}': 'Fog' } }, /traits must not contain half of/],
+      ['list_tokens', { collection: COLLECTION, traits: { Weather: '\u{d800}' } }, /traits must not contain half of/],
     ];
     for (const [name, given, message] of wrong) assert.match(await client.error(name, given), message);
   });

@@ -27,6 +27,34 @@ forEachEngine('orders on a followed chain', (engine) => {
     assert.equal(await outcomeOf(orders.submitSigned(orders.contextOf({}))), 'accepted');
   });
 
+  test('nothing is called for a collection that is not followed', async () => {
+    const called: unknown[] = [];
+    const noting =
+      <T>(name: string, result: T) =>
+      async (): Promise<T> => {
+        called.push(name);
+        return result;
+      };
+    const context = orders.contextOf({
+      isValidSignature: noting('isValidSignature', true),
+      getCounter: noting('getCounter', 0n),
+      getOrderStatus: noting('getOrderStatus', null),
+    });
+    const ofContract = `0x${'ab'.repeat(130)}`;
+    const submitBoth = async () => [
+      await outcomeOf(orders.submit(context, ask(), ofContract)),
+      await outcomeOf(orders.submitSigned(context)),
+    ];
+    assert.deepEqual(await submitBoth(), ['collection_not_followed', 'collection_not_followed']);
+    await orders.follow();
+    await updateFollowProgress(orders.db, COLLECTION, { readToBlock: 50, joined: false });
+    assert.deepEqual(await submitBoth(), ['collection_not_followed', 'collection_not_followed']);
+    assert.deepEqual(called, []);
+    await updateFollowProgress(orders.db, COLLECTION, { readToBlock: 100, joined: true });
+    assert.deepEqual(await submitBoth(), ['accepted', 'accepted']);
+    assert.deepEqual(new Set(called), new Set(['isValidSignature', 'getCounter', 'getOrderStatus']));
+  });
+
   test('the offerer must hold the token and have approved the operator of the order', async () => {
     await orders.follow({ held: 0n });
     assert.equal(await outcomeOf(orders.submitSigned(orders.contextOf({}))), 'not_the_owner');

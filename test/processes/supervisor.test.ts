@@ -75,6 +75,14 @@ test('a process that hangs is killed and started again', async () => {
   assert.match(logged.join(''), /"signal":"SIGKILL"/);
 });
 
+test('processes that are killed because they hang are started again any number of times', async () => {
+  const logged: string[] = [];
+  const supervisor = await Supervisor.start({ ...optionsOf(logged, 'hangs'), checkIntervalMs: 20 });
+  const isRestarted = async () => (await supervisor.reportOnProcesses()).some(({ restarts }) => restarts > 5);
+  await Promise.race([until(isRestarted, LIMIT_MS, 'the process was not started again'), supervisor.failed]);
+  await supervisor.stop(0);
+});
+
 test('no serving process outlives the supervisor, not even a process that hangs', () => {
   // `spawnSync` waits until the output is closed, and so until every process that has inherited the output has ended.
   const run = spawnSync(process.execPath, [ENDING_SUPERVISOR], { encoding: 'utf8', timeout: LIMIT_MS });

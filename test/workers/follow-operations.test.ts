@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
+import { OperatorError } from '../../src/core/errors.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { Database } from '../../src/database/port.ts';
 import { createCollectionOperations } from '../../src/workers/follow-operations.ts';
@@ -28,4 +29,20 @@ forEachEngine('adding a collection', (engine) => {
       assert.deepEqual(await db.query('select id from main.collection'), []);
     });
   }
+
+  test('an endpoint out of reach is a message for the operator, also while its breaker is open', async () => {
+    const settings = { RPC_URL_ETHEREUM: 'http://127.0.0.1:1' };
+    const operations = createCollectionOperations({
+      ...toContext(db, { settings }),
+      onFollowed: async () => undefined,
+    });
+    // The second attempt finds the breaker open.
+    for (const _attempt of ['first', 'second']) {
+      await assert.rejects(operations['collections.add']({ chain: 'ethereum', address: EVM }), (error) => {
+        assert.ok(error instanceof OperatorError, String(error));
+        assert.match(error.message, /^no endpoint of ethereum returned a usable response \(/);
+        return true;
+      });
+    }
+  });
 });

@@ -29,6 +29,9 @@ export type ContractUri =
 /** The result of one call of a batch. `failed`: the endpoint could not execute the call. Null: the call reverted or returned no data. */
 type CallResult = Hex | 'failed' | null;
 
+/** `isEvidence`: whether a different result shows that an endpoint is wrong, because the code of the contract is known. Default: false. */
+type ContractCall = { to: Address; data: Hex; at: AtBlock; isEvidence?: boolean };
+
 export type SeaportOrderStatus = { validated: boolean; cancelled: boolean; totalFilled: bigint; totalSize: bigint };
 
 // Interface ids of ERC-165.
@@ -55,7 +58,8 @@ const WHOLE_BPS = 10_000n;
 
 /**
  * Unless its comment says otherwise, a read is null when the call reverts, when the account has no code, or when the result cannot be
- * decoded. Every read throws ChainUnavailable when no endpoint returns a usable response. It throws RpcFailure of kind `no-state` when no
+ * decoded. What a contract does when it is called is no evidence about an endpoint: it may read its remaining gas, and fail with any text. Only a
+ * different result of a settlement contract shows that an endpoint is wrong. Every read throws ChainUnavailable when no endpoint returns a usable response. It throws RpcFailure of kind `no-state` when no
  * endpoint keeps the state of the block, and of kind `contradicted` when the endpoints return different results, or when another endpoint
  * does not have the block yet (endpoint-comparison.ts).
  */
@@ -94,12 +98,12 @@ export class ContractReads {
 
   getCounter(protocol: Address, offerer: Address, at: AtBlock): Promise<bigint | null> {
     const data = encodeCall('getCounter(address)', [addressWord(offerer)]);
-    return this.#read({ to: protocol, data, at }, (result) => bigintAt(result, 0));
+    return this.#read({ to: protocol, data, at, isEvidence: true }, (result) => bigintAt(result, 0));
   }
 
   getOrderStatus(protocol: Address, orderHash: Hex, at: AtBlock): Promise<SeaportOrderStatus | null> {
     const data = encodeCall('getOrderStatus(bytes32)', [bytesWord(orderHash)]);
-    return this.#read({ to: protocol, data, at }, (result) => ({
+    return this.#read({ to: protocol, data, at, isEvidence: true }, (result) => ({
       validated: booleanAt(result, 0),
       cancelled: booleanAt(result, 1),
       totalFilled: bigintAt(result, 2),
@@ -110,7 +114,7 @@ export class ContractReads {
   /** Whether a contract accepts the signature (ERC-1271). False when the account is not a contract, or when the call reverts. */
   async isValidSignature(account: Address, digest: Hex, signature: Hex, at: AtBlock): Promise<boolean> {
     const data = encodeCallWithBytes('isValidSignature(bytes32,bytes)', [bytesWord(digest)], signature);
-    const result = await this.#call(account, data, at);
+    const result = await this.#call({ to: account, data, at });
     return result !== null && result.slice(0, WORD_LENGTH) === VALID_SIGNATURE;
   }
 
@@ -218,11 +222,8 @@ export class ContractReads {
     return this.#read({ to: contract, data, at: 'latest' }, (result) => booleanAt(result, 0));
   }
 
-  async #read<T>(
-    { to, data, at }: { to: Address; data: Hex; at: AtBlock },
-    decode: (result: Hex) => T | null,
-  ): Promise<T | null> {
-    return decodeOrNull(await this.#call(to, data, at), decode);
+  async #read<T>(call: ContractCall, decode: (result: Hex) => T | null): Promise<T | null> {
+    return decodeOrNull(await this.#call(call), decode);
   }
 
   /**
@@ -230,9 +231,36 @@ export class ContractReads {
    * endpoint does not count as failed.
    */
   #callEach(to: Address, each: readonly Hex[]): Promise<CallResult[]> {
+    return this.#callAll({ to, each, at: 'latest', isEvidence: false });
+  }
+
+  /**
+   * Null when the call reverts or returns no data, as for an account without code. Throws RpcFailure of kind `call-failed` when no endpoint can execute
+   * the call.
+   */
+  async #call({ to, data, at, isEvidence = false }: ContractCall): Promise<Hex | null> {
+    const [result] = await this.#callAll({ to, each: [data], at, isEvidence });
+    return toHex(result);
+  }
+
+  #callAll({
+    to,
+    each,
+    at,
+    isEvidence,
+  }: {
+    to: Address;
+    each: readonly Hex[];
+    at: AtBlock;
+    isEvidence: boolean;
+  }): Promise<CallResult[]> {
     const fetch = async (endpoint: Endpoint, tag: string): Promise<CallResult[]> => {
       const requests = each.map((data) => ({ method: 'eth_call', params: [{ to, data }, tag] }));
-      const results = await endpoint.send(requests, { keepsFailedCalls: true });
+      const results = await endpoint.send(requests, { keepsFailedCalls: true }).catch((error: unknown) => {
+        // The contract chooses how large the result of its call is.
+        if (!(error instanceof RpcFailure && error.kind === 'too-large' && each.length === 1)) throw error;
+        return [CALL_FAILED];
+      });
       if (results.every((result) => result === CALL_FAILED)) throw new RpcFailure('call-failed', `of ${to}`);
       return results.map((result) => {
         if (result === CALL_FAILED) return 'failed';
@@ -240,22 +268,7 @@ export class ContractReads {
         return bytes === '0x' ? null : bytes;
       });
     };
-    return this.#readAgreed('latest', `${to} ${each.join()}`, fetch, { isEvidence: false });
-  }
-
-  /** Null when the call reverts or returns no data, as for an account without code. */
-  #call(to: Address, data: Hex, at: AtBlock): Promise<Hex | null> {
-    return this.#readAgreed(at, `${to} ${data}`, async (endpoint, tag) => {
-      try {
-        const [result] = await endpoint.send([{ method: 'eth_call', params: [{ to, data }, tag] }]);
-        const bytes = readBytes(result, 'the result of a call');
-        return bytes === '0x' ? null : bytes;
-      } catch (error) {
-        // A revert is a result too, which is compared with the result of another endpoint.
-        if (error instanceof RpcFailure && error.kind === 'reverted') return null;
-        throw error;
-      }
-    });
+    return this.#readAgreed(at, `${to} ${each.join()}`, fetch, { isEvidence });
   }
 
   /**

@@ -1,6 +1,8 @@
 // Defines how a request to an endpoint can fail. Finds the kind of failure that a JSON-RPC error means, from its code and from its text,
 // which differs between endpoints. No message contains the URL of an endpoint, which may be a secret.
 
+import { OperatorError } from '../../core/errors.ts';
+
 /** `counts`: the failure counts towards opening the endpoint's breaker. The other kinds do not show a faulty endpoint. */
 const KINDS = {
   timeout: { counts: true, message: 'no complete response in time' },
@@ -31,7 +33,7 @@ export type RpcFailureKind = keyof typeof KINDS;
 
 type Details = { retryAfterMs?: number | null; cause?: unknown };
 
-export class RpcFailure extends Error {
+export class RpcFailure extends OperatorError {
   override readonly name = 'RpcFailure';
   readonly kind: RpcFailureKind;
   /** The wait that the endpoint requested with `Retry-After`; null when it requested none. */
@@ -49,7 +51,7 @@ export class RpcFailure extends Error {
 }
 
 /** No endpoint of the chain returned a usable response. The keys of `failures` are the positions of the endpoints in the chain's setting. */
-export class ChainUnavailable extends Error {
+export class ChainUnavailable extends OperatorError {
   override readonly name = 'ChainUnavailable';
   readonly failures: ReadonlyMap<number, RpcFailure>;
 
@@ -70,12 +72,14 @@ export function invalidResponse(detail: string): RpcFailure {
 // The first pattern that matches decides. `rate-limited` and `not-found` come before `range-too-large`, because texts about a rate limit also
 // contain "exceeded", and texts about a block beyond the head also contain "range".
 const ERROR_PATTERNS: readonly (readonly [RpcFailureKind, RegExp])[] = [
+  // A contract chooses the text after this word, which may match any of the other patterns.
+  ['reverted', /revert/i],
   [
     'rate-limited',
     /rate.?limit|request rate|too many requests|request count|requests? per|per.second|compute unit|quota|credit|throttl|capacity exceeded|usage limit/i,
   ],
   ['batch-rejected', /\bbatch/i],
-  ['reverted', /revert|invalid opcode|invalid jump|out of gas|stack (under|over)flow|vm execution error/i],
+  ['reverted', /invalid opcode|invalid jump|out of gas|stack (under|over)flow|vm execution error/i],
   [
     'no-state',
     /missing trie node|state .{0,80}(not available|unavailable|is not)|\bpruned|archive|historical state|proof window|old data not/i,

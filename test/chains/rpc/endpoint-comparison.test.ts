@@ -6,8 +6,13 @@ import type { TestContext } from 'node:test';
 import { mine } from '../../../devnet/chain.ts';
 import type { BlockHeader, ChainEvent } from '../../../src/chain-log/chain-event.ts';
 import type { ChainReader, ChainReaderOptions } from '../../../src/chains/rpc/chain-reader.ts';
+import { bytesWord, encodeCallWithBytes } from '../../../src/chains/rpc/call-data.ts';
 import type { EventFilter } from '../../../src/chains/rpc/log-query.ts';
+import type { RpcFailure } from '../../../src/chains/rpc/rpc-failure.ts';
 import type { AssetId } from '../../../src/core/address.ts';
+import type { Hex } from '../../../src/core/evm.ts';
+import type { CallResponse } from '../../support/chain/altered-calls.ts';
+import { startAlteredCalls } from '../../support/chain/altered-calls.ts';
 import { startGatedEndpoint } from '../../support/chain/gated-endpoint.ts';
 import { startFaultyEndpoint } from '../../support/chain/faulty-endpoint.ts';
 import type { Lie, LyingEndpoint } from '../../support/chain/lying-endpoint.ts';
@@ -274,17 +279,58 @@ suite('what one endpoint serves is compared with a second endpoint', () => {
       contracts.balanceOf(scene.addresses.editions, scene.addresses.seller, 7n.toString() as AssetId, 'latest'),
     'the standard of a contract': ({ contracts }) => contracts.tokenStandard(scene.addresses.collection),
   };
+  /** Only a different result of a contract whose code is known shows that an endpoint is wrong. */
+  const SETTLEMENT_CALLS = new Set(['the counter of an offerer', 'the status of an order']);
   for (const [what, call] of Object.entries(calls)) {
     test(`a contract call about which two endpoints disagree has no result, unless a third endpoint decides: ${what}`, async (t) => {
       const lying = await liar(t, 'empty-calls');
       const honest = await call(readerOf(t, [scene.local.url]));
       assert.notDeepEqual(honest, await call(readerOf(t, [lying.url])), 'the lie changes nothing');
       const two = readerOf(t, [lying.url, scene.local.url]);
-      await assert.rejects(call(two), { name: 'RpcFailure', kind: 'contradicted' });
-      assert.equal(two.comparison.status().disputed?.kind, 'call');
+      const isEvidence = SETTLEMENT_CALLS.has(what);
+      await assert.rejects(call(two), { name: 'RpcFailure', kind: isEvidence ? 'contradicted' : 'call-disputed' });
+      assert.equal(two.comparison.status().disputed?.kind, isEvidence ? 'call' : undefined);
       const three = readerOf(t, [lying.url, scene.local.url, scene.local.url]);
       assert.deepEqual(await call(three), honest);
       assert.equal(three.comparison.status().disputed, null);
+      assert.equal(three.endpoints()[0]?.lastFailure === null, !isEvidence);
+    });
+  }
+
+  const CALL_ERRORS: readonly CallResponse[] = [
+    { error: { code: -32_000, message: 'INSUFFICIENT_GAS' } },
+    { error: { code: -32_000, message: 'execution reverted: rate limit exceeded, batch of too many requests' } },
+    { error: { code: -32_603, message: 'internal error' } },
+    { error: { code: -32_000, message: 'execution aborted (timeout = 5s)' } },
+    { error: { code: 3, message: 'execution reverted: missing trie node' } },
+  ];
+  for (const error of CALL_ERRORS) {
+    test(`an endpoint does not count as failed because a contract fails with ${error.error?.message}`, async (t) => {
+      const digest: Hex = `0x${'11'.repeat(32)}`;
+      const data = encodeCallWithBytes('isValidSignature(bytes32,bytes)', [bytesWord(digest)], '0x22').slice(2);
+      const changes = new Map([[data, () => error]]);
+      const urls = [
+        await startAlteredCalls(t, scene.local.url, changes),
+        await startAlteredCalls(t, scene.local.url, changes),
+      ];
+      const reader = readerOf(t, urls, { openMs: 60_000 });
+      const account = scene.addresses.collection;
+      for (let times = 0; times < 10; times += 1) {
+        const read = reader.contracts.isValidSignature(account, digest, '0x22', 'latest');
+        await read.then(
+          (isValid) => assert.equal(isValid, false),
+          (failure: unknown) => assert.equal((failure as RpcFailure).kind, 'call-failed'),
+        );
+      }
+      assert.deepEqual(
+        reader.endpoints().map(({ state, failures }) => [state, failures]),
+        [
+          ['ready', 0],
+          ['ready', 0],
+        ],
+      );
+      assert.deepEqual(await readBlockEvents(reader, busy, filter), truth);
+      assert.equal(reader.comparison.status().uncompared, 0);
     });
   }
 
