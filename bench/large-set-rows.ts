@@ -162,10 +162,10 @@ export function rowsSql({ now, seed, ...size }: LargeSize & { now: string; seed:
 }
 
 /**
- * Returns the statements that fill further tables from the rows, by table. `listed` and `traded` are SQL conditions: only the listings
- * that meet `listed`, and the sales that meet `traded`, count.
+ * Returns the statements that fill further tables from the rows, by table. `listed` and `counted` are SQL conditions: only the listings
+ * that meet `listed`, and the sales that meet `counted`, count.
  */
-export function deriveSql({ listed, traded }: { listed: string; traded: string }): Record<string, string> {
+export function deriveSql({ listed, counted }: { listed: string; counted: string }): Record<string, string> {
   return {
     listed_asset: `insert into indexer.listed_asset (collection_id, asset, listing_key, price_raw, expires_at)
       select distinct on (collection_id, asset) collection_id, asset, key, price_raw, expires_at
@@ -174,6 +174,6 @@ export function deriveSql({ listed, traded }: { listed: string; traded: string }
       select collection_id, owner, count(*) from indexer.token group by collection_id, owner`,
     sale_hour: `insert into indexer.sale_hour (collection_id, hour, volume_raw, sales)
       select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw), count(*)
-      from indexer.sale where ${traded} group by 1, 2 order by hour`,
+      from indexer.sale where ${counted} group by 1, 2 order by hour`,
   };
 }

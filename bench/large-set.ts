@@ -10,7 +10,7 @@ import { copyCatalog } from '../src/market/catalog.ts';
 import type { CollectionAsset } from '../src/market/queries/figures.ts';
 import { LISTED, lockFigures } from '../src/market/queries/figures.ts';
 import { copyReportedTraits } from '../src/market/queries/reported-traits.ts';
-import { TRADED } from '../src/market/queries/sales.ts';
+import { IS_COUNTED } from '../src/market/queries/sale-rule.ts';
 import { refreshFigures } from '../src/market/ranks.ts';
 import { refreshBookAssets } from '../src/orders/queries/book-figures.ts';
 import { say, timeMs } from './measure.ts';
@@ -50,7 +50,7 @@ export async function createLargeSet(database: Database, options: LargeSetOption
   for (const table of ['token', 'listing', 'sale'] as const) {
     phases.push([`${table}s`, () => fillTable(database, table, rows[table])]);
   }
-  for (const [table, sql] of Object.entries(deriveSql({ listed: LISTED, traded: TRADED }))) {
+  for (const [table, sql] of Object.entries(deriveSql({ listed: LISTED, counted: IS_COUNTED }))) {
     phases.push([table, () => fillTable(database, table, sql)]);
   }
   phases.push(

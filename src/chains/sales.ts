@@ -6,7 +6,7 @@ import type { Address, SoldAsset } from '../core/address.ts';
 import { toTokenId } from '../core/address.ts';
 import { ZERO_ADDRESS } from '../core/evm.ts';
 import { isTokenItem, ITEM_TYPE } from '../core/seaport.ts';
-import { UNKNOWN_PRICE } from '../market/queries/sales.ts';
+import { UNKNOWN_PRICE } from '../market/queries/sale-rule.ts';
 
 /** A sale of one token, or of several tokens of one contract at one price. */
 export type FillSale = {

@@ -2,6 +2,7 @@
 // expects the JavaScript type in which the driver `pg` returns the PostgreSQL type.
 
 import type { Address, AssetId } from '../core/address.ts';
+import { toKnownAccount } from '../core/sale-text.ts';
 import type { Row } from './port.ts';
 
 /** Reads a value as `T`. Returns undefined if the value has another type. */
@@ -122,6 +123,12 @@ export const bytes = scalar('bytes', (value) => (Buffer.isBuffer(value) ? value 
 
 /** Reads an address from `text`. Only empty text is rejected, because addresses are checked before they are written. */
 export const address = scalar('address', (value) => (isFilled(value) ? (value as Address) : undefined));
+
+/** Reads the account of a party from `text`. Null for SQL null, and for the zero address, which stands for an unknown account. */
+export const knownAccount: Decoder<string | null> = {
+  expected: 'text or null',
+  decode: (value) => (value === null || typeof value === 'string' ? toKnownAccount(value) : undefined),
+};
 
 /** Reads a token id or mint from `text`. Only empty text is rejected, because assets are checked before they are written. */
 export const assetId = scalar('token id or mint', (value) => (isFilled(value) ? (value as AssetId) : undefined));

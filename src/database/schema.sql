@@ -937,13 +937,16 @@ create table indexer.sale_hour (
   hour timestamp with time zone not null,
   volume_raw numeric not null,
   sales bigint not null,
+  unread bigint default 0 not null,
   constraint sale_hour_pkey PRIMARY KEY (collection_id, hour) INCLUDE (volume_raw, sales)
 );
+CREATE INDEX sale_hour_unread ON indexer.sale_hour USING btree (collection_id, hour) WHERE (unread > 0);
 
 create table indexer.sale_total (
   collection_id text collate "C" not null,
   volume_raw numeric not null,
   sales bigint not null,
+  unread bigint default 0 not null,
   constraint sale_total_pkey PRIMARY KEY (collection_id)
 );
 

@@ -37,7 +37,7 @@ export async function readActivity(
   const sales = readsSales
     ? requireValue(
         await market.pastSales.read((db: Queryable) =>
-          listSales(db, collectionId, { before: after.sale, asset, limit: limit + 1 }),
+          listSales(db, collectionId, { before: after.sale, asset, withBundles: true, limit: limit + 1 }),
         ),
         'upstream_error',
       )

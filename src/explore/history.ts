@@ -23,12 +23,15 @@ export const INTERVAL_LIMITS = {
 /** `from` and `to` are times in milliseconds, or null for the default. */
 export type HistoryQuery = { interval: Interval; from: number | null; to: number | null };
 
-/** Floors in base units. A floor is null if it is not known, or if nothing was listed. A listed count is null if it is not known. */
+/**
+ * Floors and volumes in base units. A floor is null if it is not known, or if nothing was listed. A volume is null if a sale of the interval cannot be
+ * read. A listed count is null if it is not known.
+ */
 export type HistoryPoint = {
   from: number;
   to: number;
   floor: Record<'openRaw' | 'highRaw' | 'lowRaw' | 'closeRaw', bigint | null>;
-  volumeRaw: bigint;
+  volumeRaw: bigint | null;
   sales: number;
   listed: number | null;
 };

@@ -2,6 +2,7 @@
 // without a collection record.
 
 import type { Chains } from '../core/chains.ts';
+import { OTHER_CURRENCY } from '../core/sale-text.ts';
 import type { Queryable } from '../database/port.ts';
 import { listRecordedIds } from '../market/queries/collections.ts';
 import type { IntakeRecord, NumberedRecord } from './records/parse.ts';
@@ -138,9 +139,6 @@ function timeOf({ kind, row }: IntakeRecord): number | null {
   if (kind === 'listing') return row.listedAt;
   return kind === 'order' ? row.createdAt : null;
 }
-
-/** An amount and the symbol or address of its currency, as in `7000000 USDC`. */
-const OTHER_CURRENCY = /^\d[\d.,]*(?:e[+-]?\d+)? (?:\p{L}[\p{L}\d.]{1,19}|0x[0-9a-f]{40})$/iu;
 
 function judgeUnreadable(price: string): { code: WarningCode; value: string } {
   return { code: OTHER_CURRENCY.test(price) ? 'otherCurrency' : 'unreadablePrice', value: price };

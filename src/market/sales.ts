@@ -1,6 +1,7 @@
 // Reads completed sales, newest first. Sales whose price cannot be interpreted are left out of a page after it was read. So a page may be
 // short or empty although more pages follow.
 
+import type { AssetId } from '../core/address.ts';
 import type { Collection, CollectionLocation } from '../core/collection.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { Market } from './market.ts';
@@ -11,7 +12,7 @@ import { locationOf, resolveCollection } from './resolve-collection.ts';
 
 /** The position of the last row of a page. The next page begins after this position. */
 export type SalePosition = { soldAt: number; key: string };
-export type InterpretableSale = Sale & { raw: bigint };
+export type InterpretableSale = Sale & { asset: AssetId; raw: bigint };
 export type SalePage = { sales: InterpretableSale[]; next: SalePosition | null };
 
 /**
@@ -41,7 +42,7 @@ export async function readSales(
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   return {
-    sales: page.filter((sale): sale is InterpretableSale => sale.raw !== null),
+    sales: page.filter((sale): sale is InterpretableSale => sale.raw !== null && sale.asset !== null),
     next: rows.length > limit && last ? { soldAt: last.soldAt, key: last.key } : null,
   };
 }

@@ -38,6 +38,7 @@ export function toStoredSnapshot(
         volume: { allTime: analytics.volumeAllTime, sevenDay: null, twentyFourHour: null },
       },
       volumeRaw: facts.volumeRaw,
+      unread: facts.unread,
       coverage,
     },
     { decimals: chain?.decimals ?? null, snapshotVolume: null },

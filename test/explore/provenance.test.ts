@@ -19,7 +19,7 @@ const NAMES = [
   'listedCount',
   'rarity.rank',
 ];
-const UNKNOWN = { kind: 'unknown', source: null, at: null, complete: false, method: null };
+const UNKNOWN = { kind: 'unknown', source: null, at: null, complete: false, reason: null, method: null };
 const pathOf = (subject: TestCollection) => `/explore/v1/collections/${subject.slug}/provenance`;
 
 forEachMarket('provenance', {}, (market) => {
@@ -47,9 +47,23 @@ forEachMarket('provenance', {}, (market) => {
       subject.analytics({ volume: { allTime: 7, twentyFourHour: 1 }, at }),
     ]);
     const figures = await figuresOf(subject);
-    const analytics = { kind: 'reported', source: 'analytics', at, complete: true, method: null };
-    assert.deepEqual(figures['owners'], { kind: 'reported', source: 'stats', at, complete: true, method: null });
-    assert.deepEqual(figures['supply'], { kind: 'reported', source: 'stats', at, complete: true, method: null });
+    const analytics = { kind: 'reported', source: 'analytics', at, complete: true, reason: null, method: null };
+    assert.deepEqual(figures['owners'], {
+      kind: 'reported',
+      source: 'stats',
+      at,
+      complete: true,
+      reason: null,
+      method: null,
+    });
+    assert.deepEqual(figures['supply'], {
+      kind: 'reported',
+      source: 'stats',
+      at,
+      complete: true,
+      reason: null,
+      method: null,
+    });
     assert.deepEqual(figures['volume.allTime'], analytics);
     assert.deepEqual(figures['volume.twentyFourHour'], analytics);
     assert.deepEqual(figures['volume.sevenDay'], UNKNOWN);
@@ -58,7 +72,7 @@ forEachMarket('provenance', {}, (market) => {
   test('imported ranks have the kind `imported`, and are complete if each token has a rank', async () => {
     const subject = newCollection();
     await market.load([subject.collection(), subject.token('1', { rarityRank: 1 }), subject.token('2')]);
-    const ranks = { kind: 'imported', source: 'import', at: null, method: null };
+    const ranks = { kind: 'imported', source: 'import', at: null, reason: null, method: null };
     assert.deepEqual((await figuresOf(subject))['rarity.rank'], { ...ranks, complete: false });
     await market.load([subject.token('2', { rarityRank: 2 })]);
     market.advance(MINUTE_MS);
@@ -80,7 +94,13 @@ forEachMarket('provenance', {}, (market) => {
     };
     await until(soon, 60_000, 'the tokens have no ranks');
     const { at, ...ranks } = (await figuresOf(subject))['rarity.rank'] as any;
-    assert.deepEqual(ranks, { kind: 'imported', source: 'import', complete: true, method: 'information-content' });
+    assert.deepEqual(ranks, {
+      kind: 'imported',
+      source: 'import',
+      complete: true,
+      reason: null,
+      method: 'information-content',
+    });
     assert.ok(Date.parse(at) <= market.now());
     const { data } = await market.ok(`/v1/tokens/ethereum/${subject.address}/2`);
     assert.deepEqual(data.rarity, { rank: 1 });

@@ -165,34 +165,37 @@ forEachEngine('recorded responses of other operations', (engine) => {
     },
   );
 
-  test('a price in hexadecimal is kept as received and counts in no volume', needsPayloads(MESSAGE), async () => {
-    const { after } = JSON.parse(readPayload(MESSAGE));
-    assert.equal(after.price, '0x00b1a2bc2ec50000');
-    const record = {
-      kind: 'sale',
-      source: 'reservoir',
-      chain: 'ethereum',
-      contractAddress: after.contract,
-      tokenId: after.token_id,
-      price: after.price,
-      // The sale is an accepted bid, so the taker is the seller.
-      seller: after.taker,
-      buyer: after.maker,
-      timestamp: new Date(after.timestamp * 1_000).toISOString(),
-      tx: after.tx_hash,
-    };
-    const { summary, refused } = await runImport(toContext(db), toNdjson([record]));
-    assert.deepEqual([summary.inserted, refused], [1, []]);
-    assert.deepEqual(await db.query('select price, price_raw, buyer from indexer.sale'), [
-      { price: '0x00b1a2bc2ec50000', price_raw: null, buyer: after.maker },
-    ]);
-    assert.deepEqual(await db.query('select from indexer.sale_total'), []);
-    // The same message also has the price in decimal digits. In this form the price is interpreted, and the sale counts.
-    await runImport(toContext(db), toNdjson([{ ...record, price: after.currency_price, tx: after.block_hash }]));
-    assert.deepEqual(await db.query('select volume_raw::text as volume, sales::int as sales from indexer.sale_total'), [
-      { volume: '50000000000000000', sales: 1 },
-    ]);
-  });
+  test(
+    'a price in hexadecimal is kept as received, and its sale counts in the number of sales only',
+    needsPayloads(MESSAGE),
+    async () => {
+      const { after } = JSON.parse(readPayload(MESSAGE));
+      assert.equal(after.price, '0x00b1a2bc2ec50000');
+      const record = {
+        kind: 'sale',
+        source: 'reservoir',
+        chain: 'ethereum',
+        contractAddress: after.contract,
+        tokenId: after.token_id,
+        price: after.price,
+        // The sale is an accepted bid, so the taker is the seller.
+        seller: after.taker,
+        buyer: after.maker,
+        timestamp: new Date(after.timestamp * 1_000).toISOString(),
+        tx: after.tx_hash,
+      };
+      const { summary, refused } = await runImport(toContext(db), toNdjson([record]));
+      assert.deepEqual([summary.inserted, refused], [1, []]);
+      assert.deepEqual(await db.query('select price, price_raw, buyer from indexer.sale'), [
+        { price: '0x00b1a2bc2ec50000', price_raw: null, buyer: after.maker },
+      ]);
+      const sums = 'select volume_raw::text as volume, sales::int, unread::int from indexer.sale_total';
+      assert.deepEqual(await db.query(sums), [{ volume: '0', sales: 1, unread: 1 }]);
+      // The same message also has the price in decimal digits. In this form the price is interpreted, and the sale counts.
+      await runImport(toContext(db), toNdjson([{ ...record, price: after.currency_price, tx: after.block_hash }]));
+      assert.deepEqual(await db.query(sums), [{ volume: '50000000000000000', sales: 2, unread: 1 }]);
+    },
+  );
 });
 
 /** Replaces the JSON-RPC id of a recorded response by the id of the requests that the service sends. */

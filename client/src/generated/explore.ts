@@ -31,6 +31,8 @@ export type Activity = {
   orderId: string | null;
   /** An upper-case code for the service's own orders and sales, the lower-case source slug for others. */
   marketplace: string | null;
+  /** True for a sale from an account to itself. Such a sale has no part in volume, number of sales and history. False for any other change. */
+  self: boolean;
   /** Transaction hash or signature; null if unknown or off-chain. */
   tx: string | null;
   /** For `invalidate`: `owner`, `approval` or `counter`. For `reorg`: `correction` if a better record has replaced earlier records. Otherwise null. */
@@ -56,8 +58,8 @@ export type HistoryPoint = {
     /** The floor at the end of the interval, or the present floor if the interval has not ended. Null if none is known. */
     close: Price | null;
   };
-  /** The sum of the prices of the stored sales of the interval, in native units. */
-  volume: number;
+  /** The sum of the prices of the stored sales of the interval, in native units; null if the price or the currency of one of them cannot be read. */
+  volume: number | null;
   /** The number of the stored sales of the interval. */
   sales: number;
   /** The number of listed assets at the end of the interval; null if it is not known. */
@@ -118,6 +120,8 @@ export type ListedActivity = {
   orderId: string | null;
   /** An upper-case code for the service's own orders, the lower-case source slug for others; null if no marketplace is concerned. */
   marketplace: string | null;
+  /** True for a sale from an account to itself. Such a sale has no part in volume, number of sales and history. False for any other change. */
+  self: boolean;
   /** Transaction hash or signature; null if there is none. */
   tx: string | null;
   /** For `invalidate`: `owner`, `approval` or `counter`. For `reorg`: `correction` if a better record has replaced earlier records. Otherwise null. */
@@ -265,6 +269,8 @@ export type Provenance = {
     at: string | null;
     /** True if the figure covers all that its name says. An incomplete figure is served as null. For `rarity.rank`: true if each token has a rank. */
     complete: boolean;
+    /** Why the figure is null, such as `2 stored sales have a price or currency that cannot be read`. Null for a figure with a value, and if no source has stated the figure. */
+    reason: string | null;
     /** For `rarity.rank`: `information-content` if the service computed the ranks from the traits of the tokens, null if the source states the ranks. Null for every other figure. */
     method: string | null;
   }[];

@@ -30,6 +30,7 @@ export const EXAMPLE_ACTIVITY = {
   to: '0x92689952d9dba36f6202c79c1d2655ea78e8bfd3',
   orderId: null,
   marketplace: 'opensea',
+  self: false,
   tx: `0x${'7a'.repeat(32)}`,
   reason: null,
   voids: null,
@@ -72,6 +73,10 @@ export const ActivitySchema = Type.Object(
       'string',
       "An upper-case code for the service's own orders and sales, the lower-case source slug for others.",
     ),
+    self: Type.Boolean({
+      description:
+        'True for a sale from an account to itself. Such a sale has no part in volume, number of sales and history. False for any other change.',
+    }),
     tx: typeOrNull<string>('string', 'Transaction hash or signature; null if unknown or off-chain.'),
     reason: typeOrNull<string>(
       'string',
@@ -93,6 +98,11 @@ export const ActivitySchema = Type.Object(
   },
 );
 export type WireActivity = Static<typeof ActivitySchema>;
+
+/** Whether the change is a sale from an account to itself. */
+export function isSelfTrade({ kind, from, to }: Pick<ActivityRow, 'kind' | 'from' | 'to'>): boolean {
+  return kind === 'sale' && from !== null && from === to;
+}
 
 type ActivityRules = Pick<Market, 'chains' | 'serviceName' | 'custodyWallets'>;
 
@@ -120,6 +130,7 @@ export function toWireActivity(
     to: withoutCustody(event.to),
     orderId: event.orderId,
     marketplace: isOwn ? serviceName.toUpperCase() : event.marketplace,
+    self: isSelfTrade(event),
     tx: event.tx,
     reason: event.reason,
     voids: event.voids && event.voids.map(toOffset),

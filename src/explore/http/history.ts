@@ -7,7 +7,7 @@ import type { Chain } from '../../core/chains.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { toPrice } from '../../core/price.ts';
 import { parseTime } from '../../core/time.ts';
-import { closed, dateTime, ref, refOrNull } from '../../http/schema-builders.ts';
+import { closed, dateTime, ref, refOrNull, typeOrNull } from '../../http/schema-builders.ts';
 import { SerialisedJson } from '../../http/serialised-json.ts';
 import { collectionParams, countOrNull } from '../../market/http/collection-identity.ts';
 import { marketResponses } from '../../market/http/envelopes.ts';
@@ -44,10 +44,11 @@ export const HistoryPointSchema = Type.Object(
         ...closed,
       },
     ),
-    volume: Type.Number({
-      minimum: 0,
-      description: 'The sum of the prices of the stored sales of the interval, in native units.',
-    }),
+    volume: typeOrNull<number>(
+      'number',
+      'The sum of the prices of the stored sales of the interval, in native units; null if the price or the currency of one of them cannot be read.',
+      { minimum: 0 },
+    ),
     sales: Type.Integer({ minimum: 0, description: 'The number of the stored sales of the interval.' }),
     listed: countOrNull('The number of listed assets at the end of the interval; null if it is not known.'),
   },
@@ -166,7 +167,7 @@ function toPointsJson(points: readonly HistoryPoint[], chain: Chain): Serialised
     const toExtreme = (raw: bigint | null) => (raw === openRaw ? open : raw === closeRaw ? close : toFloor(raw));
     text +=
       `${text === '' ? '' : ','}{"from":"${begin}","to":"${end}","floor":{"open":${open},"high":${toExtreme(highRaw)},` +
-      `"low":${toExtreme(lowRaw)},"close":${close}},"volume":${toNativeNumber(volumeRaw, chain.decimals)},` +
+      `"low":${toExtreme(lowRaw)},"close":${close}},"volume":${volumeRaw === null ? null : toNativeNumber(volumeRaw, chain.decimals)},` +
       `"sales":${sales},"listed":${listed}}`;
     begin = end;
   }

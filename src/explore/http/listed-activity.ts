@@ -14,6 +14,7 @@ import type { PriceContext, WirePrice } from '../../market/http/price.ts';
 import { toPriceOrNull } from '../../market/http/price.ts';
 import type { Market } from '../../market/market.ts';
 import type { Activity } from '../activity.ts';
+import { isSelfTrade } from './activity.ts';
 import { toOffset } from '../stream/offset.ts';
 
 const offsetForm = { pattern: '^[0-9]{16}$' };
@@ -45,6 +46,10 @@ export const ListedActivitySchema = Type.Object(
       'string',
       "An upper-case code for the service's own orders, the lower-case source slug for others; null if no marketplace is concerned.",
     ),
+    self: Type.Boolean({
+      description:
+        'True for a sale from an account to itself. Such a sale has no part in volume, number of sales and history. False for any other change.',
+    }),
     tx: typeOrNull<string>('string', 'Transaction hash or signature; null if there is none.'),
     reason: typeOrNull<string>(
       'string',
@@ -79,6 +84,7 @@ export const ListedActivitySchema = Type.Object(
         to: null,
         orderId: 'ethereum-249-1764580800000',
         marketplace: 'opensea',
+        self: false,
         tx: null,
         reason: null,
         voids: null,
@@ -109,6 +115,7 @@ export function toListedActivity(market: Market, change: Activity, prices: Price
     to: toAccount(change.to),
     orderId: change.orderId,
     marketplace: isOwn ? prices.ownCode : change.marketplace,
+    self: isSelfTrade(change),
     tx: change.tx,
     reason: change.reason,
     voids: change.voids && change.voids.map(toOffset),

@@ -63,6 +63,11 @@ export const ProvenanceSchema = Type.Object(
               'True if the figure covers all that its name says. An incomplete figure is served as null. For `rarity.rank`: ' +
               'true if each token has a rank.',
           }),
+          reason: typeOrNull<string>(
+            'string',
+            'Why the figure is null, such as `2 stored sales have a price or currency that cannot be read`. Null for a figure with a value, and if ' +
+              'no source has stated the figure.',
+          ),
           method: typeOrNull<string>(
             'string',
             'For `rarity.rank`: `information-content` if the service computed the ranks from the traits of the tokens, null if the ' +
@@ -87,6 +92,7 @@ export const ProvenanceSchema = Type.Object(
             source: 'opensea',
             at: '2026-06-01T08:58:12.000Z',
             complete: true,
+            reason: null,
             method: null,
           },
           {
@@ -95,6 +101,7 @@ export const ProvenanceSchema = Type.Object(
             source: 'ethereum',
             at: '2026-06-01T08:59:47.000Z',
             complete: true,
+            reason: null,
             method: null,
           },
           {
@@ -103,9 +110,18 @@ export const ProvenanceSchema = Type.Object(
             source: 'ethereum',
             at: '2026-06-01T08:51:02.000Z',
             complete: true,
+            reason: null,
             method: RARITY_METHOD,
           },
-          { figure: 'volume.allTime', kind: 'unknown', source: null, at: null, complete: false, method: null },
+          {
+            figure: 'volume.allTime',
+            kind: 'unknown',
+            source: null,
+            at: null,
+            complete: false,
+            reason: '2 stored sales have a price or currency that cannot be read',
+            method: null,
+          },
         ],
       },
     ],
@@ -141,7 +157,7 @@ export function registerProvenanceRoute(app: FastifyInstance, context: ExploreCo
 }
 
 function toWireProvenance(
-  { floor, volume, sales, supply, owners, listedCount }: CollectionDetail,
+  { floor, volume, sales, unread, supply, owners, listedCount }: CollectionDetail,
   ranks: RankSource | null,
 ): WireProvenance {
   const figures: Record<FigureName, Provenance | null> = {
@@ -157,14 +173,37 @@ function toWireProvenance(
     listedCount,
     'rarity.rank': ranks && toRankProvenance(ranks),
   };
+  const reasons: Partial<Record<FigureName, string | null>> = {
+    'volume.allTime': toUnreadReason(unread.allTime),
+    'volume.sevenDay': toUnreadReason(unread.sevenDay),
+    'volume.twentyFourHour': toUnreadReason(unread.twentyFourHour),
+  };
   return {
     figures: FIGURES.map((figure) => {
       const known = figures[figure];
-      if (!known) return { figure, kind: 'unknown', source: null, at: null, complete: false, method: null };
+      if (!known) {
+        const reason = reasons[figure] ?? null;
+        return { figure, kind: 'unknown', source: null, at: null, complete: false, reason, method: null };
+      }
       const { kind, source, at, complete, method = null } = known;
-      return { figure, kind, source, at: at === null ? null : new Date(at).toISOString(), complete, method };
+      return {
+        figure,
+        kind,
+        source,
+        at: at === null ? null : new Date(at).toISOString(),
+        complete,
+        reason: null,
+        method,
+      };
     }),
   };
+}
+
+function toUnreadReason(unread: number): string | null {
+  if (unread === 0) return null;
+  return unread === 1
+    ? '1 stored sale has a price or currency that cannot be read'
+    : `${unread} stored sales have a price or currency that cannot be read`;
 }
 
 type Provenance = Pick<Figure<unknown>, 'kind' | 'source' | 'at' | 'complete'> & { method?: string };

@@ -24,7 +24,8 @@ export type IntervalEnd = { closeRaw: bigint | null; listed: number | null };
 /** The highest and the lowest floor of an interval, and its end. */
 export type MarketFigures = IntervalEnd & { highRaw: bigint | null; lowRaw: bigint | null };
 
-export type SaleFigures = { volumeRaw: bigint; sales: number };
+/** `volumeRaw` is null if a sale of the interval cannot be read. */
+export type SaleFigures = { volumeRaw: bigint | null; sales: number };
 
 /**
  * `before`: the floor and the number of listed assets just before the range. The keys of `market` and `sold` are the beginnings of
@@ -81,6 +82,7 @@ const INTERVAL_SQL = {
       groups: '',
     },
     sold: { columns: 'hour as at, volume_raw, sales', groups: '' },
+    unread: 'hour',
   },
   day: {
     changed: {
@@ -92,6 +94,7 @@ const INTERVAL_SQL = {
       columns: `date_trunc('day', hour, 'UTC') as at, sum(volume_raw) as volume_raw, sum(sales)::bigint as sales`,
       groups: 'group by 1',
     },
+    unread: `date_trunc('day', hour, 'UTC')`,
   },
 } as const satisfies Record<Interval, unknown>;
 
@@ -107,6 +110,7 @@ const decodeRange = rowDecoder('market_hour', {
   soldAt: column('sold_at', integers),
   volumes: textList(amount),
   sales: integers,
+  unreadAt: column('unread_at', integers),
   closeBefore: column('close_before', nullable(amount)),
   listedBefore: column('listed_before', nullable(safeInteger)),
 });
@@ -121,7 +125,7 @@ export async function readRangeFigures(
   collectionId: string,
   { interval, from, to }: { interval: Interval; from: number; to: number },
 ): Promise<RangeFigures> {
-  const { changed, sold } = INTERVAL_SQL[interval];
+  const { changed, sold, unread } = INTERVAL_SQL[interval];
   const ofRange = 'where collection_id = $1 and hour >= $2 and hour < $3';
   const [row = {}] = await db.query(
     `select * from (
@@ -132,13 +136,21 @@ export async function readRangeFigures(
        select ${textListSql('extract(epoch from at)::bigint')} as sold_at, ${textListSql('volume_raw')} as volumes,
          ${textListSql('sales')} as sales
        from (select ${sold.columns} from indexer.sale_hour ${ofRange} ${sold.groups}) as intervals
+<<<<<<< HEAD
      ) as sold left join (
        select ${KNOWN.close} as close_before, listed as listed_before from indexer.market_hour
+=======
+     ) as sold cross join (
+       select ${textListSql('extract(epoch from at)::bigint')} as unread_at
+       from (select distinct ${unread} as at from indexer.sale_hour ${ofRange} and unread > 0) as intervals
+     ) as unread left join (
+       select floor_close_raw as close_before, listed as listed_before from indexer.market_hour
+>>>>>>> bd7346b5 (sales: one rule for rows, sums and counts)
        where collection_id = $1 and hour < $2 order by hour desc limit 1
      ) as before on true`,
     [collectionId, new Date(from), new Date(to)],
   );
-  const { changedAt, highs, lows, closes, listed, soldAt, volumes, sales, ...before } = decodeRange(row);
+  const { changedAt, highs, lows, closes, listed, soldAt, volumes, sales, unreadAt, ...before } = decodeRange(row);
   const market = new Map<number, MarketFigures>();
   for (const [index, seconds] of changedAt.entries()) {
     market.set(seconds * 1_000, {
@@ -149,8 +161,10 @@ export async function readRangeFigures(
     });
   }
   const soldByTime = new Map<number, SaleFigures>();
+  const unreadTimes = new Set(unreadAt);
   for (const [index, seconds] of soldAt.entries()) {
-    soldByTime.set(seconds * 1_000, { volumeRaw: volumes[index] ?? 0n, sales: sales[index] ?? 0 });
+    const volumeRaw = unreadTimes.has(seconds) ? null : (volumes[index] ?? 0n);
+    soldByTime.set(seconds * 1_000, { volumeRaw, sales: sales[index] ?? 0 });
   }
   return { before: { closeRaw: before.closeBefore, listed: before.listedBefore }, market, sold: soldByTime };
 }

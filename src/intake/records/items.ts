@@ -3,6 +3,7 @@
 import type { Address } from '../../core/address.ts';
 import { parseAmount } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
+import { toKnownAccount } from '../../core/sale-text.ts';
 import type { NewListing } from '../../market/queries/listing-writes.ts';
 import type { NewSale } from '../../market/queries/sales.ts';
 import type { NewToken } from '../../market/queries/tokens.ts';
@@ -134,7 +135,7 @@ export function parseSaleRecord(context: RecordContext, fields: Fields): WithWri
   const price = requireField(readName, fields, 'price');
   checkLeadingZeros(fields, 'price', price);
   const listingId = readName(fields, 'listingId');
-  const sale = {
+  const written = {
     source,
     chain: chain.id,
     collectionId,
@@ -152,7 +153,9 @@ export function parseSaleRecord(context: RecordContext, fields: Fields): WithWri
     tx: readTransactionId(chain, fields, 'tx'),
     logIndex: readInteger(fields, 'logIndex', { max: LOG_INDEX_MAX }),
   };
-  return { key: toSaleKey(sale), ...sale };
+  // The key includes the accounts as they were written, so that it is the key of the same record in an earlier version.
+  const [seller, buyer] = [toKnownAccount(written.seller), toKnownAccount(written.buyer)];
+  return { key: toSaleKey(written), ...written, seller, buyer };
 }
 
 const SHORT_EVM_ADDRESS = /^0x[0-9a-f]{1,39}$/i;

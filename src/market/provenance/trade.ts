@@ -12,10 +12,13 @@ export type WindowName = keyof Windows<unknown>;
 /** Volumes in native units. */
 export type TradeRecord = { at: number; volume: Windows<number | null>; sales: Windows<number | null> };
 
-/** `sums` are computed from all stored sales. Their volumes are in base units. */
+/**
+ * `sums` are computed from all stored sales. Their volumes are in base units. `unread`: how many of the counted sales have a price or a currency that
+ * cannot be read. Such a sale has no part in the volume, so the volume is then not the volume of all sales.
+ */
 export type TradeFacts = {
   record: TradeRecord | null;
-  sums: { volumeRaw: Windows<bigint>; sales: Windows<number> };
+  sums: { volumeRaw: Windows<bigint>; sales: Windows<number>; unread: Windows<number> };
   /** Coverage of the subject `sales`. */
   coverage: readonly Coverage[];
 };
@@ -23,20 +26,26 @@ export type TradeFacts = {
 /** `decimals` is null when the chain of the collection is unknown. Sums in base units then cannot be converted to native units. */
 export type TradeContext = { decimals: number | null; snapshotVolume: number | null };
 
-export type TradeFigures = { volume: Windows<Figure<number> | null>; sales: Windows<Figure<number> | null> };
+/** `unread`: see `TradeFacts`. */
+export type TradeFigures = {
+  volume: Windows<Figure<number> | null>;
+  sales: Windows<Figure<number> | null>;
+  unread: Windows<number>;
+};
 
 const UNKNOWN: Windows<null> = { allTime: null, sevenDay: null, twentyFourHour: null };
+const NOTHING_UNREAD: Windows<number> = { allTime: 0, sevenDay: 0, twentyFourHour: 0 };
 
 /** `facts` is null when they could not be read. Then nothing is known. */
 export function toTradeFigures(facts: TradeFacts | null, context: TradeContext, now: number): TradeFigures {
-  if (!facts) return { volume: UNKNOWN, sales: UNKNOWN };
+  if (!facts) return { volume: UNKNOWN, sales: UNKNOWN, unread: NOTHING_UNREAD };
   const { record, sums, coverage } = facts;
   const { decimals } = context;
   const window = (name: WindowName) => ({ name, coverage, record, now });
   const volumeOf = (name: WindowName) =>
     chooseTrade(window(name), {
       reported: record?.volume,
-      counted: decimals === null ? null : toNativeNumber(sums.volumeRaw[name], decimals),
+      counted: toCountedVolume(sums.volumeRaw[name], sums.unread[name], decimals),
       snapshot: name === 'allTime' ? context.snapshotVolume : null,
     });
   const salesOf = (name: WindowName) =>
@@ -48,24 +57,31 @@ export function toTradeFigures(facts: TradeFacts | null, context: TradeContext, 
       twentyFourHour: volumeOf('twentyFourHour'),
     },
     sales: { allTime: salesOf('allTime'), sevenDay: salesOf('sevenDay'), twentyFourHour: salesOf('twentyFourHour') },
+    unread: sums.unread,
   };
+}
+
+/** Null if the volume in native units is not known. */
+function toCountedVolume(volumeRaw: bigint, unread: number, decimals: number | null): number | null {
+  return decimals === null || unread > 0 ? null : toNativeNumber(volumeRaw, decimals);
 }
 
 /** The facts from which `toVolumeFigure` chooses the all-time volume. */
 export type VolumeFacts = {
   record: Pick<TradeRecord, 'at' | 'volume'> | null;
   volumeRaw: bigint;
+  unread: number;
   coverage: readonly Coverage[];
 };
 
 /** Returns the all-time volume in native units, chosen by the same rule as in `toTradeFigures`. */
 export function toVolumeFigure(facts: VolumeFacts, context: TradeContext, now: number): Figure<number> | null {
-  const { record, volumeRaw, coverage } = facts;
+  const { record, volumeRaw, unread, coverage } = facts;
   return chooseTrade(
     { name: 'allTime', coverage, record, now },
     {
       reported: record?.volume,
-      counted: context.decimals === null ? null : toNativeNumber(volumeRaw, context.decimals),
+      counted: toCountedVolume(volumeRaw, unread, context.decimals),
       snapshot: context.snapshotVolume,
     },
   );
@@ -74,14 +90,16 @@ export function toVolumeFigure(facts: VolumeFacts, context: TradeContext, now: n
 /**
  * Compares the volume of the last 24 hours with the volume of the 24 hours before, and the volume of the last seven days with the volume of
  * the seven days before. A change of 0.05 means 5 % more. A change is null if one of its two volumes is unknown or was not counted from
- * stored sales, or if the earlier volume is zero. `doubleRaw`: the volumes of the last 48 hours and of the last 14 days.
+ * stored sales, or if the earlier volume is zero. `doubleRaw`: the volumes of the last 48 hours and of the last 14 days, null if unknown.
  */
 export function toVolumeChanges(
   { sums, coverage }: TradeFacts,
-  { figures, doubleRaw, now }: { figures: TradeFigures; doubleRaw: Record<ShortWindow, bigint>; now: number },
+  { figures, doubleRaw, now }: { figures: TradeFigures; doubleRaw: Record<ShortWindow, bigint | null>; now: number },
 ): Record<ShortWindow, number | null> {
   const changeOf = (name: ShortWindow) => {
-    const before = doubleRaw[name] - sums.volumeRaw[name];
+    const double = doubleRaw[name];
+    if (double === null) return null;
+    const before = double - sums.volumeRaw[name];
     const covered = toCounted(coverage, before, {
       subject: 'sales',
       since: now - 2 * WINDOW_MS[name],

@@ -10,7 +10,7 @@ import type { TradeFacts, VolumeFacts, Windows } from '../provenance/trade.ts';
 import { coverageList, coverageSql } from './coverage.ts';
 import type { ObservedRecord } from './newest-record.ts';
 import { listRecordFloors, upsertNewest } from './newest-record.ts';
-import { TRADED } from './sales.ts';
+import { IS_COUNTED, saleSumsSql, SUM_COLUMNS } from './sale-rule.ts';
 import { homeSql, narrowToOne } from './figures.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -31,6 +31,9 @@ const decodeAnalytics = rowDecoder('collection_analytics', {
   countAll: column('count_all', safeInteger),
   countWeek: column('count_week', safeInteger),
   countDay: column('count_day', safeInteger),
+  unreadAll: column('unread_all', safeInteger),
+  unreadWeek: column('unread_week', safeInteger),
+  unreadDay: column('unread_day', safeInteger),
   coverage: coverageList,
 });
 
@@ -46,8 +49,9 @@ export async function listTradeFacts(
   const rows = await db.query(
     narrowToOne(
       `with found as materialized (
-       select home.collection_id as id, record.*, total.volume_raw as sum_all, total.sales as count_all,
-         week.volume_raw as sum_week, week.sales as count_week, day.volume_raw as sum_day, day.sales as count_day,
+       select home.collection_id as id, record.*, total.volume_raw as sum_all, total.sales as count_all, total.unread as unread_all,
+         week.volume_raw as sum_week, week.sales as count_week, week.unread as unread_week,
+         day.volume_raw as sum_day, day.sales as count_day, day.unread as unread_day,
          ${coverageSql('home.collection_id', ['sales'])} as coverage
        from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
        left join lateral (${RECORD}) as record on true
@@ -57,7 +61,8 @@ export async function listTradeFacts(
      )
      select wanted.id, found.at, ${RECORD_COLUMNS}, coalesce(sum_all, 0) as sum_all, coalesce(count_all, 0) as count_all,
        coalesce(sum_week, 0) as sum_week, coalesce(count_week, 0) as count_week, coalesce(sum_day, 0) as sum_day,
-       coalesce(count_day, 0) as count_day, coalesce(coverage, '[]') as coverage
+       coalesce(count_day, 0) as count_day, coalesce(unread_all, 0) as unread_all, coalesce(unread_week, 0) as unread_week,
+       coalesce(unread_day, 0) as unread_day, coalesce(coverage, '[]') as coverage
      from unnest($1::text[]) as wanted (id) left join found on found.id = wanted.id`,
       collectionIds,
     ),
@@ -68,22 +73,23 @@ export async function listTradeFacts(
 
 const decodeSums = rowDecoder('sale_hour', {
   id: text,
-  sumTwoWeeks: column('sum_two_weeks', amount),
-  sumTwoDays: column('sum_two_days', amount),
+  sumTwoWeeks: column('sum_two_weeks', nullable(amount)),
+  sumTwoDays: column('sum_two_days', nullable(amount)),
 });
 
 /**
  * The volumes of windows of double length, in base units, by collection id: `sevenDay` is the volume of the last 14 days, and
- * `twentyFourHour` is the volume of the last two days. The windows end at `now`.
+ * `twentyFourHour` is the volume of the last two days. The windows end at `now`. Null if a sale of the window cannot be read.
  */
 export async function listDoubleWindows(
   db: Queryable,
   collectionIds: readonly string[],
   now: number,
-): Promise<Map<string, { sevenDay: bigint; twentyFourHour: bigint }>> {
+): Promise<Map<string, { sevenDay: bigint | null; twentyFourHour: bigint | null }>> {
   const rows = await db.query(
     narrowToOne(
-      `select home.collection_id as id, two_weeks.volume_raw as sum_two_weeks, two_days.volume_raw as sum_two_days
+      `select home.collection_id as id, case when two_weeks.unread = 0 then two_weeks.volume_raw end as sum_two_weeks,
+       case when two_days.unread = 0 then two_days.volume_raw end as sum_two_days
      from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
      cross join lateral (${windowSql('$2', '$3')}) as two_weeks
      cross join lateral (${windowSql('$4', '$5')}) as two_days`,
@@ -108,14 +114,19 @@ const RECORD = `select at, ${RECORD_COLUMNS} from indexer.collection_analytics w
 
 /**
  * SQL that sums the trade in a window, of the collection that `homeSql` joins. It adds the stored sums of the full hours, and the single
- * sales between the start of the window and its first full hour.
+ * sales between the start of the window and its first full hour. The unread sales have an index of their own, so that the other sums are read from
+ * the index alone.
  */
 function windowSql(start: string, firstHour: string): string {
-  return `select coalesce(sum(volume_raw), 0) as volume_raw, coalesce(sum(sales), 0)::bigint as sales from (
-    select volume_raw, sales from indexer.sale_hour where collection_id = home.collection_id and hour >= ${firstHour}
+  return `select coalesce(sum(volume_raw), 0) as volume_raw, coalesce(sum(sales), 0)::bigint as sales,
+    coalesce(sum(unread), 0)::bigint as unread from (
+    select volume_raw, sales, 0 as unread from indexer.sale_hour where collection_id = home.collection_id and hour >= ${firstHour}
     union all
-    select sum(price_raw), count(*) from indexer.sale
-    where collection_id = home.collection_id and sold_at >= ${start} and sold_at < ${firstHour} and ${TRADED}
+    select 0, 0, unread from indexer.sale_hour where collection_id = home.collection_id and hour >= ${firstHour} and unread > 0
+    union all
+    select ${SUM_COLUMNS} from (
+      select ${saleSumsSql()} from indexer.sale
+      where collection_id = home.collection_id and sold_at >= ${start} and sold_at < ${firstHour} and ${IS_COUNTED}) as first_hour
   ) as parts`;
 }
 
@@ -127,6 +138,7 @@ function toTradeFacts(row: ReturnType<typeof decodeAnalytics>): TradeFacts {
     sums: {
       volumeRaw: { allTime: row.sumAll, sevenDay: row.sumWeek, twentyFourHour: row.sumDay },
       sales: { allTime: row.countAll, sevenDay: row.countWeek, twentyFourHour: row.countDay },
+      unread: { allTime: row.unreadAll, sevenDay: row.unreadWeek, twentyFourHour: row.unreadDay },
     },
     coverage: row.coverage,
   };
@@ -139,6 +151,7 @@ const decodeVolume = rowDecoder('collection_analytics', {
   sevenDay: column('volume_seven_day', nullable(double)),
   twentyFourHour: column('volume_day', nullable(double)),
   volumeRaw: column('volume_raw', amount),
+  unread: safeInteger,
   coverage: coverageList,
 });
 
@@ -153,21 +166,21 @@ export async function listVolumeFacts(
   const rows = await db.query(
     narrowToOne(
       `with found as materialized (
-       select home.collection_id as id, record.*, total.volume_raw, ${coverageSql('home.collection_id', ['sales'])} as coverage
+       select home.collection_id as id, record.*, total.volume_raw, total.unread, ${coverageSql('home.collection_id', ['sales'])} as coverage
        from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
        left join lateral (${RECORD}) as record on true
        left join lateral (select * from indexer.sale_total where collection_id = home.collection_id limit 1) as total on true
      )
-     select wanted.id, at, ${RECORD_COLUMNS}, coalesce(volume_raw, 0) as volume_raw, coalesce(coverage, '[]') as coverage
+     select wanted.id, at, ${RECORD_COLUMNS}, coalesce(volume_raw, 0) as volume_raw, coalesce(unread, 0) as unread, coalesce(coverage, '[]') as coverage
      from unnest($1::text[]) as wanted (id) left join found on found.id = wanted.id`,
       collectionIds,
     ),
     [collectionIds],
   );
   return new Map(
-    rows.map(decodeVolume).map(({ id, at, volumeRaw, coverage, ...volume }) => {
+    rows.map(decodeVolume).map(({ id, at, volumeRaw, unread, coverage, ...volume }) => {
       const record = at === null ? null : { at, volume };
-      return [id, { record, volumeRaw, coverage }];
+      return [id, { record, volumeRaw, unread, coverage }];
     }),
   );
 }

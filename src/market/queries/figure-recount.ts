@@ -4,7 +4,7 @@
 import type { Queryable } from '../../database/port.ts';
 import { column, nullable, rowDecoder, text } from '../../database/rows.ts';
 import { LISTED } from './figures.ts';
-import { TRADED } from './sales.ts';
+import { IS_COUNTED, saleSumsSql } from './sale-rule.ts';
 
 /**
  * A figure whose stored value differs from the count. `row` names the asset, the holder or the hour; null for a figure of the collection
@@ -28,6 +28,9 @@ export const decodeFigureDifference = rowDecoder('figure difference', {
 
 /** `prefix`: how the ids of the collections begin; empty for all collections. `now` in milliseconds. At most `limit` differences. */
 export type RecountScope = { prefix: string; now: number; limit: number };
+
+const sumsTextSql = (row: string) =>
+  `coalesce(${row}.volume_raw, 0) || ' in ' || coalesce(${row}.sales, 0) || ', unread: ' || coalesce(${row}.unread, 0)`;
 
 /** Returns the figures that differ from a count of the indexer's rows. The ranking keys are not compared. */
 export async function listFigureDifferences(
@@ -62,8 +65,8 @@ export async function listFigureDifferences(
      ), figures as (
        select * from indexer.collection_figures where starts_with(collection_id, $1)
      ), hours as (
-       select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
-       from indexer.sale where starts_with(collection_id, $1) and ${TRADED} group by 1, 2
+       select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, ${saleSumsSql()}
+       from indexer.sale where starts_with(collection_id, $1) and ${IS_COUNTED} group by 1, 2
      ), differences as (
        select coalesce(stored.collection_id, counted.collection_id) as collection_id, 'listed asset' as figure,
          coalesce(stored.asset, counted.asset) as row, stored.listing_key::text as stored, counted.key::text as counted
@@ -98,16 +101,14 @@ export async function listFigureDifferences(
        from figures left join (select collection_id, count(*) as owners from stored_holder group by 1) as counted using (collection_id)
        union all
        select coalesce(stored.collection_id, counted.collection_id), 'volume of hour', coalesce(stored.hour, counted.hour)::text,
-         coalesce(stored.volume_raw, 0)::text || ' in ' || coalesce(stored.sales, 0),
-         coalesce(counted.volume_raw, 0)::text || ' in ' || coalesce(counted.sales, 0)
+         ${sumsTextSql('stored')}, ${sumsTextSql('counted')}
        from (select * from indexer.sale_hour where starts_with(collection_id, $1)) as stored
        full join hours as counted on counted.collection_id = stored.collection_id and counted.hour = stored.hour
        union all
        select coalesce(stored.collection_id, counted.collection_id), 'volume of all time', null,
-         coalesce(stored.volume_raw, 0)::text || ' in ' || coalesce(stored.sales, 0),
-         coalesce(counted.volume_raw, 0)::text || ' in ' || coalesce(counted.sales, 0)
+         ${sumsTextSql('stored')}, ${sumsTextSql('counted')}
        from (select * from indexer.sale_total where starts_with(collection_id, $1)) as stored
-       full join (select collection_id, sum(volume_raw) as volume_raw, sum(sales) as sales from hours group by 1) as counted
+       full join (select collection_id, sum(volume_raw) as volume_raw, sum(sales) as sales, sum(unread) as unread from hours group by 1) as counted
          on counted.collection_id = stored.collection_id
      )
      select * from differences where stored is distinct from counted

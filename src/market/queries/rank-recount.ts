@@ -6,7 +6,7 @@ import type { Queryable } from '../../database/port.ts';
 import type { FigureDifference, RecountScope } from './figure-recount.ts';
 import { decodeFigureDifference } from './figure-recount.ts';
 import { LISTED } from './figures.ts';
-import { TRADED } from './sales.ts';
+import { IS_COUNTED, saleSumsSql } from './sale-rule.ts';
 
 /** The ranking keys whose stored value is wrong at the time `now`. */
 export async function listRankDifferences(
@@ -34,11 +34,11 @@ export async function listRankDifferences(
          select from indexer.own_asset as own where own.collection_id = listing.collection_id and own.asset = listing.asset)
        group by collection_id
      ), sold as (
-       select collection_id, sum(price_raw) as volume_raw from indexer.sale
-       where starts_with(collection_id, $1) and ${TRADED} group by collection_id
+       select collection_id, ${saleSumsSql()} from indexer.sale
+       where starts_with(collection_id, $1) and ${IS_COUNTED} group by collection_id
      ), facts as (
        select figures.*, decimals, least(own_floor_raw, mirrored.floor_raw) as listed_floor_raw,
-         (coalesce(sold.volume_raw, 0)::text || 'e-' || decimals)::float8 as volume,
+         case when coalesce(sold.unread, 0) = 0 then (coalesce(sold.volume_raw, 0)::text || 'e-' || decimals)::float8 end as volume,
          sales.chain_until > day.start or sales.scan_until > day.start as is_read, sales.imported_until is not null as is_imported,
          case when listings.scanned then listings.scan_until > half_hour.start
            else listings.chain_until > half_hour.start or listings.imported_until is not null end as is_empty,

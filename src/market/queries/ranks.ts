@@ -44,6 +44,7 @@ const decodeFigures = rowDecoder('collection_figures', {
   ownListedAssets: column('own_listed_assets', safeInteger),
   mirroredAssets: column('listed_assets', safeInteger),
   volumeRaw: column('volume_raw', amount),
+  unread: safeInteger,
   coverage: coverageList,
 });
 const decodeRecords = rowDecoder('collection_figures', {
@@ -76,7 +77,7 @@ export async function listRankFacts(tx: Queryable, collectionIds: readonly strin
        analytics.at as analytics_at,
        analytics.floor_raw as analytics_floor_raw, analytics.volume_all_time, analytics.volume_seven_day,
        analytics.volume_day, stats.at as stats_at, stats.floor_raw as stats_floor_raw, stats.listed_count,
-       coalesce(total.volume_raw, 0) as volume_raw, ${coverageSql('figures.collection_id', ['listings', 'sales'])} as coverage
+       coalesce(total.volume_raw, 0) as volume_raw, coalesce(total.unread, 0) as unread, ${coverageSql('figures.collection_id', ['listings', 'sales'])} as coverage
      from unnest($1::text[]) as wanted (id)
      cross join lateral (
        select * from indexer.collection_figures where collection_id = wanted.id and recorded group by collection_id) as figures

@@ -8,8 +8,16 @@ import type { CollectionAsset } from './figures.ts';
 import { tokenFiguresSql } from './figures.ts';
 import { copyReportedTraits } from './reported-traits.ts';
 import type { ListingKey } from './listing-changes.ts';
+import { IS_COUNTED, saleSumsSql } from './sale-rule.ts';
 import type { SaleKey } from './sales.ts';
-import { ADD_TO_SUMS, deleteSales, insertRestoredSaleChanges, IS_WANTED_SALE, toWanted, TRADED } from './sales.ts';
+import {
+  ADD_TO_SUMS,
+  deleteSales,
+  insertRestoredSaleChanges,
+  IS_WANTED_SALE,
+  SUMMED_COLUMNS,
+  toWanted,
+} from './sales.ts';
 
 /** `image`: the earlier values of the columns that the import changed, as JSON text. */
 type Earlier = { image: string };
@@ -37,11 +45,10 @@ export async function restoreSales(tx: Queryable, rows: readonly (SaleKey & Earl
        update indexer.sale as stored set ${assign(SALE_COLUMNS)}
        from earlier where earlier.collection_id = stored.collection_id and earlier.key = stored.key returning stored.*
      ), counted as (
-       select -1 as sign, collection_id, sold_at, price_raw, seller from before
-       union all select 1, collection_id, sold_at, price_raw, seller from restored
+       select -1 as sign, ${SUMMED_COLUMNS} from before union all select 1, ${SUMMED_COLUMNS} from restored
      ), summed as (
-       select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(sign * price_raw) as volume_raw, sum(sign) as sales
-       from counted where ${TRADED} group by collection_id, hour order by collection_id, hour
+       select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, ${saleSumsSql('sign')}
+       from counted where ${IS_COUNTED} group by collection_id, hour order by collection_id, hour
      ), ${ADD_TO_SUMS}
      select count(*) from restored`,
     [...toWanted(rows), rows.map(({ image }) => image)],

@@ -9,6 +9,7 @@ import {
   boolean,
   column,
   integer,
+  knownAccount,
   nullable,
   rowDecoder,
   text,
@@ -19,6 +20,7 @@ import { toRowSource } from '../../database/row-source.ts';
 import type { PreparedRows, RowForm, UpsertCounts } from '../../database/upsert.ts';
 import { prepareRows, upsertRows } from '../../database/upsert.ts';
 import { recordNothing } from '../../database/write-recording.ts';
+import { IS_COUNTED, saleSumsSql, SUM_COLUMNS, UNKNOWN_PRICE } from './sale-rule.ts';
 
 /** `raw` is the price in base units; null when the recorded price cannot be interpreted. Times in milliseconds. */
 export type Sale = {
@@ -26,7 +28,8 @@ export type Sale = {
   source: string;
   collectionId: string;
   chain: string;
-  asset: AssetId;
+  /** Null for a bundle. */
+  asset: SoldAsset;
   raw: bigint | null;
   seller: string | null;
   buyer: string | null;
@@ -38,43 +41,44 @@ export type Sale = {
 /** The source of a sale that was read from a chain and whose marketplace is not known. */
 export const UNKNOWN_SOURCE = 'unknown';
 
-/**
- * The price of a sale that was read from a chain, if the logs do not give the price. Such a sale does not replace the report of a
- * marketplace, because the report has the price.
- */
-export const UNKNOWN_PRICE = 'unknown';
-
 /** How the column `asset` stores a bundle: a sale of several tokens at one price. */
 export const BUNDLE = '';
 
-const COLUMNS = `key, source, collection_id, chain, asset, price_raw, seller, buyer, sold_at, listing_id, tx`;
+const COLUMNS = `key, source, collection_id, chain, nullif(asset, '${BUNDLE}') as asset, price_raw, seller, buyer, sold_at, listing_id, tx`;
 
 const decodeSale: (row: Row) => Sale = rowDecoder('sale', {
   key: text,
   source: text,
   collectionId: column('collection_id', text),
   chain: text,
-  asset: assetId,
+  asset: nullable(assetId),
   raw: column('price_raw', nullable(amount)),
-  seller: nullable(text),
-  buyer: nullable(text),
+  seller: knownAccount,
+  buyer: knownAccount,
   soldAt: column('sold_at', timestamp),
   listingId: column('listing_id', nullable(text)),
   tx: nullable(text),
 });
 
 /**
- * Newest first; with `before`, only older sales; with `asset`, only sales of this token. Bundles are left out, because the price of a bundle is
- * not the price of one token. Sales whose price cannot be interpreted are included.
+ * Newest first; with `before`, only older sales; with `asset`, only sales of this token. Bundles are left out unless `withBundles` is true, because the
+ * price of a bundle is not the price of one token. Sales whose price cannot be interpreted are included.
  */
 export async function listSales(
   db: Queryable,
   collectionId: string,
-  options: { limit: number; before: { soldAt: number; key: string } | null; asset?: AssetId | null },
+  options: {
+    limit: number;
+    before: { soldAt: number; key: string } | null;
+    asset?: AssetId | null;
+    withBundles?: boolean;
+  },
 ): Promise<Sale[]> {
-  const { limit, before, asset = null } = options;
+  const { limit, before, asset = null, withBundles = false } = options;
   const params: unknown[] = [collectionId, limit];
-  const conditions = ['collection_id = $1', asset === null ? `asset <> '${BUNDLE}'` : `asset = $${params.push(asset)}`];
+  const conditions = ['collection_id = $1'];
+  if (asset !== null) conditions.push(`asset = $${params.push(asset)}`);
+  else if (!withBundles) conditions.push(`asset <> '${BUNDLE}'`);
   if (before) {
     conditions.push(`(sold_at, key) < ($${params.push(new Date(before.soldAt))}, $${params.push(before.key)}::uuid)`);
   }
@@ -134,23 +138,20 @@ export type NewSale = {
   isPast?: boolean;
 };
 
-/**
- * Selects sales that count in volume and number of sales: the price is above zero, and the sale is not a mint. The seller of a mint is the
- * zero address, so a sale whose seller is unknown does not count as a mint.
- */
-export const TRADED = `price_raw > 0 and (seller is null or seller !~ '^(0x0+|1{32})$')`;
+/** The columns of a sale from which the sums are made. */
+export const SUMMED_COLUMNS = 'collection_id, sold_at, price, price_raw, seller, buyer, block_number';
 
 /** Common table expressions that add the rows of `summed` to the stored sums. `summed` has one row for each collection and hour. */
 export const ADD_TO_SUMS = `hours as (
-        insert into indexer.sale_hour as stored (collection_id, hour, volume_raw, sales)
-        select collection_id, hour, volume_raw, sales from summed
-        on conflict (collection_id, hour) do update
-          set volume_raw = stored.volume_raw + excluded.volume_raw, sales = stored.sales + excluded.sales
+        insert into indexer.sale_hour as stored (collection_id, hour, ${SUM_COLUMNS})
+        select collection_id, hour, ${SUM_COLUMNS} from summed
+        on conflict (collection_id, hour) do update set volume_raw = stored.volume_raw + excluded.volume_raw,
+          sales = stored.sales + excluded.sales, unread = stored.unread + excluded.unread
       ), totals as (
-        insert into indexer.sale_total as stored (collection_id, volume_raw, sales)
-        select collection_id, sum(volume_raw), sum(sales) from summed group by collection_id order by collection_id
-        on conflict (collection_id) do update
-          set volume_raw = stored.volume_raw + excluded.volume_raw, sales = stored.sales + excluded.sales
+        insert into indexer.sale_total as stored (collection_id, ${SUM_COLUMNS})
+        select collection_id, sum(volume_raw), sum(sales), sum(unread) from summed group by collection_id order by collection_id
+        on conflict (collection_id) do update set volume_raw = stored.volume_raw + excluded.volume_raw,
+          sales = stored.sales + excluded.sales, unread = stored.unread + excluded.unread
       )`;
 
 const SALE_CHANGE_COLUMNS = `kind, at, chain, collection_id, asset, price_raw, from_account, to_account, order_id, marketplace, tx,
@@ -253,7 +254,7 @@ export async function upsertSales(
         update indexer.sale as stored set listing_id = coalesce(stored.listing_id, incoming.listing_id),
           source = case when stored.source = '${UNKNOWN_SOURCE}' then incoming.source else stored.source end
         from incoming where incoming.block_number is null and incoming.log_index is null and ${IS_NAMED}
-        returning false as inserted, stored.collection_id, stored.sold_at, stored.price_raw, stored.seller, stored.key as sale_key${recording.returning}
+        returning false as inserted, ${SUMMED_COLUMNS.replaceAll(/\w+/g, 'stored.$&')}, stored.key as sale_key${recording.returning}
       ), added as (
         insert into indexer.sale as stored (key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at,
           listing_id, tx, log_index, block_number)
@@ -261,12 +262,12 @@ export async function upsertSales(
         from incoming
         where key not in (select key from known)
         on conflict do nothing
-        returning true as inserted, collection_id, sold_at, price_raw, seller, key as sale_key${recording.returning}
+        returning true as inserted, ${SUMMED_COLUMNS}, key as sale_key${recording.returning}
       ), ${isNews ? RECORD_SALES : ''} upserted as (
         select * from added union all select * from named
       ), summed as (
-        select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
-        from added where ${TRADED} group by collection_id, hour order by collection_id, hour
+        select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, ${saleSumsSql()}
+        from added where ${IS_COUNTED} group by collection_id, hour order by collection_id, hour
       ), ${ADD_TO_SUMS}`,
   });
 }
@@ -454,21 +455,14 @@ export async function deleteSales(
 ): Promise<{ collectionId: string; sales: number }[]> {
   const rows = await tx.query(
     `with deleted as (
-       delete from indexer.sale where ${condition} returning key, chain, collection_id, sold_at, price_raw, seller
+       delete from indexer.sale where ${condition} returning key, chain, ${SUMMED_COLUMNS}
      ), taken_back as (
        insert into indexer.market_change (kind, at, chain, reason, facts)
        select 'reorg', date_trunc('milliseconds', now()), chain, 'correction', array_agg(key::text) from deleted where ${isRecorded} group by chain
      ), summed as (
-       select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, sum(price_raw) as volume_raw, count(*) as sales
-       from deleted where ${TRADED} group by collection_id, hour
-     ), hours as (
-       update indexer.sale_hour as stored set volume_raw = stored.volume_raw - summed.volume_raw, sales = stored.sales - summed.sales
-       from summed where stored.collection_id = summed.collection_id and stored.hour = summed.hour
-     ), totals as (
-       update indexer.sale_total as stored set volume_raw = stored.volume_raw - summed.volume_raw, sales = stored.sales - summed.sales
-       from (select collection_id, sum(volume_raw) as volume_raw, sum(sales) as sales from summed group by collection_id) as summed
-       where stored.collection_id = summed.collection_id
-     )
+       select collection_id, date_trunc('hour', sold_at, 'UTC') as hour, ${saleSumsSql('-1')}
+       from deleted where ${IS_COUNTED} group by collection_id, hour order by collection_id, hour
+     ), ${ADD_TO_SUMS}
      select collection_id, count(*)::int as sales from deleted group by collection_id`,
     params,
   );

@@ -21,6 +21,8 @@ export type SnapshotFacts = {
   stats: { at: number; floorRaw: bigint | null; owners: number | null; supply: number | null } | null;
   analytics: { at: number; floorRaw: bigint | null; volumeAllTime: number | null } | null;
   volumeRaw: bigint;
+  /** How many of the stored sales cannot be read. */
+  unread: number;
   coverage: Coverage[];
 };
 
@@ -32,6 +34,7 @@ const decodeFigures = rowDecoder('collection_figures', {
   chainTokens: column('chain_tokens', safeInteger),
   holders: safeInteger,
   volumeRaw: column('volume_raw', amount),
+  unread: safeInteger,
   coverage: coverageList,
 });
 const decodeStats = rowDecoder('collection_stats', {
@@ -60,7 +63,7 @@ function decodeFacts(row: Row): SnapshotFacts {
 export async function listSnapshotFacts(db: Queryable, collectionIds: readonly string[]): Promise<SnapshotFacts[]> {
   const rows = await db.query(
     `select figures.collection_id, figures.mirror_floor_raw, figures.own_floor_raw, figures.tokens, figures.chain_tokens,
-       figures.holders, coalesce(total.volume_raw, 0) as volume_raw,
+       figures.holders, coalesce(total.volume_raw, 0) as volume_raw, coalesce(total.unread, 0) as unread,
        stats.at as stats_at, stats.floor_raw as stats_floor_raw, stats.owners, stats.supply,
        analytics.at as analytics_at, analytics.floor_raw as analytics_floor_raw, analytics.volume_all_time,
        ${coverageSql('figures.collection_id', ['listings', 'sales', 'tokens', 'owners'])} as coverage

@@ -114,11 +114,11 @@ export function describeComputedStats(market: TestMarket): void {
         sold(6, 7 * DAY_MS + 1),
         sold(7, 400 * DAY_MS),
         subject.sale('8', 0, { timestamp: market.ago(DAY_MS - 2) }),
-        subject.sale('9', 'unknown', { timestamp: market.ago(DAY_MS - 2) }),
+        subject.sale('9', '5 USDC', { timestamp: market.ago(DAY_MS - 2) }),
       ]);
       const { volume, sales } = await statsOf(subject);
       assert.deepEqual(volume, { allTime: 25.5, sevenDay: 6.3, twentyFourHour: 0.7 });
-      assert.deepEqual(sales, { allTime: 8, sevenDay: 6, twentyFourHour: 3 });
+      assert.deepEqual(sales, { allTime: 9, sevenDay: 7, twentyFourHour: 4 });
     });
 
     test('the last day excludes a sale as soon as the sale is a millisecond older than a day', async () => {
@@ -146,7 +146,7 @@ export function describeComputedStats(market: TestMarket): void {
       }
     });
 
-    test('sales whose price is zero or cannot be interpreted are not counted', async () => {
+    test('sales whose price cannot be interpreted are counted, and the volume is unknown', async () => {
       const subject = newCollection();
       const prices = ['0', '6.27e+16', '1.5', '-3', (UINT256_MAX + 1n).toString(), '2000000000000000000'];
       await market.load([
@@ -154,8 +154,8 @@ export function describeComputedStats(market: TestMarket): void {
         ...prices.map((price, n) => subject.sale(`${n}`, price, { timestamp: market.ago(n * SECOND_MS) })),
       ]);
       const { volume, sales } = await statsOf(subject);
-      assert.deepEqual(volume, { allTime: 2, sevenDay: 2, twentyFourHour: 2 });
-      assert.deepEqual(sales, { allTime: 1, sevenDay: 1, twentyFourHour: 1 });
+      assert.deepEqual(volume, { allTime: null, sevenDay: null, twentyFourHour: null });
+      assert.deepEqual(sales, { allTime: 5, sevenDay: 5, twentyFourHour: 5 });
     });
 
     test('the stats are the same whether sales are imported together, one by one, or twice', async () => {

@@ -156,7 +156,7 @@ const windows = <T>(allTime: T, sevenDay: T, twentyFourHour: T) => ({ allTime, s
 const UNKNOWN = windows(null, null, null);
 const TRADES: TradeFacts = {
   record: null,
-  sums: { volumeRaw: windows(700n, 70n, 7n), sales: windows(300, 30, 3) },
+  sums: { volumeRaw: windows(700n, 70n, 7n), sales: windows(300, 30, 3), unread: windows(0, 0, 0) },
   coverage: [],
 };
 const CONTEXT: TradeContext = { decimals: 0, snapshotVolume: null };
@@ -233,7 +233,7 @@ describe('volume and sales', () => {
   });
 
   test('volume and sales are zero when the sales are covered and there is no sale, and unknown without coverage', () => {
-    const sums = { volumeRaw: windows(0n, 0n, 0n), sales: windows(0, 0, 0) };
+    const sums = { volumeRaw: windows(0n, 0n, 0n), sales: windows(0, 0, 0), unread: windows(0, 0, 0) };
     assert.deepEqual(trades({ sums, coverage: [covered('chain', 'sales')] }), { volume: [0, 0, 0], sales: [0, 0, 0] });
     assert.deepEqual(trades({ sums }), NONE);
   });
@@ -247,10 +247,13 @@ describe('volume and sales', () => {
   test('the all-time volume is the same in the detail of a collection and in the list', () => {
     for (const coverage of [[], [covered('chain', 'sales')], [covered('imported', 'sales')]]) {
       for (const record of [null, report(HOUR_MS), report(DAY_MS), report(0, windows(null, 1, 1))]) {
-        const facts = { record, coverage, volumeRaw: TRADES.sums.volumeRaw.allTime };
-        const context = { decimals: 0, snapshotVolume: 5 };
-        const figures = toTradeFigures({ ...TRADES, record, coverage }, context, NOW);
-        assert.deepEqual(toVolumeFigure(facts, context, NOW), figures.volume.allTime);
+        for (const unread of [0, 1]) {
+          const facts = { record, coverage, unread, volumeRaw: TRADES.sums.volumeRaw.allTime };
+          const context = { decimals: 0, snapshotVolume: 5 };
+          const sums = { ...TRADES.sums, unread: windows(unread, 0, 0) };
+          const figures = toTradeFigures({ record, coverage, sums }, context, NOW);
+          assert.deepEqual(toVolumeFigure(facts, context, NOW), figures.volume.allTime);
+        }
       }
     }
   });

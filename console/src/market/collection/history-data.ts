@@ -18,7 +18,7 @@ export type HistoryData = {
   /** How many points a group has. */
   groupSize: number;
   /** The volume of the group of each point. */
-  groupVolumes: number[];
+  groupVolumes: (number | null)[];
   /** The floor and the volume at the upper edge of the chart. Greater values are drawn at the edge. */
   floorEdge: number;
   volumeEdge: number;
@@ -50,10 +50,10 @@ export function toHistoryData(points: readonly HistoryPoint[], readAt: number): 
   const floorEdge = toEdge(known);
   const groupSize = GROUP_SIZES.find((size) => points.length / size <= BARS_MAX) ?? Math.ceil(points.length / BARS_MAX);
   const groups = toGroups(points, groupSize);
-  const volumeEdge = toEdge(groups.map(({ volume }) => volume).filter((volume) => volume > 0));
+  const volumeEdge = toEdge(groups.flatMap(({ volume }) => (volume !== null && volume > 0 ? [volume] : [])));
   const atMiddle = (valueOf: (volume: number) => number | undefined) => {
     const values: Values = Array.from({ length: points.length + 1 }, () => undefined);
-    for (const { middle, volume } of groups) values[middle] = valueOf(volume);
+    for (const { middle, volume } of groups) values[middle] = volume === null ? undefined : valueOf(volume);
     return values;
   };
   const low = Math.min(...known, floorEdge);
@@ -66,21 +66,26 @@ export function toHistoryData(points: readonly HistoryPoint[], readAt: number): 
     volumes: atMiddle((volume) => (volume > volumeEdge ? undefined : volume)),
     clippedVolumes: atMiddle((volume) => (volume > volumeEdge ? volumeEdge : undefined)),
     groupSize,
-    groupVolumes: points.map((_point, index) => groups[Math.floor(index / groupSize)]?.volume ?? 0),
+    groupVolumes: points.map((_point, index) => groups[Math.floor(index / groupSize)]?.volume ?? null),
     floorEdge,
     volumeEdge,
     clipped: {
       floors: known.filter((floor) => floor > floorEdge).length,
-      volumes: groups.filter(({ volume }) => volume > volumeEdge).length,
+      volumes: groups.filter(({ volume }) => volume !== null && volume > volumeEdge).length,
     },
     floorRange: [Math.max(0, low - span * ROOM_BELOW), floorEdge + span * ROOM_ABOVE],
   };
 }
 
-function toGroups(points: readonly HistoryPoint[], size: number): { middle: number; volume: number }[] {
+/** The volume of a group is null if the volume of one of its points is not known. */
+function toGroups(points: readonly HistoryPoint[], size: number): { middle: number; volume: number | null }[] {
   return Array.from({ length: Math.ceil(points.length / size) }, (_, index) => {
     const group = points.slice(index * size, (index + 1) * size);
     const middle = index * size + Math.floor((group.length - 1) / 2);
-    return { middle, volume: group.reduce((sum, { volume }) => sum + volume, 0) };
+    const volume = group.reduce<number | null>(
+      (sum, point) => (sum === null || point.volume === null ? null : sum + point.volume),
+      0,
+    );
+    return { middle, volume };
   });
 }

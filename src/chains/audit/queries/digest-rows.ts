@@ -63,14 +63,14 @@ const VIEWS: readonly View[] = [
   {
     part: 'hours',
     side: 'indexer',
-    sql: `select json_build_array('hour', collection_id, ${toMs('hour')}, volume_raw::text, sales)::text as line
+    sql: `select json_build_array('hour', collection_id, ${toMs('hour')}, volume_raw::text, sales, unread)::text as line
       from indexer.sale_hour where ${OF_CHAIN} and sales <> 0 and hour > $2::timestamptz - interval '7 days'
       order by collection_id, hour`,
   },
   {
     part: 'hours',
     side: 'indexer',
-    sql: `select json_build_array('total', collection_id, volume_raw::text, sales)::text as line
+    sql: `select json_build_array('total', collection_id, volume_raw::text, sales, unread)::text as line
       from indexer.sale_total where ${OF_CHAIN} and sales <> 0 order by collection_id`,
   },
 ];

@@ -3,6 +3,7 @@
 
 import type { Queryable } from '../../../database/port.ts';
 import { UNKNOWN_SOURCE } from '../../../market/queries/sales.ts';
+import { IS_COUNTED, saleSumsSql, SUM_COLUMNS } from '../../../market/queries/sale-rule.ts';
 import { nullable, rowDecoder, safeInteger, text } from '../../../database/rows.ts';
 
 /** `served` or `replayed` is null when that side does not have the row. */
@@ -65,21 +66,21 @@ const VIEWS: Readonly<Record<string, (schemas: Schemas) => string>> = {
     summed(
       indexer,
       `collection_id || ' ' || to_char(hour at time zone 'UTC', 'YYYY-MM-DD HH24:MI')`,
-      `select collection_id, hour, volume_raw, sales from ${indexer}.sale_hour`,
+      `select collection_id, hour, ${SUM_COLUMNS} from ${indexer}.sale_hour`,
     ),
   'sum of sales': ({ indexer }) =>
     summed(
       indexer,
       `collection_id`,
-      `select collection_id, null::timestamptz, volume_raw, sales from ${indexer}.sale_total`,
+      `select collection_id, null::timestamptz, ${SUM_COLUMNS} from ${indexer}.sale_total`,
     ),
 };
 
 function summed(schema: string, subject: string, sums: string): string {
-  const fromOthers = `select collection_id, date_trunc('hour', sold_at, 'UTC'), price_raw, 1 from served.sale
-    where block_number is null and price_raw > 0`;
-  return `select ${subject} as subject, json_build_object('volume', sum(volume_raw)::text, 'sales', sum(sales))::text as value
-    from (${sums} ${schema === SERVED.indexer ? '' : `union all ${fromOthers}`}) as part (collection_id, hour, volume_raw, sales)
+  const fromOthers = `select collection_id, date_trunc('hour', sold_at, 'UTC'), ${saleSumsSql()} from served.sale
+    where block_number is null and ${IS_COUNTED} group by 1, 2`;
+  return `select ${subject} as subject, json_build_object('volume', sum(volume_raw)::text, 'sales', sum(sales), 'unread', sum(unread))::text as value
+    from (${sums} ${schema === SERVED.indexer ? '' : `union all ${fromOthers}`}) as part (collection_id, hour, ${SUM_COLUMNS})
     where ${FOLLOWED} group by 1 having sum(sales) <> 0`;
 }
 
