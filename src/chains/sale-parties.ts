@@ -35,15 +35,16 @@ function withUnnamedParty(sale: FillSale, transfers: readonly Transfer[]): FillS
 }
 
 /**
- * Returns the seller if the seller made the listing, because the maker of a listing is paid for the token. Otherwise follows the token from the
- * seller back through earlier transfers, until the account that bought the token in the same transaction.
+ * Follows the token from the seller back through earlier transfers, until the account that bought the token in the same transaction. The maker of a
+ * listing is paid for the token, and is the seller, unless the account that signed the transaction has sent the token to it.
  */
 function findFirstHolder(sale: FillSale, transfers: readonly Transfer[], sales: readonly FillSale[]): Address | null {
   const { seller, fill } = sale;
-  if (seller === null || seller === fill.offerer) return seller;
+  if (seller === null) return seller;
   const backward = transfers.toReversed().map(({ from, to, quantity }) => ({ from: to, to: from, quantity }));
   const buyers = sales.flatMap((other) => (isOfSameToken(other, sale) ? (other.buyer ?? []) : []));
-  return followToken(seller, backward, { sender: fill.sender, ends: new Set(buyers) });
+  const first = followToken(seller, backward, { sender: fill.sender, ends: new Set(buyers) });
+  return seller === fill.offerer && first !== fill.sender ? seller : first;
 }
 
 /** Follows the token from the buyer through later transfers, until the account that sold the token in the same transaction. */
@@ -54,9 +55,15 @@ function findLastHolder(sale: FillSale, transfers: readonly Transfer[], sales: r
   return followToken(buyer, transfers, { sender: fill.sender, ends: new Set(sellers) });
 }
 
-function isOfSameToken(sale: FillSale, { contract, asset }: FillSale): boolean {
-  return sale.contract === contract && sale.asset === asset;
+/** Whether the other sale has the token of `sale`, alone or among several tokens. */
+function isOfSameToken(other: FillSale, { contract, asset }: FillSale): boolean {
+  if (other.contract !== contract) return false;
+  if (other.asset !== null || asset === null) return other.asset === asset;
+  const { offer, consideration } = other.fill;
+  return [...offer, ...consideration].some(({ token, identifier }) => token === contract && `${identifier}` === asset);
 }
+
+type Step = Pick<Transfer, 'from' | 'to' | 'quantity'>;
 
 /**
  * Follows the token from `start` through the transfers, and returns the last holder. The search ends at the account that signed the
@@ -64,20 +71,38 @@ function isOfSameToken(sale: FillSale, { contract, asset }: FillSale): boolean {
  */
 function followToken(
   start: Address,
-  transfers: readonly Pick<Transfer, 'from' | 'to' | 'quantity'>[],
+  transfers: readonly Step[],
   { sender, ends }: { sender: Address | undefined; ends: ReadonlySet<Address> },
 ): Address {
   if (sender === undefined) return start;
   let holder = start;
   let at = transfers.findIndex(({ to }) => to === holder);
   while (at >= 0 && holder !== sender && !ends.has(holder)) {
-    const quantity = transfers[at]?.quantity;
-    at = transfers.findIndex(
-      (transfer, index) => index > at && transfer.from === holder && transfer.quantity === quantity,
-    );
+    at = findNext(transfers, at);
     const to = transfers[at]?.to;
     if (to === undefined || to === ZERO_ADDRESS) break;
     holder = to;
   }
   return holder;
+}
+
+/**
+ * The index of the transfer with which the receiver of transfer `at` passes the same units on; -1 if there is none. Units that arrived in several
+ * transfers can leave in one, or the other way round: then the receiver has to pass on all of its units, to one account.
+ */
+function findNext(transfers: readonly Step[], at: number): number {
+  const { to: holder, quantity } = transfers[at] ?? {};
+  const isLater = ({ from }: Step, index: number) => index > at && from === holder;
+  const same = transfers.findIndex((transfer, index) => isLater(transfer, index) && transfer.quantity === quantity);
+  if (same >= 0) return same;
+  const [received, sent] = [
+    transfers.filter(({ to }) => to === holder),
+    transfers.filter(({ from }) => from === holder),
+  ];
+  const passesAll = quantityOf(received) === quantityOf(sent) && new Set(sent.map(({ to }) => to)).size === 1;
+  return passesAll ? transfers.findIndex(isLater) : -1;
+}
+
+function quantityOf(transfers: readonly Step[]): bigint {
+  return transfers.reduce((sum, { quantity }) => sum + quantity, 0n);
 }

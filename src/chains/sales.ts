@@ -37,9 +37,9 @@ export type SalesOptions = {
 /** A fill without a token or without a payment is not a sale. */
 export function toSales(fills: readonly OrderFulfilled[], { matched, wrappedNative }: SalesOptions): FillSale[] {
   const trades = fills.flatMap((fill) => toTrade(fill, matched) ?? []);
-  const { bidOf, pairedBids } = pairMatched(trades);
+  const { bidOf, mirrors } = pairMatched(trades);
   return trades
-    .filter((trade) => !pairedBids.has(trade))
+    .filter((trade) => !mirrors.has(trade))
     .flatMap((trade) => toFillSales(trade, bidOf.get(trade) ?? null, wrappedNative));
 }
 
@@ -106,19 +106,29 @@ function isPayment({ itemType }: SpentItem): boolean {
 
 /**
  * Pairs each matched ask with a matched bid for the same tokens. The ask becomes the sale, and the bidder becomes the buyer, who paid what the bid
- * offered. The consideration of the ask does not include the fees that the bid pays.
+ * offered. The consideration of the ask does not include the fees that the bid pays. If several asks fill one bid, or one ask fills several bids,
+ * each of these bids is a sale, and the asks are not. `mirrors`: the orders that are no sale of their own.
  */
-function pairMatched(trades: readonly Trade[]): { bidOf: ReadonlyMap<Trade, Trade>; pairedBids: ReadonlySet<Trade> } {
+function pairMatched(trades: readonly Trade[]): { bidOf: ReadonlyMap<Trade, Trade>; mirrors: ReadonlySet<Trade> } {
   const bidOf = new Map<Trade, Trade>();
-  const pairedBids = new Set<Trade>();
+  const mirrors = new Set<Trade>();
   const bids = trades.filter((trade) => trade.kind === 'bid' && trade.isMatched);
-  for (const ask of trades.filter((trade) => trade.kind === 'ask' && trade.isMatched)) {
-    const bid = bids.find((candidate) => !pairedBids.has(candidate) && tokensKey(candidate) === tokensKey(ask));
+  const asks = trades.filter((trade) => trade.kind === 'ask' && trade.isMatched);
+  for (const ask of asks) {
+    const bid = bids.find((candidate) => !mirrors.has(candidate) && tokensKey(candidate) === tokensKey(ask));
     if (!bid) continue;
     bidOf.set(ask, bid);
-    pairedBids.add(bid);
+    mirrors.add(bid);
   }
-  return { bidOf, pairedBids };
+  const unpaired = bids.filter((bid) => !mirrors.has(bid)).map(tokenIds);
+  for (const ask of asks) {
+    if (!bidOf.has(ask) && unpaired.some((ids) => tokenIds(ask).isSubsetOf(ids))) mirrors.add(ask);
+  }
+  return { bidOf, mirrors };
+}
+
+function tokenIds({ tokens }: Trade): Set<string> {
+  return new Set(tokens.map(({ token, identifier }) => `${token} ${identifier}`));
 }
 
 function tokensKey({ tokens }: Trade): string {

@@ -54,7 +54,12 @@ export function decodeReceipts(
       decoded.logs.push({ tx: receipt.hash, at, protocol, kind, reason: kind === 'trades' ? null : reading.reason });
       if (kind === 'trades') trades.push(...reading.trades);
     }
-    const joined = joinMatched(trades);
+    const { joined, mirrors } = joinMatched(trades);
+    for (const log of decoded.logs) {
+      if (log.tx !== receipt.hash || mirrors.every(({ at }) => at !== log.at)) continue;
+      log.kind = 'no sale';
+      log.reason = 'each bid is a sale';
+    }
     for (const trade of joined) decoded.sales.push(...toSales(receipt, trade, { trades: joined, moves }));
   }
   return decoded;
@@ -86,8 +91,11 @@ const itemsKey = ({ items }: Trade) =>
     .toSorted()
     .join();
 
-/** Two orders that were matched with each other are one trade: of the bidder's payment, at the marketplace of either. */
-function joinMatched(trades: readonly Trade[]): Trade[] {
+/**
+ * Two orders that were matched with each other are one trade: of the bidder's payment, at the marketplace of either. If an order was matched with
+ * several, each bid is a trade.
+ */
+function joinMatched(trades: readonly Trade[]): { joined: Trade[]; mirrors: Trade[] } {
   const bids = trades.filter(({ isBid, match }) => isBid && match?.isMatched);
   const taken = new Set<Trade>();
   const joined = trades.map((ask) => {
@@ -98,7 +106,17 @@ function joinMatched(trades: readonly Trade[]): Trade[] {
     const { buyer, price, currency } = bid;
     return { ...ask, buyer, price, currency, marketplace: ask.marketplace ?? bid.marketplace };
   });
-  return joined.filter((trade) => !taken.has(trade));
+  const idsOf = ({ items }: Trade) => new Set(items.map(({ contract, id }) => `${contract}/${id}`));
+  const unpaired = bids.filter((bid) => !taken.has(bid)).map(idsOf);
+  // An ask that a pair has joined is another object.
+  const mirrors = joined.filter(
+    (trade) =>
+      trades.includes(trade) &&
+      !trade.isBid &&
+      trade.match?.isMatched === true &&
+      unpaired.some((ids) => idsOf(trade).isSubsetOf(ids)),
+  );
+  return { joined: joined.filter((trade) => !taken.has(trade) && !mirrors.includes(trade)), mirrors };
 }
 
 function toSales(
@@ -144,30 +162,55 @@ function partiesOf(
     (other) => other !== trade && other.items.some((one) => one.contract === item.contract && one.id === item.id),
   );
   const { seller: namedSeller, buyer: namedBuyer, isBid, exchange } = trade;
+  const ofToken = moves.filter(({ contract, id }) => contract === item.contract && id === item.id);
   const holds = (account: string | null) => ways.find((way) => account !== null && way.includes(account));
   const way = holds(namedBuyer) ?? holds(namedSeller) ?? [];
   const isEnd = (account: string | undefined, traders: readonly (string | null)[]) =>
     account === signer || traders.includes(account ?? null);
 
   let seller = namedSeller;
-  const buys = others.map(({ buyer }) => buyer);
-  if (isBid && seller !== null && !input.includes('619a309f')) {
-    let at = way.lastIndexOf(
-      seller,
-      way.indexOf(namedBuyer ?? '') > 0 ? way.lastIndexOf(namedBuyer ?? '') - 1 : undefined,
-    );
+  let buyer = namedBuyer;
+  // A matched bid names no seller: the first that delivers to the bidder is the seller.
+  if (seller === null && isBid && trade.match) seller = ofToken.find(({ to }) => to === buyer)?.from ?? null;
+  const buys = others.map(({ buyer: one }) => one);
+  if (seller !== null && !input.includes('619a309f')) {
+    const before = way.indexOf(namedBuyer ?? '') > 0 ? way.lastIndexOf(namedBuyer ?? '') - 1 : undefined;
+    let at = way.lastIndexOf(seller, before);
     while (at > 0 && !isEnd(way[at], buys) && way[at - 1] !== ZERO) at -= 1;
     seller = way[at] ?? seller;
+    while (!isEnd(seller, buys)) {
+      const source = passedOn(seller, ofToken, 'from');
+      if (source === null) break;
+      seller = source;
+    }
+    // The maker of a listing is the seller, unless the signer of the transaction has sent the token to it.
+    if (!isBid && seller !== signer) seller = namedSeller;
   }
-  let buyer = namedBuyer;
   const sells = others.map(({ seller: one }) => one);
   if (buyer !== null && buyer !== BLEND) {
     let at = way.indexOf(buyer, Math.max(0, way.indexOf(seller ?? '')));
     if (at < 0) at = way.indexOf(buyer);
     while (at >= 0 && at < way.length - 1 && !isEnd(way[at], sells) && way[at + 1] !== ZERO) at += 1;
     buyer = way[at] ?? buyer;
+    while (!isEnd(buyer, sells)) {
+      const receiver = passedOn(buyer, ofToken, 'to');
+      if (receiver === null) break;
+      buyer = receiver;
+    }
   }
-  return { seller: seller === ZERO || (seller === exchange && trade.isBid) ? null : seller, buyer };
+  return { seller: seller === ZERO || (seller === exchange && isBid) ? null : seller, buyer };
+}
+
+/**
+ * The account to which (`to`) or from which (`from`) the account passed on all units that it had, in parts of another size. Null if it kept or had some,
+ * and if there are several such accounts.
+ */
+function passedOn(account: string, moves: readonly Move[], side: 'from' | 'to'): string | null {
+  const sum = (some: readonly Move[]) => some.reduce((total, { units }) => total + units, 0n);
+  const [received, sent] = [moves.filter(({ to }) => to === account), moves.filter(({ from }) => from === account)];
+  const [others, ...more] = new Set((side === 'to' ? sent : received).map((move) => move[side]));
+  if (others === undefined || more.length > 0 || others === ZERO || sum(received) !== sum(sent)) return null;
+  return others;
 }
 
 /** The ways of the units of one token through the transaction, each as the list of its holders. */

@@ -1,11 +1,11 @@
-// Breaks each protocol in each of its ways (mutations.ts), in a copy of the service, and fails if the comparison with the independent decoder does not
+// Breaks each protocol, and what the protocols share, in each of its ways (mutations.ts), in a copy of the service, and fails if the comparison with the independent decoder does not
 // see it: `npm run mutate:protocols`. `npm run mutate:protocols -- wyvern nouns` breaks only these. Takes about two seconds for each way.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { MUTATIONS } from './mutations.ts';
+import { MUTATIONS, SHARED_MUTATIONS } from './mutations.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const TIMEOUT_MS = 120_000;
@@ -21,7 +21,7 @@ try {
   if (whole.status !== 0) throw new Error(`the comparison fails without a mutation:\n${whole.stdout}${whole.stderr}`);
   const chosen = process.argv.slice(2);
   const survivors: string[] = [];
-  for (const [protocol, mutations] of Object.entries(MUTATIONS)) {
+  for (const [protocol, mutations] of Object.entries({ ...MUTATIONS, ...SHARED_MUTATIONS })) {
     if (chosen.length > 0 && !chosen.includes(protocol)) continue;
     const file = path.join(copy, `src/chains/protocols/${protocol}.ts`);
     const original = readFileSync(file, 'utf8');

@@ -147,3 +147,48 @@ export const MUTATIONS: Readonly<Record<string, readonly Mutation[]>> = {
     ["protocol === LIL_NOUNS ? 'lil-nouns' : 'nouns'", "protocol === '' ? 'lil-nouns' : 'nouns'"],
   ),
 };
+
+/** Ways to break what the protocols share. By the file, relative to src/chains/protocols. */
+export const SHARED_MUTATIONS: Readonly<Record<string, readonly Mutation[]>> = {
+  'market-fill': ways(
+    [
+      'return withPayment(fill, (payment) => ({ ...payment, amount: payment.amount + fee }))',
+      'return fee > 0n ? fill : fill',
+    ],
+    ['{ offerer: buyer, recipient: seller, offer: [payment]', '{ offerer: buyer, recipient: buyer, offer: [payment]'],
+    ['amount: quantity }', 'amount: 1n }'],
+  ),
+  'token-standards': ways(
+    ['quantity: bigintAt(data, 1)', 'quantity: 1n'],
+    [
+      'from: topicAddress(topics, 1),\n    to: topicAddress(topics, 2)',
+      'from: topicAddress(topics, 2),\n    to: topicAddress(topics, 1)',
+    ],
+    ['before.slice(previous + 1)', 'before.slice(previous + 2)'],
+  ),
+  'pool-events': ways(
+    ['currency: currencyAt === null ? ZERO_ADDRESS : addressAt(currencyAt)', 'currency: ZERO_ADDRESS'],
+    ['const COLLECTION_AT = 2 * ADDRESS_BYTES', 'const COLLECTION_AT = ADDRESS_BYTES'],
+    ['BigInt(`0x${facts.slice(2 * tokenIdAt,', 'BigInt(`0x0${facts.slice(2 * tokenIdAt + 2,'],
+  ),
+  '../sales': ways(
+    ['toFillPrice(bid ?? trade, wrappedNative)', 'toFillPrice(trade, wrappedNative)'],
+    ['{ seller: fill.offerer, buyer: counterparty }', '{ seller: counterparty, buyer: fill.offerer }'],
+    ['others.length > 0 ? null : toTokenId(first)', 'others.length > 1 ? null : toTokenId(first)'],
+  ),
+  '../sale-parties': ways(
+    ['quantityOf(received) === quantityOf(sent)', 'received.length === 0'],
+    ['first !== fill.sender ? seller : first', 'first !== null ? seller : first'],
+    ['if (other.asset !== null || asset === null) return', 'if (other.asset !== asset || asset !== null) return'],
+  ),
+  '../transaction-facts': ways(
+    ['protocol.readCallData?.(fill, callData, value === null ? null : BigInt(value)) ?? fill', 'fill'],
+    ['...(sender !== null && { sender })', '...(sender === null && { sender })'],
+    ['slice(-TAG_DIGITS)', 'slice(0, TAG_DIGITS)'],
+  ),
+  '../pool-sales': ways(
+    ['logIndex > after && logIndex < log.logIndex', 'logIndex > after'],
+    ['previous?.tx === log.tx ? previous.logIndex : -1', '-1'],
+    ['times > 0 ? [key', 'times > 9 ? [key'],
+  ),
+};

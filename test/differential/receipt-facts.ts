@@ -84,7 +84,7 @@ export function listMoves({ logs }: Pick<DecodedReceipt, 'logs'>): Move[] {
 
 function movesIn(log: DecodedLog): Omit<Move, 'contract' | 'at'>[] {
   const address = log.address.toLowerCase();
-  if (address === PUNKS) return [];
+  if (address === PUNKS) return movesOfPunk(log);
   if (address === FIRST_SUPERRARE) {
     const read = readEvent('superRare', log);
     if (read === null || read === 'malformed' || read.name !== 'tokenTransfer') return [];
@@ -98,6 +98,16 @@ function movesIn(log: DecodedLog): Omit<Move, 'contract' | 'at'>[] {
   if (eventName === 'Transfer') return [{ id, units: 1n, from, to }];
   if (eventName === 'TransferSingle') return [{ id, units, from, to }];
   return (ids as bigint[]).map((one, index) => ({ id: one, units: units[index], from, to }));
+}
+
+/** The contract of the CryptoPunks has events of its own. Its `Transfer` names no punk. */
+function movesOfPunk(log: DecodedLog): Omit<Move, 'contract' | 'at'>[] {
+  const read = readEvent('cryptoPunks', log);
+  if (read === null || read === 'malformed') return [];
+  const { punkIndex: id, from = ZERO, to, fromAddress, toAddress } = read.fields;
+  if (read.name === 'punkTransfer' || read.name === 'assign') return [{ id, units: 1n, from, to }];
+  if (read.name !== 'punkBought' || toAddress === ZERO) return [];
+  return [{ id, units: 1n, from: fromAddress, to: toAddress }];
 }
 
 /** The contracts whose tokens the receipts move, with the standard of each. */

@@ -386,12 +386,16 @@ const wyvern: Reader = (entry) => {
   const held = before.filter(({ from, to }) => from !== ZERO && from !== to);
   if (held.length === 0) return noSale('`OrdersMatched` whose only transfer mints a token');
   const isSide = (account: string) => account === maker || account === taker;
-  const between = held.filter(({ from, to }) => isSide(from) && isSide(to));
-  const touching = held.filter(({ from, to }) => isSide(from) || isSide(to));
-  const moved = between.length > 0 ? between : touching;
-  const [first] = moved;
-  if (!first) return unread('a match without a token');
   const isBid = BigInt(sellHash) === 0n;
+  // An aggregator names itself as the taker, and lets the token go to its user.
+  const candidates = [
+    held.filter(({ from, to }) => isSide(from) && isSide(to)),
+    held.filter(({ from, to }) => (isBid ? to : from) === maker),
+    held.filter(({ from, to }) => isSide(from) || isSide(to)),
+  ].find((found) => found.length > 0);
+  const last = candidates?.at(-1);
+  if (!candidates || !last) return unread('a match without a token');
+  const moved = candidates.filter(({ from, to }) => from === last.from && to === last.to);
   // The currency of the order in the call data. A call names the exchange in both orders, and the accounts of the match.
   const calls = findCalls(receipt.input, ATOMIC_MATCH)
     .map(([addresses]: Fields) => addresses as string[])
@@ -399,8 +403,8 @@ const wyvern: Reader = (entry) => {
   const currencies = new Set(calls.map((one) => one[13] ?? ZERO));
   return trade(entry, {
     isBid,
-    seller: first.from,
-    buyer: first.to,
+    seller: last.from,
+    buyer: last.to,
     items: toItems(moved),
     price: currencies.size === 1 ? price : null,
     currency: [...currencies][0] ?? ZERO,

@@ -256,6 +256,24 @@ export const X2Y2_SCENARIOS: readonly Scenario[] = [
     },
     { contract: unitsOf('x2y2'), id: 1n, units: 3n, price: ether(500) },
   ),
+  x2y2(
+    'a bundle',
+    {
+      logs: [
+        moved(X2Y2, SELLER, BUYER, 11n),
+        moved(X2Y2, SELLER, BUYER, 12n),
+        inventory(
+          encodeAbiParameters(parseAbiParameters('(address, uint256)[]'), [
+            [
+              [X2Y2, 11n],
+              [X2Y2, 12n],
+            ],
+          ]),
+        ),
+      ],
+    },
+    { id: null, units: 2n, price: ether(500) },
+  ),
   x2y2('a cancel, an auction, and a kind of token that nobody knows', {
     logs: [
       moved(X2Y2, SELLER, BUYER, 10n),

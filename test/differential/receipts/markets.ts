@@ -37,6 +37,18 @@ export const PUNK_SCENARIOS: readonly Scenario[] = [
     { value: ether(9_000), logs: [punkSent(SELLER, BUYER), punkBought(7n, ether(9_000), BUYER)] },
     { contract: PUNKS, price: ether(9_000) },
   ),
+  punks(
+    'an offered punk that an aggregator buys',
+    {
+      logs: [
+        punkSent(SELLER, AGGREGATOR),
+        punkBought(12n, ether(9_500), AGGREGATOR),
+        punkSent(AGGREGATOR, BUYER),
+        logOf('cryptoPunks', 'punkTransfer', { from: AGGREGATOR, to: BUYER, punkIndex: 12n }),
+      ],
+    },
+    { contract: PUNKS, id: 12n, price: ether(9_500) },
+  ),
   punks('bids for punks', {
     logs: [punkBid(8n, STRANGER, ether(9_999)), punkBid(8n, BUYER, ether(8_000)), punkBid(9n, BUYER, ether(8_100))],
   }),

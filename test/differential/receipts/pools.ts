@@ -139,6 +139,45 @@ export const SUDOSWAP_SCENARIOS: readonly Scenario[] = [
     { id: null, units: 2n, price: ether(230), seller: POOL_2.address },
   ),
   sudoswap(
+    'version 1: a pool sells several tokens, and another pool buys one of them',
+    {
+      logs: [
+        moved(TOKENS, POOL_1.address, AGGREGATOR, 20n),
+        moved(TOKENS, POOL_1.address, AGGREGATOR, 21n),
+        logOf('sudoswapV1', 'swapOut', {}, POOL_1.address),
+        moved(TOKENS, AGGREGATOR, POOL_2.address, 20n),
+        logOf('sudoswapV2', 'swapERC721In', { amountOut: ether(80), ids: [20n] }, POOL_2.address),
+        moved(TOKENS, AGGREGATOR, BUYER, 21n),
+      ],
+    },
+    { id: null, units: 2n, price: 'unknown', seller: POOL_1.address, buyer: AGGREGATOR },
+    { id: 20n, price: ether(80), seller: AGGREGATOR, buyer: POOL_2.address },
+  ),
+  sudoswap(
+    'version 2: two pools sell to one account',
+    {
+      logs: [
+        moved(TOKENS, POOL_2.address, BUYER, 22n),
+        logOf('sudoswapV2', 'swapERC721Out', { amountIn: ether(70), ids: [22n] }, POOL_2.address),
+        moved(TOKENS, IN_DOLLARS.address, BUYER, 23n),
+        logOf('sudoswapV2', 'swapERC721Out', { amountIn: 71n, ids: [23n] }, IN_DOLLARS.address),
+      ],
+    },
+    { id: 22n, price: ether(70), seller: POOL_2.address },
+    { id: 23n, price: `71 of ${DOLLARS}`, seller: IN_DOLLARS.address },
+  ),
+  sudoswap(
+    'version 1: a pool sells twice in one transaction',
+    {
+      logs: [24n, 25n].flatMap((id) => [
+        moved(TOKENS, POOL_1.address, BUYER, id),
+        logOf('sudoswapV1', 'swapOut', {}, POOL_1.address),
+      ]),
+    },
+    { id: 24n, price: 'unknown', seller: POOL_1.address },
+    { id: 25n, price: 'unknown', seller: POOL_1.address },
+  ),
+  sudoswap(
     'version 2: a pool in dollars',
     {
       logs: [

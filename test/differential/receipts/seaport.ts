@@ -176,6 +176,26 @@ export const SEAPORT_SCENARIOS: readonly Scenario[] = [
     ),
   ),
   scenario(
+    'a bid that an aggregator matches with an order of its own, for the seller',
+    {
+      from: SELLER,
+      logs: [
+        moved(TOKENS, SELLER, AGGREGATOR, 24n),
+        matched(['bid for 24', 'order of the aggregator']),
+        bidOf('bid for 24', nft(24n)),
+        filled({
+          hash: 'order of the aggregator',
+          offerer: AGGREGATOR,
+          recipient: AGGREGATOR,
+          offer: [nft(24n)],
+          consideration: [to(AGGREGATOR, erc20(ether(925)))],
+        }),
+        moved(TOKENS, AGGREGATOR, BUYER, 24n),
+      ],
+    },
+    { id: 24n, price: ether(1_000) },
+  ),
+  scenario(
     'matched orders of 1.1, whose events name no recipient',
     {
       from: STRANGER,
@@ -342,6 +362,133 @@ export const SEAPORT_SCENARIOS: readonly Scenario[] = [
       ],
     },
     { contract: STOREFRONT, id: 5n, price: ether(1_000) },
+  ),
+  scenario(
+    'a bid for units that two sellers fill together',
+    {
+      from: STRANGER,
+      logs: [
+        matched(['bid for three', 'one of three', 'two of three']),
+        filled({
+          hash: 'bid for three',
+          offerer: BUYER,
+          offer: [erc20(ether(990))],
+          consideration: [to(BUYER, units(6n, 3n)), to(OPENSEA_FEES, erc20(ether(90)))],
+        }),
+        filled({ hash: 'one of three', offer: [units(6n, 1n)], consideration: [to(SELLER, erc20(ether(300)))] }),
+        filled({
+          hash: 'two of three',
+          offerer: CREATOR,
+          offer: [units(6n, 2n)],
+          consideration: [to(CREATOR, erc20(ether(600)))],
+        }),
+        movedUnits(UNITS, SELLER, BUYER, 6n, 1n),
+        movedUnits(UNITS, CREATOR, BUYER, 6n, 2n),
+      ],
+    },
+    { contract: UNITS, id: 6n, units: 3n, price: ether(990) },
+  ),
+  scenario(
+    'a listing of units that two bids fill together',
+    {
+      from: STRANGER,
+      logs: [
+        matched(['listing of three', 'bid for one', 'bid for two']),
+        filled({ hash: 'listing of three', offer: [units(7n, 3n)], consideration: [to(SELLER, erc20(ether(900)))] }),
+        filled({
+          hash: 'bid for one',
+          offerer: BUYER,
+          offer: [erc20(ether(310))],
+          consideration: [to(BUYER, units(7n, 1n)), to(OPENSEA_FEES, erc20(ether(10)))],
+        }),
+        filled({
+          hash: 'bid for two',
+          offerer: CREATOR,
+          offer: [erc20(ether(620))],
+          consideration: [to(CREATOR, units(7n, 2n)), to(OPENSEA_FEES, erc20(ether(20)))],
+        }),
+        movedUnits(UNITS, SELLER, BUYER, 7n, 1n),
+        movedUnits(UNITS, SELLER, CREATOR, 7n, 2n),
+      ],
+    },
+    { contract: UNITS, id: 7n, units: 1n, price: ether(310) },
+    { contract: UNITS, id: 7n, units: 2n, price: ether(620), buyer: CREATOR },
+  ),
+  scenario(
+    'units of two sellers that an aggregator passes on together',
+    {
+      logs: [
+        filled({
+          hash: 'first of two',
+          recipient: AGGREGATOR,
+          offer: [units(8n, 1n)],
+          consideration: [to(SELLER, native(ether(10)))],
+        }),
+        movedUnits(UNITS, SELLER, AGGREGATOR, 8n, 1n),
+        filled({
+          hash: 'second of two',
+          offerer: STRANGER,
+          recipient: AGGREGATOR,
+          offer: [units(8n, 2n)],
+          consideration: [to(STRANGER, native(ether(22)))],
+        }),
+        movedUnits(UNITS, STRANGER, AGGREGATOR, 8n, 2n),
+        movedUnits(UNITS, AGGREGATOR, BUYER, 8n, 3n),
+      ],
+    },
+    { contract: UNITS, id: 8n, units: 1n, price: ether(10), marketplace: 'unknown' },
+    { contract: UNITS, id: 8n, units: 2n, price: ether(22), seller: STRANGER, marketplace: 'unknown' },
+  ),
+  scenario(
+    'units that an aggregator takes together and gives to two bids',
+    {
+      from: SELLER,
+      logs: [
+        movedUnits(UNITS, SELLER, AGGREGATOR, 9n, 3n),
+        filled({
+          hash: 'to the first',
+          offerer: BUYER,
+          recipient: AGGREGATOR,
+          offer: [erc20(ether(11))],
+          consideration: [to(BUYER, units(9n, 1n))],
+        }),
+        movedUnits(UNITS, AGGREGATOR, BUYER, 9n, 1n),
+        filled({
+          hash: 'to the second',
+          offerer: CREATOR,
+          recipient: AGGREGATOR,
+          offer: [erc20(ether(21))],
+          consideration: [to(CREATOR, units(9n, 2n))],
+        }),
+        movedUnits(UNITS, AGGREGATOR, CREATOR, 9n, 2n),
+      ],
+    },
+    { contract: UNITS, id: 9n, units: 1n, price: ether(11), marketplace: 'unknown' },
+    { contract: UNITS, id: 9n, units: 2n, price: ether(21), buyer: CREATOR, marketplace: 'unknown' },
+  ),
+  scenario(
+    'a token that two aggregators pass on',
+    {
+      logs: [
+        filled({ recipient: AGGREGATOR, offer: [nft(50n)], consideration: shares() }),
+        moved(TOKENS, SELLER, AGGREGATOR, 50n),
+        moved(TOKENS, AGGREGATOR, account('another aggregator'), 50n),
+        moved(TOKENS, account('another aggregator'), BUYER, 50n),
+      ],
+    },
+    { id: 50n, price: ether(1_000) },
+  ),
+  scenario(
+    'a wallet that is a contract, for which another account signs',
+    {
+      from: STRANGER,
+      logs: [
+        filled({ recipient: AGGREGATOR, offer: [nft(51n)], consideration: shares() }),
+        moved(TOKENS, SELLER, AGGREGATOR, 51n),
+        moved(TOKENS, AGGREGATOR, BUYER, 51n),
+      ],
+    },
+    { id: 51n, price: ether(1_000) },
   ),
   scenario('a gift, an exchange of tokens, and what is no fill', {
     from: SELLER,
