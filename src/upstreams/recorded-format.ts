@@ -22,8 +22,11 @@ export type RecordedFormat = {
 export type RecordedField = { placeholder: string; isOptional?: boolean };
 
 export type RecordedReader = {
-  /** The rows of a response, or the reason why the response has no rows. Null for a value that is itself a row. */
-  toRows: (response: unknown) => RecordedRows | null;
+  /**
+   * The rows of a response, or the reason why the response has no rows. Null for a value that is itself a row. `isElement`: the value is an
+   * element of an array, which may be a list of rows.
+   */
+  toRows: (response: unknown, position: { isElement: boolean }) => RecordedRows | null;
   parse: (row: unknown) => ParsedPage;
   /** How the summary describes rows that give no record, for example `disabled`. */
   skipped: string;

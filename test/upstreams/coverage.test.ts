@@ -219,6 +219,28 @@ forEachEngine('coverage', (engine) => {
     assert.deepEqual(await covered(APES_ID), [['tokens', 'opensea', 'scan', null, NOW]]);
   });
 
+  test('while the owner of a token is not known, a list of tokens covers the tokens, and not the owners', async (t) => {
+    const mints = range(3).map((n) => addressOf('mint', n));
+    const ownerless = { ownership: { owner: '', ownership_model: 'single' } };
+    const store = createDasStore([
+      ...mints.map((mint, n) => assetOf(mint, LANTERNS, n === 1 ? ownerless : {})),
+      assetOf(LANTERNS, LANTERNS, { grouping: [] }),
+    ]);
+    const das = await startReplayServer(t, dasRoutes(store));
+    await follow('solana', LANTERNS, 'magic-eden', LANTERNS_SYMBOL);
+    const run = await startTasks({ DAS_URL: das.url });
+    await run('das-tokens');
+    assert.deepEqual(await covered(LANTERNS_ID), [['tokens', 'das', 'scan', null, NOW]]);
+    const owners = await db.query(`select asset, owner from indexer.token where owner is null`);
+    assert.deepEqual(owners, [{ asset: mints[1], owner: null }]);
+    store.assets[1] = assetOf(mints[1] ?? '', LANTERNS);
+    await run('das-tokens');
+    assert.deepEqual(await covered(LANTERNS_ID), [
+      ['owners', 'das', 'scan', null, NOW],
+      ['tokens', 'das', 'scan', null, NOW],
+    ]);
+  });
+
   test('on Solana, walks cover the listings, the tokens, and the sales from the oldest sale that was read', async (t) => {
     const book = createMagicEdenBook();
     const replay = await startReplayServer(t, magicEdenRoutes(book));

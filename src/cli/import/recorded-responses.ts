@@ -64,7 +64,7 @@ export class RecordedLines {
         continue;
       }
       const { top, element, bytes } = part;
-      const value = readValue(this.#reader, bytes);
+      const value = readValue(this.#reader, bytes, { isElement: element });
       if (top !== array.top) array = { top, holds: null };
       const isOfSamePage = array.holds === 'rows';
       if (element && !('reason' in value)) array.holds ??= 'row' in value ? 'rows' : 'responses';
@@ -138,7 +138,7 @@ export class RecordedLines {
 /** The rows of a response; or a value that may itself be a row; or the reason why the value is neither. */
 type RecordedValue = { rows: readonly unknown[] } | { row: unknown } | { reason: string };
 
-function readValue(reader: RecordedReader, bytes: Uint8Array): RecordedValue {
+function readValue(reader: RecordedReader, bytes: Uint8Array, position: { isElement: boolean }): RecordedValue {
   let value: unknown;
   try {
     value = parseExactJson(bytes);
@@ -146,7 +146,7 @@ function readValue(reader: RecordedReader, bytes: Uint8Array): RecordedValue {
     // The parser throws a TypeError for bytes that are not UTF-8.
     return { reason: error instanceof SyntaxError ? `not JSON: ${error.message}` : NOT_UTF8 };
   }
-  const rows = reader.toRows(value);
+  const rows = reader.toRows(value, position);
   if (rows === null) return { row: value };
   return 'reason' in rows ? rows : { rows };
 }

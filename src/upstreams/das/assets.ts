@@ -9,6 +9,7 @@ import type { DescribedAsset, ParsedPage, VendorRow, SourceRecord } from '../res
 import {
   emptyPage,
   parseRows,
+  optionalAddress,
   optionalFlag,
   optionalInteger,
   optionalNumberText,
@@ -200,7 +201,8 @@ function toTokens(row: VendorRow, collection: string | null): SourceRecord[] {
   const { name, image } = readContent(row);
   // The wallet that holds the token. A frozen or delegated token stays in the wallet of its owner. The owner of an escrowed token is not
   // known: `owner` is then a custody wallet.
-  const owner = requiredAddress(toRow(row['ownership'], 'ownership'), 'owner', 'solana');
+  // An endpoint can leave the owner empty; the owner is then not known.
+  const owner = optionalAddress(toRow(row['ownership'], 'ownership'), 'owner', 'solana');
   return [
     {
       kind: 'token',
@@ -209,7 +211,7 @@ function toTokens(row: VendorRow, collection: string | null): SourceRecord[] {
       mint,
       ...(name !== null && { name }),
       ...(image !== null && { image }),
-      owner,
+      ...(owner !== null && { owner }),
     },
   ];
 }

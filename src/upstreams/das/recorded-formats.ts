@@ -13,7 +13,8 @@ export const DAS_FORMATS: readonly RecordedFormat[] = [
       fields.chain('solana');
       const collection = fields.text('contractAddress') === null ? null : fields.contractAddress('solana');
       return {
-        toRows: toAssets,
+        toRows: (response, { isElement }) =>
+          toAssets(response) ?? (!isElement && isAsset(response) ? [response] : null),
         // An endpoint returns null in place of an asset that it does not know.
         parse: (row) => (row === null ? { ...emptyPage(), skipped: 1 } : parseDasTokens([row], collection)),
         skipped: 'fungible, burnt, unknown to the endpoint, or of no collection',
@@ -33,6 +34,11 @@ function toAssets(response: unknown): RecordedRows | null {
   if (isRow(error)) return toNoRows(`is an error: ${String(error['message']).slice(0, ERROR_LENGTH_MAX)}`);
   if (result !== undefined) return toAssets(result) ?? [result];
   return items === undefined ? null : listUnder(response, ['items']);
+}
+
+/** Whether a value is the result of `getAsset`. */
+function isAsset(value: unknown): boolean {
+  return isRow(value) && typeof value['id'] === 'string' && isRow(value['ownership']);
 }
 
 const ERROR_LENGTH_MAX = 200;

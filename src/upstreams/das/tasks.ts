@@ -75,9 +75,15 @@ async function syncTokens(context: UpstreamContext, run: CollectionRun): Promise
   await ingester.ingestPage({ ...page, records }, signal);
   const walk = new TokenWalk(context, run);
   const pages = saveEach(context, collectionId, walkDasCollection(upstream, contractAddress, { signal }));
-  const { gap } = await ingester.ingestPages(pages, signal, { change: (record) => walk.note(record) });
+  let ownerless = 0;
+  const note = (record: SourceRecord) => {
+    if (record['owner'] === undefined) ownerless += 1;
+    return walk.note(record);
+  };
+  const { gap } = await ingester.ingestPages(pages, signal, { change: note });
   if (gap !== null) problems.push(`${collectionId}: tokens are incomplete: ${gap}`);
-  else await walk.conclude({ source: DAS, subjects: ['tokens', 'owners'] });
+  else await walk.conclude({ source: DAS, subjects: ownerless === 0 ? ['tokens', 'owners'] : ['tokens'] });
+  if (ownerless > 0) problems.push(`${collectionId}: the endpoint has no owner for ${ownerless} tokens`);
 }
 
 /** Yields the pages. Once the consumer has ingested the tokens of a page and requests the next page, their traits are stored. */

@@ -148,11 +148,12 @@ forEachEngine('unstored rows of recorded responses', (engine) => {
 
     test('a recorded response that is an error is reported with the error message of the upstream', async () => {
       const error = { jsonrpc: '2.0', id: 1, error: { code: -32000, message: 'Asset \u001bNot Found' } };
-      const { code, stderr } = await load('das-assets', lines([error, envelope({ items: [] }), 7]));
+      const noAsset = { jsonrpc: '2.0', id: '1' };
+      const { code, stderr } = await load('das-assets', lines([error, envelope({ items: [] }), 7, noAsset]));
       assert.equal(code, 1);
       assert.equal(
         stderr,
-        'file: page 1: the response is an error: Asset \\u001bNot Found\nfile: page 3: not a response of this format\n',
+        'file: page 1: the response is an error: Asset \\u001bNot Found\nfile: page 3: not a response of this format\nfile: page 4: not a response of this format\n',
       );
     });
   });

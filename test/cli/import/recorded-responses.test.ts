@@ -240,12 +240,20 @@ forEachEngine('an import of recorded responses', (engine) => {
       [{ total: 12, limit: 1000, page: 1, items: assets }],
       [envelope([...assets.slice(0, 11), null]), envelope(assets.slice(11))],
       assets.map((asset) => envelope(asset)),
+      assets,
     ];
     for (const other of others) {
       await emptyTables(db);
       assert.equal((await load('das-assets', lines(other), { args })).code, 0);
       assert.deepEqual(await dumpTables(db), dump);
     }
+    // A file with the result of one getAsset, as it is printed by a program.
+    await emptyTables(db);
+    const lone = await load('das-assets', JSON.stringify(assets[0], null, 2), { args });
+    assert.deepEqual(
+      [lone.code, lone.summary.inserted, lone.summary.answers],
+      [0, 1, { pages: 1, rows: 1, leftOut: {} }],
+    );
     // The result of getAssetBatch is an array. Its rows count as one page.
     await emptyTables(db);
     const invalid = { ...assets[3], id: 'x' };

@@ -86,7 +86,7 @@ test('burnt tokens, divisible tokens and tokens whose supply is not one are left
     }),
     assetOf(mint(8), WALLET),
     assetOf('not-a-mint', COLLECTION),
-    assetOf(mint(9), COLLECTION, { ownership: { owner: null, ownership_model: 'single' } }),
+    assetOf(mint(9), COLLECTION, { ownership: { owner: 'not-a-wallet', ownership_model: 'single' } }),
   ];
   const { records, rejected, skipped } = parseDasTokens(received(assets), COLLECTION);
   assert.deepEqual(
@@ -99,8 +99,22 @@ test('burnt tokens, divisible tokens and tokens whose supply is not one are left
     'grouping: names another collection',
     'grouping: names another collection',
     'id: is not an asset of the family solana',
-    'owner: is missing',
+    'owner: is not an address of the family solana',
   ]);
+});
+
+test('an asset without an owner is a token whose owner is not known', () => {
+  const owners = ['', null, undefined];
+  const assets = owners.map((owner, index) =>
+    assetOf(addressOf('mt', index), COLLECTION, { ownership: { owner, ownership_model: 'single' } }),
+  );
+  const { records, rejected } = parseDasTokens(received(assets), COLLECTION);
+  assertValidRecords(records);
+  assert.deepEqual(rejected, []);
+  assert.deepEqual(
+    records.map((record) => [record['mint'], 'owner' in record]),
+    owners.map((_, index) => [addressOf('mt', index), false]),
+  );
 });
 
 test('a supply that a double would round to 1 does not count as 1', () => {

@@ -90,7 +90,7 @@ test('recorded responses of a vendor can be imported', () => {
   ]);
   const fields = new RecordedFields(format, values, { chains: createChains(), now: Date.now() });
   const reader = format.createReader(fields);
-  const rows = reader.toRows(readFixture(2));
+  const rows = reader.toRows(readFixture(2), { isElement: false });
   assert.ok(Array.isArray(rows));
   const [record] = reader.parse(rows[0]).records;
   assert.deepEqual([record?.kind, record?.['tokenId'], record?.['priceRaw']], ['listing', '9', '3000000000000000000']);
