@@ -82,7 +82,7 @@ function listChecks(
 ): ExplainedCheck[] {
   const derived = deriveOrderStatus(terms, evidence, now);
   const filled = evidence.fills.reduce((sum, fill) => sum + fill.quantity, 0n);
-  const unknown = followed ? 'unknown' : 'unknown: the collection is not followed, or its backfill is not complete';
+  const unfollowed = 'unknown: the collection is not followed, or its backfill is not complete';
   return [
     { check: 'signature', ok: true, detail: `verified for ${protocolAddress} when the order was stored` },
     { check: 'started', ok: startsAt <= now, detail: `starts at ${toTime(startsAt)}` },
@@ -112,13 +112,20 @@ function listChecks(
       ok: evidence.balance === null ? null : evidence.balance >= toRequiredBalance(terms),
       detail:
         evidence.balance === null
-          ? unknown
+          ? followed
+            ? 'unknown: the log of the collection does not begin with its first transfer'
+            : unfollowed
           : `the offerer holds ${evidence.balance}, a fill needs ${toRequiredBalance(terms)}`,
     },
     {
       check: 'approval',
       ok: evidence.approved,
-      detail: evidence.approved === null ? unknown : `${operator} is ${evidence.approved ? '' : 'not '}approved`,
+      detail:
+        evidence.approved === null
+          ? followed
+            ? 'unknown'
+            : unfollowed
+          : `${operator} is ${evidence.approved ? '' : 'not '}approved`,
     },
     {
       check: 'stored_state',

@@ -26,9 +26,12 @@ export type OrderEvidence = {
   counterRaise: Occurrence | null;
   /** A cancel without a transaction, by the offerer's signature or by the operator of the service. A reorganisation does not affect it. */
   offChainCancel: Occurrence | null;
-  /** The units that the offerer holds. Null until the collection is followed and its backfill is complete. */
+  /**
+   * The units that the offerer holds. Null until the collection is followed and its backfill is complete, and for an ERC-1155 token whose earlier
+   * transfers were not read.
+   */
   balance: bigint | null;
-  /** Whether the account that transfers the token for the order (Seaport or a conduit) is approved. Null if `balance` is null. */
+  /** Whether the account that transfers the token for the order (Seaport or a conduit) is approved. Null until the collection is followed and its backfill is complete. */
   approved: boolean | null;
 };
 

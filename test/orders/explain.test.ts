@@ -103,4 +103,31 @@ forEachEngine('the explanation of an order', (engine) => {
       detail: 'the offerer holds 2, a fill needs 3',
     });
   });
+
+  test('a balance below zero is unknown, because transfers before the first block that was read are missing', async () => {
+    await orders.follow({ standard: 'erc1155' });
+    const order = ask({ standard: 'erc1155', quantity: 1n });
+    const { orderId } = await orders.submitSigned(orders.contextOf({}), order);
+    await orders.changeBalance(-3n);
+    const explained = await explainOrder(orders.offline, orderId);
+    const found = explained?.checks.find(({ check }) => check === 'balance');
+    assert.deepEqual(
+      [found?.ok, found?.detail],
+      [null, 'unknown: the log of the collection does not begin with its first transfer'],
+    );
+    // An order is hidden only if it is known that its offerer does not hold the token.
+    assert.deepEqual([explained?.derived?.status, explained?.derived?.dormant], ['active', null]);
+    await orders.changeBalance(2n);
+    assert.equal((await explainOrder(orders.offline, orderId))?.derived?.dormant, 'no-balance');
+  });
+
+  test('an account that has transferred the only unit of a token more often than it was read to receive it holds none', async () => {
+    await orders.follow();
+    const { orderId } = await orders.submitSigned(orders.contextOf({}));
+    await orders.changeBalance(-2n);
+    const explained = await explainOrder(orders.offline, orderId);
+    const found = explained?.checks.find(({ check }) => check === 'balance');
+    assert.deepEqual([found?.ok, found?.detail], [false, 'the offerer holds 0, a fill needs 1']);
+    assert.equal(explained?.derived?.dormant, 'no-balance');
+  });
 });

@@ -10,7 +10,7 @@ import { updateHoldings } from '../../src/chain-log/queries/holdings.ts';
 import type { Address } from '../../src/core/address.ts';
 import type { Chain } from '../../src/core/chains.ts';
 import { createChains } from '../../src/core/chains.ts';
-import type { Hex } from '../../src/core/evm.ts';
+import type { Hex, TokenStandard } from '../../src/core/evm.ts';
 import type { Database } from '../../src/database/port.ts';
 import { updateFollowProgress, upsertFollow } from '../../src/follows/queries/follows.ts';
 import { OrderRejected } from '../../src/orders/rejection.ts';
@@ -128,14 +128,18 @@ export class TestOrders {
   }
 
   /** Follows the collection, with its backfill complete. By default the offerer holds token 1 and has approved Seaport. */
-  async follow({ held = 1n, approved = true }: { held?: bigint; approved?: boolean } = {}): Promise<void> {
+  async follow({
+    held = 1n,
+    approved = true,
+    standard = 'erc721',
+  }: { held?: bigint; approved?: boolean; standard?: TokenStandard } = {}): Promise<void> {
     const hash: Hex = `0x${'ab'.repeat(32)}`;
     await insertChainCursor(this.db, 'ethereum', { number: 100, hash, time: NOW - 12_000 }, NOW);
     await upsertFollow(this.db, {
       collectionId: COLLECTION,
       chain: 'ethereum',
       contractAddress: EVM as Address,
-      standard: 'erc721',
+      standard,
       fromBlock: 1,
       names: new Map(),
       createdAt: NOW,

@@ -96,11 +96,14 @@ export type EvidenceKey = {
 /** The time of an event in milliseconds, and its transaction, as arguments of `json_build_object` for an `Occurrence`. */
 const OCCURRENCE = `'at', (extract(epoch from block_time) * 1000)::bigint, 'tx', event.tx`;
 
-/** Selects the evidence of one order. `stored` is a row with the fields of `EvidenceKey`, named like the columns of main.book_order. */
+/**
+ * Selects the evidence of one order. `stored` is a row with the fields of `EvidenceKey`, named like the columns of main.book_order. Units that
+ * an account has received before the first block that was read are not in its holding, so the holding may be below zero. Of an ERC-721
+ * token, the account has then transferred its only unit. Of an ERC-1155 token, its balance is not known.
+ */
 const EVIDENCE_COLUMNS = `fills.fills, cancel.cancel, raise.raise,
-  case when follow.joined then coalesce((select quantity from main.holding
-    where holding.collection_id = stored.collection_id and holding.token_id = stored.token_id
-      and holder = stored.seller), 0) end as balance,
+  case when follow.joined and (held.quantity is null or held.quantity >= 0 or follow.standard is distinct from 'erc1155')
+    then greatest(coalesce(held.quantity, 0), 0) end as balance,
   case when follow.joined and stored.operator is not null then exists (select from main.operator_approval as approval
       where approval.collection_id = stored.collection_id and owner = stored.seller
         and approval.operator = stored.operator)
@@ -109,6 +112,8 @@ const EVIDENCE_COLUMNS = `fills.fills, cancel.cancel, raise.raise,
         and approval.operator = stored.operator) end as approved`;
 
 const EVIDENCE_JOINS = `left join main.follow on follow.collection_id = stored.collection_id
+  left join main.holding as held on held.collection_id = stored.collection_id and held.token_id = stored.token_id
+    and held.holder = stored.seller
   cross join lateral (
     select coalesce(json_agg(json_build_object(${OCCURRENCE},
       'quantity', details -> 'offer' -> 0 ->> 'amount') order by block_number, log_index), '[]') as fills
