@@ -41,6 +41,7 @@ import { OutageLog } from './http/outage-log.ts';
 import { RejectionCounts } from './http/rejection-counts.ts';
 import type { RateLimits } from './http/rate-limit.ts';
 import { MARKETPLACE_LIMITS } from './http/rate-limit.ts';
+import { UncountedProxies } from './server/client-address.ts';
 import { findConsole } from './server/console.ts';
 import { Health, createPrimaryCheck } from './server/health.ts';
 import { listen } from './server/listen.ts';
@@ -211,6 +212,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const nudge = () => (membership && !membership.isFirst ? membership.nudgeWebhooks() : workers.nudge());
   const rejections = new RejectionCounts();
   const { stream, status: streamStatus } = startStream(context, { rejections, membership }, frontClosers);
+  const proxies = new UncountedProxies(config.trustProxy);
   const readStatus = createStatusReader(
     [
       createDatabaseStatus(databases, replicas.sets),
@@ -218,6 +220,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
       ...(config.tradingChains.size > 0 ? [createTradingStatus(config.tradingChains, context)] : []),
       { section: 'version', read: async () => readVersion() },
       streamStatus,
+      proxies.status,
       ...(membership ? [membership.status] : []),
       ...workers.status,
     ],
@@ -269,7 +272,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     keylessChains: new Set(config.tradingChains.keys()),
     storeRateLimit: config.storeRateLimit,
     health,
-    observers: metrics.observers,
+    observers: [...metrics.observers, proxies.observe],
     tracer: telemetry?.tracer ?? null,
     accessLog: config.accessLog,
     consoleFolder,

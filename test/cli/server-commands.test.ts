@@ -104,6 +104,19 @@ forEachEngine('commands beside a running server', (engine) => {
     }
   });
 
+  test('doctor says that clients share the address of a proxy that TRUST_PROXY does not name', async () => {
+    const read = async () => {
+      const { stdout } = await run(settings, ['doctor', '--json']);
+      return (JSON.parse(stdout) as { name: string; level: string; message: string }[]).find(
+        ({ name }) => name === 'client addresses',
+      );
+    };
+    assert.equal(await read(), undefined);
+    await fetch(`${service.url}/v1`, { headers: { 'x-forwarded-for': '203.0.113.1' } });
+    const finding = await read();
+    assert.deepEqual([finding?.level, finding?.message.startsWith('1 requests came')], ['warn', true]);
+  });
+
   test('a command continues when the server responds late', async () => {
     process.kill(service.pid, 'SIGSTOP');
     const waiting = run(settings, ['shops', 'list']);

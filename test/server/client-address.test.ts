@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
-import { createClientAddress } from '../../src/server/client-address.ts';
+import { createClientAddress, UncountedProxies } from '../../src/server/client-address.ts';
 
 const requestOf = (remoteAddress: string, forwardedFor?: string) =>
   ({
@@ -93,4 +93,22 @@ test('an IPv4 address and the same address mapped into IPv6 are one client', () 
   const addressOf = createClientAddress(0);
   assert.notEqual(addressOf(requestOf('198.51.100.7')), addressOf(requestOf('198.51.100.8')));
   assert.notEqual(addressOf(requestOf('::ffff:198.51.100.7')), addressOf(requestOf('::ffff:198.51.100.8')));
+});
+
+test('a request through more proxies than are named is counted, but not a header that a client has made', async () => {
+  const count = async (trustProxy: number | readonly string[], socket: string, forwardedFor?: string) => {
+    const proxies = new UncountedProxies(trustProxy);
+    proxies.observe({ request: requestOf(socket, forwardedFor) });
+    return ((await proxies.status.read()) as { requestsOfUncountedProxies: number }).requestsOfUncountedProxies;
+  };
+  // Something that ends TLS, at 172.18.0.1, stands before the cache.
+  assert.equal(await count(1, '172.18.0.5', '203.0.113.1, 172.18.0.1'), 1);
+  assert.equal(await count(2, '172.18.0.5', '203.0.113.1, 172.18.0.1'), 0);
+  assert.equal(await count(0, '127.0.0.1', '203.0.113.1'), 1);
+  assert.equal(await count(0, '127.0.0.1'), 0);
+  assert.equal(await count(['172.18.0.5'], '172.18.0.5', '203.0.113.1, 172.18.0.1'), 1);
+  assert.equal(await count(['172.18.0.0/16'], '172.18.0.5', '203.0.113.1, 172.18.0.1'), 0);
+  // Clients at public addresses may send any header.
+  assert.equal(await count(0, '8.8.8.8', '203.0.113.1'), 0);
+  assert.equal(await count(1, '127.0.0.1', '203.0.113.9, 8.8.8.8'), 0);
 });

@@ -140,7 +140,9 @@ async function checkDatabases(
     const waiting = judgeRereads(rereads, { outside: await outside, now: systemClock() });
     const backup = isPrimaryReadable ? [judgeBackup(await findLastBackup(opened.main))] : [];
     const replicas = await checkReplicas(config, opened);
-    return [...primary, ...indexer, ...writes, ...replicas, ...unrecorded, ...secrets, ...waiting, ...backup];
+    const clients = await checkClients(config, signal);
+    const stored = [...unrecorded, ...secrets, ...waiting, ...backup];
+    return [...primary, ...indexer, ...writes, ...replicas, ...stored, ...clients];
   } finally {
     await opened.close();
   }
@@ -222,7 +224,7 @@ async function checkThroughServer(
       databases?: { main?: { answers?: boolean } };
       chains?: readonly ChainRereads[] | null;
       backup?: LastBackup | null;
-    };
+    } & ClientsStatus;
     if (!status.databases?.main?.answers) {
       return [fail('primary database', 'it does not respond to the running server', "see the server's log")];
     }
@@ -237,6 +239,7 @@ async function checkThroughServer(
       ...judgeSecrets(secrets),
       ...judgeRereads(status.chains ?? [], { outside: await outside, now: systemClock() }),
       judgeBackup(status.backup ?? null),
+      ...judgeClients(status),
     ];
   } catch (error) {
     return [fail('primary database', describeError(error), "see the server's log")];
@@ -291,6 +294,25 @@ async function readRereads(main: Database): Promise<ChainRereads[]> {
     chain,
     toReadAgain: ranges,
   }));
+}
+
+type ClientsStatus = { clients?: { requestsOfUncountedProxies: number } | null };
+
+function judgeClients({ clients }: ClientsStatus): DoctorFinding[] {
+  const count = clients?.requestsOfUncountedProxies ?? 0;
+  if (count === 0) return [];
+  const message = `${count} requests came through more proxies than TRUST_PROXY names: all clients behind such a proxy share its rate limits`;
+  return [warn('client addresses', message, 'set TRUST_PROXY to the number of proxies before the service')];
+}
+
+/** Reads what only the running server knows. A server that does not run has no findings. */
+async function checkClients(config: Config, signal: AbortSignal): Promise<DoctorFinding[]> {
+  const socketPath = socketPathOf(config.dataDir);
+  if (!(await isServerListening(socketPath).catch(() => false))) return [];
+  const status = await callServer(socketPath, 'status', {}, { signal }).catch((error: unknown) => describeError(error));
+  return typeof status === 'string'
+    ? [fail('server', status, "see the server's log")]
+    : judgeClients(status as ClientsStatus);
 }
 
 function judgeBackup(last: LastBackup | null): DoctorFinding {
