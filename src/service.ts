@@ -117,6 +117,8 @@ const RECENT_VIEWS_PERIOD_MS = 5_000;
 const MIGRATION_RETRY_MS = 2_000;
 /** The start waits this long for the indexer database, then continues without it. */
 const INDEXER_PATIENCE_MS = 3_000;
+/** The start waits this long for a command that has the embedded database open. */
+const COMMAND_PATIENCE_MS = 20_000;
 /** The shutdown waits this long for work in progress. The HTTP server destroys its connections before this time has passed. */
 const CLOSE_PATIENCE_MS = 2_500;
 
@@ -168,7 +170,9 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   await using port = (membership?.start.holdsPort ?? true) ? await holdPort(address) : null;
   const addresses = await bindAddresses(options, closers);
   const { processes = 1 } = membership?.start ?? {};
-  const databases = await (options.open ?? openDatabases)(config, log, { processes });
+  // If this process has the local socket, then no server has the database open, but a command may have. Later commands use the socket.
+  const lockPatienceMs = addresses.local ? COMMAND_PATIENCE_MS : 0;
+  const databases = await (options.open ?? openDatabases)(config, log, { processes, lockPatienceMs });
   closers.unshift(databases.close);
   if ((membership?.isFirst ?? true) && !addresses.local)
     log.warn('another server listens on the local socket of this data directory, so commands use the other server');

@@ -1,11 +1,13 @@
 // Opens the primary and the indexer database. The primary is the embedded database or PostgreSQL. The indexer is a schema of the same
 // database, or another PostgreSQL database.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
 import type { Database } from './port.ts';
 import { createDatabase } from './port.ts';
 import { openEmbedded } from './embedded/embedded.ts';
 import { embeddedDirectoryOf } from './embedded/location.ts';
+import { DirectoryInUse } from './embedded/lock.ts';
 import type { PoolPurpose } from './postgres.ts';
 import { ReplicaSet } from './replicas/replica-set.ts';
 import type { WriteHealth } from './write-health.ts';
@@ -48,14 +50,19 @@ export type Databases = {
   close(): Promise<void>;
 };
 
-/** `processes`: the number of serving processes, this process included. They share the connections of the pools. Default: 1. */
-export type OpenOptions = { processes?: number };
+/**
+ * `processes`: the number of serving processes, this process included. They share the connections of the pools. Default: 1. `lockPatienceMs`: how
+ * long to wait while another process has the embedded database open. Default: 0.
+ */
+export type OpenOptions = { processes?: number; lockPatienceMs?: number };
+
+const LOCK_POLL_MS = 100;
 
 /** Opens the databases. Throws if the primary cannot be used. The indexer is not checked, so that the service starts while the indexer is down. */
 export async function openDatabases(config: DatabaseSettings, log: Log, options: OpenOptions = {}): Promise<Databases> {
   const main =
     config.databaseUrl === null
-      ? await openEmbeddedMain(config)
+      ? await openEmbeddedMain(config, log, options.lockPatienceMs ?? 0)
       : await openPostgresMain(config.databaseUrl, log, options);
   const indexer =
     config.indexerDatabaseUrl === null
@@ -126,9 +133,18 @@ export function openMoveTarget(url: string, log: Log): Database {
   return openPostgresDatabase(url, 'index-target', log, {});
 }
 
-async function openEmbeddedMain(config: DatabaseSettings): Promise<Database> {
-  const { pool, close } = await openEmbedded({ dir: embeddedDirectoryOf(config.dataDir) });
-  return createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
+async function openEmbeddedMain({ dataDir }: DatabaseSettings, log: Log, lockPatienceMs: number): Promise<Database> {
+  const deadline = performance.now() + lockPatienceMs;
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      const { pool, close } = await openEmbedded({ dir: embeddedDirectoryOf(dataDir) });
+      return createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
+    } catch (error) {
+      if (!(error instanceof DirectoryInUse) || performance.now() >= deadline) throw error;
+      if (isFirst) log.info('another process has the database open: waiting until it ends', { dataDir });
+      await delay(LOCK_POLL_MS);
+    }
+  }
 }
 
 async function openPostgresMain(url: string, log: Log, options: OpenOptions): Promise<Database> {

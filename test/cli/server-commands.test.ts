@@ -10,15 +10,21 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { embeddedDirectoryOf } from '../../src/database/embedded/location.ts';
+import { isServerListening, socketPathOf } from '../../src/server/local-socket.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { programEnvironment } from '../support/program-environment.ts';
 import type { ServiceProcess } from '../support/service/service-process.ts';
 import { startServiceProcess } from '../support/service/service-process.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { until } from '../support/until.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** A command that hangs is killed after this time. The limits of the commands are far below it. */
 const HANGS_MS = 90_000;
+/** Long enough for the starting server to try the database several times. */
+const POLLS_MS = 1_000;
 const OTHER_UID = 65_534;
 
 type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string };
@@ -47,6 +53,25 @@ async function run(
   if (stop) clearTimeout(stop);
   return { code, signal, stdout, stderr };
 }
+
+test('a server that starts while a command has the embedded database open waits for the command; later commands wait for the server', async (t) => {
+  const settings = { DATA_DIR: path.join(temporaryDirectory(), 'data') };
+  const command = await openEmbedded({ dir: embeddedDirectoryOf(settings.DATA_DIR) });
+  t.after(() => command.close());
+  const starting = startServiceProcess(settings);
+  // A start that fails removes its socket, and the wait ends with the failure.
+  await Promise.race([
+    starting,
+    until(() => isServerListening(socketPathOf(settings.DATA_DIR)), HANGS_MS, 'the server does not hold its socket'),
+  ]);
+  const listed = run(settings, ['collections', 'list']);
+  await delay(POLLS_MS);
+  await command.close();
+  const service = await starting;
+  t.after(() => service.kill());
+  const { code, stdout, stderr } = await listed;
+  assert.deepEqual([code, stdout, stderr], [0, 'no collection is followed\n', '']);
+});
 
 forEachEngine('commands beside a running server', (engine) => {
   let settings: Record<string, string>;

@@ -29,7 +29,7 @@ export function takeLock(dir: string): Lock {
     database.exec('pragma busy_timeout = 0; pragma journal_mode = memory; begin exclusive');
   } catch (error) {
     database.close();
-    if (isBusy(error)) throw new DirectoryInUse(describeHolder(dir));
+    if (isBusy(error)) throw toInUse(dir);
     throw new OperatorError(
       `${file} cannot be locked (${describeError(error)}): if no process uses the database, delete this file`,
     );
@@ -62,12 +62,14 @@ function markOwner(file: string): () => void {
   return erase;
 }
 
-function describeHolder(dir: string): string {
+function toInUse(dir: string): OperatorError {
   const dataDir = path.dirname(dir);
   const pid = readOwner(`${dir}.pid`);
-  if (pid === process.pid) return `the data directory ${dataDir} is already open in this process`;
+  if (pid === process.pid) return new OperatorError(`the data directory ${dataDir} is already open in this process`);
   const holder = pid === null ? 'another process' : `another process (pid ${pid})`;
-  return `the data directory ${dataDir} is in use by ${holder}: stop that process first, or use a command that works beside a running server`;
+  return new DirectoryInUse(
+    `the data directory ${dataDir} is in use by ${holder}: stop that process first, or use a command that works beside a running server`,
+  );
 }
 
 function readOwner(file: string): number | null {
