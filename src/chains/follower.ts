@@ -78,19 +78,25 @@ export async function followOnce(context: FollowContext): Promise<StepResult> {
     : readEdge(context, cursor, head.number);
 }
 
+/** How many blocks before the first cursor the blocks are whose hashes are stored with it. */
+const EARLIER_BLOCKS = [DENSE_BLOCKS_MIN, EDGE_BLOCKS];
+
 /**
- * Stores the newest accepted block as the first cursor. Earlier blocks are read for each followed collection (backfill.ts). One earlier block
- * is stored too: it is the common ancestor if a reorganisation orphans the first blocks.
+ * Stores the newest accepted block as the first cursor. Earlier blocks are read for each followed collection (backfill.ts). Some earlier blocks
+ * are stored too: they are the common ancestors if a reorganisation orphans the first blocks.
  */
 async function start({ main, reader, clock, log }: FollowContext, head: BlockHeader): Promise<StepResult> {
   const first = await findAccepted(reader, head);
   if (!first) return { changed: new Set(), more: false };
-  const earlier = await reader.blocks.header(Math.max(0, first.number - EDGE_BLOCKS));
-  const isAccepted = earlier !== null && earlier.number < first.number && (await reader.events.accepts(earlier));
+  const earlier: BlockHeader[] = [];
+  for (const number of new Set(EARLIER_BLOCKS.map((blocks) => Math.max(0, first.number - blocks)))) {
+    const header = await reader.blocks.header(number);
+    if (header && header.number < first.number && (await reader.events.accepts(header))) earlier.push(header);
+  }
   await main.transaction(async (tx) => {
     const now = clock();
     await insertChainCursor(tx, reader.chain.id, first, now);
-    await upsertChainBlocks(tx, reader.chain.id, isAccepted ? [earlier, first] : [first], now);
+    await upsertChainBlocks(tx, reader.chain.id, [...earlier, first], now);
   });
   log.info('following a chain from its newest block', { chain: reader.chain.id, block: first.number });
   return { changed: new Set(), more: true };

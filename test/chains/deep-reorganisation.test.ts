@@ -69,6 +69,21 @@ forEachEngine('blocks kept for reorganisations', (engine) => {
     assert.deepEqual([cursor?.number, cursor?.reorgs, cursor?.note], [await readHeight(world.chain), 1, null]);
   });
 
+  test('after a reorganisation of 60 blocks right after the start, the follower continues on the new chain', async () => {
+    const { call } = world.chain.rpc;
+    const snapshot = await call('evm_snapshot');
+    for (let blocks = 0; blocks < 60; blocks += 1) await mine(world.chain);
+    const db = await engine.open();
+    const { settle } = followWorld({ main: db, indexer: db }, world);
+    await settle();
+    await call('evm_revert', snapshot);
+    await call('anvil_setCoinbase', world.people[2]);
+    for (let blocks = 0; blocks < 61; blocks += 1) await mine(world.chain);
+    await settle();
+    const cursor = await findChainCursor(db, 'ethereum');
+    assert.deepEqual([cursor?.number, cursor?.reorgs, cursor?.note], [await readHeight(world.chain), 1, null]);
+  });
+
   test('all recent blocks are kept, one older block in each interval is kept, and blocks that are too old are deleted', async () => {
     const db = await engine.open();
     const blocks = Array.from({ length: 100 }, (_, number) => ({
