@@ -136,16 +136,11 @@ export async function readRangeFigures(
        select ${textListSql('extract(epoch from at)::bigint')} as sold_at, ${textListSql('volume_raw')} as volumes,
          ${textListSql('sales')} as sales
        from (select ${sold.columns} from indexer.sale_hour ${ofRange} ${sold.groups}) as intervals
-<<<<<<< HEAD
-     ) as sold left join (
-       select ${KNOWN.close} as close_before, listed as listed_before from indexer.market_hour
-=======
      ) as sold cross join (
        select ${textListSql('extract(epoch from at)::bigint')} as unread_at
        from (select distinct ${unread} as at from indexer.sale_hour ${ofRange} and unread > 0) as intervals
      ) as unread left join (
-       select floor_close_raw as close_before, listed as listed_before from indexer.market_hour
->>>>>>> bd7346b5 (sales: one rule for rows, sums and counts)
+       select ${KNOWN.close} as close_before, listed as listed_before from indexer.market_hour
        where collection_id = $1 and hour < $2 order by hour desc limit 1
      ) as before on true`,
     [collectionId, new Date(from), new Date(to)],
