@@ -101,14 +101,15 @@ export type FoundTokens = { tokens: (Token | null)[]; degraded: boolean };
 
 /**
  * Finds tokens that a client has named. A token does not exist when the indexer can be read and has no record, listing or sale of the
- * token. On Solana, a token also does not exist when the collection record has the mint of the collection in another letter case, because
- * mints that differ only in letter case are different mints. If the indexer cannot be read, only the listing in the own order book, and the
- * seller of this listing, are known.
+ * token. With `openListed`, a token with a listing in the own order book exists too. On Solana, a token also does not exist when the collection
+ * record has the mint of the collection in another letter case, because mints that differ only in letter case are different mints. If the indexer
+ * cannot be read, only the listing in the own order book, and the seller of this listing, are known.
  */
 export async function findTokens(
   market: Market,
   source: MarketSource,
   locations: readonly TokenLocation[],
+  { openListed }: { openListed: boolean },
 ): Promise<FoundTokens> {
   const solana = locations.filter(({ chain }) => chain.family === 'solana');
   const solanaIds = solana.map(({ chain, contractAddress }) => toCollectionId(chain.id, contractAddress));
@@ -120,16 +121,20 @@ export async function findTokens(
   const addresses = record && valueOrNull(record);
   const found = tokens.map((token) => {
     const recordedAddress = addresses?.get(token.collectionId) ?? token.contractAddress;
-    const exists = recordedAddress === token.contractAddress && (token.isObserved || !observation.ok);
-    if (exists && token.isObserved) market.recentViews.note(token.collectionId, token.asset);
+    const isKnown = token.isObserved || (openListed && token.listing !== null);
+    const exists = recordedAddress === token.contractAddress && (isKnown || !observation.ok);
+    if (exists && isKnown) market.recentViews.note(token.collectionId, token.asset);
     return exists ? token : null;
   });
   return { tokens: found, degraded: !complete || record?.ok === false };
 }
 
-/** Finds one token by the rules of `findTokens`. Throws `not_found` when it does not exist. */
+/**
+ * Finds one token by the rules of `findTokens`, without `openListed`: `/v1` does not find a token that is unknown to the indexer. Throws
+ * `not_found` when the token does not exist.
+ */
 export async function readToken(market: Market, location: TokenLocation): Promise<Token & { degraded: boolean }> {
-  const { tokens, degraded } = await findTokens(market, market.tokenOverlay, [location]);
+  const { tokens, degraded } = await findTokens(market, market.tokenOverlay, [location], { openListed: false });
   const [token] = tokens;
   if (!token) throw new ServiceError('not_found', 'Token not found');
   return { ...token, degraded };

@@ -41,6 +41,40 @@ forEachMarket('tokens in a batch', {}, (market) => {
     );
   });
 
+  test('a token of which only an order of this service is known is served with its listing, while /v1 does not find it', async () => {
+    const subject = newCollection();
+    await market.load([subject.collection(), subject.order('1', 5), subject.order('2', 5, { status: 'cancelled' })]);
+    const { body } = await post({ tokens: ['1', '2', '3'].map((id) => nameOf(subject, id)) });
+    const [listed, ...others] = body.data;
+    assert.deepEqual(others, [null, null]);
+    assert.deepEqual(
+      [
+        listed.collectionId,
+        listed.tokenId,
+        listed.name,
+        listed.image,
+        listed.rarity.rank,
+        listed.traits,
+        listed.lastSale,
+      ],
+      [subject.id, '1', null, null, null, [], null],
+    );
+    assert.equal(listed.listing.price.raw, '5');
+    assert.equal((await market.get(`/v1/tokens/${subject.chain}/${subject.address}/1`)).status, 404);
+    const { data } = await market.ok(`/explore/v1/collections/${subject.slug}/tokens?listed=true`);
+    assert.deepEqual(data, [listed], 'the token in the list differs from the single token');
+  });
+
+  test('a token of which only a mirrored listing or a sale is known is served without an owner on record', async () => {
+    const subject = newCollection();
+    await market.load([subject.collection(), subject.listing('1', 7), subject.sale('2', 9)]);
+    const { body } = await post({ tokens: ['1', '2'].map((id) => nameOf(subject, id)) });
+    const [listed, sold] = body.data;
+    assert.equal(listed.listing.price.raw, '7');
+    assert.deepEqual([sold.listing, sold.lastSale.price.raw], [null, '9']);
+    assert.deepEqual(sold.owner, { address: null, kind: 'unknown', label: null });
+  });
+
   test('a mint is not found when the address of its collection has another letter case', async () => {
     const subject = newCollection({ chain: 'solana' });
     const mint = mintOf('case');

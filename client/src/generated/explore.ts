@@ -668,7 +668,7 @@ export type ExploreMethods = {
   getMarketCollection(parameters: GetMarketCollectionParameters, options?: CallOptions): Promise<GetMarketCollectionResult>;
   /** List the tokens of a collection. The tokens of which the service has a record, with owner, listing and last sale. Burned tokens are left out. With the sort `price`, listed tokens come first, and listed tokens without a record are in the list too. */
   listTokens(parameters: ListTokensParameters, options?: CallOptions): Pages<ListTokensResult>;
-  /** Read several tokens. Reads up to 100 tokens of any collections. `data` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned. In a response to a request for one token, the image may be an inline image of any size. */
+  /** Read several tokens. Reads up to 100 tokens of any collections. `data` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned. A token that is listed on this service exists, even if nothing else is known of it. In a response to a request for one token, the image may be an inline image of any size. */
   readTokens(parameters: ReadTokensParameters, options?: CallOptions): Promise<ReadTokensResult>;
   /** List the tokens of a wallet. The tokens whose beneficial owner is the wallet, on all chains or on one, sorted by collection and token. A page may be short or empty although there is a next page. */
   listWalletTokens(parameters: ListWalletTokensParameters, options?: CallOptions): Pages<ListWalletTokensResult>;

@@ -62,7 +62,7 @@ export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreCo
       schema: {
         operationId: 'readTokens',
         summary: 'Read several tokens',
-        description: `Reads up to ${TOKENS_MAX} tokens of any collections. \`data\` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned. In a response to a request for one token, the image may be an inline image of any size.`,
+        description: `Reads up to ${TOKENS_MAX} tokens of any collections. \`data\` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned. A token that is listed on this service exists, even if nothing else is known of it. In a response to a request for one token, the image may be an inline image of any size.`,
         tags: ['Tokens'],
         body: { $ref: 'TokenBatch#' },
         response: marketResponses(
@@ -80,7 +80,10 @@ export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreCo
       // A token that the request names several times is read once.
       const locations = new Map(wanted.map((location) => [toLocationKey(location), location]));
       const readBatch = () =>
-        Promise.all([findTokens(market, market.tokenBatches, [...locations.values()]), readPriceContext(market)]);
+        Promise.all([
+          findTokens(market, market.tokenBatches, [...locations.values()], { openListed: true }),
+          readPriceContext(market),
+        ]);
       const {
         content: [{ tokens }, prices],
         meta,
