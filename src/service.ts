@@ -18,7 +18,7 @@ import { MoveJobs } from './database/index-move/jobs.ts';
 import type { Database } from './database/port.ts';
 import type { WriteHealth } from './database/write-health.ts';
 import { tryWrite } from './database/try-write.ts';
-import type { Schema } from './database/migrate.ts';
+import type { MigrationStep, OnMigrationStep, Schema } from './database/migrate.ts';
 import { migrate } from './database/migrate.ts';
 import type { Databases, OpenOptions } from './database/open.ts';
 import { openDatabases, openReplicas } from './database/open.ts';
@@ -177,7 +177,11 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   if ((membership?.isFirst ?? true) && !addresses.local)
     log.warn('another server listens on the local socket of this data directory, so commands use the other server');
   const failure = createFailure();
-  closers.push(await migrateAll(databases, log, failure.reject));
+  const onStep = (step: MigrationStep) => {
+    logMigration(log, step);
+    port?.announce(`migration ${step.number} of ${step.count} of the schema ${step.schema}`);
+  };
+  closers.push(await migrateAll(databases, log, { onStep, onRefused: failure.reject }));
   const clock = options.clock ?? (await startClock(databases, log, closers));
   const replicas = await openReplicas(config, log, { processes, primaries: databases });
   closers.push(replicas.close);
@@ -571,7 +575,8 @@ export async function startWorkerProcess({
     const databases = await openDatabases(config, log);
     closers.unshift(databases.close);
     const failure = createFailure();
-    closers.push(await migrateAll(databases, log, failure.reject));
+    const onStep = (step: MigrationStep) => logMigration(log, step);
+    closers.push(await migrateAll(databases, log, { onStep, onRefused: failure.reject }));
     const clock = await startClock(databases, log, closers);
     const context = createContext({ config, log, clock, databases });
     closers.push(context.close);
@@ -623,26 +628,34 @@ async function startClock({ main }: Databases, log: Log, closers: Closer[]): Pro
  * repeated until it succeeds. If a repeated migration shows that the indexer database must not be used, for example because the database is
  * the incomplete target of a move of the index, `onRefused` receives the OperatorError. The returned function stops the repetition.
  */
-export async function migrateAll(
+async function migrateAll(
   { main, indexer }: Databases,
   log: Log,
-  onRefused: (error: OperatorError) => void,
+  options: MigrationReports,
 ): Promise<() => Promise<void>> {
-  await migrate(main, 'main');
+  await migrate(main, 'main', { onStep: options.onStep });
   if (indexer === main) {
-    await migrate(indexer, 'indexer');
+    await migrate(indexer, 'indexer', { onStep: options.onStep });
     return () => Promise.resolve();
   }
-  return migrateIndexer(indexer, log, onRefused);
+  return migrateIndexer(indexer, log, options);
+}
+
+type MigrationReports = { onStep: OnMigrationStep; onRefused: (error: OperatorError) => void };
+
+function logMigration(log: Log, { tookMs, schema, name, number, count }: MigrationStep): void {
+  const fields = { schema, migration: name, number, count };
+  if (tookMs === null) log.info('a migration begins', fields);
+  else log.info('a migration is applied', { ...fields, ms: tookMs });
 }
 
 async function migrateIndexer(
   indexer: Database,
   log: Log,
-  onRefused: (error: OperatorError) => void,
+  { onStep, onRefused }: MigrationReports,
 ): Promise<() => Promise<void>> {
   const attempt = async () => {
-    await migrate(indexer, 'indexer');
+    await migrate(indexer, 'indexer', { onStep });
     log.info('the indexer database is ready');
   };
   let firstInProgress: Promise<void> | null = null;

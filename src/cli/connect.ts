@@ -13,8 +13,11 @@ import { connectToServer, toStopError } from './server-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 
 export type ConnectOptions = {
-  /** Whether to create the embedded database if it does not exist. Default: false, so that a missing database is an error. */
-  create?: boolean;
+  /**
+   * If the embedded database does not exist, it is created, and this function is called with one line that says where. By default a missing
+   * database is an error.
+   */
+  onCreate?: (line: string) => void;
   /** Whether to migrate the databases that this process opens. Default: true. */
   migrate?: boolean;
   /** Whether to open PostgreSQL in this process even if a server runs. Default: false. */
@@ -37,9 +40,14 @@ export async function connect(signal: AbortSignal, options: ConnectOptions = {})
   const socketPath = socketPathOf(config.dataDir);
   const mayUseServer = config.databaseUrl === null || !options.bypassServer;
   const startedAt = performance.now();
+  let isCreating = false;
   for (;;) {
     if (mayUseServer && (await isServerListening(socketPath))) return connectToServer(socketPath, signal);
-    if (!options.create) requireDatabase(config);
+    if (!options.onCreate) requireDatabase(config);
+    else if (!isCreating && config.databaseUrl === null && !hasEmbeddedDatabase(config.dataDir)) {
+      isCreating = true;
+      options.onCreate(`Creating the embedded database in ${config.dataDir}, because DATABASE_URL is not set.\n`);
+    }
     const { openInProcess } = await import('./in-process.ts');
     const opened = await openInProcess(config, { migrate: options.migrate ?? true, signal });
     if (!(opened instanceof Error)) return opened;

@@ -2,6 +2,7 @@
 
 import { readConfig } from '../config.ts';
 import { createLog } from '../core/log.ts';
+import type { MigrationStep } from '../database/migrate.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 
 export const defineMigrate: DefineCommand = (migrate, io) => {
@@ -26,7 +27,11 @@ async function runMigrate({ json, contract }: { json?: true; contract?: true }, 
   const config = readConfig();
   const databases = await openDatabases(config, createLog(config.logLevel));
   try {
-    const options = contract ? { contracts: true } : {};
+    const onStep = ({ schema, name, number, count, tookMs }: MigrationStep) => {
+      if (json || tookMs === null) return;
+      stdout.write(`${schema} ${name}: applied in ${(tookMs / 1_000).toFixed(1)} s (${number} of ${count})\n`);
+    };
+    const options = { onStep, ...(contract && { contracts: true }) };
     const main = await migrate(databases.main, 'main', options);
     const indexer = await migrate(databases.indexer, 'indexer', options);
     const applied = main.length + indexer.length;

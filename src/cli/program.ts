@@ -21,12 +21,15 @@ export async function runProgram(
   const program = createProgram(io);
   const declared = new Map(commands.map(({ name, summary }) => [name, program.command(name).summary(summary)]));
   const name = args[0] === 'help' ? args[1] : args[0];
+  // Commander would print the help of the program for `help` and a name that it does not know.
+  const isUnknownHelp = args[0] === 'help' && name !== undefined && !/^(-|help$)/.test(name) && !declared.has(name);
+  const parsed = isUnknownHelp ? [name] : args;
   const entry = commands.find((one) => one.name === name);
   const command = declared.get(name ?? '');
   if (entry && command) (await entry.load())(command, io);
   prepare(program);
   try {
-    await program.parseAsync(command ? actionFirst(command, args) : args, { from: 'user' });
+    await program.parseAsync(command ? actionFirst(command, parsed) : parsed, { from: 'user' });
     return io.exitCode;
   } catch (error) {
     if (error instanceof UsageError) {

@@ -4,6 +4,7 @@ import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
 import { callService } from './connect.ts';
 import { formatTable, printable } from './output.ts';
+import { parseShopName } from '../shop/shop-name.ts';
 
 type Shop = { id: string; name: string };
 type Options = { json?: true };
@@ -26,8 +27,11 @@ export const defineShops: DefineCommand = (shops, io) => {
     .action((options) => listShops(options, io));
 };
 
-async function createShop(name: string, { json }: Options, { stdout, signal }: CommandIo): Promise<void> {
-  const shop = (await callService(signal, 'shops.create', { name }, { create: true })) as Shop;
+async function createShop(given: string, { json }: Options, { stdout, stderr, signal }: CommandIo): Promise<void> {
+  // A name that is refused must not create a database.
+  const name = parseShopName(given);
+  const onCreate = (line: string) => stderr.write(line);
+  const shop = (await callService(signal, 'shops.create', { name }, { onCreate })) as Shop;
   stdout.write(
     json ? `${JSON.stringify(shop)}\n` : `created the shop ${printable(shop.name)} with the id ${shop.id}\n`,
   );

@@ -5,6 +5,7 @@
 // when the operator says so, or in a new database. The program runs with the contract and without it.
 
 import { readFileSync, readdirSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { OperatorError } from '../core/errors.ts';
 import { distributeTables, hasCitus, splitStatements, useOneConnection } from './citus.ts';
 import { checkIndexMove } from './index-move/state.ts';
@@ -37,7 +38,16 @@ export function findVersionMin(sql: string): string | null {
  * `only`: the names of the migrations that may be applied. `contracts`: whether migrations that contract the schema are applied. By default
  * they are applied to a new database, and wait in others.
  */
-export type MigrateOptions = { only?: ReadonlySet<string>; contracts?: boolean };
+export type MigrateOptions = {
+  only?: ReadonlySet<string>;
+  contracts?: boolean;
+  /** Is called before and after each migration of a database that is in use. */
+  onStep?: OnMigrationStep;
+};
+
+/** `tookMs`: null before the migration. `number`: its position among the `count` migrations that are applied to the schema now, from 1. */
+export type MigrationStep = { schema: Schema; name: string; number: number; count: number; tookMs: number | null };
+export type OnMigrationStep = (step: MigrationStep) => void;
 
 /**
  * Applies the pending migrations of a schema and returns their names. Throws an OperatorError if the program must not use the schema, for
@@ -51,7 +61,7 @@ export async function migrate(db: Database, schema: Schema, options?: MigrateOpt
 export async function migrateWithin(
   tx: Queryable,
   schema: Schema,
-  { only, contracts }: MigrateOptions = {},
+  { only, contracts, onStep }: MigrateOptions = {},
 ): Promise<string[]> {
   const known = readMigrations(schema);
   await tx.query(`set local statement_timeout = 0`);
@@ -69,8 +79,13 @@ export async function migrateWithin(
     : pending.filter((migration) => (contracts ?? (isNew || isDistributed)) || !isContract(migration));
   if (isDistributed) await useOneConnection(tx);
   if (schema === 'indexer') await checkIndexMove(tx, { isMigrating: wanted.length > 0 });
-  for (const migration of wanted) {
-    await applyMigration(tx, schema, migration, { isDistributed });
+  for (const [index, migration] of wanted.entries()) {
+    const step = { schema, name: migration.name, number: index + 1, count: wanted.length };
+    if (!isNew) onStep?.({ ...step, tookMs: null });
+    const startedAt = performance.now();
+    // The embedded engine blocks this process during each statement. Between statements, the process answers its probes.
+    await applyMigration(tx, schema, migration, { isSplit: isDistributed || !isNew });
+    if (!isNew) onStep?.({ ...step, tookMs: Math.round(performance.now() - startedAt) });
   }
   if (isDistributed && wanted.length === pending.length) await distributeTables(tx, schema);
   return wanted.map((migration) => migration.name);
@@ -80,14 +95,17 @@ function isContract({ sql }: Migration): boolean {
   return findVersionMin(sql) !== null;
 }
 
-/** Runs a migration and records it. `isDistributed`: the database is a Citus cluster. */
+/** Runs a migration and records it. `isSplit`: sends one statement at a time, as a Citus cluster needs it. */
 export async function applyMigration(
   tx: Queryable,
   schema: Schema,
   { name, sql, digest }: Migration,
-  { isDistributed = false }: { isDistributed?: boolean } = {},
+  { isSplit = false }: { isSplit?: boolean } = {},
 ): Promise<void> {
-  for (const statement of isDistributed ? splitStatements(sql) : [sql]) await tx.query(statement);
+  for (const statement of isSplit ? splitStatements(sql) : [sql]) {
+    await tx.query(statement);
+    if (isSplit) await setImmediate();
+  }
   const values = [name, digest, findVersionMin(sql)];
   await tx.query(`insert into ${schema}.migration (name, digest, version_min) values ($1, $2, $3)`, values);
 }
@@ -173,7 +191,10 @@ function checkKnown(applied: readonly AppliedMigration[], schema: Schema, known:
   for (const row of applied) {
     const file = byName.get(row.name);
     if (!file) {
-      throw new OperatorError(`the database was made by a newer version: schema ${schema} has migration ${row.name}`);
+      throw new OperatorError(
+        `the database was made by a newer version: schema ${schema} has migration ${row.name}; ` +
+          'start that version, or restore a backup that was made before the migration',
+      );
     }
     if (file.digest !== row.digest) {
       throw new OperatorError(`migration ${row.name} of schema ${schema} has changed since it was applied`);

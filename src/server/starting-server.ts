@@ -15,7 +15,6 @@ import { isStream, sendEmptyStream } from '../explore/http/stream/empty-stream.t
 import { createNodeServer } from './node-server.ts';
 
 const STARTING = toErrorResponse(new ServiceError('unavailable', 'The service is starting, try again soon'));
-const NOT_READY = { findObstacle: () => Promise.resolve('The service is starting') };
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -48,13 +47,17 @@ function sendPage(response: ServerResponse): void {
  * Port 0 is not held, because it stands for any free port. Throws OperatorError if the server cannot listen on the address.
  */
 export async function holdPort(address: ListenAddress): Promise<HeldPort> {
+  let doing = '';
+  const findObstacle = () => Promise.resolve(`The service is starting${doing === '' ? '' : `: ${doing}`}`);
   const server = createNodeServer(
-    answerHealthChecks(NOT_READY, (request, response) => {
+    answerHealthChecks({ findObstacle }, (request, response) => {
       // An EventSource connects again only after the status 200.
       if (isStream(request.url ?? '')) sendEmptyStream(response);
       else if (isOpenedInBrowser(request)) sendPage(response);
       else sendErrorResponse(request, response, STARTING);
     }),
+    // The connections end with this server. A client that kept one would lose its next request.
+    { isDraining: () => true },
   );
   try {
     await once(server.listen(address), 'listening');
@@ -71,7 +74,10 @@ export async function holdPort(address: ListenAddress): Promise<HeldPort> {
     await closed;
   };
   if (address.port === 0) await release();
-  return { port, [Symbol.asyncDispose]: release };
+  const announce = (text: string) => {
+    doing = text;
+  };
+  return { port, announce, [Symbol.asyncDispose]: release };
 }
 
 /**
@@ -84,4 +90,8 @@ export async function requireFreePort(address: ListenAddress): Promise<number> {
   return held.port;
 }
 
-type HeldPort = AsyncDisposable & { port: number };
+type HeldPort = AsyncDisposable & {
+  port: number;
+  /** `/readyz` responds with this text from now on. It is public. */
+  announce(text: string): void;
+};

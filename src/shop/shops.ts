@@ -4,17 +4,12 @@ import { findShop, insertShop, listShops } from './queries/shops.ts';
 import type { Shop } from './queries/shops.ts';
 import { createId } from '../core/time-ordered-id.ts';
 import { OperatorError } from '../core/errors.ts';
-import { countCharacters, isStorable } from '../core/text.ts';
 import type { ShopContext } from './context.ts';
-
-const SHOP_NAME_LENGTH_MAX = 160;
+import { parseShopName } from './shop-name.ts';
 
 /** Creates a shop. Its name must be unique, because commands refer to shops by name. */
 export async function createShop(context: ShopContext, name: string): Promise<Shop> {
-  const trimmed = name.trim();
-  if (trimmed === '' || countCharacters(trimmed) > SHOP_NAME_LENGTH_MAX || !isStorable(trimmed)) {
-    throw new OperatorError(`the name of a shop must have 1 to ${SHOP_NAME_LENGTH_MAX} characters`, { exitCode: 2 });
-  }
+  const trimmed = parseShopName(name);
   const now = context.clock();
   const shop = { id: createId('shop', now), name: trimmed, createdAt: now };
   if (await insertShop(context.main, shop)) return shop;

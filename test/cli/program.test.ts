@@ -55,6 +55,8 @@ describe('wrong usage gives exit code 2 and one line on standard error', () => {
     [['keys', 'lst'], "unknown command 'lst' (Did you mean list?); see mercat keys --help"],
     [['keys', 'list', '--shp', 'x'], "unknown option '--shp' (Did you mean --shop?); see mercat keys list --help"],
     [['serve', '--prot=1'], "unknown option '--prot=1' (Did you mean --port?); see mercat serve --help"],
+    [['help', 'stauts'], "unknown command 'stauts' (Did you mean status?); see mercat --help"],
+    [['help', 'foo'], "unknown command 'foo'; see mercat --help"],
     [['nothing-like-it'], "unknown command 'nothing-like-it'; see mercat --help"],
     [['constructor'], "unknown command 'constructor'; see mercat --help"],
     [['status', 'x'], "too many arguments for 'status'. Expected 0 arguments but got 1; see mercat status --help"],

@@ -239,7 +239,9 @@ forEachEngine('a database that a newer version has migrated', (engine) => {
     await applyUnknown(databases, 'main', '9004-contract.sql', contractFor('100.0.0'));
     const refused = {
       name: 'OperatorError',
-      message: 'the database was made by a newer version: schema main has migration 9004-contract.sql',
+      message:
+        'the database was made by a newer version: schema main has migration 9004-contract.sql; ' +
+        'start that version, or restore a backup that was made before the migration',
     };
     await assert.rejects(migrate(main, 'main'), refused);
     await assert.rejects(listPendingMigrations(main, 'main'), refused);

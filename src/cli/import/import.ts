@@ -36,13 +36,13 @@ import { readExplainRequest, readImportRequest, RECORDED_FORMATS } from './usage
 
 /** The dependencies of the command, which tests replace. `chains` is called only for recorded responses and for --explain. */
 export type ImportEnvironment = {
-  connect: (signal: AbortSignal) => Promise<AsyncDisposable & Pick<IntakeConnection, 'import'>>;
+  connect: (io: Pick<CommandIo, 'signal' | 'stderr'>) => Promise<AsyncDisposable & Pick<IntakeConnection, 'import'>>;
   chains: () => Chains;
   clock: Clock;
 };
 
 const ENVIRONMENT: ImportEnvironment = {
-  connect: (signal) => connect(signal, { create: true }),
+  connect: ({ signal, stderr }) => connect(signal, { onCreate: (line) => stderr.write(line) }),
   chains: () => createChains(readConfig().extraChain),
   clock: systemClock,
 };
@@ -166,7 +166,7 @@ async function importFiles(
   environment: ImportEnvironment,
 ): Promise<{ summaries: ImportSummary[]; failure: string | null }> {
   const summaries: ImportSummary[] = [];
-  await using connection = await environment.connect(importRun.io.signal);
+  await using connection = await environment.connect(importRun.io);
   for (const file of importRun.request.files) {
     const onNote = (note: string) => importRun.io.stderr.write(`${file === '-' ? 'stdin' : file}: ${note}\n`);
     using source = openSource(file, { stdin: importRun.io.stdin, onNote });
