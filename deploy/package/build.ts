@@ -34,6 +34,15 @@ const MANIFEST_FIELDS = [
   'optionalDependencies',
   'engines',
 ];
+/**
+ * A package that the service reads files of, and that depends on a package with an install script. The files are bundled without the dependency, so that
+ * an installation runs no script of a stranger.
+ */
+const BUNDLED = {
+  name: 'swagger-ui-dist',
+  files: ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE'],
+  without: '@scarf/scarf',
+};
 /** A command of npm may write at most this many bytes. The largest output is the bill of materials, with about 200 kB. */
 const OUTPUT_BYTES_MAX = 16 * 2 ** 20;
 /** Matches a relative path of a TypeScript file in quotes, as in imports and in `new URL`. */
@@ -49,6 +58,7 @@ rmSync(staging, { recursive: true, force: true });
 mkdirSync(staging, { recursive: true });
 for (const name of CONTENTS) cpSync(path.join(ROOT, name), path.join(staging, name), { recursive: true });
 for (const file of globSync('**/*.{ts,mjs}', { cwd: staging })) toJavaScript(path.join(staging, file));
+copyBundled();
 writeJson('package.json', toManifest(readJson<Manifest>('package.json')));
 writeJson('npm-shrinkwrap.json', toShrinkwrap(readJson<Lockfile>('package-lock.json')));
 runNpm(['pack', staging, '--pack-destination', dist], dist);
@@ -84,14 +94,33 @@ function toJavaScript(file: string): void {
 }
 
 function toManifest(manifest: Manifest): Manifest {
-  return Object.fromEntries(MANIFEST_FIELDS.map((field) => [field, manifest[field]]));
+  const kept = Object.fromEntries(MANIFEST_FIELDS.map((field) => [field, manifest[field]]));
+  return { ...kept, bundleDependencies: [BUNDLED.name] };
 }
 
 /** The lockfile without development packages. */
 function toShrinkwrap(lockfile: Lockfile): Lockfile {
   const { devDependencies: _, ...root } = lockfile.packages[''] ?? {};
-  const others = Object.entries(lockfile.packages).filter(([name, { dev, link }]) => name !== '' && !dev && !link);
-  return { ...lockfile, packages: { '': root, ...Object.fromEntries(others) } };
+  const others = Object.entries(lockfile.packages)
+    .filter(([name, { dev, link }]) => name !== '' && !dev && !link && name !== `node_modules/${BUNDLED.without}`)
+    .map(([name, entry]) => [name, name === `node_modules/${BUNDLED.name}` ? toBundledEntry(entry) : entry]);
+  const packages = { '': { ...root, bundleDependencies: [BUNDLED.name] }, ...Object.fromEntries(others) };
+  const scripted = Object.keys(packages).filter((name) => packages[name].hasInstallScript);
+  if (scripted.length > 0) throw new Error(`packages with install scripts: ${scripted.join(', ')}`);
+  return { ...lockfile, packages };
+}
+
+function toBundledEntry({ version, license }: Manifest): Manifest {
+  return { version, inBundle: true, license };
+}
+
+function copyBundled(): void {
+  const { name, files } = BUNDLED;
+  const folder = path.join('node_modules', name);
+  mkdirSync(path.join(staging, folder), { recursive: true });
+  for (const file of files) cpSync(path.join(ROOT, folder, file), path.join(staging, folder, file));
+  const { version, license, repository } = readJson<Manifest>(path.join(folder, 'package.json'));
+  writeJson(path.join(folder, 'package.json'), { name, version, license, repository });
 }
 
 function readJson<T>(file: string): T {

@@ -621,6 +621,8 @@ create table main.webhook (
   updated_at timestamp with time zone not null,
   created_sequence bigint default nextval('main.event_sequence_seq'::regclass) not null,
   disabled_sequence bigint,
+  earlier_secrets text[] default '{}'::text[] not null,
+  earlier_secrets_until timestamp with time zone[] default '{}'::timestamp with time zone[] not null,
   constraint webhook_shop_id_fkey FOREIGN KEY (shop_id) REFERENCES main.shop(id),
   constraint webhook_pkey PRIMARY KEY (id)
 );

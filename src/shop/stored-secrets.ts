@@ -82,10 +82,11 @@ async function storeAgain({ main, secretKeys }: StoredSecretsContext, target: Se
   };
   const convertWebhooks = async (tx: Queryable) => {
     const webhooks = await listOutdatedWebhooksForUpdate(tx, keyId, BATCH_SIZE);
-    const converted = webhooks.map(({ id, secret, previousSecret }) => ({
+    const converted = webhooks.map(({ id, secret, previousSecret, earlierSecrets }) => ({
       id,
       secret: convert(secret, toWebhookPlace(id)),
       previousSecret: previousSecret === null ? null : convert(previousSecret, toWebhookPlace(id)),
+      earlierSecrets: earlierSecrets.map((earlier) => convert(earlier, toWebhookPlace(id))),
     }));
     await updateStoredWebhookSecrets(tx, converted);
     return converted.length;

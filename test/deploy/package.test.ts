@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
+import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +20,9 @@ const INSTALL_LIMIT_MS = 600_000;
 
 const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
 const lockfile = readJson(path.join(ROOT, 'package-lock.json'));
+/** Its files are in the package. Its dependency with an install script is left out. */
+const BUNDLED = 'node_modules/swagger-ui-dist';
+const LEFT_OUT = 'node_modules/@scarf/scarf';
 const isProduction = ([name, entry]: [string, any]) => name !== '' && !entry.dev && !entry.link;
 
 describe('the npm package', () => {
@@ -37,7 +40,10 @@ describe('the npm package', () => {
     unpacked = path.join(target, 'node_modules/mercat');
     mkdirSync(path.dirname(unpacked));
     renameSync(path.join(target, 'package'), unpacked);
-    symlinkSync(path.join(ROOT, 'node_modules'), path.join(unpacked, 'node_modules'));
+    for (const name of readdirSync(path.join(ROOT, 'node_modules'))) {
+      if (name !== 'mercat')
+        symlinkSync(path.join(ROOT, 'node_modules', name), path.join(target, 'node_modules', name));
+    }
   });
 
   test('the npm package contains JavaScript and the files that the service reads, but no tests and no development packages', () => {
@@ -68,14 +74,39 @@ describe('the npm package', () => {
   test('the npm package pins exactly the production packages of package-lock.json', () => {
     const { packages } = readJson(path.join(unpacked, 'npm-shrinkwrap.json'));
     const { '': _, ...pinned } = packages;
-    assert.deepEqual(pinned, Object.fromEntries(Object.entries<any>(lockfile.packages).filter(isProduction)));
+    const { [BUNDLED]: bundled, ...others } = pinned;
+    const expected = Object.fromEntries(Object.entries<any>(lockfile.packages).filter(isProduction));
+    const { version, license } = expected[BUNDLED];
+    assert.deepEqual(bundled, { version, inBundle: true, license });
+    delete expected[BUNDLED];
+    delete expected[LEFT_OUT];
+    assert.deepEqual(others, expected);
+  });
+
+  test('no package of the npm package has an install script', () => {
+    const { packages } = readJson(path.join(unpacked, 'npm-shrinkwrap.json'));
+    for (const [name, { hasInstallScript, dependencies = {} }] of Object.entries<any>(packages)) {
+      assert.notEqual(hasInstallScript, true, name);
+      if (name === '') continue;
+      // A dependency without an entry would be installed from the registry in a version that nobody has checked.
+      for (const dependency of Object.keys(dependencies)) {
+        const isPinned = [`${name}/node_modules/${dependency}`, `node_modules/${dependency}`].some(
+          (one) => packages[one],
+        );
+        assert.ok(isPinned, `${name} needs ${dependency}`);
+      }
+    }
+    const manifests = globSync('**/package.json', { cwd: path.join(unpacked, 'node_modules') });
+    assert.deepEqual(manifests, ['swagger-ui-dist/package.json']);
+    const bundled = readJson(path.join(unpacked, BUNDLED, 'package.json'));
+    assert.deepEqual([bundled.scripts, bundled.dependencies], [undefined, undefined]);
   });
 
   test('the bill of materials beside the npm package names exactly the production packages', () => {
     const { bomFormat, components } = readJson(path.join(path.dirname(archive), 'mercat.cdx.json'));
     assert.equal(bomFormat, 'CycloneDX');
     const named = components.map(({ purl }: any) => decodeURIComponent(purl).replace(/^pkg:npm\//, ''));
-    const entries = Object.entries<any>(lockfile.packages).filter(isProduction);
+    const entries = Object.entries<any>(lockfile.packages).filter((one) => isProduction(one) && one[0] !== LEFT_OUT);
     const expected = entries.map(([name, { version }]) => `${name.replace(/^.*node_modules\//, '')}@${version}`);
     assert.deepEqual(new Set(named), new Set(expected));
   });

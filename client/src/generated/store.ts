@@ -666,7 +666,7 @@ export type StoreMethods = {
   updateWebhook(parameters: UpdateWebhookParameters, options?: WriteOptions): Promise<UpdateWebhookResult>;
   /** Delete a webhook. The deliveries of the webhook are deleted too: pending deliveries are not sent. Scope `webhooks:write`. */
   deleteWebhook(parameters: DeleteWebhookParameters, options?: WriteOptions): Promise<DeleteWebhookResult>;
-  /** Rotate the secret. The response contains the new secret, which is not shown again. For 24 hours deliveries are signed with both the new and the previous secret. Scope `webhooks:write`. */
+  /** Rotate the secret. The response contains the new secret, which is not shown again. For 24 hours deliveries are signed with both the new and the replaced secret. After several rotations each replaced secret has its own 24 hours; a delivery has at most ten signatures. Scope `webhooks:write`. */
   rotateWebhookSecret(parameters: RotateWebhookSecretParameters, options?: WriteOptions): Promise<RotateWebhookSecretResult>;
   /** Send a test event. Sends an event of type `webhook.test` to this webhook only. Scope `webhooks:write`. */
   testWebhook(parameters: TestWebhookParameters, options?: WriteOptions): Promise<TestWebhookResult>;

@@ -134,7 +134,8 @@ const HEADERS = {
   'webhook-timestamp': 'When the attempt was made, in seconds since 1970.',
   'webhook-signature':
     '`v1,` and the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` in base64. The key is the base64-decoded part of the ' +
-    'secret after `whsec_`. For 24 hours after a rotation of the secret there are two signatures, separated by a space.',
+    'secret after `whsec_`. For 24 hours after a rotation of the secret there is also a signature with the replaced ' +
+    'secret. Signatures are separated by spaces.',
 };
 
 const RESPONSES = {

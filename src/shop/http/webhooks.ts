@@ -213,7 +213,7 @@ function registerActions(app: FastifyInstance, context: StoreRoutesContext): voi
     summary: 'Rotate the secret',
     description:
       'The response contains the new secret, which is not shown again. For 24 hours deliveries are signed with both the ' +
-      'new and the previous secret. Scope `webhooks:write`.',
+      'new and the replaced secret. After several rotations each replaced secret has its own 24 hours; a delivery has at most ten signatures. Scope `webhooks:write`.',
     data: ref('WebhookWithSecret'),
     write: (request) => async (tx) =>
       toSecretResponse(

@@ -4,7 +4,7 @@
 import type { RecordedEvent } from '../events.ts';
 import type { DeliveryState } from '../webhooks/delivery.ts';
 import type { Queryable, Row } from '../../database/port.ts';
-import { amount, boolean, column, integer, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import { amount, boolean, column, integer, list, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
 /** SQL condition: `event` and `webhook` belong to the same shop, and the webhook subscribes to the type of the event. */
 export const MATCHES = `event.shop_id = webhook.shop_id
@@ -62,9 +62,6 @@ export type ClaimedDelivery = {
   /** The number of earlier attempts in the current retry schedule. */
   attempts: number;
   webhookId: string;
-  url: string;
-  /** The stored secrets: the current one and, during the overlap after a rotation, the previous one. */
-  secrets: string[];
   isFailing: boolean;
   event: RecordedEvent;
 };
@@ -135,9 +132,7 @@ const CLAIM = `
     update main.delivery set leased_until = $2, claims = claims + 1 from free where delivery.id = free.id
     returning delivery.id, delivery.claims, delivery.attempts, delivery.webhook_id, delivery.event_id
   )
-  select leased.id, leased.claims, leased.attempts, leased.webhook_id, webhook.url, webhook.secret,
-    case when webhook.previous_secret_until > $1 then webhook.previous_secret end as previous_secret,
-    webhook.failing_since is not null as is_failing,
+  select leased.id, leased.claims, leased.attempts, leased.webhook_id, webhook.failing_since is not null as is_failing,
     event.id as event_id, event.type, event.sequence, event.data, event.created_at
   from leased
   join main.webhook on webhook.id = leased.webhook_id
@@ -165,6 +160,31 @@ export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promi
     fast.max,
   ]);
   return rows.map(toClaimed);
+}
+
+const decodeTarget = rowDecoder('webhook', { id: text, url: text, secrets: list(text) });
+
+/**
+ * Where deliveries of a webhook are sent. `secrets`: the stored secrets with which they are signed, the current one first. After a rotation, each
+ * replaced secret is one of them until the end of its overlap.
+ */
+export type WebhookTarget = Omit<ReturnType<typeof decodeTarget>, 'id'>;
+
+/** The targets of those webhooks that are enabled, by the id of the webhook. */
+export async function listWebhookTargets(
+  db: Queryable,
+  ids: readonly string[],
+  now: number,
+): Promise<Map<string, WebhookTarget>> {
+  const rows = await db.query(
+    `select id, url, array[secret] || array(
+       select one.secret from unnest(previous_secret || earlier_secrets, previous_secret_until || earlier_secrets_until)
+         with ordinality as one (secret, until, position)
+       where one.until > $2 order by position) as secrets
+     from main.webhook where id = any ($1::text[]) and enabled`,
+    [ids, new Date(now)],
+  );
+  return new Map(rows.map(decodeTarget).map(({ id, ...target }) => [id, target]));
 }
 
 /** An attempt that has ended. `id` and `claims` are those of the claimed delivery. */
@@ -249,9 +269,6 @@ const decodeClaimed = rowDecoder('claimed delivery', {
   claims: integer,
   attempts: integer,
   webhookId: column('webhook_id', text),
-  url: text,
-  secret: text,
-  previousSecret: column('previous_secret', nullable(text)),
   isFailing: column('is_failing', boolean),
 });
 
@@ -264,12 +281,11 @@ const decodeEvent = rowDecoder('event', {
 });
 
 function toClaimed(row: Row): ClaimedDelivery {
-  const { id, secret, previousSecret, ...claimed } = decodeClaimed(row);
+  const { id, ...claimed } = decodeClaimed(row);
   const event = decodeEvent(row);
   return {
     ...claimed,
     id: String(id),
-    secrets: previousSecret === null ? [secret] : [secret, previousSecret],
     event: { ...event, sequence: String(event.sequence) },
   };
 }

@@ -1,7 +1,7 @@
 // Statements that count the stored secrets by the key that encrypted them, and that replace the stored form of secrets.
 
 import type { Queryable } from '../../database/port.ts';
-import { bytes, column, integer, nullable, oneOf, rowDecoder, text } from '../../database/rows.ts';
+import { bytes, column, integer, list, nullable, oneOf, rowDecoder, text } from '../../database/rows.ts';
 import { SHARED_SECRET_BYTES } from '../../database/secrets.ts';
 
 /**
@@ -37,7 +37,7 @@ export async function countSecrets(db: Queryable, { responses }: { responses: bo
        from main.secret
        union all
        select 'webhook', ${keyIdOf('stored')} from main.webhook
-       cross join lateral unnest(array[secret, previous_secret]) as one (stored) where stored is not null
+       cross join lateral unnest(array[secret, previous_secret] || earlier_secrets) as one (stored) where stored is not null
        union all
        select 'response', ${keyIdOf('body')} from main.idempotency where $1 and ${HAS_SECRET}
      ) as stored
@@ -66,6 +66,7 @@ const decodeWebhookSecrets = rowDecoder('webhook', {
   id: text,
   secret: text,
   previousSecret: column('previous_secret', nullable(text)),
+  earlierSecrets: column('earlier_secrets', list(text)),
 });
 
 type WebhookSecrets = ReturnType<typeof decodeWebhookSecrets>;
@@ -77,8 +78,9 @@ export async function listOutdatedWebhooksForUpdate(
   limit: number,
 ): Promise<WebhookSecrets[]> {
   const rows = await tx.query(
-    `select id, secret, previous_secret from main.webhook
+    `select id, secret, previous_secret, earlier_secrets from main.webhook
      where ${isOutdated('secret')} or (previous_secret is not null and ${isOutdated('previous_secret')})
+       or exists (select from unnest(earlier_secrets) as one (stored) where ${isOutdated('stored')})
      order by id limit $2 for no key update`,
     [keyId, limit],
   );
@@ -88,13 +90,15 @@ export async function listOutdatedWebhooksForUpdate(
 /** Replaces the stored form of secrets. The version of the webhooks stays, because their shops see no change. */
 export async function updateStoredWebhookSecrets(tx: Queryable, secrets: readonly WebhookSecrets[]): Promise<void> {
   await tx.query(
-    `update main.webhook as webhook set secret = incoming.secret, previous_secret = incoming.previous_secret
-     from unnest($1::text[], $2::text[], $3::text[]) as incoming (id, secret, previous_secret)
+    `update main.webhook as webhook set secret = incoming.secret, previous_secret = incoming.previous_secret,
+       earlier_secrets = array(select jsonb_array_elements_text(incoming.earlier_secrets))
+     from unnest($1::text[], $2::text[], $3::text[], $4::jsonb[]) as incoming (id, secret, previous_secret, earlier_secrets)
      where webhook.id = incoming.id`,
     [
       secrets.map(({ id }) => id),
       secrets.map(({ secret }) => secret),
       secrets.map(({ previousSecret }) => previousSecret),
+      secrets.map(({ earlierSecrets }) => JSON.stringify(earlierSecrets)),
     ],
   );
 }

@@ -106,9 +106,13 @@ export async function updateWebhook(
   return row ? decodeWebhook(row) : null;
 }
 
+/** With the current and the previous secret, a delivery has at most ten signatures. */
+const EARLIER_SECRETS_MAX = 8;
+
 /**
  * Replaces the secret by `change.secret`, which is already in its stored form. The old secret becomes the previous secret. Deliveries are
- * also signed with the previous secret until `previousUntil`.
+ * also signed with the previous secret until `previousUntil`, and with each earlier secret until its own time. The newest EARLIER_SECRETS_MAX
+ * earlier secrets are kept.
  */
 export async function updateWebhookSecret(
   db: Queryable,
@@ -117,9 +121,17 @@ export async function updateWebhookSecret(
   change: { secret: string; previousUntil: number; now: number },
 ): Promise<Webhook | null> {
   const [row] = await db.query(
-    `update main.webhook set previous_secret = secret, secret = $3, previous_secret_until = $4,
+    `with earlier as (
+       select array_agg(secret order by until desc) as secrets, array_agg(until order by until desc) as untils from (
+         select one.secret, one.until from main.webhook, unnest(
+           earlier_secrets || previous_secret, earlier_secrets_until || previous_secret_until) as one (secret, until)
+         where shop_id = $1 and id = $2 and one.until > $5 order by one.until desc limit ${EARLIER_SECRETS_MAX}
+       ) as kept
+     )
+     update main.webhook set previous_secret = secret, secret = $3, previous_secret_until = $4,
+       earlier_secrets = coalesce(earlier.secrets, '{}'), earlier_secrets_until = coalesce(earlier.untils, '{}'),
        version = version + 1, updated_at = $5
-     where shop_id = $1 and id = $2 returning ${COLUMNS}`,
+     from earlier where shop_id = $1 and id = $2 returning ${COLUMNS}`,
     [shopId, id, change.secret, new Date(change.previousUntil), new Date(change.now)],
   );
   return row ? decodeWebhook(row) : null;

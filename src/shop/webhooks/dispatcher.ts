@@ -3,12 +3,14 @@
 
 import type { Clock } from '../../core/clock.ts';
 import type { SecretKeys } from '../../core/secret-keys.ts';
+import { BatchedReads } from '../../database/batched-reads.ts';
 import type { Database } from '../../database/port.ts';
-import type { ClaimedDelivery } from '../queries/deliveries.ts';
+import type { ClaimedDelivery, WebhookTarget } from '../queries/deliveries.ts';
 import {
   claimDeliveries,
   deleteOldEvents,
   insertDeliveries,
+  listWebhookTargets,
   updateReleased,
   updateScheduledAhead,
 } from '../queries/deliveries.ts';
@@ -68,6 +70,8 @@ export const DISPATCH_LIMITS: DispatchLimits = {
 const CLOCK_TOLERANCE_MS = 1_000;
 /** The length of a lease. It must exceed the deadline of a send plus the deadline of its recording. */
 export const DELIVERY_LEASE_MS = 60_000;
+/** The most webhooks whose targets one statement reads. */
+const TARGETS_READ_MAX = 200;
 /** The most events for which one statement creates deliveries. */
 const FAN_OUT_SIZE = 200;
 /**
@@ -85,6 +89,7 @@ export class DeliveryDispatcher {
   readonly #limits: DispatchLimits;
   readonly #recorder: AttemptRecorder;
   readonly #leased: LeasedDeliveries;
+  readonly #targets: BatchedReads<WebhookTarget>;
   /** The deliveries that this process has leased, and whose results are not recorded yet. */
   readonly #held = new Set<ClaimedDelivery>();
   /** The sends and recordings in progress, and the releases of leases. */
@@ -109,6 +114,11 @@ export class DeliveryDispatcher {
     this.#limits = options.limits ?? DISPATCH_LIMITS;
     this.#leased = new LeasedDeliveries(this.#limits.perWebhookMax, this.#limits.fastLeasesMax);
     this.#recorder = new AttemptRecorder(options);
+    const { main, clock } = options;
+    this.#targets = new BatchedReads({
+      readAll: (ids) => listWebhookTargets(main.within(WEBHOOK_STATEMENT_TIMEOUT_MS), ids, clock()),
+      sizeMax: TARGETS_READ_MAX,
+    });
   }
 
   /**
@@ -212,11 +222,19 @@ export class DeliveryDispatcher {
       if (isSending) this.#endSend(delivery, isFast);
       isSending = false;
     };
+    let slow: NodeJS.Timeout | undefined;
     // If a receiver hangs, the deliveries that wait for it are released after this time. Otherwise they would take the places of other
     // webhooks until the requests to this receiver fail.
-    const slow = setTimeout(() => this.#release(this.#leased.slow(delivery.webhookId)), this.#limits.fastSendMs);
+    const becomeSlow = () => this.#release(this.#leased.slow(delivery.webhookId));
     try {
-      const request = toRequest(delivery, secretKeys, clock());
+      // The webhook may have been deleted, disabled or moved since the delivery was leased. Such a change is in force when it is acknowledged.
+      const target = await this.#targets.read(delivery.webhookId);
+      if (!target) {
+        becomeSlow();
+        return await updateReleased(main.within(WEBHOOK_STATEMENT_TIMEOUT_MS), [delivery]);
+      }
+      slow = setTimeout(becomeSlow, this.#limits.fastSendMs);
+      const request = toRequest(delivery, target, { keys: secretKeys, now: clock() });
       const result = await tracedSend(() => sender.send(request, this.#stopping.signal));
       clearTimeout(slow);
       const wasAborted = this.#stopping.signal.aborted && result.status === null;
@@ -302,9 +320,9 @@ async function deleteEvents(main: Database, now: number): Promise<void> {
 }
 
 function toRequest(
-  { webhookId, url, event, ...stored }: ClaimedDelivery,
-  keys: SecretKeys,
-  now: number,
+  { webhookId, event }: ClaimedDelivery,
+  { url, ...stored }: WebhookTarget,
+  { keys, now }: { keys: SecretKeys; now: number },
 ): WebhookRequest {
   const body = toWebhookBody(event);
   const secrets = stored.secrets.map((secret) => keys.decrypt(secret, toWebhookPlace(webhookId)));

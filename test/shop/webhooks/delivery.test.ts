@@ -5,8 +5,9 @@ import { after, before, beforeEach, test } from 'node:test';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import type { Database } from '../../../src/database/port.ts';
 import { updateRecovered } from '../../../src/shop/queries/delivery-log.ts';
-import { updateWebhook, updateWebhookSecret } from '../../../src/shop/queries/webhooks.ts';
-import { EVENTS_KEPT_MS, DELIVERY_LEASE_MS } from '../../../src/shop/webhooks/dispatcher.ts';
+import type { Webhook } from '../../../src/shop/queries/webhooks.ts';
+import { deleteWebhook, updateWebhook, updateWebhookSecret } from '../../../src/shop/queries/webhooks.ts';
+import { DISPATCH_LIMITS, EVENTS_KEPT_MS, DELIVERY_LEASE_MS } from '../../../src/shop/webhooks/dispatcher.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import type { Received, Receiver } from './fixtures.ts';
 import {
@@ -108,6 +109,40 @@ forEachEngine('webhook deliveries', (engine) => {
     assert.throws(() => verifier.verify(body.replace('Mug', 'Jug'), headers as Record<string, string>));
   });
 
+  const CHANGES: Record<string, (webhook: Webhook) => Promise<unknown>> = {
+    deleted: (webhook) => deleteWebhook(db, shopId, webhook.id),
+    disabled: (webhook) =>
+      updateWebhook(db, shopId, webhook.id, { state: { ...webhook, enabled: false, disabledAt: NOW }, now: NOW }),
+    moved: (webhook) =>
+      updateWebhook(db, shopId, webhook.id, { state: { ...webhook, url: `${receiver.url}/new` }, now: NOW }),
+  };
+  for (const [what, change] of Object.entries(CHANGES)) {
+    test(`after a webhook was ${what}, only the requests that had begun reach its old URL, however many deliveries are leased`, async () => {
+      const webhook = await subscribe(db, { shopId, url: `${receiver.url}/old` });
+      const dispatcher = makeDispatcher(db, { limits: { ...DISPATCH_LIMITS, fastSendMs: 60_000 } });
+      const recordMany = async () => {
+        for (let events = 0; events < 30; events += 1) await record(db, shopId);
+      };
+      // From now on the receiver counts as fast, so that more deliveries are leased than are sent at a time.
+      await recordMany();
+      await dispatcher.run();
+      await recordMany();
+      const held: (() => void)[] = [];
+      receiver.respond = (_request, response) => void held.push(() => response.writeHead(204).end());
+      receiver.received.length = 0;
+      assert.equal(await dispatcher.dispatch(), 30);
+      while (held.length < DISPATCH_LIMITS.perWebhookMax) await new Promise((resolve) => setImmediate(resolve));
+      await change(await reread(db, webhook));
+      receiver.respond = respondWith(204);
+      for (const respond of held) respond();
+      await dispatcher.settled();
+      await dispatcher.run();
+      const sentTo = (path: string) => receiver.received.filter((request) => request.path === `/hook${path}`).length;
+      assert.equal(sentTo('/old'), DISPATCH_LIMITS.perWebhookMax);
+      assert.equal(sentTo('/new'), what === 'moved' ? 30 - DISPATCH_LIMITS.perWebhookMax : 0);
+    });
+  }
+
   test('for a day after a rotation, deliveries are signed with the old and the new secret', async () => {
     const webhook = await subscribe(db, { shopId, url: receiver.url });
     const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
@@ -124,6 +159,39 @@ forEachEngine('webhook deliveries', (engine) => {
     dispatcher.clock.pass(1);
     assert.deepEqual(await verified(), { old: false, new: true });
     assert.equal(String(newest().headers['webhook-signature']).split(' ').length, 1);
+  });
+
+  test('after several rotations each replaced secret signs deliveries until the end of its own day, at most ten secrets in all', async () => {
+    const webhook = await subscribe(db, { shopId, url: receiver.url });
+    const dispatcher = makeDispatcher(db);
+    const secrets = [webhook.secret];
+    const rotate = async () => {
+      const secret = `whsec_${Buffer.alloc(24, secrets.length).toString('base64')}`;
+      secrets.push(secret);
+      const now = dispatcher.clock.clock();
+      await updateWebhookSecret(db, shopId, webhook.id, { secret, previousUntil: now + ROTATION_OVERLAP_MS, now });
+    };
+    const verified = async () => {
+      await record(db, shopId);
+      await dispatcher.run();
+      return secrets.map((secret) => isSignedWith(newest(), secret));
+    };
+    await rotate();
+    dispatcher.clock.pass(HOUR_MS);
+    await rotate();
+    assert.deepEqual(await verified(), [true, true, true]);
+    dispatcher.clock.pass(ROTATION_OVERLAP_MS - HOUR_MS - 1);
+    assert.deepEqual(await verified(), [true, true, true]);
+    dispatcher.clock.pass(1);
+    assert.deepEqual(await verified(), [false, true, true]);
+    dispatcher.clock.pass(HOUR_MS);
+    assert.deepEqual(await verified(), [false, false, true]);
+    for (let times = 0; times < 12; times += 1) {
+      dispatcher.clock.pass(1);
+      await rotate();
+    }
+    assert.deepEqual((await verified()).filter(Boolean).length, 10);
+    assert.deepEqual((await verified()).slice(-10), Array<boolean>(10).fill(true));
   });
 
   test('a failed delivery is repeated after each published delay, and is dead after the last attempt', async () => {
