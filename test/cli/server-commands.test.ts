@@ -82,6 +82,15 @@ forEachEngine('commands beside a running server', (engine) => {
   });
   after(() => service.kill());
 
+  test('mercat collections add passes its options on, among them the standard of the tokens', async () => {
+    const address = `0x${'ab'.repeat(20)}`;
+    const args = ['--standard', 'erc1155', '--name', 'Prints', '--json'];
+    const { code, stdout, stderr } = await run(settings, ['collections', 'add', 'ethereum', address, ...args]);
+    assert.deepEqual([code, stderr], [0, '']);
+    const { collectionId, name, standard } = JSON.parse(stdout);
+    assert.deepEqual([collectionId, name, standard], [`ethereum_${address}`, 'Prints', 'erc1155']);
+  });
+
   describe('while the server hangs', () => {
     before(() => process.kill(service.pid, 'SIGSTOP'));
     after(() => process.kill(service.pid, 'SIGCONT'));
