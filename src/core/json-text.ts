@@ -27,14 +27,22 @@ const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = ['"', '\\', ',', '[', '{'].map
 export function hasMoreValues(text: string, valuesMax: number): boolean {
   if (text.length <= VALUE_LENGTH_MIN * valuesMax) return false;
   let count = 1;
-  let isInText = false;
   for (let index = 0; index < text.length && count <= valuesMax; index += 1) {
     const code = text.charCodeAt(index);
-    if (code === QUOTE) isInText = !isInText;
-    else if (isInText) index += code === BACKSLASH ? 1 : 0;
+    if (code === QUOTE) index = findClosingQuote(text, index + 1);
     else if (code === COMMA || code === BRACKET || code === BRACE) count += 1;
   }
   return count > valuesMax;
+}
+
+/** The offset of the first quote from `from` on that has an even number of backslashes before it. The length of the text if there is none. */
+function findClosingQuote(text: string, from: number): number {
+  for (let quote = text.indexOf('"', from); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0;
+    while (quote - backslashes > from && text.charCodeAt(quote - backslashes - 1) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return quote;
+  }
+  return text.length;
 }
 
 /** True for a JSON object. A `JsonNumber`, the form of a number in a parsed body, is not a JSON object. */
