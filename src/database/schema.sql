@@ -145,6 +145,7 @@ CREATE INDEX book_order_active_by_buyer_total ON main.book_order USING btree (co
 CREATE INDEX book_order_active_by_expiry ON main.book_order USING btree (expires_at) WHERE ((status = 'active'::text) AND (expires_at IS NOT NULL));
 CREATE INDEX book_order_active_by_price ON main.book_order USING btree (collection_id, price_raw, id) WHERE ((status = 'active'::text) AND (dormant IS NULL) AND (price_raw > (0)::numeric));
 CREATE INDEX book_order_active_by_token ON main.book_order USING btree (collection_id, token_id) WHERE ((status = 'active'::text) AND (dormant IS NULL) AND (price_raw > (0)::numeric));
+CREATE INDEX book_order_active_without_total ON main.book_order USING btree (collection_id, price_raw, id) WHERE ((status = 'active'::text) AND (dormant IS NULL) AND (price_raw > (0)::numeric) AND (buyer_total_raw IS NULL));
 CREATE INDEX book_order_by_account ON main.book_order USING btree (seller, collection_id, token_id) WHERE ((status = 'active'::text) AND (dormant IS NULL) AND (price_raw > (0)::numeric));
 CREATE INDEX book_order_by_asset ON main.book_order USING btree (collection_id, token_id) WHERE (order_hash IS NOT NULL);
 CREATE UNIQUE INDEX book_order_by_hash ON main.book_order USING btree (chain, order_hash) WHERE (order_hash IS NOT NULL);
@@ -426,6 +427,7 @@ create table main.last_buyer_floor (
   collection_id text collate "C" not null,
   floor_raw numeric(78,0) not null,
   observed_at timestamp with time zone not null,
+  ask_raw numeric(78,0),
   constraint last_buyer_floor_pkey PRIMARY KEY (collection_id)
 );
 
@@ -676,6 +678,7 @@ create table indexer.collection_figures (
   point_at timestamp with time zone,
   point_floor_raw numeric(78,0),
   point_listed bigint,
+  own_known boolean default false not null,
   constraint collection_figures_chain_tokens_check CHECK ((chain_tokens >= 0)),
   constraint collection_figures_holders_check CHECK ((holders >= 0)),
   constraint collection_figures_listed_assets_check CHECK ((listed_assets >= 0)),

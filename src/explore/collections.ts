@@ -1,10 +1,9 @@
-// Reads collections with all figures of a market table: the figures of `/v1`, the last buyer floor, and the changes of floor and volume.
+// Reads collections with all figures of a market table: the figures of `/v1`, the buyer floor, and the changes of floor and volume.
 // The number of statements does not depend on the number of collections.
 
 import type { Collection } from '../core/collection.ts';
 import type { CollectionDetail } from '../market/collection.ts';
 import { readDetailFacts, toCollectionDetail } from '../market/collection.ts';
-import { BUYER_FLOOR_AGE_MAX_MS } from '../market/floors/last-buyer-floors.ts';
 import type { Market } from '../market/market.ts';
 import { requireValue, valueOrNull } from '../market/market-source.ts';
 import { toRatio, toVolumeChanges } from '../market/provenance/trade.ts';
@@ -28,7 +27,6 @@ export type Changes = { twentyFourHour: number | null; sevenDay: number | null }
 /** Amounts in base units. `degraded`: a source could not be read. */
 export type MarketCollection = {
   detail: CollectionDetail;
-  buyerFloor: { raw: bigint; stale: boolean } | null;
   floorChange: Changes;
   volumeChange: Changes;
   sparkline: (bigint | null)[];
@@ -65,25 +63,22 @@ async function readMarketCollections(market: Market, collections: readonly Colle
   const ids = collections.map(({ id }) => id);
   const now = market.clock();
   const times = Array.from({ length: SPARKLINE_LENGTH + 1 }, (_, index) => now - (SPARKLINE_LENGTH - index) * STEP_MS);
-  const [facts, doubles, floors, buyerFloors] = await Promise.all([
+  const [facts, doubles, floors] = await Promise.all([
     readDetailFacts(market, collections),
     market.analytics.read((db) => listDoubleWindows(db, ids, now)),
     market.history.read((db) => listFloorsAt(db, ids, times)),
-    market.lastBuyerFloors.list(ids),
   ]);
   const doublesById = valueOrNull(doubles);
   const floorsById = valueOrNull(floors);
-  const isComplete = doubles.ok && floors.ok && buyerFloors !== null;
+  const isComplete = doubles.ok && floors.ok;
   return collections.map((collection): MarketCollection => {
     const { id } = collection;
     const detail = toCollectionDetail(market, collection, facts);
     const trade = facts.trade?.get(id);
     const doubleRaw = doublesById?.get(id);
     const recorded = floorsById?.get(id) ?? [];
-    const buyer = buyerFloors?.get(id);
     return {
       detail,
-      buyerFloor: buyer ? { raw: buyer.raw, stale: facts.now - buyer.observedAt > BUYER_FLOOR_AGE_MAX_MS } : null,
       floorChange: toFloorChanges(detail.floor?.value ?? null, recorded),
       volumeChange:
         trade && doubleRaw

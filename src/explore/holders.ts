@@ -4,7 +4,7 @@ import type { Collection } from '../core/collection.ts';
 import type { Market } from '../market/market.ts';
 import { requireValue } from '../market/market-source.ts';
 import { isCounted } from '../market/provenance/figure.ts';
-import { NO_LISTED_COUNT, toHoldingFigures } from '../market/provenance/holdings.ts';
+import { toHoldingFigures } from '../market/provenance/holdings.ts';
 import { listHoldingFacts } from '../market/queries/stats.ts';
 import { locationOf, resolveCollection } from '../market/resolve-collection.ts';
 import type { Holder, HolderRange } from './queries/holders.ts';
@@ -29,14 +29,9 @@ export type CollectionHolders = {
 /** Throws `not_found` when `id` names no collection, and `upstream_error` when the holders cannot be read. */
 export async function readHolders(market: Market, id: string): Promise<CollectionHolders> {
   const collection = await resolveCollection(market, id);
-  const { snapshot, tokensComplete } = collection;
   const read = market.holders.withinOneDeadline();
   const facts = requireValue(await read((db) => listHoldingFacts(db, [collection.id])), 'upstream_error');
-  const figures = toHoldingFigures(
-    facts.get(collection.id) ?? null,
-    { snapshot, tokensComplete, ...NO_LISTED_COUNT },
-    market.clock(),
-  );
+  const figures = toHoldingFigures(facts.get(collection.id) ?? null, collection, market.clock());
   if (!locationOf(market, collection)) return { collection, known: null };
   if (!isCounted(figures.owners) || !isCounted(figures.supply)) return { collection, known: null };
   const [distribution, largest] = requireValue(

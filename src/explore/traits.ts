@@ -1,7 +1,7 @@
 // Reads the traits of a collection. Each value has its number of tokens, its number of listed tokens and its floor.
 
 import type { Collection } from '../core/collection.ts';
-import { countListed } from '../market/collection.ts';
+import { readFloorFacts, toFloorFigures } from '../market/floors/floor-reads.ts';
 import type { Market } from '../market/market.ts';
 import { requireValue } from '../market/market-source.ts';
 import { isCounted } from '../market/provenance/figure.ts';
@@ -102,32 +102,23 @@ type Known = { counts: boolean; listed: boolean; floors: boolean; validUntil: nu
  */
 async function readKnown(
   market: Market,
-  { id, chain, snapshot, tokensComplete }: Collection,
+  collection: Collection,
   { read, now }: { read: Market['tokenLists']['read']; now: number },
 ): Promise<Known> {
-  const [coverage, facts, listed] = await Promise.all([
+  const { id } = collection;
+  const [coverage, facts, floorFacts] = await Promise.all([
     read((db) => findTraitCoverage(db, id, now)),
     read((db) => listHoldingFacts(db, [id])),
-    countListed(market, [id], now),
+    readFloorFacts(market, [collection]),
   ]);
   const stored = requireValue(coverage, 'upstream_error');
-  const figures = toHoldingFigures(
-    requireValue(facts, 'upstream_error').get(id) ?? null,
-    {
-      snapshot,
-      tokensComplete,
-      listed: listed.get(id) ?? { own: null, mirrored: null },
-      hasOwnBook: market.chainOf(chain)?.family === 'evm',
-    },
-    now,
-  );
+  const { supply } = toHoldingFigures(requireValue(facts, 'upstream_error').get(id) ?? null, collection, now);
+  const { listedCount } = toFloorFigures(floorFacts, collection, now);
   const floors = stored !== null && stored.traitListings === stored.listedAssets;
-  const ends = [stored?.nextExpiry, figures.supply?.validUntil, figures.listedCount?.validUntil].flatMap(
-    (end) => end ?? [],
-  );
+  const ends = [stored?.nextExpiry, supply?.validUntil, listedCount?.validUntil].flatMap((end) => end ?? []);
   return {
-    counts: stored !== null && stored.traitSets === stored.tokens && isCounted(figures.supply),
-    listed: floors && isCounted(figures.listedCount),
+    counts: stored !== null && stored.traitSets === stored.tokens && isCounted(supply),
+    listed: floors && isCounted(listedCount),
     floors,
     validUntil: ends.length === 0 ? null : Math.min(...ends),
   };

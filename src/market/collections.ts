@@ -4,13 +4,13 @@ import { listCollectionsByIds } from './queries/collections.ts';
 import { listHoldingFacts } from './queries/stats.ts';
 import { listVolumeFacts } from './queries/analytics.ts';
 import type { Collection } from '../core/collection.ts';
-import { readAskFloors, toAskFloor } from './floors/ask-floor-reads.ts';
+import { readFloorFacts, toFloorFigures } from './floors/floor-reads.ts';
 import type { Market } from './market.ts';
 import { requireValue, valueOrNull } from './market-source.ts';
 import type { RankKey } from './queries/ranks.ts';
 import type { RankingQuery } from './ranking.ts';
 import { readRanking } from './ranking.ts';
-import { NO_LISTED_COUNT, toHoldingFigures } from './provenance/holdings.ts';
+import { toHoldingFigures } from './provenance/holdings.ts';
 import { toVolumeAllTime } from './volumes.ts';
 
 export type CollectionSummary = {
@@ -46,7 +46,7 @@ export async function readSummaries(market: Market, ids: string[]): Promise<Omit
   const [volumes, holdings, floors] = await Promise.all([
     market.volumes.read((db) => listVolumeFacts(db, ids)),
     market.stats.read((db) => listHoldingFacts(db, ids)),
-    readAskFloors(market, collections),
+    readFloorFacts(market, collections),
   ]);
   const volumeById = requireValue(volumes, 'upstream_error');
   const holdingsById = valueOrNull(holdings);
@@ -55,8 +55,8 @@ export async function readSummaries(market: Market, ids: string[]): Promise<Omit
     const { snapshot, tokensComplete } = collection;
     const chain = market.chainOf(collection.chain);
     const facts = holdingsById?.get(collection.id) ?? null;
-    const { supply, owners } = toHoldingFigures(facts, { snapshot, tokensComplete, ...NO_LISTED_COUNT }, now);
-    const floor = toAskFloor(floors, { id: collection.id, snapshotFloorRaw: snapshot.floorRaw }, now);
+    const { supply, owners } = toHoldingFigures(facts, { snapshot, tokensComplete }, now);
+    const { floor } = toFloorFigures(floors, collection, now);
     return {
       collection,
       askFloorRaw: floor?.value ?? null,

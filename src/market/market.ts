@@ -63,7 +63,6 @@ export class Market {
   readonly stats: MarketSource;
   readonly analytics: MarketSource;
   readonly askFloors: MarketSource;
-  readonly listedCounts: MarketSource;
   readonly volumes: MarketSource;
   readonly ranking: MarketSource;
   readonly sales: MarketSource;
@@ -116,7 +115,6 @@ export class Market {
     this.stats = addSource('collection-stats', ofIndexer);
     this.analytics = addSource('analytics', ofIndexer);
     this.askFloors = addSource('ask-floors', ofIndexer);
-    this.listedCounts = addSource('listed-counts', ofIndexer);
     this.volumes = addSource('volumes', ofIndexer);
     this.ranking = addSource('ranking', ofIndexer);
     this.sales = addSource('sales', ofIndexer);

@@ -5,8 +5,7 @@
 
 import type { Chain, Chains } from '../core/chains.ts';
 import type { Queryable, Statements } from '../database/port.ts';
-import { toAskFloorFigure } from './floors/ask-floor.ts';
-import { toListedCount } from './provenance/holdings.ts';
+import { toListingFigures } from './floors/listing-figures.ts';
 import { toVolumeFigure } from './provenance/trade.ts';
 import type { CollectionAsset } from './queries/figures.ts';
 import { lockFigures, refreshListedAssets } from './queries/figures.ts';
@@ -64,18 +63,12 @@ export function refreshDueRanks(
  * `chain` is null when the collection has no configured chain. Then the unit of the floor is unknown, and the floor is null. `now` in ms.
  */
 export function toRanks(facts: RankFacts, { chain, now }: { chain: Chain | null; now: number }): Ranks {
-  const { ownFloorRaw, mirrorFloorRaw, snapshotFloorRaw, snapshotVolume, analytics, stats, coverage } = facts;
-  const volume = toVolumeFigure(facts, { decimals: chain?.decimals ?? null, snapshotVolume }, now);
-  const mirror = { cheapest: mirrorFloorRaw, coverage };
-  const floor = chain && toAskFloorFigure({ own: ownFloorRaw, mirror, analytics, stats, snapshotFloorRaw }, now);
-  const listed = toListedCount(
-    { record: stats, coverage },
-    {
-      listed: { own: facts.ownListedAssets, mirrored: facts.mirroredAssets },
-      hasOwnBook: chain?.family === 'evm',
-    },
+  const volume = toVolumeFigure(
+    facts,
+    { decimals: chain?.decimals ?? null, snapshotVolume: facts.snapshotVolume },
     now,
   );
+  const { floor, listedCount: listed } = chain ? toListingFigures(facts, now) : { floor: null, listedCount: null };
   const ends = [volume, floor, listed].flatMap((figure) => figure?.validUntil ?? []);
   return {
     volume: volume?.value ?? null,

@@ -3,9 +3,9 @@
 
 import type { Chain } from '../core/chains.ts';
 import type { Collection, CollectionSnapshot } from '../core/collection.ts';
-import { toAskFloorFigure, toKnownFloor } from './floors/ask-floor.ts';
+import { toKnownFloor, toListingFigures } from './floors/listing-figures.ts';
 import type { Figure } from './provenance/figure.ts';
-import { NO_LISTED_COUNT, toHoldingFigures } from './provenance/holdings.ts';
+import { toHoldingFigures } from './provenance/holdings.ts';
 import { toVolumeFigure } from './provenance/trade.ts';
 import type { SnapshotFacts } from './queries/snapshots.ts';
 
@@ -16,19 +16,10 @@ export function toStoredSnapshot(
   { chain, now }: { chain: Chain | null; now: number },
 ): CollectionSnapshot {
   const { stats, analytics, coverage } = facts;
-  const floor = toAskFloorFigure(
-    {
-      own: facts.ownFloorRaw,
-      mirror: { cheapest: facts.mirrorFloorRaw, coverage },
-      analytics,
-      stats,
-      snapshotFloorRaw: null,
-    },
-    now,
-  );
+  const { floor } = toListingFigures({ ...facts, snapshotFloorRaw: null }, now);
   const holdings = toHoldingFigures(
-    { ...facts, record: stats && { ...stats, listedCount: null } },
-    { snapshot: { supply: null, owners: null }, tokensComplete, ...NO_LISTED_COUNT },
+    { ...facts, record: stats },
+    { snapshot: { supply: null, owners: null }, tokensComplete },
     now,
   );
   const volume = toVolumeFigure(

@@ -6,7 +6,7 @@ import type { Databases } from '../database/open.ts';
 import type { Database } from '../database/port.ts';
 import type { Figure } from './provenance/figure.ts';
 import { isCounted } from './provenance/figure.ts';
-import { NO_LISTED_COUNT, toHoldingFigures } from './provenance/holdings.ts';
+import { toHoldingFigures } from './provenance/holdings.ts';
 import { listCollectionsByIds } from './queries/collections.ts';
 import { lockFigures } from './queries/figures.ts';
 import type { DueRanking, RankedScope, RankingResult, RarityState } from './queries/rarity.ts';
@@ -78,7 +78,7 @@ async function findTokenList(
     snapshot: { supply: null, owners: null },
     tokensComplete: false,
   };
-  const { supply } = toHoldingFigures(facts, { snapshot, tokensComplete, ...NO_LISTED_COUNT }, clock());
+  const { supply } = toHoldingFigures(facts, { snapshot, tokensComplete }, clock());
   return { list: isCounted(supply) ? supply : null, tokens: facts?.tokens ?? 0 };
 }
 

@@ -3,7 +3,7 @@
 // collection have changed, or when the stored floor would soon be too old.
 
 import { listFollows } from '../follows/queries/follows.ts';
-import { resolveBuyerFloor } from '../market/floors/buyer-floor.ts';
+import { readPresentFloors } from '../market/floors/floor.ts';
 import { BUYER_FLOOR_AGE_MAX_MS } from '../market/floors/last-buyer-floors.ts';
 import { listCollectionsByIds } from '../market/queries/collections.ts';
 import { listListingMarks } from '../market/queries/figures.ts';
@@ -97,10 +97,11 @@ class BuyerFloorKeeper {
     for (const collection of await listCollectionsByIds(db, [...markOf.keys()])) {
       signal.throwIfAborted();
       const at = clock();
-      const floor = await resolveBuyerFloor(market, collection);
-      if (!floor.ok) throw new Error('the listings of the own order book or of the mirror cannot be read');
-      if (floor.value === null) await deleteLastBuyerFloor(db, collection.id, at);
-      else await upsertLastBuyerFloor(db, collection.id, { raw: floor.value, observedAt: at });
+      const present = await readPresentFloors(market, collection);
+      if (!present) throw new Error('the listings of the own order book or of the mirror cannot be read');
+      const { floors } = present;
+      if (floors === null) await deleteLastBuyerFloor(db, collection.id, at);
+      else await upsertLastBuyerFloor(db, collection.id, { raw: floors.total, askRaw: floors.ask, observedAt: at });
       this.#resolved.set(collection.id, { mark: markOf.get(collection.id) ?? '', at });
       resolved += 1;
     }

@@ -14,7 +14,7 @@ import { createDatabase } from '../../src/database/port.ts';
 import { lockFigures } from '../../src/market/queries/figures.ts';
 import { listDoubleWindows, listTradeFacts, listVolumeFacts } from '../../src/market/queries/analytics.ts';
 import { listCoverage } from '../../src/market/queries/coverage.ts';
-import { countMirroredAssets, listCheapestMirrored, listCheapestVisible } from '../../src/market/queries/listings.ts';
+import { listMirrorRows } from '../../src/market/queries/listings.ts';
 import { listHoldingFacts } from '../../src/market/queries/stats.ts';
 import { listObservedTokens } from '../../src/market/queries/tokens.ts';
 import type { CitusCluster } from '../support/engines/citus-cluster.ts';
@@ -101,9 +101,7 @@ describe('the schema on a cluster', { skip: citusSkip() }, () => {
     await listVolumeFacts(explaining, ids);
     await listDoubleWindows(explaining, ids, now);
     await listCoverage(explaining, ids, ['listings']);
-    await listCheapestMirrored(explaining, ids, { now });
-    await listCheapestVisible(explaining, ids, now);
-    await countMirroredAssets(explaining, ids, { now });
+    await listMirrorRows(explaining, ids, { now, ownSource: 'mercat' });
     const counts = plans.map((plan) => [...plan.matchAll(/Task Count: (\d+)/g)].map(([, count]) => count));
     assert.deepEqual(
       counts,

@@ -220,7 +220,8 @@ withTwoServers('the indexer is broken', (servers) => {
       service.advance(29 * MINUTE_MS);
       assertFloor(await service.fresh(`${ethereum.path}/floor`), { ask: askWithoutIndexer(ethereum), buyer: '880' });
       service.advance(MINUTE_MS);
-      assertFloor(await service.fresh(`${ethereum.path}/floor`), { ask: askWithoutIndexer(ethereum), buyer: null });
+      const old = { ask: askWithoutIndexer(ethereum, { last: false }), buyer: null };
+      assertFloor(await service.fresh(`${ethereum.path}/floor`), old);
       assertFloor(await service.fresh(`${solana.path}/floor`), { ask: askWithoutIndexer(solana), buyer: null });
     } finally {
       await servers.indexer.start();

@@ -27,7 +27,10 @@ forEachMarket('collections with all figures', {}, (market) => {
     const { stats, sparkline, ...row } = await read(subject.slug);
     const { buyerFloor, floorChange, volumeChange, ...known } = stats;
     assert.deepEqual({ ...row, stats: known }, detail);
-    assert.deepEqual([buyerFloor, volumeChange], [null, { twentyFourHour: null, sevenDay: null }]);
+    assert.deepEqual(
+      [buyerFloor.price.raw, volumeChange],
+      [String(milli(510)), { twentyFourHour: null, sevenDay: null }],
+    );
     assert.deepEqual(floorChange, { twentyFourHour: null, sevenDay: null });
     assert.deepEqual(sparkline, [...range(27).map(() => null), 0.5]);
     const [listed] = (await market.walk(`${PATH}?chain=polygon`)).filter(({ id }) => id === subject.id);
@@ -77,15 +80,25 @@ forEachMarket('collections with all figures', {}, (market) => {
     assert.deepEqual((await read(subject.slug)).stats.volumeChange, { twentyFourHour: 1, sevenDay: null });
   });
 
-  test('the last stored buyer floor is served at any age, and is stale after half an hour', async () => {
-    const subject = newCollection();
-    await market.load([subject.collection()]);
-    await upsertLastBuyerFloor(market.main(), subject.id, { raw: milli(441), observedAt: market.now() });
-    const buyerFloor = async () => (await read(subject.slug)).stats.buyerFloor;
-    assert.equal((await buyerFloor()).price.raw, String(milli(441)));
-    assert.equal((await buyerFloor()).stale, false);
-    market.advance(31 * MINUTE_MS);
-    assert.equal((await buyerFloor()).stale, true);
+  test('the buyer floor is of the same moment as the floor, also on chains without stored buyer floors', async () => {
+    const subjects = ['ethereum', 'base'].map((chain) => newCollection({ chain, royaltyBps: 500 }));
+    await market.load(subjects.flatMap((subject) => [subject.collection(), subject.order('1', milli(100))]));
+    for (const subject of subjects) {
+      const { floor, buyerFloor } = (await read(subject.slug)).stats;
+      assert.deepEqual(
+        [floor.raw, buyerFloor.price.raw, buyerFloor.stale, buyerFloor.observedAt],
+        [String(milli(100)), String(milli(107)), false, null],
+      );
+      // A total that was stored earlier is not served beside figures of this moment.
+      await upsertLastBuyerFloor(market.main(), subject.id, {
+        raw: milli(7),
+        askRaw: milli(6),
+        observedAt: market.now(),
+      });
+      await market.load([subject.order('1', milli(100), { status: 'filled' })]);
+      market.advance(MINUTE_MS);
+      assert.equal((await read(subject.slug)).stats.buyerFloor, null);
+    }
   });
 
   test('the list is sorted like /v1/collections, and its cursors are valid for this list alone', async () => {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database, Queryable } from '../../src/database/port.ts';
 import type { ServiceContext } from '../../src/context.ts';
-import { resolveBuyerFloor } from '../../src/market/floors/buyer-floor.ts';
+import { readPresentFloors } from '../../src/market/floors/floor.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { copyCatalog } from '../../src/market/catalog.ts';
 import { resolveCollection } from '../../src/market/resolve-collection.ts';
@@ -219,9 +219,9 @@ forEachEngine('the own order book and its copy', (engine) => {
     await load(contextOn('two', { indexer: unreachable }), ...orders);
     const { market } = contextOn('two');
     const subject = await resolveCollection(market, COLLECTION);
-    assert.deepEqual(await resolveBuyerFloor(market, subject), { ok: true, value: 8_000n });
+    assert.deepEqual(await readPresentFloors(market, subject), { floors: { ask: 8_000n, total: 8_000n } });
     await copyCatalog(contextOn('two'), ALL);
-    assert.deepEqual(await resolveBuyerFloor(market, subject), { ok: true, value: 8_000n });
+    assert.deepEqual(await readPresentFloors(market, subject), { floors: { ask: 8_000n, total: 8_000n } });
   });
 
   /**

@@ -17,7 +17,7 @@ import { insertMetadataAnnouncements } from '../../src/market/queries/metadata-a
 import { readMetadataStatus } from '../../src/metadata/status.ts';
 import { createMetadataTask } from '../../src/metadata/task.ts';
 import type { Hex } from '../../src/core/evm.ts';
-import { resolveBuyerFloor } from '../../src/market/floors/buyer-floor.ts';
+import { readPresentFloors } from '../../src/market/floors/floor.ts';
 import { findRankSource } from '../../src/market/queries/rarity.ts';
 import { listObservedTokens } from '../../src/market/queries/tokens.ts';
 import { readToken } from '../../src/market/token.ts';
@@ -268,9 +268,9 @@ forEachEngine('metadata from contracts', (engine) => {
     const source = await findRankSource(db, idOf(contract));
     assert.deepEqual([source?.kind, source?.source, source?.isComplete], ['chain', 'ethereum', true]);
     const [collection = assert.fail()] = await listCollectionsByIds(db, [idOf(contract)]);
-    const floor = await resolveBuyerFloor(market, collection);
+    const present = await readPresentFloors(market, collection);
     const [royalty, platformFee] = [450n, 200n];
-    assert.deepEqual(floor, { ok: true, value: 10_000n + royalty + platformFee });
+    assert.deepEqual(present?.floors, { ask: 10_000n, total: 10_000n + royalty + platformFee });
   });
 
   test('a contract that announces changed metadata of its collection is read again', async (t) => {

@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
+import { listOwnBooks } from '../../src/orders/queries/book-figures.ts';
 import {
-  findCheapestOwnFills,
   listFillableOrdersOfAssets,
-  listCheapestAsks,
-  listCollectionsWithFillableAsset,
   listFillableAssets,
+  listFillableAssetsOf,
   listFillableAssetsAmong,
   listFillableOrders,
 } from '../../src/orders/queries/fillable-orders.ts';
@@ -41,22 +40,25 @@ forEachEngine('fillable orders', (engine) => {
   const readBook = async () => ({
     orders: (await listFillableOrders(db, ID, { now: NOW, limit: 10 })).map(({ asset }) => asset),
     ofAsset: (await listFillableOrdersOfAssets(db, [{ collectionId: ID, asset: CHEAP }], NOW))[0]?.asset ?? null,
-    cheapest: (await findCheapestOwnFills(db, ID, NOW)).ask,
-    asks: [...(await listCheapestAsks(db, [ID], NOW)).values()],
+    asks: [...(await listOwnBooks(db, [ID], NOW)).values()].map(({ ask, bareAsk, total, known }) => [
+      ask,
+      bareAsk,
+      total,
+      known,
+    ]),
     among: (await listFillableAssetsAmong(db, ID, [CHEAP, HIGHER], NOW)).toSorted(),
     assets: (await listFillableAssets(db, [ID], { now: NOW, limit: 10 })).map(({ asset }) => asset).toSorted(),
-    collections: [...(await listCollectionsWithFillableAsset(db, [{ collectionId: ID, asset: CHEAP }], NOW))],
+    ofAssets: (await listFillableAssetsOf(db, [{ collectionId: ID, asset: CHEAP }], NOW)).map(({ asset }) => asset),
   });
 
   test('an order that can be filled is in every read of the order book', async () => {
     assert.deepEqual(await readBook(), {
       orders: [CHEAP, HIGHER],
       ofAsset: CHEAP,
-      cheapest: 100n,
-      asks: [100n],
+      asks: [[100n, 100n, null, true]],
       among: [CHEAP, HIGHER],
       assets: [CHEAP, HIGHER],
-      collections: [ID],
+      ofAssets: [CHEAP],
     });
   });
 
@@ -66,11 +68,10 @@ forEachEngine('fillable orders', (engine) => {
       assert.deepEqual(await readBook(), {
         orders: [HIGHER],
         ofAsset: null,
-        cheapest: 200n,
-        asks: [200n],
+        asks: [[200n, 200n, null, true]],
         among: [HIGHER],
         assets: [HIGHER],
-        collections: [],
+        ofAssets: [],
       });
     });
   }

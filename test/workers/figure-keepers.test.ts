@@ -191,6 +191,7 @@ forEachEngine('the keepers of figures', (engine) => {
     } finally {
       await db.query(`alter schema unreachable rename to indexer`);
     }
-    assert.equal(await context.market.lastBuyerFloors.find(ID), 100n);
+    const stored = await context.market.lastBuyerFloors.list([ID]);
+    assert.deepEqual([stored?.get(ID)?.raw, stored?.get(ID)?.askRaw], [100n, 100n]);
   });
 });

@@ -182,11 +182,13 @@ export type MarketCollection = {
     owners: number | null;
     /** Number of listed assets. */
     listedCount: number | null;
-    /** The last stored buyer floor: the lowest total that a buyer pays, fees included. Null if none is stored. Buyer floors are stored only on the chains on which `GET /v1/collections/{id}/floor` can serve a stored floor. */
+    /** The lowest total that a buyer pays, fees included. It is of the same moment as `floor` and `listedCount`, and never below `floor`. While it cannot be read, it is the last stored one, of the last half hour, on the chains on which `GET /v1/collections/{id}/floor` can serve a stored floor. Null if nothing is listed, or if it is unknown. */
     buyerFloor: {
       price: Price;
-      /** True if the price was stored more than half an hour ago. */
+      /** True if the price is the last stored one, because the present one cannot be read. */
       stale: boolean;
+      /** When a stale price was read; null if the price is of the same moment as `floor`. */
+      observedAt: string | null;
     } | null;
     /** The change of the floor, as a ratio to the floor at the beginning of the period: 0.05 is 5 % more. */
     floorChange: {

@@ -7,7 +7,7 @@ import { toNativeNumber } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
 import { ALL_COLLECTIONS } from '../../core/collection-versions.ts';
 import { toListedImage, toServedImage } from '../../core/image-url.ts';
-import { closed, ref, typeOrNull } from '../../http/schema-builders.ts';
+import { closed, dateTimeOrNull, ref, typeOrNull } from '../../http/schema-builders.ts';
 import { chainSchema } from '../../market/http/asset-identity.ts';
 import { COLLECTION_POLICY, detailStats, exampleDetailStats, toWireDetail } from '../../market/http/collection.ts';
 import {
@@ -40,19 +40,22 @@ const changesOf = (what: string, earlier: string) =>
     { description: `${what}, as a ratio to ${earlier}: 0.05 is 5 % more.`, ...closed },
   );
 
-const buyerFloor = Type.Unsafe<{ price: WirePrice; stale: boolean } | null>({
+const buyerFloor = Type.Unsafe<{ price: WirePrice; stale: boolean; observedAt: string | null } | null>({
   anyOf: [
     Type.Object(
       {
         price: ref<WirePrice>('Price'),
-        stale: Type.Boolean({ description: 'True if the price was stored more than half an hour ago.' }),
+        stale: Type.Boolean({
+          description: 'True if the price is the last stored one, because the present one cannot be read.',
+        }),
+        observedAt: dateTimeOrNull('When a stale price was read; null if the price is of the same moment as `floor`.'),
       },
       closed,
     ),
     { type: 'null' },
   ],
   description:
-    'The last stored buyer floor: the lowest total that a buyer pays, fees included. Null if none is stored. Buyer floors are stored only on the chains on which `GET /v1/collections/{id}/floor` can serve a stored floor.',
+    'The lowest total that a buyer pays, fees included. It is of the same moment as `floor` and `listedCount`, and never below `floor`. While it cannot be read, it is the last stored one, of the last half hour, on the chains on which `GET /v1/collections/{id}/floor` can serve a stored floor. Null if nothing is listed, or if it is unknown.',
 });
 
 const sparkline = Type.Array(Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0 }), {
@@ -88,7 +91,7 @@ export const MarketCollectionSchema = Type.Object(
         ...exampleCollectionIdentity,
         stats: {
           ...exampleDetailStats,
-          buyerFloor: { price: toExamplePrice(441n), stale: false },
+          buyerFloor: { price: toExamplePrice(441n), stale: false, observedAt: null },
           floorChange: { twentyFourHour: 0, sevenDay: -0.045_454 },
           volumeChange: { twentyFourHour: 0.25, sevenDay: null },
         },
@@ -170,16 +173,24 @@ function registerSingle(app: FastifyInstance, context: ExploreContext): void {
 }
 
 function toWireCollection(
-  { detail, buyerFloor: buyer, floorChange, volumeChange, sparkline: floors }: MarketCollection,
+  { detail, floorChange, volumeChange, sparkline: floors }: MarketCollection,
   chain: Chain | null,
   prices: PriceContext,
   toImage = toListedImage,
 ): Static<typeof MarketCollectionSchema> {
   const { stats, ...identity } = toWireDetail(detail, chain, prices, toImage);
-  const price = buyer && toPriceOrNull(buyer.raw, chain, prices);
+  const { buyerFloor } = detail;
+  const price = buyerFloor && toPriceOrNull(buyerFloor.raw, chain, prices);
+  const since = buyerFloor?.staleSince ?? null;
+  const observedAt = since === null ? null : new Date(since).toISOString();
   return {
     ...identity,
-    stats: { ...stats, buyerFloor: price && buyer ? { price, stale: buyer.stale } : null, floorChange, volumeChange },
+    stats: {
+      ...stats,
+      buyerFloor: price && { price, stale: observedAt !== null, observedAt },
+      floorChange,
+      volumeChange,
+    },
     sparkline: floors.map((raw) => (raw === null || !chain ? null : toNativeNumber(raw, chain.decimals))),
   };
 }

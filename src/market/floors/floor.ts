@@ -5,10 +5,12 @@ import type { Chain } from '../../core/chains.ts';
 import type { Collection } from '../../core/collection.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { readsCoveredUntil } from '../../database/replicas/read-scope.ts';
-import { readAskFloors, toAskFloor } from './ask-floor-reads.ts';
-import { resolveBuyerFloor } from './buyer-floor.ts';
+import type { Books } from './books.ts';
+import { lowestOf, readBooks } from './books.ts';
+import { readFloorFacts, toFloorFigures } from './floor-reads.ts';
 import type { Market } from '../market.ts';
 import { resolveCollection } from '../resolve-collection.ts';
+import type { PresentFloors } from './last-buyer-floors.ts';
 
 export type Floor = {
   collection: Collection;
@@ -26,21 +28,37 @@ export async function readFloor(market: Market, id: string): Promise<Floor> {
   const collection = await resolveCollection(market, id);
   const chain = market.chainOf(collection.chain);
   if (!chain) throw new ServiceError('not_found', 'Collection has no chain to read a floor from');
-  const [asks, buyerFloor] = await Promise.all([
-    readAskFloors(market, [collection]),
-    resolveBuyerFloor(market, collection),
-  ]);
-  const ask = toAskFloor(asks, { id: collection.id, snapshotFloorRaw: collection.snapshot.floorRaw }, market.clock());
-  const askFloorRaw = ask?.value ?? null;
-  const degraded = asks.degraded || !buyerFloor.ok;
-  if (buyerFloor.ok) {
-    if (chain.keepsBuyerFloor) {
-      // The floor may have been read from a replica, so it is stored with the age of the data.
-      const ageMs = Math.max(0, performance.now() - readsCoveredUntil());
-      market.lastBuyerFloors.note(collection.id, buyerFloor.value, ageMs);
-    }
-    return { collection, chain, askFloorRaw, buyerFloorRaw: buyerFloor.value, stale: false, degraded };
+  const facts = await readFloorFacts(market, [collection], market.buyerFloor);
+  const { floor, buyerFloor } = toFloorFigures(facts, collection, market.clock());
+  const present = toPresentFloors(facts.books.get(collection.id));
+  if (present && chain.keepsBuyerFloor) {
+    // The floor may have been read from a replica, so it is stored with the age of the data.
+    const ageMs = Math.max(0, performance.now() - readsCoveredUntil());
+    market.lastBuyerFloors.note(collection.id, present.floors, ageMs);
   }
-  const last = chain.keepsBuyerFloor ? await market.lastBuyerFloors.find(collection.id) : null;
-  return { collection, chain, askFloorRaw, buyerFloorRaw: last, stale: last !== null, degraded };
+  return {
+    collection,
+    chain,
+    askFloorRaw: floor?.value ?? null,
+    buyerFloorRaw: buyerFloor?.raw ?? null,
+    stale: buyerFloor !== null && buyerFloor.staleSince !== null,
+    degraded: facts.degraded,
+  };
+}
+
+/** `floors` is null when there is no listing. Returns null when the own book or the mirror cannot be read. */
+export async function readPresentFloors(
+  market: Market,
+  collection: Collection,
+): Promise<{ floors: PresentFloors | null } | null> {
+  const books = await readBooks(market, market.buyerFloor, [collection]);
+  return toPresentFloors(books.get(collection.id));
+}
+
+function toPresentFloors(books: Books | undefined): { floors: PresentFloors | null } | null {
+  if (!books?.own || !books.mirror) return null;
+  const { own, mirror } = books;
+  const [ask, total] = [lowestOf([own.ask, mirror.ask]), lowestOf([own.total, mirror.total])];
+  // A stated total below the ask is wrong, or the ask is.
+  return { floors: ask === null || total === null || total < ask ? null : { ask, total } };
 }

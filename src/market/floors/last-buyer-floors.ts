@@ -5,12 +5,10 @@ import type { Clock } from '../../core/clock.ts';
 import type { MarketSource } from '../market-source.ts';
 import { valueOrNull } from '../market-source.ts';
 import type { LastBuyerFloor } from '../queries/last-buyer-floors.ts';
-import {
-  deleteLastBuyerFloor,
-  findLastBuyerFloor,
-  listLastBuyerFloors,
-  upsertLastBuyerFloor,
-} from '../queries/last-buyer-floors.ts';
+import { deleteLastBuyerFloor, listLastBuyerFloors, upsertLastBuyerFloor } from '../queries/last-buyer-floors.ts';
+
+/** The lowest ask and the lowest total of a buyer, in base units, of one moment. */
+export type PresentFloors = { ask: bigint; total: bigint };
 
 /** A stored floor is served up to this age. */
 export const BUYER_FLOOR_AGE_MAX_MS = 30 * 60_000;
@@ -25,7 +23,7 @@ const COLLECTIONS_MAX = 10_000;
 export class LastBuyerFloors {
   readonly #source: MarketSource;
   readonly #clock: Clock;
-  readonly #written = new Map<string, { raw: bigint | null; at: number }>();
+  readonly #written = new Map<string, { floors: PresentFloors | null; at: number }>();
   readonly #writes = new Set<Promise<void>>();
 
   constructor(source: MarketSource, clock: Clock) {
@@ -33,30 +31,26 @@ export class LastBuyerFloors {
     this.#clock = clock;
   }
 
-  /** In base units. Null when no floor was stored in the last half hour, or when the stored floor cannot be read. */
-  async find(collectionId: string): Promise<bigint | null> {
-    const since = this.#clock() - BUYER_FLOOR_AGE_MAX_MS;
-    const floor = valueOrNull(await this.#source.read((db) => findLastBuyerFloor(db, collectionId, since)));
-    return floor?.raw ?? null;
-  }
-
-  /** The stored floors of any age, by collection id. Null when they cannot be read. */
+  /** The floors that were stored in the last half hour, by collection id. Null when they cannot be read. */
   async list(collectionIds: readonly string[]): Promise<ReadonlyMap<string, LastBuyerFloor> | null> {
-    return valueOrNull(await this.#source.read((db) => listLastBuyerFloors(db, collectionIds)));
+    const since = this.#clock() - BUYER_FLOOR_AGE_MAX_MS;
+    return valueOrNull(await this.#source.read((db) => listLastBuyerFloors(db, collectionIds, since)));
   }
 
   /**
-   * Stores the buyer floor. The caller does not wait for the write. `raw` is null for a collection without listings. `ageMs`: the age of the
-   * data from which the floor was read. It is above zero if the floor was read from a replica whose data is older than the primary's.
+   * Stores the buyer floor, and the ask floor of the same moment. The caller does not wait for the write. `floors` is null for a collection
+   * without listings. `ageMs`: the age of the data from which the floors were read. It is above zero if they were read from a replica whose
+   * data is older than the primary's.
    */
-  note(collectionId: string, raw: bigint | null, ageMs: number): void {
+  note(collectionId: string, floors: PresentFloors | null, ageMs: number): void {
     const now = this.#clock();
     const last = this.#written.get(collectionId);
+    const isSame = last?.floors?.total === floors?.total && last?.floors?.ask === floors?.ask;
     // A clock that was set back must not delay the next write.
-    if (last && last.raw === raw && now >= last.at && now - last.at < REWRITE_MS) return;
+    if (last && isSame && now >= last.at && now - last.at < REWRITE_MS) return;
     if (this.#written.size >= COLLECTIONS_MAX) this.#written.clear();
-    this.#written.set(collectionId, { raw, at: now });
-    const write = this.#write(collectionId, raw, now - ageMs).finally(() => this.#writes.delete(write));
+    this.#written.set(collectionId, { floors, at: now });
+    const write = this.#write(collectionId, floors, now - ageMs).finally(() => this.#writes.delete(write));
     this.#writes.add(write);
   }
 
@@ -65,11 +59,11 @@ export class LastBuyerFloors {
     await Promise.all(this.#writes);
   }
 
-  async #write(collectionId: string, raw: bigint | null, observedAt: number): Promise<void> {
+  async #write(collectionId: string, floors: PresentFloors | null, observedAt: number): Promise<void> {
     const result = await this.#source.read((db) =>
-      raw === null
+      floors === null
         ? deleteLastBuyerFloor(db, collectionId, observedAt)
-        : upsertLastBuyerFloor(db, collectionId, { raw, observedAt }),
+        : upsertLastBuyerFloor(db, collectionId, { raw: floors.total, askRaw: floors.ask, observedAt }),
     );
     // A failed write is forgotten, so that the next request writes the floor again.
     if (!result.ok) this.#written.delete(collectionId);

@@ -5,7 +5,7 @@ import { toKnownPrice } from '../../core/amount.ts';
 import type { Queryable } from '../../database/port.ts';
 import { amount, column, double, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
-import type { ReportedFloor } from '../floors/ask-floor.ts';
+import type { ReportedFloor } from '../floors/listing-figures.ts';
 import type { TradeFacts, VolumeFacts, Windows } from '../provenance/trade.ts';
 import { coverageList, coverageSql } from './coverage.ts';
 import type { ObservedRecord } from './newest-record.ts';

@@ -57,6 +57,8 @@ export type CatalogEntry = {
   snapshotFloorRaw: bigint | null;
   snapshotVolume: number | null;
   ownFloorRaw: bigint | null;
+  /** The own order book has had an order of the collection. */
+  ownKnown: boolean;
 };
 
 const decodeEntry = rowDecoder('collection', {
@@ -68,13 +70,14 @@ const decodeEntry = rowDecoder('collection', {
   snapshotFloorRaw: column('snapshot_floor_raw', nullable(amount)),
   snapshotVolume: column('snapshot_volume', nullable(double)),
   ownFloorRaw: column('floor_raw', nullable(amount)),
+  ownKnown: column('own_known', boolean),
 });
 
 export async function listCatalogEntries(db: Queryable, collectionIds: readonly string[]): Promise<CatalogEntry[]> {
   const rows = await db.query(
     `select wanted.id as wanted_id, collection.id is not null as recorded, coalesce(collection.chain, '') as chain,
        coalesce(collection.launched, false) as launched, collection.created_at, collection.snapshot_floor_raw,
-       collection.snapshot_volume, book.floor_raw
+       collection.snapshot_volume, book.floor_raw, book.collection_id is not null as own_known
      from unnest($1::text[]) as wanted (id)
      left join main.collection on collection.id = wanted.id
      left join main.collection_book as book on book.collection_id = wanted.id`,
@@ -119,9 +122,11 @@ export async function updateOwnFigures(tx: Queryable, entries: readonly CatalogE
   await tx.query(
     `update indexer.collection_figures as figures set recorded = entry.recorded, chain = entry.chain,
        launched = entry.launched, created_at = entry.created_at, snapshot_floor_raw = entry.snapshot_floor_raw,
-       snapshot_volume = entry.snapshot_volume, own_floor_raw = entry.own_floor_raw
+       snapshot_volume = entry.snapshot_volume, own_floor_raw = entry.own_floor_raw,
+       own_known = entry.own_known
      from json_to_recordset($1::json) as entry (collection_id text, recorded boolean, chain text, launched boolean,
-       created_at timestamptz, snapshot_floor_raw numeric, snapshot_volume double precision, own_floor_raw numeric)
+       created_at timestamptz, snapshot_floor_raw numeric, snapshot_volume double precision, own_floor_raw numeric,
+       own_known boolean)
      where figures.collection_id = entry.collection_id`,
     [
       JSON.stringify(
@@ -134,6 +139,7 @@ export async function updateOwnFigures(tx: Queryable, entries: readonly CatalogE
           snapshot_floor_raw: entry.snapshotFloorRaw?.toString() ?? null,
           snapshot_volume: entry.snapshotVolume,
           own_floor_raw: entry.ownFloorRaw?.toString() ?? null,
+          own_known: entry.ownKnown,
         })),
       ),
     ],

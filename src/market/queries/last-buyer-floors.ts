@@ -1,43 +1,31 @@
 // The last known buyer floor of each collection. It is in the primary database, so it can be read while the indexer database is down.
 
 import type { Queryable } from '../../database/port.ts';
-import { amount, column, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import { amount, column, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
 
-/** `raw` is in base units, `observedAt` in milliseconds. */
-export type LastBuyerFloor = { raw: bigint; observedAt: number };
-
-const decodeLastBuyerFloor = rowDecoder('last_buyer_floor', {
-  raw: column('floor_raw', amount),
-  observedAt: column('observed_at', timestamp),
-});
-
-/** Null when no floor is stored, or when the stored floor was observed before `since` (milliseconds). */
-export async function findLastBuyerFloor(
-  db: Queryable,
-  collectionId: string,
-  since: number,
-): Promise<LastBuyerFloor | null> {
-  const [row] = await db.query(
-    `select floor_raw, observed_at from main.last_buyer_floor where collection_id = $1 and observed_at >= $2`,
-    [collectionId, new Date(since)],
-  );
-  return row ? decodeLastBuyerFloor(row) : null;
-}
+/**
+ * `raw`: the lowest total of a buyer. `askRaw`: the ask floor of the same moment; null if an earlier version stored the floor. Both are in base
+ * units. `observedAt` in milliseconds.
+ */
+export type LastBuyerFloor = { raw: bigint; askRaw: bigint | null; observedAt: number };
 
 const decodeListed = rowDecoder('last_buyer_floor', {
   collectionId: column('collection_id', text),
   raw: column('floor_raw', amount),
+  askRaw: column('ask_raw', nullable(amount)),
   observedAt: column('observed_at', timestamp),
 });
 
-/** The stored floors of any age, by collection id. */
+/** The stored floors that were observed at or after `since` (milliseconds), by collection id. */
 export async function listLastBuyerFloors(
   db: Queryable,
   collectionIds: readonly string[],
+  since: number,
 ): Promise<Map<string, LastBuyerFloor>> {
   const rows = await db.query(
-    `select collection_id, floor_raw, observed_at from main.last_buyer_floor where collection_id = any($1)`,
-    [collectionIds],
+    `select collection_id, floor_raw, ask_raw, observed_at from main.last_buyer_floor
+     where collection_id = any($1) and observed_at >= $2`,
+    [collectionIds, new Date(since)],
   );
   return new Map(rows.map(decodeListed).map(({ collectionId, ...floor }) => [collectionId, floor]));
 }
@@ -65,11 +53,12 @@ export async function listLastBuyerFloorTimes(
 /** Does nothing if a later floor is stored or the collection was removed meanwhile. */
 export async function upsertLastBuyerFloor(db: Queryable, collectionId: string, floor: LastBuyerFloor): Promise<void> {
   await db.query(
-    `insert into main.last_buyer_floor as stored (collection_id, floor_raw, observed_at)
-     select id, $2::numeric, $3::timestamptz from main.collection where id = $1 for key share
-     on conflict (collection_id) do update set floor_raw = excluded.floor_raw, observed_at = excluded.observed_at
+    `insert into main.last_buyer_floor as stored (collection_id, floor_raw, ask_raw, observed_at)
+     select id, $2::numeric, $3::numeric, $4::timestamptz from main.collection where id = $1 for key share
+     on conflict (collection_id) do update
+     set floor_raw = excluded.floor_raw, ask_raw = excluded.ask_raw, observed_at = excluded.observed_at
      where stored.observed_at < excluded.observed_at`,
-    [collectionId, floor.raw.toString(), new Date(floor.observedAt)],
+    [collectionId, floor.raw.toString(), floor.askRaw?.toString() ?? null, new Date(floor.observedAt)],
   );
 }
 

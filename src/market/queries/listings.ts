@@ -5,12 +5,16 @@ import type { AssetId } from '../../core/address.ts';
 import type { Queryable, Row } from '../../database/port.ts';
 import type { CollectionAsset } from './figures.ts';
 import { LISTED, homeSql, narrowToOne } from './figures.ts';
+import type { Coverage } from '../provenance/coverage.ts';
+import { coverageList, coverageSql } from './coverage.ts';
 import {
   amount,
   assetId,
   boolean,
   column,
+  list,
   nullable,
+  object,
   rowDecoder,
   safeInteger,
   text,
@@ -85,131 +89,90 @@ export async function listCheapestListings(
   return rows.map(decodeCheapListing);
 }
 
-const decodeAsk = rowDecoder('listing', {
-  collectionId: column('collection_id', text),
-  asset: assetId,
-  raw: column('price_raw', amount),
+/**
+ * A cheap row of the mirror. `raw` is the price that its marketplace states, in base units. `total` is the stated total of a buyer; null if none
+ * is stated. `isOwn`: a listing of this service on Solana.
+ */
+export type CheapRow = { asset: AssetId; raw: bigint; total: bigint | null; isOwn: boolean };
+
+/** `assets`: how many assets are listed in the mirror and not in the own order book. */
+export type MirrorRows = { rows: CheapRow[]; assets: number; coverage: Coverage[] };
+
+const decodeMirrorRows: (row: Row) => MirrorRows & { id: string } = rowDecoder('listing', {
+  id: text,
+  rows: list(object({ asset: assetId, raw: amount, total: nullable(amount), isOwn: boolean })),
+  assets: safeInteger,
+  coverage: coverageList,
 });
 
 /**
- * The cheapest active listing of each given collection. Listings of the assets in `except` are ignored. If `except` is empty, the
- * statement has no condition for it: PostgreSQL would expect such a condition to remove most rows, and would read all listings of a collection.
+ * The mirrored listings of each collection that have the lowest price or the lowest total for a buyer, the number of the listed assets, and the
+ * coverage of the listings, by collection id. A collection without figures is missing. One statement reads them, so they are those of one
+ * moment.
+ *
+ * Of each order, two rows are returned: the cheapest of all, and the cheapest whose asset the own order book does not list according to the
+ * indexer's copy of it. `started`: the assets whose own orders have started since the last sweep. The stored number of assets does not reflect
+ * listings and own orders that have expired or started since the last sweep, so the statement corrects the number. Assets in `except` are left
+ * out of the rows: if it is empty, the statement has no condition for it, because PostgreSQL would expect such a condition to remove most
+ * rows, and would read all listings of a collection.
  */
-export async function listCheapestMirrored(
+export async function listMirrorRows(
   db: Queryable,
   collectionIds: readonly string[],
-  { now, except = [] }: { now: number; except?: readonly { collectionId: string; asset: string }[] },
-): Promise<{ collectionId: string; asset: AssetId; raw: bigint }[]> {
-  const isExcepted = `and (collection_id, asset) not in (select * from unnest($3::text[], $4::text[]))`;
-  const excepted = [except.map((one) => one.collectionId), except.map((one) => one.asset)];
-  const rows = await db.query(
-    narrowToOne(
-      `select wanted.id as collection_id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
-     cross join lateral (
-       select asset, price_raw from indexer.listing
-       where collection_id = home.collection_id and ${LISTED} and (expires_at is null or expires_at > $2)
-         ${except.length > 0 ? isExcepted : ''}
-       order by price_raw, id, key limit 1
-     ) as cheapest`,
-      collectionIds,
-    ),
-    [collectionIds, new Date(now), ...(except.length > 0 ? excepted : [])],
-  );
-  return rows.map(decodeAsk);
-}
-
-/**
- * The cheapest listed asset of each given collection. Assets that the own order book lists according to the indexer's copy are left out.
- * Assets whose listing or own order has expired since the last sweep are looked up again.
- */
-export async function listCheapestVisible(
-  db: Queryable,
-  collectionIds: readonly string[],
-  now: number,
-): Promise<{ collectionId: string; asset: AssetId; raw: bigint }[]> {
-  const rows = await db.query(
-    narrowToOne(
-      `select wanted.id as collection_id, cheapest.asset, cheapest.price_raw from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
-     cross join lateral (
-       select * from (
-         (select asset, price_raw from indexer.listed_asset
-          where collection_id = home.collection_id and not own and (expires_at is null or expires_at > $2) order by price_raw limit 1)
-         union all
-         select due.asset, again.price_raw from (
-           select asset from indexer.listed_asset where collection_id = home.collection_id and expires_at <= $2
-           union select asset from indexer.own_asset where collection_id = home.collection_id and expires_at <= $2
-         ) as due cross join lateral (
-           select price_raw from indexer.listing
-           where collection_id = home.collection_id and asset = due.asset and ${LISTED} and (expires_at is null or expires_at > $2)
-           order by price_raw limit 1
-         ) as again
-         where not exists (select from indexer.own_asset as own where own.collection_id = home.collection_id and own.asset = due.asset
-           and (own.expires_at is null or own.expires_at > $2))
-       ) as visible order by price_raw, asset limit 1
-     ) as cheapest`,
-      collectionIds,
-    ),
-    [collectionIds, new Date(now)],
-  );
-  return rows.map(decodeAsk);
-}
-
-/**
- * A mirrored listing as a buyer sees it. `raw` is in base units. If `isAsk` is true, `raw` is the price of an own listing without fees.
- * Otherwise `raw` is the total with all fees.
- */
-export type CheapFill = { asset: AssetId; raw: bigint; isAsk: boolean };
-
-const decodeFill = rowDecoder('cheapest fill', { asset: assetId, raw: amount, isAsk: column('is_ask', boolean) });
-
-/**
- * The cheapest listings for a buyer. First come at most `limit` listings with a total, then at most `limit` own listings without a total,
- * each group cheapest first. If a listing of another marketplace has no buyer total, its price is the total. Listings of the assets in
- * `except`, and of the assets that the own order book lists according to the indexer's copy, are left out.
- */
-export async function listCheapestFills(
-  db: Queryable,
-  collectionId: string,
-  { now, ownSource, except, limit }: { now: number; ownSource: string; except: readonly string[]; limit: number },
-): Promise<CheapFill[]> {
-  const visible = `collection_id = $1 and ${LISTED} and (expires_at is null or expires_at > $2) and asset <> all($4::text[])
-    and not exists (
-      select from indexer.own_asset as own where own.collection_id = listing.collection_id and own.asset = listing.asset
-        and (own.expires_at is null or own.expires_at > $2))`;
-  const rows = await db.query(
-    `(select asset, coalesce(buyer_total_raw, price_raw) as raw, false as is_ask from indexer.listing
-      where ${visible} and (buyer_total_raw is not null or source <> $3)
-      order by coalesce(buyer_total_raw, price_raw) limit $5)
-     union all
-     (select asset, price_raw, true from indexer.listing
-      where ${visible} and buyer_total_raw is null and source = $3
-      order by price_raw limit $5)
-     order by is_ask, raw`,
-    [collectionId, new Date(now), ownSource, except, limit],
-  );
-  return rows.map(decodeFill);
-}
-
-const decodeCount = rowDecoder('listing', { id: text, count: safeInteger });
-
-/**
- * Counts the assets of each collection that are listed in the mirror and not in the own order book. Returns the counts by collection id. The
- * stored counts do not reflect listings and own orders that have expired since the last sweep, so this query corrects the counts. `started`:
- * the assets whose own orders have started since the last sweep.
- */
-export async function countMirroredAssets(
-  db: Queryable,
-  collectionIds: readonly string[],
-  { now, started = [] }: { now: number; started?: readonly CollectionAsset[] },
-): Promise<Map<string, number>> {
+  {
+    now,
+    ownSource,
+    started = [],
+    except = [],
+  }: { now: number; ownSource: string; started?: readonly CollectionAsset[]; except?: readonly CollectionAsset[] },
+): Promise<Map<string, MirrorRows>> {
+  const isUnexpired = '(expires_at is null or expires_at > $2)';
   const isListedIn = (collectionId: string) => `exists (select from indexer.listing
-      where listing.collection_id = ${collectionId} and listing.asset = asset.asset and ${LISTED}
-        and (expires_at is null or expires_at > $2))`;
+      where listing.collection_id = ${collectionId} and listing.asset = asset.asset and ${LISTED} and ${isUnexpired})`;
   const isListed = isListedIn('asset.collection_id');
   const isStarted = isListedIn('started.collection_id');
+  const isOwned = `exists (select from indexer.own_asset as own
+      where own.collection_id = home.collection_id and own.asset = listing.asset and (own.expires_at is null or own.expires_at > $2))`;
+  const isExcepted =
+    except.length > 0 ? 'and (collection_id, asset) not in (select * from unnest($6::text[], $7::text[]))' : '';
+  const cheapest = (
+    where: string,
+    order: string,
+  ) => `(select asset, price_raw, buyer_total_raw, source from indexer.listing
+       where collection_id = home.collection_id and ${LISTED} and ${isUnexpired} ${isExcepted} ${where} order by ${order} limit 1)`;
+  const both = (where: string, order: string) => [
+    cheapest(where, order),
+    cheapest(`${where} and not ${isOwned}`, order),
+  ];
+  const hasTotal = 'and (buyer_total_raw is not null or source <> $5)';
+  const lacksTotal = 'and buyer_total_raw is null and source = $5';
+  const parts = [
+    cheapest('', 'price_raw, id, key'),
+    ...both(hasTotal, 'coalesce(buyer_total_raw, price_raw)'),
+    ...both(lacksTotal, 'price_raw'),
+    // The cheapest row of an asset that the own book does not list is found in the stored cheapest rows of the assets, of which the copy marks
+    // the own assets. Assets whose listing or own order has expired since the last sweep are looked up again.
+    `(select visible.asset, visible.price_raw, visible.buyer_total_raw, visible.source from (
+       (select asset, listing_key from indexer.listed_asset
+        where collection_id = home.collection_id and not own and ${isUnexpired} ${isExcepted} order by price_raw limit 1)
+       union all
+       select due.asset, again.key from (
+         select asset from indexer.listed_asset where collection_id = home.collection_id and expires_at <= $2 ${isExcepted}
+         union select asset from indexer.own_asset where collection_id = home.collection_id and expires_at <= $2 ${isExcepted}
+       ) as due cross join lateral (
+         select key from indexer.listing
+         where collection_id = home.collection_id and asset = due.asset and ${LISTED} and ${isUnexpired} order by price_raw limit 1
+       ) as again
+       where not exists (select from indexer.own_asset as own where own.collection_id = home.collection_id and own.asset = due.asset
+         and (own.expires_at is null or own.expires_at > $2))
+     ) as found cross join lateral (
+       select listing.asset, price_raw, buyer_total_raw, source from indexer.listing
+       where collection_id = home.collection_id and asset = found.asset and ${LISTED} and ${isUnexpired} order by price_raw limit 1
+     ) as visible order by visible.price_raw limit 1)`,
+  ];
   const rows = await db.query(
     narrowToOne(
-      `select home.collection_id as id, home.listed_assets
+      `select home.collection_id as id, ${coverageSql('home.collection_id', ['listings'])} as coverage, home.listed_assets
        - (select count(*) from indexer.listed_asset as asset
           where asset.collection_id = home.collection_id and expires_at <= $2 and not own and not ${isListed})
        + (select count(*) from indexer.own_asset as asset
@@ -220,15 +183,23 @@ export async function countMirroredAssets(
           where started.collection_id = home.collection_id and ${isStarted} and not exists (
             select from indexer.own_asset as own
             where own.collection_id = started.collection_id and own.asset = asset.asset
-              and (own.expires_at is null or own.expires_at > $2))) as count
+              and (own.expires_at is null or own.expires_at > $2))) as assets,
+       (select coalesce(json_agg(json_build_object('asset', asset, 'raw', price_raw::text, 'total', buyer_total_raw::text,
+          'isOwn', source = $5)), '[]') from (
+         ${parts.join('\n union all ')}
+       ) as cheap) as rows
      from unnest($1::text[]) as wanted (id) cross join lateral (
        select collection_id, listed_assets from indexer.collection_figures where collection_id = wanted.id group by collection_id
      ) as home`,
       collectionIds,
     ),
-    [collectionIds, new Date(now), started.map((one) => one.collectionId), started.map((one) => one.asset)],
+    [collectionIds, new Date(now), ...toColumns(started), ownSource, ...(except.length > 0 ? toColumns(except) : [])],
   );
-  return new Map(rows.map(decodeCount).map(({ id, count }) => [id, count]));
+  return new Map(rows.map(decodeMirrorRows).map(({ id, ...mirror }) => [id, mirror]));
+}
+
+function toColumns(assets: readonly CollectionAsset[]): [collectionIds: string[], assets: string[]] {
+  return [assets.map((one) => one.collectionId), assets.map((one) => one.asset)];
 }
 
 /** `priceRaw` is decimal text. */

@@ -6,7 +6,7 @@ import type { RowColumns } from '../../database/row-source.ts';
 import { haveSameColumns } from '../../database/row-source.ts';
 import { amount, column, rowDecoder, text, timestamp } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
-import type { ReportedFloor } from '../floors/ask-floor.ts';
+import type { ReportedFloor } from '../floors/listing-figures.ts';
 import { columnsOf, upsertRows } from '../../database/upsert.ts';
 
 type RecordTable = 'collection_stats' | 'collection_analytics';

@@ -44,7 +44,14 @@ export async function listRankDifferences(
            else listings.chain_until > half_hour.start or listings.imported_until is not null end as is_empty,
          case when analytics.at > day.start then analytics.volume_all_time end as reported_volume,
          coalesce(case when analytics.at > half_hour.start then nullif(analytics.floor_raw, 0) end,
-           case when stats.at > half_hour.start then nullif(stats.floor_raw, 0) end) as reported_floor_raw
+           case when stats.at > half_hour.start then nullif(stats.floor_raw, 0) end) as reported_floor_raw,
+         case when analytics.at > half_hour.start and analytics.floor_raw > 0 then analytics.at else stats.at end as reported_at,
+         case when listings.scanned and listings.scan_until > day.start then listings.scan_until
+           when listings.scanned is not true and listings.chain_until > day.start then listings.chain_until
+           when stats.at > day.start and stats.listed_count is not null then case when stats.listed_count = 0 then stats.at end
+           when listings.scanned is not true and own_known and stats.listed_count is null
+             and coalesce(nullif(analytics.floor_raw, 0), nullif(stats.floor_raw, 0)) is null then $2::timestamptz
+         end as none_listed_at
        from indexer.collection_figures as figures
        cross join (select $2::timestamptz - interval '24 hours') as day (start)
        cross join (select $2::timestamptz - interval '30 minutes') as half_hour (start)
@@ -64,6 +71,7 @@ export async function listRankDifferences(
        union all
        select collection_id, 'floor key', null, floor_rank::text, coalesce(
            case when decimals is null then null when listed_floor_raw is not null then listed_floor_raw when is_empty then null
+             when none_listed_at is not null and (reported_floor_raw is null or reported_at <= none_listed_at) then null
              else coalesce(reported_floor_raw, nullif(snapshot_floor_raw, 0)) end, '-Infinity')::text
        from facts
      )

@@ -14,7 +14,7 @@ import {
   text,
   timestamp,
 } from '../../database/rows.ts';
-import type { ReportedFloor } from '../floors/ask-floor.ts';
+import type { ListingFacts, ReportedFloor, ReportedListings } from '../floors/listing-figures.ts';
 import type { TradeRecord, VolumeFacts } from '../provenance/trade.ts';
 import { coverageList, coverageSql } from './coverage.ts';
 import { addPointsSql, pointFactSql } from './market-points.ts';
@@ -24,14 +24,12 @@ export type RankFacts = VolumeFacts & {
   collectionId: string;
   /** Empty when the collection is on no chain. */
   chain: string;
-  ownFloorRaw: bigint | null;
-  mirrorFloorRaw: bigint | null;
+  own: NonNullable<ListingFacts['own']>;
+  mirror: NonNullable<ListingFacts['mirror']>;
   snapshotFloorRaw: bigint | null;
   snapshotVolume: number | null;
-  ownListedAssets: number;
-  mirroredAssets: number;
   analytics: (ReportedFloor & Pick<TradeRecord, 'volume'>) | null;
-  stats: (ReportedFloor & { listedCount: number | null }) | null;
+  stats: ReportedListings | null;
 };
 
 const decodeFigures = rowDecoder('collection_figures', {
@@ -42,6 +40,7 @@ const decodeFigures = rowDecoder('collection_figures', {
   snapshotFloorRaw: column('snapshot_floor_raw', nullable(amount)),
   snapshotVolume: column('snapshot_volume', nullable(double)),
   ownListedAssets: column('own_listed_assets', safeInteger),
+  ownKnown: column('own_known', boolean),
   mirroredAssets: column('listed_assets', safeInteger),
   volumeRaw: column('volume_raw', amount),
   unread: safeInteger,
@@ -61,8 +60,11 @@ const decodeRecords = rowDecoder('collection_figures', {
 function decodeFacts(row: Row): RankFacts {
   const { analyticsAt, analyticsFloorRaw, statsAt, statsFloorRaw, listedCount, ...volume } = decodeRecords(row);
   const analytics = analyticsAt === null ? null : { at: analyticsAt, floorRaw: analyticsFloorRaw, volume };
+  const { ownFloorRaw, ownListedAssets, ownKnown, mirrorFloorRaw, mirroredAssets, ...figures } = decodeFigures(row);
   return {
-    ...decodeFigures(row),
+    ...figures,
+    own: { ask: ownFloorRaw, assets: ownListedAssets, known: ownKnown },
+    mirror: { ask: mirrorFloorRaw, assets: mirroredAssets, coverage: figures.coverage },
     record: analytics,
     analytics,
     stats: statsAt === null ? null : { at: statsAt, floorRaw: statsFloorRaw, listedCount },
@@ -73,7 +75,7 @@ function decodeFacts(row: Row): RankFacts {
 export async function listRankFacts(tx: Queryable, collectionIds: readonly string[]): Promise<RankFacts[]> {
   const rows = await tx.query(
     `select figures.collection_id, figures.chain, figures.own_floor_raw, figures.mirror_floor_raw,
-       figures.snapshot_floor_raw, figures.snapshot_volume, figures.own_listed_assets, figures.listed_assets,
+       figures.snapshot_floor_raw, figures.snapshot_volume, figures.own_listed_assets, figures.own_known, figures.listed_assets,
        analytics.at as analytics_at,
        analytics.floor_raw as analytics_floor_raw, analytics.volume_all_time, analytics.volume_seven_day,
        analytics.volume_day, stats.at as stats_at, stats.floor_raw as stats_floor_raw, stats.listed_count,

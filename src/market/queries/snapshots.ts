@@ -2,7 +2,18 @@
 
 import type { CollectionSnapshot } from '../../core/collection.ts';
 import type { Queryable, Row } from '../../database/port.ts';
-import { amount, column, double, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
+import {
+  amount,
+  boolean,
+  column,
+  double,
+  nullable,
+  rowDecoder,
+  safeInteger,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
+import type { ListingFacts, ReportedListings } from '../floors/listing-figures.ts';
 import type { Coverage } from '../provenance/coverage.ts';
 import { insertCatalogChanges } from './catalog.ts';
 import { coverageList, coverageSql } from './coverage.ts';
@@ -13,12 +24,12 @@ import { coverageList, coverageSql } from './coverage.ts';
  */
 export type SnapshotFacts = {
   collectionId: string;
-  mirrorFloorRaw: bigint | null;
-  ownFloorRaw: bigint | null;
+  own: NonNullable<ListingFacts['own']>;
+  mirror: NonNullable<ListingFacts['mirror']>;
   tokens: number;
   chainTokens: number;
   holders: number;
-  stats: { at: number; floorRaw: bigint | null; owners: number | null; supply: number | null } | null;
+  stats: (ReportedListings & { owners: number | null; supply: number | null }) | null;
   analytics: { at: number; floorRaw: bigint | null; volumeAllTime: number | null } | null;
   volumeRaw: bigint;
   /** How many of the stored sales cannot be read. */
@@ -29,7 +40,10 @@ export type SnapshotFacts = {
 const decodeFigures = rowDecoder('collection_figures', {
   collectionId: column('collection_id', text),
   mirrorFloorRaw: column('mirror_floor_raw', nullable(amount)),
+  mirroredAssets: column('listed_assets', safeInteger),
   ownFloorRaw: column('own_floor_raw', nullable(amount)),
+  ownAssets: column('own_listed_assets', safeInteger),
+  ownKnown: column('own_known', boolean),
   tokens: safeInteger,
   chainTokens: column('chain_tokens', safeInteger),
   holders: safeInteger,
@@ -42,6 +56,7 @@ const decodeStats = rowDecoder('collection_stats', {
   floorRaw: column('stats_floor_raw', nullable(amount)),
   owners: nullable(safeInteger),
   supply: nullable(safeInteger),
+  listedCount: column('listed_count', nullable(safeInteger)),
 });
 const decodeAnalytics = rowDecoder('collection_analytics', {
   at: column('analytics_at', nullable(timestamp)),
@@ -52,8 +67,11 @@ const decodeAnalytics = rowDecoder('collection_analytics', {
 function decodeFacts(row: Row): SnapshotFacts {
   const stats = decodeStats(row);
   const analytics = decodeAnalytics(row);
+  const { ownFloorRaw, ownAssets, ownKnown, mirrorFloorRaw, mirroredAssets, ...figures } = decodeFigures(row);
   return {
-    ...decodeFigures(row),
+    ...figures,
+    own: { ask: ownFloorRaw, assets: ownAssets, known: ownKnown },
+    mirror: { ask: mirrorFloorRaw, assets: mirroredAssets, coverage: figures.coverage },
     stats: stats.at === null ? null : { ...stats, at: stats.at },
     analytics: analytics.at === null ? null : { ...analytics, at: analytics.at },
   };
@@ -62,9 +80,10 @@ function decodeFacts(row: Row): SnapshotFacts {
 /** The result leaves out collections without figures in the indexer database. */
 export async function listSnapshotFacts(db: Queryable, collectionIds: readonly string[]): Promise<SnapshotFacts[]> {
   const rows = await db.query(
-    `select figures.collection_id, figures.mirror_floor_raw, figures.own_floor_raw, figures.tokens, figures.chain_tokens,
+    `select figures.collection_id, figures.mirror_floor_raw, figures.listed_assets, figures.own_floor_raw,
+       figures.own_listed_assets, figures.own_known, figures.tokens, figures.chain_tokens,
        figures.holders, coalesce(total.volume_raw, 0) as volume_raw, coalesce(total.unread, 0) as unread,
-       stats.at as stats_at, stats.floor_raw as stats_floor_raw, stats.owners, stats.supply,
+       stats.at as stats_at, stats.floor_raw as stats_floor_raw, stats.owners, stats.supply, stats.listed_count,
        analytics.at as analytics_at, analytics.floor_raw as analytics_floor_raw, analytics.volume_all_time,
        ${coverageSql('figures.collection_id', ['listings', 'sales', 'tokens', 'owners'])} as coverage
      from indexer.collection_figures as figures

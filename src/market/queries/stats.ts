@@ -3,14 +3,14 @@
 
 import { toKnownPrice } from '../../core/amount.ts';
 import type { Queryable } from '../../database/port.ts';
-import { column, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
+import { amount, column, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
-import type { ReportedFloor } from '../floors/ask-floor.ts';
+import type { ReportedListings } from '../floors/listing-figures.ts';
 import type { HoldingFacts } from '../provenance/holdings.ts';
 import { coverageList, coverageSql } from './coverage.ts';
 import { narrowToOne } from './figures.ts';
 import type { ObservedRecord } from './newest-record.ts';
-import { listRecordFloors, upsertNewest } from './newest-record.ts';
+import { upsertNewest } from './newest-record.ts';
 
 const decodeFacts = rowDecoder('collection_stats', {
   id: text,
@@ -20,7 +20,6 @@ const decodeFacts = rowDecoder('collection_stats', {
   at: nullable(timestamp),
   owners: nullable(safeInteger),
   supply: nullable(safeInteger),
-  listedCount: column('listed_count', nullable(safeInteger)),
   coverage: coverageList,
 });
 
@@ -32,8 +31,8 @@ export async function listHoldingFacts(
   const rows = await db.query(
     narrowToOne(
       `with found as materialized (
-       select home.*, stats.at, stats.owners, stats.supply, stats.listed_count,
-         ${coverageSql('home.collection_id', ['listings', 'tokens', 'owners'])} as coverage
+       select home.*, stats.at, stats.owners, stats.supply,
+         ${coverageSql('home.collection_id', ['tokens', 'owners'])} as coverage
        from unnest($1::text[]) as wanted (id)
        cross join lateral (
          select collection_id, tokens, chain_tokens, holders from indexer.collection_figures
@@ -42,23 +41,37 @@ export async function listHoldingFacts(
          select * from indexer.collection_stats as stored where stored.collection_id = home.collection_id limit 1) as stats on true
      )
      select wanted.id, coalesce(tokens, 0) as tokens, coalesce(chain_tokens, 0) as chain_tokens, coalesce(holders, 0) as holders,
-       at, owners, supply, listed_count, coalesce(coverage, '[]') as coverage
+       at, owners, supply, coalesce(coverage, '[]') as coverage
      from unnest($1::text[]) as wanted (id) left join found on found.collection_id = wanted.id`,
       collectionIds,
     ),
     [collectionIds],
   );
   return new Map(
-    rows.map(decodeFacts).map(({ id, at, owners, supply, listedCount, ...facts }) => {
-      const record = at === null ? null : { at, owners, supply, listedCount };
+    rows.map(decodeFacts).map(({ id, at, owners, supply, ...facts }) => {
+      const record = at === null ? null : { at, owners, supply };
       return [id, { ...facts, record }];
     }),
   );
 }
 
-/** Returns the floors of stored stats records by collection id. A collection whose record has no floor has no entry. */
-export function listStatsFloors(db: Queryable, collectionIds: readonly string[]): Promise<Map<string, ReportedFloor>> {
-  return listRecordFloors(db, 'collection_stats', collectionIds);
+const decodeListings = rowDecoder('collection_stats', {
+  id: column('collection_id', text),
+  at: timestamp,
+  floorRaw: column('floor_raw', nullable(amount)),
+  listedCount: column('listed_count', nullable(safeInteger)),
+});
+
+/** What stored stats records tell of the listings, by collection id. */
+export async function listStatsListings(
+  db: Queryable,
+  collectionIds: readonly string[],
+): Promise<Map<string, ReportedListings>> {
+  const rows = await db.query(
+    `select collection_id, at, floor_raw, listed_count from indexer.collection_stats where collection_id = any($1)`,
+    [collectionIds],
+  );
+  return new Map(rows.map(decodeListings).map(({ id, ...listings }) => [id, listings]));
 }
 
 export type NewStats = ObservedRecord & {

@@ -3,7 +3,17 @@
 // `refreshBookAssets` for the assets after the last write.
 
 import type { Queryable, Row } from '../../database/port.ts';
-import { column, list, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
+import {
+  amount,
+  boolean,
+  column,
+  list,
+  nullable,
+  rowDecoder,
+  safeInteger,
+  text,
+  timestamp,
+} from '../../database/rows.ts';
 import { fillableAt } from './fillable-orders.ts';
 
 export type OrderedAsset = { collectionId: string; asset: string };
@@ -17,8 +27,10 @@ export async function lockBooks(tx: Queryable, collectionIds: Iterable<string>):
   const ids = [...new Set(collectionIds)].sort();
   if (ids.length === 0) return;
   await tx.query(
-    `insert into main.collection_book (collection_id)
-     select id from unnest($1::text[]) as touched (id) order by id collate "C" on conflict do nothing`,
+    `with added as (
+       insert into main.collection_book (collection_id)
+       select id from unnest($1::text[]) as touched (id) order by id collate "C" on conflict do nothing returning collection_id
+     ) insert into main.catalog_change (collection_id, asset) select collection_id, null from added`,
     [ids],
   );
   await tx.query(`select 1 from main.collection_book where collection_id = any($1) order by collection_id for update`, [
@@ -96,23 +108,44 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
 }
 
 /**
- * `count`: the number of assets of a collection that have a fillable order. `started`: the assets among these whose fillable orders have all
- * started since the last expiry sweep.
+ * The own order book of a collection at one moment. Amounts are in base units; null when there is no such order.
  */
-export type OwnAssetCount = { count: number; started: readonly string[] };
+export type OwnBook = {
+  /** The lowest ask. */
+  ask: bigint | null;
+  /** The lowest buyer total of the orders that include their fees. */
+  total: bigint | null;
+  /** The lowest ask of the orders that do not include their fees. Their buyers also pay platform fee and royalty. */
+  bareAsk: bigint | null;
+  /** The number of assets that have a fillable order. */
+  assets: number;
+  /** The assets among these whose fillable orders have all started since the last expiry sweep. */
+  started: readonly string[];
+  /** Whether the book has had an order of the collection, whatever became of it. */
+  known: boolean;
+};
 
-const decodeCount: (row: Row) => OwnAssetCount & { id: string } = rowDecoder('collection_book', {
+const decodeOwnBook: (row: Row) => OwnBook & { id: string } = rowDecoder('collection_book', {
   id: text,
-  count: safeInteger,
+  ask: nullable(amount),
+  total: nullable(amount),
+  bareAsk: column('bare_ask', nullable(amount)),
+  assets: safeInteger,
   started: list(text),
+  known: boolean,
 });
 
-/** By collection id: the maintained numbers of assets, corrected for orders that have expired or started since the last expiry sweep. */
-export async function countOwnAssets(
+/**
+ * The books of the collections by collection id, an entry for each. One statement reads a book, so its figures are those of one moment. The
+ * maintained numbers of assets are corrected for orders that have expired or started since the last expiry sweep.
+ */
+export async function listOwnBooks(
   db: Queryable,
   collectionIds: readonly string[],
   now: number,
-): Promise<Map<string, OwnAssetCount>> {
+): Promise<Map<string, OwnBook>> {
+  const cheapest = (raw: string, where: string, order: string) =>
+    `(select ${raw} from main.book_order where collection_id = wanted.id and ${fillableAt('$2')}${where} order by ${order} limit 1)`;
   const rows = await db.query(
     `with started as (
        select distinct collection_id, asset from main.book_start as due
@@ -122,14 +155,17 @@ export async function countOwnAssets(
          and exists (select from main.book_order
            where book_order.collection_id = due.collection_id and token_id = due.asset and ${fillableAt('$2')})
      )
-     select wanted.id, coalesce((select listed_assets from main.collection_book where collection_id = wanted.id), 0)
+     select wanted.id, book.collection_id is not null as known, coalesce(book.listed_assets, 0)
        - (select count(*) from main.book_asset where collection_id = wanted.id and expires_at <= $2)
-       + (select count(*) from started where collection_id = wanted.id) as count,
-       (select coalesce(json_agg(asset), '[]') from started where collection_id = wanted.id) as started
-     from unnest($1::text[]) as wanted (id)`,
+       + (select count(*) from started where collection_id = wanted.id) as assets,
+       (select coalesce(json_agg(asset), '[]') from started where collection_id = wanted.id) as started,
+       ${cheapest('price_raw', '', 'price_raw, id')} as ask,
+       ${cheapest('greatest(price_raw, buyer_total_raw)', ' and buyer_total_raw is not null', 'buyer_total_raw')} as total,
+       ${cheapest('price_raw', ' and buyer_total_raw is null', 'price_raw, id')} as bare_ask
+     from unnest($1::text[]) as wanted (id) left join main.collection_book as book on book.collection_id = wanted.id`,
     [collectionIds, new Date(now)],
   );
-  return new Map(rows.map(decodeCount).map(({ id, ...count }) => [id, count]));
+  return new Map(rows.map(decodeOwnBook).map(({ id, ...book }) => [id, book]));
 }
 
 export const decodeDueAsset = rowDecoder('book_order', {

@@ -89,49 +89,6 @@ export async function listFillableOrdersOfAssets(
   return rows.map(decodeFillableOrder);
 }
 
-/**
- * The lowest prices of a collection's fillable orders; null when there is no such order. `total` is the lowest buyer total among the orders
- * that include their fees. `ask` is the lowest ask among the orders that do not include their fees. The buyers of these orders also pay
- * platform fee and royalty.
- */
-export async function findCheapestOwnFills(
-  db: Queryable,
-  collectionId: string,
-  now: number,
-): Promise<{ total: bigint | null; ask: bigint | null }> {
-  const [row] = await db.query(
-    `select (select buyer_total_raw from main.book_order
-         where collection_id = $1 and buyer_total_raw is not null and ${fillableAt('$2')}
-         order by buyer_total_raw limit 1) as total,
-       (select price_raw from main.book_order
-         where collection_id = $1 and buyer_total_raw is null and ${fillableAt('$2')} order by price_raw, id limit 1) as ask`,
-    [collectionId, new Date(now)],
-  );
-  return row ? decodeCheapestFills(row) : { total: null, ask: null };
-}
-
-const decodeCheapestFills = rowDecoder('cheapest orders', { total: nullable(amount), ask: nullable(amount) });
-
-/** The lowest ask of each collection, by collection id. A collection without a fillable order is missing. */
-export async function listCheapestAsks(
-  db: Queryable,
-  collectionIds: readonly string[],
-  now: number,
-): Promise<Map<string, bigint>> {
-  const rows = await db.query(
-    `select wanted.id, cheapest.price_raw from unnest($1::text[]) as wanted (id)
-     cross join lateral (
-       select price_raw from main.book_order
-       where collection_id = wanted.id and ${fillableAt('$2')}
-       order by price_raw, id limit 1
-     ) as cheapest`,
-    [collectionIds, new Date(now)],
-  );
-  return new Map(rows.map(decodeCheapestAsk).map(({ id, raw }) => [id, raw]));
-}
-
-const decodeCheapestAsk = rowDecoder('cheapest ask', { id: text, raw: column('price_raw', amount) });
-
 export async function listFillableAssetsAmong(
   db: Queryable,
   collectionId: string,
@@ -167,21 +124,19 @@ const decodeCollectionAsset = rowDecoder('book_order', {
   asset: column('token_id', text),
 });
 
-/** The ids of the collections in `pairs` whose given asset has a fillable order. */
-export async function listCollectionsWithFillableAsset(
+/** Those of the given assets that have a fillable order. */
+export async function listFillableAssetsOf(
   db: Queryable,
   pairs: readonly { collectionId: string; asset: string }[],
   now: number,
-): Promise<Set<string>> {
+): Promise<{ collectionId: string; asset: string }[]> {
   const rows = await db.query(
-    `select wanted.id from unnest($1::text[], $2::text[]) as wanted (id, asset)
+    `select wanted.id as collection_id, wanted.asset as token_id from unnest($1::text[], $2::text[]) as wanted (id, asset)
      where exists (
        select from main.book_order
        where collection_id = wanted.id and token_id = wanted.asset and ${fillableAt('$3')}
      )`,
     [pairs.map((pair) => pair.collectionId), pairs.map((pair) => pair.asset), new Date(now)],
   );
-  return new Set(rows.map((row) => decodeId(row).id));
+  return rows.map(decodeCollectionAsset);
 }
-
-const decodeId = rowDecoder('book_order', { id: text });

@@ -322,7 +322,7 @@ forEachMarket('floor', { settings }, (market) => {
     t.after(() => source.close());
     const floors = new LastBuyerFloors(source, clock);
     const note = async () => {
-      floors.note(subject.id, 5n, 0);
+      floors.note(subject.id, { ask: 4n, total: 5n }, 0);
       await floors.settled();
     };
     await note();
@@ -330,7 +330,8 @@ forEachMarket('floor', { settings }, (market) => {
     await market.main().query(`delete from main.last_buyer_floor where collection_id = $1`, [subject.id]);
     now -= HOUR_MS;
     await note();
-    assert.equal(await floors.find(subject.id), 5n);
+    const stored = await floors.list([subject.id]);
+    assert.deepEqual([stored?.get(subject.id)?.raw, stored?.get(subject.id)?.askRaw], [5n, 4n]);
   });
 
   test('the floors are up to date in the first request after each import', async () => {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { FloorFacts } from '../../../src/market/floors/ask-floor.ts';
-import { toAskFloorFigure } from '../../../src/market/floors/ask-floor.ts';
+import type { ListingFacts } from '../../../src/market/floors/listing-figures.ts';
+import { toListingFigures } from '../../../src/market/floors/listing-figures.ts';
 import type { Coverage, CoverageKind, CoverageSubject } from '../../../src/market/provenance/coverage.ts';
 import type { Candidate } from '../../../src/market/provenance/figure.ts';
 import { MAX_AGE_MS, PROVENANCE_KINDS, chooseFigure } from '../../../src/market/provenance/figure.ts';
@@ -65,8 +65,6 @@ describe('the choice of a figure', () => {
 const NO_SNAPSHOT: HoldingContext = {
   snapshot: { supply: null, owners: null },
   tokensComplete: false,
-  listed: { own: 2, mirrored: 5 },
-  hasOwnBook: true,
 };
 const HOLDINGS: HoldingFacts = {
   tokens: 9,
@@ -77,77 +75,122 @@ const HOLDINGS: HoldingFacts = {
 };
 const holdings = (facts: Partial<HoldingFacts> | null, context: Partial<HoldingContext> = {}) => {
   const figures = toHoldingFigures(facts && { ...HOLDINGS, ...facts }, { ...NO_SNAPSHOT, ...context }, NOW);
-  return [figures.supply?.value ?? null, figures.owners?.value ?? null, figures.listedCount?.value ?? null];
+  return [figures.supply?.value ?? null, figures.owners?.value ?? null];
 };
 
 describe('supply and owners', () => {
   test('supply and owners are not counted from a part of the tokens', () => {
-    assert.deepEqual(holdings({}).slice(0, 2), [null, null]);
+    assert.deepEqual(holdings({}), [null, null]);
     const snapshot = { supply: 100, owners: 50 };
-    assert.deepEqual(holdings({}, { snapshot }).slice(0, 2), [100, 50]);
-    assert.deepEqual(holdings({ coverage: [covered('scan', 'tokens')] }).slice(0, 2), [9, null]);
+    assert.deepEqual(holdings({}, { snapshot }), [100, 50]);
+    assert.deepEqual(holdings({ coverage: [covered('scan', 'tokens')] }), [9, null]);
   });
 
   test('supply and owners are counted if a chain or a scan covers all tokens, or if the collection record says that the import has all tokens', () => {
     const both = (kind: CoverageKind) => [covered(kind, 'tokens'), covered(kind, 'owners')];
-    assert.deepEqual(holdings({ coverage: both('chain') }).slice(0, 2), [8, 3]);
-    assert.deepEqual(holdings({ coverage: both('scan') }).slice(0, 2), [9, 3]);
-    assert.deepEqual(holdings({}, { tokensComplete: true }).slice(0, 2), [9, 3]);
-    assert.deepEqual(holdings({ tokens: 0, holders: 0 }, { tokensComplete: true }).slice(0, 2), [null, null]);
+    assert.deepEqual(holdings({ coverage: both('chain') }), [8, 3]);
+    assert.deepEqual(holdings({ coverage: both('scan') }), [9, 3]);
+    assert.deepEqual(holdings({}, { tokensComplete: true }), [9, 3]);
+    assert.deepEqual(holdings({ tokens: 0, holders: 0 }, { tokensComplete: true }), [null, null]);
   });
 
   test('supply and owners of a chain are not replaced by a newer record, but a record of the last day replaces those of imported tokens', () => {
-    const record = (age: number) => ({ at: NOW - age, owners: 777, supply: 888, listedCount: null });
+    const record = (age: number) => ({ at: NOW - age, owners: 777, supply: 888 });
     const coverage = [covered('chain', 'tokens', { age: HOUR_MS }), covered('chain', 'owners', { age: HOUR_MS })];
-    assert.deepEqual(holdings({ coverage, record: record(0) }).slice(0, 2), [8, 3]);
+    assert.deepEqual(holdings({ coverage, record: record(0) }), [8, 3]);
     const imported = { tokensComplete: true };
-    assert.deepEqual(holdings({ record: record(DAY_MS - 1) }, imported).slice(0, 2), [888, 777]);
-    assert.deepEqual(holdings({ record: record(DAY_MS) }, imported).slice(0, 2), [9, 3]);
+    assert.deepEqual(holdings({ record: record(DAY_MS - 1) }, imported), [888, 777]);
+    assert.deepEqual(holdings({ record: record(DAY_MS) }, imported), [9, 3]);
   });
 
   test('supply and owners are not counted if the coverage ended a day ago or earlier', () => {
     const coverage = (age: number) => [covered('chain', 'tokens', { age }), covered('chain', 'owners', { age })];
-    assert.deepEqual(holdings({ coverage: coverage(DAY_MS - 1) }).slice(0, 2), [8, 3]);
-    assert.deepEqual(holdings({ coverage: coverage(DAY_MS) }).slice(0, 2), [null, null]);
+    assert.deepEqual(holdings({ coverage: coverage(DAY_MS - 1) }), [8, 3]);
+    assert.deepEqual(holdings({ coverage: coverage(DAY_MS) }), [null, null]);
   });
 
-  test('when the facts cannot be read, the supply is that of the snapshot, and the owners and the listed count are unknown', () => {
-    assert.deepEqual(holdings(null, { snapshot: { supply: 100, owners: 50 } }), [100, null, null]);
+  test('when the facts cannot be read, the supply is that of the snapshot, and the owners are unknown', () => {
+    assert.deepEqual(holdings(null, { snapshot: { supply: 100, owners: 50 } }), [100, null]);
   });
 });
 
+const NO_LISTINGS: ListingFacts = {
+  own: { ask: null, assets: 0, known: false },
+  mirror: { ask: null, assets: 0, coverage: [] },
+  analytics: null,
+  stats: null,
+  snapshotFloorRaw: null,
+};
+
 describe('the listed count', () => {
-  const counted = (facts: Partial<HoldingFacts>, context: Partial<HoldingContext> = {}) => holdings(facts, context)[2];
+  const OWN = { ask: 5n, assets: 2, known: true };
+  const MIRROR = { ask: 6n, assets: 5, coverage: [] };
+  const figuresOf = (facts: Partial<ListingFacts>) => toListingFigures({ ...NO_LISTINGS, ...facts }, NOW);
+  const counted = (facts: Partial<ListingFacts>) => figuresOf(facts).listedCount?.value ?? null;
+  const ofCoverage = (...coverage: Coverage[]) => ({ own: OWN, mirror: { ...MIRROR, coverage } });
+  const stats = (more: { listedCount?: number | null; floorRaw?: bigint | null }, age = 0) => ({
+    at: NOW - age,
+    floorRaw: null,
+    listedCount: null,
+    ...more,
+  });
 
   test('the listings are counted only when each scanned source was read to its end in the last day', () => {
     const opensea = covered('scan', 'listings', { source: 'opensea' });
     const late = covered('scan', 'listings', { source: 'magic-eden', age: DAY_MS });
-    assert.equal(counted({ coverage: [opensea] }), 7);
-    assert.equal(counted({ coverage: [opensea, late] }), null);
-    assert.equal(counted({ coverage: [opensea, late, covered('imported', 'listings')] }), null);
+    assert.equal(counted(ofCoverage(opensea)), 7);
+    assert.equal(counted(ofCoverage(opensea, late)), null);
+    assert.equal(counted(ofCoverage(opensea, late, covered('imported', 'listings'))), null);
   });
 
   test('the listed count is the count in a record that is less than a day old, otherwise the count of the imported listings', () => {
-    const record = (age: number) => ({ at: NOW - age, owners: null, supply: null, listedCount: 30 });
-    const coverage = [covered('imported', 'listings', { age: 30 * DAY_MS })];
-    assert.equal(counted({ coverage, record: record(DAY_MS - 1) }), 30);
-    assert.equal(counted({ coverage, record: record(DAY_MS) }), 7);
+    const imported = ofCoverage(covered('imported', 'listings', { age: 30 * DAY_MS }));
+    assert.equal(counted({ ...imported, stats: stats({ listedCount: 30 }, DAY_MS - 1) }), 30);
+    assert.equal(counted({ ...imported, stats: stats({ listedCount: 30 }, DAY_MS) }), 7);
   });
 
-  test('the listed count is counted in the own order book if the chain can have own orders, the mirror has no listing, and no record of any age has a listed count', () => {
-    const onlyOwn = { listed: { own: 2, mirrored: 0 } };
-    const record = { at: NOW - 30 * DAY_MS, owners: 1, supply: 1, listedCount: null };
-    assert.equal(counted({}, onlyOwn), 2);
-    assert.equal(counted({ record }, onlyOwn), 2);
-    assert.equal(counted({ record: { ...record, listedCount: 30 } }, onlyOwn), null);
-    assert.equal(counted({}, { listed: { own: 2, mirrored: 5 } }), null);
-    assert.equal(counted({}, { listed: { own: 0, mirrored: 0 }, hasOwnBook: false }), null);
+  test('the listed count is unknown while nothing covers the listings', () => {
+    assert.equal(counted({}), null);
+    assert.equal(counted({ own: { ...OWN, ask: null, assets: 0, known: false } }), null);
+    assert.equal(counted({ mirror: MIRROR }), null);
+    assert.equal(counted({ snapshotFloorRaw: 5n }), null);
+  });
+
+  test('the listed count is that of the own order book if the book has had an order, the mirror has no listing, and no record of any age tells of listings', () => {
+    assert.equal(counted({ own: OWN }), 2);
+    const ended = { ask: null, assets: 0, known: true };
+    assert.equal(counted({ own: ended, snapshotFloorRaw: 5n }), 0);
+    assert.equal(counted({ own: OWN, stats: stats({}, 30 * DAY_MS) }), 2);
+    assert.equal(counted({ own: OWN, stats: stats({ listedCount: 30 }, 30 * DAY_MS) }), null);
+    assert.equal(counted({ own: OWN, stats: stats({ floorRaw: 9n }, 30 * DAY_MS) }), null);
+    assert.equal(counted({ own: ended, analytics: { at: NOW - 30 * DAY_MS, floorRaw: 9n } }), null);
+    assert.equal(counted({ own: OWN, mirror: MIRROR }), null);
   });
 
   test('the listed count is unknown when the order book or the mirror cannot be read', () => {
-    const coverage = [covered('scan', 'listings')];
-    assert.equal(counted({ coverage }, { listed: { own: null, mirrored: 5 } }), null);
-    assert.equal(counted({ coverage }, { listed: { own: 2, mirrored: null } }), null);
+    const both = ofCoverage(covered('scan', 'listings'));
+    assert.equal(counted({ ...both, own: undefined }), null);
+    assert.equal(counted({ ...both, mirror: undefined }), null);
+    assert.equal(counted({ ...both, stats: undefined }), null);
+  });
+
+  test('a listed count of zero and a floor are never served together', () => {
+    const shown = (facts: Partial<ListingFacts>) => {
+      const { floor, listedCount } = figuresOf(facts);
+      return [floor?.value ?? null, listedCount?.value ?? null];
+    };
+    const none = (age: number) => ({
+      mirror: { ask: null, assets: 0, coverage: [covered('scan', 'listings', { age })] },
+    });
+    const analytics = (age: number) => ({ at: NOW - age, floorRaw: 7n });
+    assert.deepEqual(shown({ ...none(HOUR_MS), snapshotFloorRaw: 9n }), [null, 0]);
+    assert.deepEqual(shown({ ...none(HOUR_MS), analytics: analytics(0) }), [7n, null], 'the newer one is served');
+    assert.deepEqual(shown({ ...none(0), analytics: analytics(0) }), [null, 0]);
+    assert.deepEqual(shown({ stats: stats({ listedCount: 0, floorRaw: 7n }) }), [null, 0]);
+    assert.deepEqual(shown({ stats: stats({ listedCount: 0 }, 5), analytics: analytics(4) }), [7n, null]);
+    assert.deepEqual(shown({ own: { ask: null, assets: 0, known: true }, snapshotFloorRaw: 9n }), [null, 0]);
+    assert.deepEqual(shown({ own: OWN, stats: stats({ listedCount: 0 }) }), [5n, null], 'a report hides a listing');
+    assert.deepEqual(shown({ own: OWN, stats: stats({ listedCount: 2 }) }), [5n, 2]);
   });
 });
 
@@ -282,15 +325,21 @@ describe('the change of the volume', () => {
 });
 
 describe('the ask floor', () => {
-  const EMPTY: FloorFacts = {
-    own: null,
-    mirror: { cheapest: null, coverage: [] },
-    analytics: null,
-    stats: null,
-    snapshotFloorRaw: null,
+  type Facts = Partial<Omit<ListingFacts, 'own' | 'mirror'>> & {
+    own?: bigint | null | undefined;
+    mirror?: { cheapest: bigint | null; coverage: Coverage[] } | undefined;
   };
-  const floorOf = (facts: Partial<FloorFacts>) => toAskFloorFigure({ ...EMPTY, ...facts }, NOW);
-  const reported = (floorRaw: bigint, age = 0) => ({ at: NOW - age, floorRaw });
+  const floorOf = (some: Facts) => {
+    const { own, mirror, ...facts } = { own: null, mirror: { cheapest: null, coverage: [] }, ...some };
+    const ownBook = own === undefined ? undefined : { ask: own, assets: own === null ? 0 : 1, known: own !== null };
+    const mirrored = mirror && {
+      ask: mirror.cheapest,
+      assets: mirror.cheapest === null ? 0 : 1,
+      coverage: mirror.coverage,
+    };
+    return toListingFigures({ ...NO_LISTINGS, ...facts, own: ownBook, mirror: mirrored }, NOW).floor;
+  };
+  const reported = (floorRaw: bigint, age = 0) => ({ at: NOW - age, floorRaw, listedCount: null });
 
   test('the ask floor is the price of the cheapest listing in the order book and the mirror, whatever records report', () => {
     const records = { analytics: reported(7n), stats: reported(8n), snapshotFloorRaw: 9n };
@@ -339,5 +388,16 @@ describe('the ask floor', () => {
     assert.equal(floorOf({ analytics: reported(0n), stats: reported(0n), snapshotFloorRaw: 0n }), null);
     assert.equal(floorOf({ analytics: reported(0n), stats: reported(8n), snapshotFloorRaw: 9n })?.value, 8n);
     assert.equal(floorOf({ own: 4n, mirror: undefined, analytics: reported(0n) })?.value, 4n);
+  });
+
+  test('while a book cannot be read, the ask floor is at most the last ask, which has its own time', () => {
+    const lastAsk = { raw: 3n, at: NOW - MINUTE_MS };
+    const last = floorOf({ own: 4n, mirror: undefined, lastAsk });
+    assert.deepEqual([last?.value, last?.at, last?.validUntil], [3n, NOW - MINUTE_MS, NOW + 29 * MINUTE_MS]);
+    assert.equal(floorOf({ own: 2n, mirror: undefined, lastAsk })?.value, 2n);
+    assert.equal(floorOf({ own: undefined, mirror: undefined, snapshotFloorRaw: 9n, lastAsk })?.value, 3n);
+    assert.equal(floorOf({ own: undefined, mirror: undefined, lastAsk })?.value, 3n);
+    const old = { raw: 3n, at: NOW - 30 * MINUTE_MS };
+    assert.equal(floorOf({ own: 4n, mirror: undefined, lastAsk: old })?.value, 4n);
   });
 });
