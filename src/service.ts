@@ -43,6 +43,7 @@ import type { RateLimits } from './http/rate-limit.ts';
 import { MARKETPLACE_LIMITS } from './http/rate-limit.ts';
 import { UncountedProxies } from './server/client-address.ts';
 import { findConsole } from './server/console.ts';
+import { DESCRIPTORS_MIN, readDescriptorLimit } from './server/descriptor-limit.ts';
 import { Health, createPrimaryCheck } from './server/health.ts';
 import { listen } from './server/listen.ts';
 import { readOncePerSecond } from './server/recent-read.ts';
@@ -176,6 +177,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   closers.unshift(databases.close);
   if ((membership?.isFirst ?? true) && !addresses.local)
     log.warn('another server listens on the local socket of this data directory, so commands use the other server');
+  warnOfFewDescriptors(log);
   const failure = createFailure();
   const onStep = (step: MigrationStep) => {
     logMigration(log, step);
@@ -408,6 +410,12 @@ function startStream(
   const counts = () => membership?.readStreamCounts() ?? stream.counts;
   const isListening = () => notifications && notifications.isListening;
   return { stream, status: createStreamStatus(feed, { counts, isListening }) };
+}
+
+function warnOfFewDescriptors(log: Log): void {
+  const limit = readDescriptorLimit();
+  if (limit !== null && limit < DESCRIPTORS_MIN)
+    log.warn('the limit of open files is low: connections of clients can use it up', { limit, least: DESCRIPTORS_MIN });
 }
 
 type NamedDatabase = { schema: Schema; title: string; db: Database; writes: WriteHealth };

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
 import type { Database } from './port.ts';
 import { createDatabase } from './port.ts';
-import { openEmbedded } from './embedded/embedded.ts';
+import { endProcess, openEmbedded } from './embedded/embedded.ts';
 import { embeddedDirectoryOf } from './embedded/location.ts';
 import { DirectoryInUse } from './embedded/lock.ts';
 import type { PoolPurpose } from './postgres.ts';
@@ -137,7 +137,11 @@ async function openEmbeddedMain({ dataDir }: DatabaseSettings, log: Log, lockPat
   const deadline = performance.now() + lockPatienceMs;
   for (let isFirst = true; ; isFirst = false) {
     try {
-      const { pool, close } = await openEmbedded({ dir: embeddedDirectoryOf(dataDir) });
+      const { pool, close } = await openEmbedded({
+        dir: embeddedDirectoryOf(dataDir),
+        onWarning: (line) => log.warn(line),
+        onFatal: (line) => endProcess(() => log.error(line)),
+      });
       return createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
     } catch (error) {
       if (!(error instanceof DirectoryInUse) || performance.now() >= deadline) throw error;

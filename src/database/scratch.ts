@@ -7,10 +7,11 @@ import type { Database } from './port.ts';
 import { createDatabase } from './port.ts';
 import { openEmbedded } from './embedded/embedded.ts';
 import { migrate } from './migrate.ts';
+import { OperatorError, describeError } from '../core/errors.ts';
 
 /** The database has both schemas. */
 export async function openScratch(): Promise<Database> {
-  const parent = mkdtempSync(path.join(os.tmpdir(), 'mercat-scratch-'));
+  const parent = makeDirectory();
   const remove = () => rmSync(parent, { recursive: true, force: true });
   try {
     // If this engine stops, only its statements fail. The process continues.
@@ -23,5 +24,15 @@ export async function openScratch(): Promise<Database> {
   } catch (error) {
     remove();
     throw error;
+  }
+}
+
+/** Throws OperatorError if the folder for temporary files cannot be written. */
+function makeDirectory(): string {
+  try {
+    return mkdtempSync(path.join(os.tmpdir(), 'mercat-scratch-'));
+  } catch (error) {
+    const message = `no temporary database can be created in ${os.tmpdir()}: ${describeError(error)}; set TMPDIR to another folder`;
+    throw new OperatorError(message, { cause: error });
   }
 }

@@ -8,7 +8,7 @@ import type { Config } from '../../config.ts';
 import { readConfig } from '../../config.ts';
 import { listRereadRanges } from '../../chain-log/queries/reread-ranges.ts';
 import { toReadAgain } from '../../chains/chain-status.ts';
-import { hasEmbeddedDatabase } from '../../database/embedded/location.ts';
+import { embeddedDirectoryOf, hasEmbeddedDatabase } from '../../database/embedded/location.ts';
 import type { Database } from '../../database/port.ts';
 import { describeDatabaseFailure } from '../../database/port.ts';
 import type { WriteFailure } from '../../database/write-health.ts';
@@ -30,6 +30,7 @@ import { listUnrecordedCollections } from '../../market/queries/unrecorded-colle
 import { SecretKeys } from '../../core/secret-keys.ts';
 import { OperatorError, describeError } from '../../core/errors.ts';
 import { describingPermissions } from '../../database/embedded/permissions.ts';
+import { DESCRIPTORS_MIN, readDescriptorLimit } from '../../server/descriptor-limit.ts';
 import { isServerListening, socketPathOf } from '../../server/local-socket.ts';
 import type { SecretsReport } from '../../shop/stored-secrets.ts';
 import { reportSecrets } from '../../shop/stored-secrets.ts';
@@ -59,7 +60,14 @@ export async function checkAll(signal: AbortSignal): Promise<DoctorFinding[]> {
     checkRedis(config),
     probing,
   ]);
-  return [ok('settings', 'every setting is valid'), ...directory, ...databases, ...redis, ...outside];
+  return [
+    ok('settings', 'every setting is valid'),
+    ...directory,
+    ...judgeDescriptors(readDescriptorLimit()),
+    ...databases,
+    ...redis,
+    ...outside,
+  ];
 }
 
 function checkSettings(): Config | DoctorFinding {
@@ -93,6 +101,13 @@ function judgeDisk(freeBytes: number): DoctorFinding {
   return freeBytes < DISK_WARN_BYTES ? warn('disk', message, correction) : ok('disk', message);
 }
 
+function judgeDescriptors(limit: number | null): DoctorFinding[] {
+  if (limit === null) return [];
+  const message = `this user may have ${limit} files and connections open in a process`;
+  if (limit >= DESCRIPTORS_MIN) return [ok('open files', message)];
+  return [warn('open files', message, `raise the limit (ulimit -n, LimitNOFILE) to ${DESCRIPTORS_MIN} or more`)];
+}
+
 /** `outside`: the findings about vendors and endpoints. */
 async function checkDatabases(
   config: Config,
@@ -109,7 +124,13 @@ async function checkDatabases(
     }
   }
   const opened = await openDatabases(config, createLog('silent')).catch((error: unknown) => describeError(error));
-  if (typeof opened === 'string') return [fail('primary database', opened, 'see DATABASE_URL and DATA_DIR')];
+  if (typeof opened === 'string') {
+    const correction =
+      config.databaseUrl === null
+        ? `if its files are damaged, move ${embeddedDirectoryOf(config.dataDir)} away and restore a backup with mercat restore`
+        : 'see DATABASE_URL';
+    return [fail('primary database', opened, correction)];
+  }
   try {
     const failures = await readWriteFailures(socketPathOf(config.dataDir), signal);
     const [primary, indexer] = [
@@ -398,7 +419,8 @@ function judgeLimits({ engine, limitsStatements }: DatabaseHealth, database: str
   if (engine === 'embedded' || limitsStatements) return [];
   const message =
     'statements that run for too long are not cancelled, because a pooler dropped the settings of the connection';
-  const correction = "ALTER ROLE … SET statement_timeout = '60s': see PgBouncer in docs/deploying.md";
+  const correction =
+    "ALTER ROLE … SET statement_timeout = '60s', and SET client_connection_check_interval = '1s': see PgBouncer in docs/deploying.md";
   return [warn(`${database}: limits`, message, correction)];
 }
 

@@ -95,10 +95,14 @@ function writeLine(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Exits at once, even if the message cannot be written, because the failed engine must not continue. */
 function stopProcess(line: string): void {
+  endProcess(() => writeSync(STDERR, `${line}\n`));
+}
+
+/** Reports the failure of the engine, and exits at once, even if the report fails, because the failed engine must not continue. */
+export function endProcess(report: () => void): never {
   try {
-    writeSync(STDERR, `${line}\n`);
+    report();
   } finally {
     process.exit(EXIT_ENGINE_STOPPED);
   }
