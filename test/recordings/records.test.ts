@@ -5,7 +5,8 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { parseNativeAmount } from '../../src/core/amount.ts';
 import { parseColumnMap } from '../../src/intake/csv/column-map.ts';
-import { PUNKS_MAP } from '../cli/import/guide-files.ts';
+import { ORDERS_MAP, PUNKS_MAP } from '../cli/import/guide-files.ts';
+import { needsPayloads, readPayload } from '../support/recordings/payloads.ts';
 import { needsRecordings, readRecording } from '../support/recordings/recordings.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { dumpTables, emptyTables, MINT, runImport, toContext, toNdjson } from '../support/service/intake.ts';
@@ -15,6 +16,9 @@ const LOOT = '0xff9c1b15b16263c61d017ee9f65c50e4ae0113d7';
 
 /** The map of the guide, with the contract of the recorded file. */
 const REAL_PUNKS_MAP = parseColumnMap({ ...PUNKS_MAP, contractAddress: { value: PUNKS } });
+
+const ASKS = 'reservoir/orders_asks_v4_v5.json';
+type ReservoirOrder = { side: string; price: { currency: { symbol: string }; amount: { raw: string } } };
 
 /** The rows of the file have no time. All of them get the same time. */
 const SEAPORT_MAP = parseColumnMap({
@@ -168,10 +172,37 @@ forEachEngine('imports of published records', (engine) => {
           },
         }),
       );
-      assert.equal((await importTwice(toNdjson(records))).inserted, 200);
+      const { inserted, warnings } = await importTwice(toNdjson(records));
+      // Of two collections, the file states a floor of 0: nothing of them was listed.
+      assert.deepEqual([inserted, warnings.zeroPrice?.count], [200, 2]);
+      const unknown = await db.query(`select slug from main.collection where snapshot_floor_raw is null`);
+      const withoutFloor = records
+        .filter(({ snapshot }) => BigInt(snapshot.floorRaw ?? 0) === 0n)
+        .map(({ slug }) => slug);
+      assert.deepEqual(new Set(unknown.map((row) => row['slug'])), new Set(withoutFloor));
+      assert.ok(withoutFloor.includes('cryptokitties') && withoutFloor.includes('rarible'));
       const [ape] = await db.query(`select * from main.collection where slug = 'boredapeyachtclub'`);
       assert.deepEqual([ape?.['id'], ape?.['chain'], ape?.['snapshot_owners']], ['boredapeyachtclub', null, '5727']);
       assert.equal(ape?.['snapshot_floor_raw'], '34800000000000000000');
+    },
+  );
+
+  test(
+    'the listings of a Reservoir dump have the price that their marketplace states',
+    needsPayloads(ASKS),
+    async () => {
+      const orders = (JSON.parse(readPayload(ASKS)) as ReservoirOrder[]).filter(({ side }) => side === 'sell');
+      const { summary } = await runImport(toContext(db), toNdjson(orders), { map: parseColumnMap(ORDERS_MAP) });
+      const inEther = orders.filter(({ price }) => ['ETH', 'WETH'].includes(price.currency.symbol));
+      assert.deepEqual([summary.inserted, summary.refused], [inEther.length, orders.length - inEther.length]);
+      const stored = await db.query(
+        `select price_raw::text as price, buyer_total_raw from indexer.listing order by price_raw`,
+      );
+      const stated = inEther.map(({ price }) => BigInt(price.amount.raw)).sort((a, b) => (a < b ? -1 : 1));
+      assert.deepEqual(
+        stored,
+        stated.map((price) => ({ price: price.toString(), buyer_total_raw: null })),
+      );
     },
   );
 

@@ -129,7 +129,7 @@ const toOrder = (tokenId: string, index: number) => ({
 });
 /** An order dump of Reservoir: the marketplace states 0.7 ETH, of which the seller receives 0.63 ETH. */
 export const ORDERS = `${JSON.stringify(['5071', '5072', '5073'].map(toOrder), null, 2)}\n`;
-const ORDERS_MAP = {
+export const ORDERS_MAP = {
   kind: { value: 'listing' },
   source: { column: 'source.name', as: 'slug' },
   chain: { value: 'ethereum' },
