@@ -140,7 +140,7 @@ export function rowsSql({ now, seed, ...size }: LargeSize & { now: string; seed:
       from (
         select chain, id, n, case n % 3 when 0 then 'magic-eden' else 'opensea' end as source, ${timeOf(size.sales, DAYS.sales)} as sold_at,
           ${assetOf(`(1 + floor(tokens * power(${soldRandom('n')}, 1.5))::int)`)} as asset, ${priceAt(soldPriceRandom('n'))} as price_raw,
-          case when n % 50 = 0 and not on_solana then '0x' || repeat('0', 40) else ${account(walletAt(sellerRandom('n')))} end as seller,
+          case when n % 50 > 0 or on_solana then ${account(walletAt(sellerRandom('n')))} end as seller,
           ${account(walletAt(buyerRandom('n')))} as buyer, ${transactionOf('sale')} as tx, (n % 500)::int as log_index
         from ${drawn(size.sales)}
       ) as made`,

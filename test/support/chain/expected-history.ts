@@ -40,10 +40,10 @@ export function toExpectedHistory(rows: readonly ActivityRow[], from: number, to
  * back the counts since the first orphaned block was applied.
  */
 export class ExpectedListed {
-  #counts: { at: number; listed: number }[] = [];
+  #counts: { at: number; listed: number | null }[] = [];
 
-  /** `at` in milliseconds, not before the last count. */
-  add(at: number, listed: number): void {
+  /** `at` in milliseconds, not before the last count. `listed`: null if the count is not known. */
+  add(at: number, listed: number | null): void {
     this.#counts.push({ at, listed });
   }
 
@@ -51,7 +51,7 @@ export class ExpectedListed {
     this.#counts = this.#counts.filter(({ at }) => at < since);
   }
 
-  /** Null for an hour without a count in it or before it. */
+  /** Null for an hour without a known count in it or before it. */
   toHours(from: number, to: number): (number | null)[] {
     const hours: (number | null)[] = [];
     for (let hour = Math.floor(from / HOUR_MS); hour <= Math.floor(to / HOUR_MS); hour += 1)
@@ -65,9 +65,10 @@ const BUYABLE: ReadonlySet<string> = new Set(['list', 'reprice', 'revalidate']);
 
 /**
  * Counts the assets that have an order that can be bought. The last change of an order decides whether it can be bought. `rows`: all rows of
- * the collection, in the order of the log.
+ * the collection, in the order of the log. Null before the first order: nothing covers the listings of the collection.
  */
-export function countListedNow(rows: readonly ActivityRow[]): number {
+export function countListedNow(rows: readonly ActivityRow[]): number | null {
+  if (!rows.some(({ orderId }) => orderId !== null)) return null;
   const last = new Map(rows.flatMap((row) => (row.orderId === null ? [] : [[row.orderId, row] as const])));
   return new Set([...last.values()].filter(({ kind }) => BUYABLE.has(kind)).map(({ asset }) => asset)).size;
 }
