@@ -149,8 +149,9 @@ forEachEngine('interrupted backups', (engine) => {
       assert.equal(readFileSync(file, 'utf8'), 'precious');
       const { code, stdout } = await mercat(source, 'backup', file, '--force', '--json');
       assert.equal(code, 0);
-      const { bytes, rows, tables, newerMigrations, ...rest } = JSON.parse(stdout);
+      const { bytes, rows, tables, newerMigrations, notRecorded, ...rest } = JSON.parse(stdout);
       assert.deepEqual(Object.keys(rest), ['file', 'createdAt', 'seconds']);
+      assert.equal(notRecorded, null);
       assert.deepEqual(newerMigrations, []);
       assert.equal(bytes, statSync(file).size);
       assert.equal(
