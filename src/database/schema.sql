@@ -147,7 +147,7 @@ CREATE INDEX book_order_active_by_price ON main.book_order USING btree (collecti
 CREATE INDEX book_order_active_by_token ON main.book_order USING btree (collection_id, token_id) WHERE ((status = 'active'::text) AND (dormant IS NULL) AND (price_raw > (0)::numeric));
 CREATE INDEX book_order_active_without_total ON main.book_order USING btree (collection_id, price_raw, id) WHERE ((status = 'active'::text) AND (dormant IS NULL) AND (price_raw > (0)::numeric) AND (buyer_total_raw IS NULL));
 CREATE INDEX book_order_by_account ON main.book_order USING btree (seller, collection_id, token_id) WHERE ((status = 'active'::text) AND (dormant IS NULL) AND (price_raw > (0)::numeric));
-CREATE INDEX book_order_by_asset ON main.book_order USING btree (collection_id, token_id) WHERE (order_hash IS NOT NULL);
+CREATE INDEX book_order_by_asset ON main.book_order USING btree (collection_id, token_id);
 CREATE UNIQUE INDEX book_order_by_hash ON main.book_order USING btree (chain, order_hash) WHERE (order_hash IS NOT NULL);
 CREATE INDEX book_order_by_seller ON main.book_order USING btree (chain, seller) WHERE (order_hash IS NOT NULL);
 

@@ -197,7 +197,7 @@ describe('rows', () => {
   };
   for (const [name, row] of Object.entries(SHAPES)) {
     test(`other work runs while many rows are read: ${name}`, async () => {
-      const chunk = Buffer.from(`a,b\n${row.repeat(10_000)}`);
+      const chunk = Buffer.from(`a,b\n${row.repeat(100_000)}`);
       const source = async function* () {
         yield await Promise.resolve(chunk);
       };

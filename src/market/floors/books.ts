@@ -19,7 +19,7 @@ import { listMirrorRows } from '../queries/listings.ts';
  */
 type BookFigures = { ask: bigint | null; total: bigint | null; assets: number };
 
-/** `own.known`: the own order book has had an order. `mirror`: without the assets that the own order book lists. Null if it cannot be read. */
+/** `own.known`: the own order book has an order, of any status. `mirror`: without the assets that the own order book lists. Null if it cannot be read. */
 export type Books = {
   own: (BookFigures & { known: boolean }) | null;
   mirror: (BookFigures & { coverage: readonly Coverage[] }) | null;

@@ -12,7 +12,7 @@ export type ReportedListings = ReportedFloor & { listedCount: number | null };
 
 /** Each part is undefined when it could not be read. Amounts in base units, times in milliseconds. */
 export type ListingFacts = {
-  /** The cheapest own order, null without one; how many assets have an own order; whether the book has ever had an order. */
+  /** The cheapest own order, null without one; how many assets have an own order; whether the book has an order, of any status. */
   own: { ask: bigint | null; assets: number; known: boolean } | undefined;
   /**
    * The mirror, without the assets that the own order book lists. `coverage`: which listings were read, from which marketplaces, and when
@@ -110,7 +110,7 @@ function toListedCounts({ own, mirror, analytics, stats }: ListingFacts, now: nu
   // these scans have stopped, the stored listings may be out of date, and an import does not correct them.
   if (isScanned(mirror.coverage, 'listings')) return counted.filter((one) => one.kind === 'scan');
   if (counted.length > 0) return counted;
-  // If the own order book has had an order, the mirror has no listing, and no record of any age tells of listings elsewhere, then the own
+  // If the own order book has an order of any status, the mirror has no listing, and no record of any age tells of listings elsewhere, then the own
   // order book has all listings.
   const isElsewhere = [analytics?.floorRaw, stats?.floorRaw].some((floor) => toKnownFloor(floor) !== null);
   if (!own.known || mirror.assets > 0 || isElsewhere || (stats?.listedCount ?? null) !== null) return [];

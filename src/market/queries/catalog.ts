@@ -57,7 +57,7 @@ export type CatalogEntry = {
   snapshotFloorRaw: bigint | null;
   snapshotVolume: number | null;
   ownFloorRaw: bigint | null;
-  /** The own order book has had an order of the collection. */
+  /** The own order book has an order of the collection, of any status. */
   ownKnown: boolean;
 };
 
@@ -77,7 +77,8 @@ export async function listCatalogEntries(db: Queryable, collectionIds: readonly 
   const rows = await db.query(
     `select wanted.id as wanted_id, collection.id is not null as recorded, coalesce(collection.chain, '') as chain,
        coalesce(collection.launched, false) as launched, collection.created_at, collection.snapshot_floor_raw,
-       collection.snapshot_volume, book.floor_raw, book.collection_id is not null as own_known
+       collection.snapshot_volume, book.floor_raw,
+       exists (select from main.book_order where book_order.collection_id = wanted.id) as own_known
      from unnest($1::text[]) as wanted (id)
      left join main.collection on collection.id = wanted.id
      left join main.collection_book as book on book.collection_id = wanted.id`,

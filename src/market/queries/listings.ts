@@ -176,9 +176,9 @@ export async function listMirrorRows(
        - (select count(*) from indexer.listed_asset as asset
           where asset.collection_id = home.collection_id and expires_at <= $2 and not own and not ${isListed})
        + (select count(*) from indexer.own_asset as asset
-          where asset.collection_id = home.collection_id and expires_at <= $2 and exists (
-            select from indexer.listed_asset as listed
-            where listed.collection_id = asset.collection_id and listed.asset = asset.asset and own) and ${isListed})
+          where asset.collection_id = home.collection_id and expires_at <= $2 and (
+            select own from indexer.listed_asset as listed
+            where listed.collection_id = asset.collection_id and listed.asset = asset.asset) and ${isListed})
        - (select count(*) from unnest($3::text[], $4::text[]) as asset (collection_id, asset) ${homeSql('asset.collection_id', 'started')}
           where started.collection_id = home.collection_id and ${isStarted} and not exists (
             select from indexer.own_asset as own

@@ -102,7 +102,9 @@ export async function refreshBookAssets(tx: Queryable, assets: readonly OrderedA
      )
      insert into main.catalog_change (collection_id, asset)
      select collection_id, asset from removed union all select collection_id, asset from written
-     union all select collection_id, null from counted`,
+     union all select collection_id, null from counted
+     union all select distinct collection_id, null from touched
+     where not exists (select from main.book_order where collection_id = touched.collection_id)`,
     [assets.map((one) => one.collectionId), assets.map((one) => one.asset), new Date(now)],
   );
 }
@@ -121,7 +123,7 @@ export type OwnBook = {
   assets: number;
   /** The assets among these whose fillable orders have all started since the last expiry sweep. */
   started: readonly string[];
-  /** Whether the book has had an order of the collection, whatever became of it. */
+  /** Whether the book has an order of the collection, of any status. */
   known: boolean;
 };
 
@@ -155,14 +157,15 @@ export async function listOwnBooks(
          and exists (select from main.book_order
            where book_order.collection_id = due.collection_id and token_id = due.asset and ${fillableAt('$2')})
      )
-     select wanted.id, book.collection_id is not null as known, coalesce(book.listed_assets, 0)
+     select wanted.id, exists (select from main.book_order where collection_id = wanted.id) as known,
+       coalesce((select listed_assets from main.collection_book where collection_id = wanted.id), 0)
        - (select count(*) from main.book_asset where collection_id = wanted.id and expires_at <= $2)
        + (select count(*) from started where collection_id = wanted.id) as assets,
        (select coalesce(json_agg(asset), '[]') from started where collection_id = wanted.id) as started,
        ${cheapest('price_raw', '', 'price_raw, id')} as ask,
        ${cheapest('greatest(price_raw, buyer_total_raw)', ' and buyer_total_raw is not null', 'buyer_total_raw')} as total,
        ${cheapest('price_raw', ' and buyer_total_raw is null', 'price_raw, id')} as bare_ask
-     from unnest($1::text[]) as wanted (id) left join main.collection_book as book on book.collection_id = wanted.id`,
+     from unnest($1::text[]) as wanted (id)`,
     [collectionIds, new Date(now)],
   );
   return new Map(rows.map(decodeOwnBook).map(({ id, ...book }) => [id, book]));

@@ -100,6 +100,7 @@ const OTHER_TABLES = [
   'main.event',
   'main.delivery',
   'main.adjustment',
+  'main.service_start',
 ];
 
 /** Some rows mean the same as no row: a row that was created only to be locked, and a row of sums that are back at zero. */
