@@ -16,8 +16,10 @@ import { dumpEveryTable, IMPORT_TABLES, LOG_TABLES } from '../support/service/ev
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { until } from '../support/until.ts';
 
 const DAY_MS = 86_400_000;
+const WAIT_MS = 60_000;
 const SAMPLE_SIZE = listSampleCollections().length;
 /**
  * The tables that are not compared: tables that background tasks change at any time, the activity log, and the records of the imports that
@@ -60,6 +62,8 @@ forEachEngine('removing the sample', (engine) => {
       };
       const responses = await read();
       await service.ok(`${mine.path}/floor`);
+      const isFloorStored = async () => (await db.query('select from main.last_buyer_floor')).length > 0;
+      await until(isFloorStored, WAIT_MS, 'the buyer floor was not stored');
       const before = await dumpEveryTable(db, LIVE_TABLES);
 
       await service.load(generateSampleMarket({ serviceName: 'mercat', at: START }));

@@ -21,7 +21,7 @@ const LIMIT_MS = 60_000;
 const LEASE_MS = 1_000;
 
 forEachEngine('processes that share the tasks', (engine) => {
-  test('when a process that runs a task is killed, another runs the task only after the lease has ended', async () => {
+  test('when a process that runs a task is killed, another runs the task only after the lease has ended', async (t) => {
     const settings = await engine.settings();
     const withDatabase = async <T>(work: (main: Database) => Promise<T>): Promise<T> => {
       const { main, close } = await openDatabases(readConfig({ ...settings }), createLog('silent'));
@@ -41,6 +41,7 @@ forEachEngine('processes that share the tasks', (engine) => {
         env: { ...programEnvironment(), ...settings },
         stdio: ['ignore', 'pipe', 'inherit'],
       });
+      t.after(() => child.kill('SIGKILL'));
       let output = '';
       child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
       return { child, hasBegun: () => output === 'begun\n', closed: once(child, 'close') };

@@ -9,6 +9,7 @@ import { listRecordings } from './recordings.ts';
 /** Files that contain nothing that a test could check. */
 const NO_RECORDING: ReadonlySet<string> = new Set([
   'README.md',
+  'receipts/README.md',
   // Identifiers for an API that needs a key and that the service does not call.
   'payloads/pyth/feed_ids.txt',
 ]);
