@@ -14,7 +14,6 @@ import { createBackupStatus } from './database/backup/record.ts';
 import { CLOCK_PERIOD_MS, DatabaseClock } from './database/clock.ts';
 import { Notifications } from './database/notifications.ts';
 import { isEmpty } from './database/emptiness.ts';
-import { MoveJobs } from './database/index-move/jobs.ts';
 import type { Database } from './database/port.ts';
 import type { WriteHealth } from './database/write-health.ts';
 import { tryWrite } from './database/try-write.ts';
@@ -306,13 +305,8 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
 
   if (addresses.local) {
     const backups = new BackupJobs({ databases, service: readVersion() });
-    const moves = new MoveJobs({ databases, config, log });
-    frontClosers.push(
-      () => backups.close(),
-      () => moves.close(),
-    );
-    const jobs = { ...backups.operations, ...moves.operations };
-    const operations = { ...createOperations(context, workers), ...jobs, status: readStatus };
+    frontClosers.push(() => backups.close());
+    const operations = { ...createOperations(context, workers), ...backups.operations, status: readStatus };
     await addresses.local.serve({ intake: { ...intake, market }, operations });
   }
   membership?.setParts({
@@ -633,8 +627,8 @@ async function startClock({ main }: Databases, log: Log, closers: Closer[]): Pro
 
 /**
  * Brings both schemas up to date. If a separate indexer database cannot be reached, the service starts without it. The migration is then
- * repeated until it succeeds. If a repeated migration shows that the indexer database must not be used, for example because the database is
- * the incomplete target of a move of the index, `onRefused` receives the OperatorError. The returned function stops the repetition.
+ * repeated until it succeeds. If a repeated migration shows that the indexer database must not be used, for example because a newer version
+ * has made it, `onRefused` receives the OperatorError. The returned function stops the repetition.
  */
 async function migrateAll(
   { main, indexer }: Databases,

@@ -96,11 +96,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./migrate.ts')).defineMigrate,
   },
   {
-    name: 'move-index',
-    summary: 'move the index to another database while the service runs',
-    load: async () => (await import('./move-index.ts')).defineMoveIndex,
-  },
-  {
     name: 'backup',
     summary: 'write all data to one file',
     load: async () => (await import('./backup.ts')).defineBackup,

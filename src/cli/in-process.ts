@@ -7,7 +7,6 @@ import { OperatorError } from '../core/errors.ts';
 import { createLog } from '../core/log.ts';
 import { BackupJobs } from '../database/backup/jobs.ts';
 import { DatabaseClock } from '../database/clock.ts';
-import { MoveJobs } from '../database/index-move/jobs.ts';
 import { DirectoryInUse } from '../database/embedded/lock.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDatabases } from '../database/open.ts';
@@ -46,11 +45,9 @@ async function open(config: Config, options: { migrate: boolean; signal: AbortSi
   const context = opening.adopt(createContext({ config, log, clock, databases }), ({ close }) => close());
   const workers = opening.adopt(await createWorkers(context, { drive: false }), ({ stop }) => stop());
   const backups = opening.adopt(new BackupJobs({ databases, service: readVersion() }), (jobs) => jobs.close());
-  const moves = opening.adopt(new MoveJobs({ databases, config, log }), (jobs) => jobs.close());
   const operations: Operations = {
     ...createOperations(context, workers),
     ...backups.operations,
-    ...moves.operations,
     status: createStatusReader([createDatabaseStatus(databases), ...workers.status], context.clock),
   };
   const opened = opening.move();

@@ -129,20 +129,12 @@ function describeWriteFailures(failures: NonNullable<Status['writeFailures']>): 
   return lines.join('');
 }
 
-const MOVES = {
-  begun:
-    'a move of the index to another database has begun and is not complete: mercat move-index continues or abandons it\n',
-  moved:
-    'the index has moved to another database, but this service still uses the old database: set INDEXER_DATABASE_URL to the new database and restart the service\n',
-} as const;
-
 /** The workers are named by their ids in pg_dist_node, because the status must not contain hosts. */
-function describeIndex({ cluster, move }: Partial<DatabaseStatus> = {}): string {
+function describeIndex({ cluster }: Partial<DatabaseStatus> = {}): string {
   const workers = cluster?.workers.map(({ node, answers }) => `${node} ${answers ? 'responds' : 'does not respond'}`);
-  return [
-    workers ? `the indexer database is the coordinator of a Citus cluster: worker ${workers.join(', worker ')}\n` : '',
-    move ? MOVES[move] : '',
-  ].join('');
+  return workers
+    ? `the indexer database is the coordinator of a Citus cluster: worker ${workers.join(', worker ')}\n`
+    : '';
 }
 
 function describeReplica({ leftOut, lagMs }: NonNullable<DatabaseStatus['replica']>): string {

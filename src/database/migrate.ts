@@ -8,7 +8,6 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { OperatorError } from '../core/errors.ts';
 import { distributeTables, hasCitus, splitStatements, useOneConnection } from './citus.ts';
-import { checkIndexMove } from './index-move/state.ts';
 import { digestMigration } from './migration-digest.ts';
 import type { Database, Queryable } from './port.ts';
 import { isBelowVersion, readVersion } from '../version.ts';
@@ -51,7 +50,7 @@ export type OnMigrationStep = (step: MigrationStep) => void;
 
 /**
  * Applies the pending migrations of a schema and returns their names. Throws an OperatorError if the program must not use the schema, for
- * example because the index has moved to another database.
+ * example because a newer version has made it.
  */
 export async function migrate(db: Database, schema: Schema, options?: MigrateOptions): Promise<string[]> {
   return db.transaction((tx) => migrateWithin(tx, schema, options));
@@ -78,7 +77,6 @@ export async function migrateWithin(
     ? pending.filter(({ name }) => only.has(name))
     : pending.filter((migration) => (contracts ?? (isNew || isDistributed)) || !isContract(migration));
   if (isDistributed) await useOneConnection(tx);
-  if (schema === 'indexer') await checkIndexMove(tx, { isMigrating: wanted.length > 0 });
   for (const [index, migration] of wanted.entries()) {
     const step = { schema, name: migration.name, number: index + 1, count: wanted.length };
     if (!isNew) onStep?.({ ...step, tookMs: null });

@@ -63,7 +63,7 @@ export async function openDatabases(config: DatabaseSettings, log: Log, options:
   const main =
     config.databaseUrl === null
       ? await openEmbeddedMain(config, log, options.lockPatienceMs ?? 0)
-      : await openPostgresMain(config.databaseUrl, log, options);
+      : await openChecked(config.databaseUrl, { name: 'main', setting: 'DATABASE_URL' }, log, options);
   const indexer =
     config.indexerDatabaseUrl === null
       ? main
@@ -128,9 +128,9 @@ export async function openReplicas(
   return { main, indexer: indexerDatabaseUrl === null ? main : ownIndexer, sets, close };
 }
 
-/** Opens the database to which the index is moved. The first statement connects to it. */
-export function openMoveTarget(url: string, log: Log): Database {
-  return openPostgresDatabase(url, 'index-target', log, {});
+/** Opens the indexer database of `INDEXER_DATABASE_URL` alone. Throws if it cannot be used. */
+export function openIndexer(url: string, log: Log): Promise<Database> {
+  return openChecked(url, { name: 'indexer', setting: 'INDEXER_DATABASE_URL' }, log, {});
 }
 
 async function openEmbeddedMain({ dataDir }: DatabaseSettings, log: Log, lockPatienceMs: number): Promise<Database> {
@@ -151,10 +151,15 @@ async function openEmbeddedMain({ dataDir }: DatabaseSettings, log: Log, lockPat
   }
 }
 
-async function openPostgresMain(url: string, log: Log, options: OpenOptions): Promise<Database> {
-  const database = openPostgresDatabase(url, 'main', log, options);
+async function openChecked(
+  url: string,
+  { name, setting }: { name: string; setting: string },
+  log: Log,
+  options: OpenOptions,
+): Promise<Database> {
+  const database = openPostgresDatabase(url, name, log, options);
   try {
-    await checkPostgres(database, 'DATABASE_URL');
+    await checkPostgres(database, setting);
   } catch (error) {
     await database.close();
     throw error;

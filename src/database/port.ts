@@ -250,17 +250,6 @@ export function describeDatabaseFailure(error: unknown): string | null {
   return isOutOfOrder(error) ? `the database cannot do this now: ${text}` : null;
 }
 
-/** The SQLSTATEs of a write to an index that is being moved, or has been moved, to another database (database/index-move). */
-export const INDEX_SEALED_CODE = 'MV001';
-export const INDEX_MOVED_CODE = 'MV002';
-
-/** Whether a write was rejected because the index is being moved to another database, or has been moved. */
-export function isIndexSealed(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code } = error as { code?: unknown };
-  return code === INDEX_SEALED_CODE || code === INDEX_MOVED_CODE;
-}
-
 /** Whether a statement failed because it could not lock a row in time (SQLSTATE 55P03). */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === '55P03';

@@ -3,8 +3,6 @@
 import type { StatusProvider } from '../core/status.ts';
 import { isReachable, listWorkers } from './citus.ts';
 import { ConnectionLane, laneSizeOf } from './connection-lane.ts';
-import type { MoveState } from './index-move/state.ts';
-import { findMoveState } from './index-move/state.ts';
 import type { Database, Statements } from './port.ts';
 import type { ReplicaSet, ReplicaStatus } from './replicas/replica-set.ts';
 import type { WriteFailureReason } from './write-health.ts';
@@ -19,11 +17,6 @@ export type DatabaseStatus = {
   replica?: Pick<ReplicaStatus, 'leftOut' | 'lagMs'>;
   /** Absent unless this is the coordinator of a Citus cluster. */
   cluster?: { workers: readonly WorkerStatus[] };
-  /**
-   * Absent unless the index is or was moved from this database to another database. `begun`: the move is in progress. `moved`: the move is
-   * complete, but this process still uses this database.
-   */
-  move?: 'begun' | 'moved';
 };
 
 /** `node`: `nodeid` of `pg_dist_node`. `answers`: whether the coordinator can use this worker. */
@@ -43,36 +36,27 @@ export function createDatabaseStatus(
   return {
     section: 'databases',
     read: async () => {
-      const [primary, index, details] = await Promise.all([
+      const [primary, index, cluster] = await Promise.all([
         readStatus(main),
         indexer === main ? null : readStatus(indexer),
-        readIndexDetails(indexer, lane),
+        readCluster(indexer, lane),
       ]);
       const ofReplicas = replicas.flatMap((set) => set.status()).map((status) => [status.name, toStatus(status)]);
-      return { main: primary, indexer: { ...(index ?? primary), ...details }, ...Object.fromEntries(ofReplicas) };
+      return { main: primary, indexer: { ...(index ?? primary), ...cluster }, ...Object.fromEntries(ofReplicas) };
     },
   };
 }
 
-/** Empty if the database does not respond. */
-async function readIndexDetails(
-  indexer: Database,
-  lane: ConnectionLane,
-): Promise<Pick<DatabaseStatus, 'cluster' | 'move'>> {
-  const within = indexer.within(STATUS_TIMEOUT_MS, lane);
+/** Empty if the database is no cluster, or does not respond. */
+async function readCluster(indexer: Database, lane: ConnectionLane): Promise<Pick<DatabaseStatus, 'cluster'>> {
+  if (indexer.engine === 'embedded') return {};
   try {
-    const move = toMoveStatus(await findMoveState(within));
-    const workers = indexer.engine === 'embedded' ? [] : await readWorkers(within);
-    return { ...(workers.length > 0 && { cluster: { workers } }), ...(move && { move }) };
+    const workers = await readWorkers(indexer.within(STATUS_TIMEOUT_MS, lane));
+    return workers.length > 0 ? { cluster: { workers } } : {};
   } catch {
     // The status says that the database does not respond. Requests and tasks that fail because of it log the reason.
     return {};
   }
-}
-
-function toMoveStatus(state: MoveState | null): DatabaseStatus['move'] | null {
-  if (state?.role !== 'source') return null;
-  return state.phase === 'moved' ? 'moved' : 'begun';
 }
 
 async function readWorkers(db: Statements): Promise<WorkerStatus[]> {

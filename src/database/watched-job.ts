@@ -8,10 +8,6 @@ import { isDoneWithin } from '../resilience/deadline.ts';
 const READ_WAIT_MS = 200;
 /** A job whose state was not read for this long is stopped. */
 const UNREAD_MS_MAX = 30_000;
-/** `stop` waits this long for the end of the job before it calls `cut`. */
-const STOP_WAIT_MS = 500;
-/** `stop` waits this long for the end of the job after it has called `cut`. */
-const CUT_WAIT_MS = 1_500;
 
 /** `result` and `failure` are both null while the job runs. `failure` is a message for the operator. */
 export type JobState<Progress, Result> = Progress & { result: Result | null; failure: string | null };
@@ -22,11 +18,6 @@ export type JobParts<Progress, Result> = {
   /** The progress before the first report. */
   initial: Progress;
   run: (control: JobControl<Progress>) => Promise<Result>;
-  /**
-   * Is called when the work still runs some time after a stop, and makes the work fail, for example by closing a database. Without `cut`,
-   * `stop` waits until the work ends.
-   */
-  cut?: () => Promise<void>;
   /** The state's `failure` after a stop. */
   describeStop: string;
   /** The state's `failure` after another error. After an OperatorError, `failure` is the message of that error. */
@@ -59,13 +50,10 @@ export class WatchedJob<Progress extends object, Result> {
     return this.state;
   }
 
-  /** Stops the job and waits for its end. The wait is bounded if the job can be cut. */
+  /** Stops the job and waits for its end. */
   async stop(): Promise<void> {
-    const { cut } = this.#parts;
     this.#stopping.abort();
-    if (!cut) return this.#ended;
-    if (await isDoneWithin(this.#ended, STOP_WAIT_MS)) return;
-    await isDoneWithin(Promise.all([cut(), this.#ended]), CUT_WAIT_MS);
+    await this.#ended;
   }
 
   async #run(): Promise<void> {

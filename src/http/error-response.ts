@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode, ErrorDetail } from '../core/errors.ts';
 import { ServiceError } from '../core/errors.ts';
-import { isAborted, isIndexSealed, isLockTimeout, isOutOfOrder, isOutOfReach } from '../database/port.ts';
+import { isAborted, isLockTimeout, isOutOfOrder, isOutOfReach } from '../database/port.ts';
 import { findWriteFailureReason } from '../database/write-health.ts';
 import type { OutageLog } from './outage-log.ts';
 
@@ -69,7 +69,6 @@ export function sendErrorResponse(
  * Returns a ServiceError for an error that is not a bug, and any other error unchanged:
  * - the client has disconnected
  * - a row could not be locked in time, or the database aborted the transaction because of another transaction
- * - the index is being moved to another database
  * - a database cannot be reached or cannot work; this failure is also noted in `outages`, unless only writes fail, which the database itself
  *   notes (database/write-health.ts)
  */
@@ -78,7 +77,6 @@ export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
   if (isLockTimeout(thrown) || isAborted(thrown)) {
     return new ServiceError('unavailable', 'Another change locks this record, try again soon', { cause: thrown });
   }
-  if (isIndexSealed(thrown)) return new ServiceError('unavailable', INDEX_SEALED_MESSAGE, { cause: thrown });
   const isReached = !isOutOfReach(thrown);
   if (isReached && !isOutOfOrder(thrown)) return thrown;
   if (findWriteFailureReason(thrown) === null) outages.noteFailure(thrown);
@@ -87,12 +85,6 @@ export function toKnownError(outages: OutageLog, thrown: unknown): unknown {
     : 'The service cannot reach its database, try again soon';
   return new ServiceError('unavailable', message, { cause: thrown });
 }
-
-/**
- * The message for a rejected write to the index. Writes are rejected while the index is moved to another database, and until this node uses
- * the other database.
- */
-export const INDEX_SEALED_MESSAGE = 'The index is being moved to another database, try again soon';
 
 /**
  * Whether reading a request failed because its client disconnected. The message is compared too, because a failed database connection can

@@ -19,8 +19,6 @@ import type { LastBackup } from '../../database/backup/record.ts';
 import { findLastBackup } from '../../database/backup/record.ts';
 import type { Cluster } from '../../database/citus.ts';
 import { findCluster, isReachable, listWorkers } from '../../database/citus.ts';
-import type { MoveState } from '../../database/index-move/state.ts';
-import { findMoveState } from '../../database/index-move/state.ts';
 import type { Schema } from '../../database/migrate.ts';
 import type { Databases } from '../../database/open.ts';
 import type { ReplicaStatus } from '../../database/replicas/replica-set.ts';
@@ -150,7 +148,6 @@ async function checkDatabases(
         const hasReplicas = config.indexerDatabaseReplicaUrls.length > 0;
         indexer.push(judgeCluster(cluster, { hasReplicas, unreachable: await listUnreachable(opened.indexer) }));
       }
-      indexer.push(...judgeMove(await findMoveState(opened.indexer)));
     }
     const hasAllRows = isReadable && indexer.every(({ level }) => level !== 'fail');
     const unrecorded = hasAllRows ? judgeUnrecorded(await listUnrecordedCollections(opened.indexer)) : [];
@@ -195,20 +192,6 @@ function judgeCluster(
   if (local.length > 0) return warn(name, `tables that are not distributed: ${local.join(', ')}`, 'run mercat migrate');
   if (inactive.length > 0) return warn(name, `inactive nodes: ${inactive.join(', ')}`, 'see citus_activate_node');
   return ok(name, `version ${version}, the tables are distributed over ${nodes.join(', ')}`);
-}
-
-function judgeMove(state: MoveState | null): DoctorFinding[] {
-  if (state?.role !== 'source') return [];
-  const name = 'indexer database: move';
-  return state.phase === 'moved'
-    ? [fail(name, `the index has moved to ${state.other}`, 'set INDEXER_DATABASE_URL to that database')]
-    : [
-        warn(
-          name,
-          `a move of the index to ${state.other} has begun and is not complete`,
-          'mercat move-index continues or abandons it',
-        ),
-      ];
 }
 
 const REPLICAS_CORRECTION =

@@ -1,5 +1,5 @@
-// Restores a backup into empty databases. With `replace`, the content of the databases is deleted first. Each database is restored in one
-// transaction. With two databases, the primary is committed after the indexer. If this second commit fails, only the indexer holds the
+// Restores a backup, or one schema of it, into empty databases. With `replace`, the content of the schemas is deleted first. Each database is
+// restored in one transaction. With two databases, the primary is committed after the indexer. If this second commit fails, only the indexer holds the
 // backup. The caller must have verified the file.
 
 import { OperatorError, describeError } from '../../core/errors.ts';
@@ -20,7 +20,7 @@ import { insertRestoredMark } from '../emptiness.ts';
 import { createInTransaction, hasCitus } from '../citus.ts';
 import type { Database, Engine, Queryable } from '../port.ts';
 import type { Schema } from '../migrate.ts';
-import { SCHEMAS, migrateWithin } from '../migrate.ts';
+import { migrateWithin } from '../migrate.ts';
 import { integer, rowDecoder } from '../rows.ts';
 import type { Sides } from '../snapshot.ts';
 
@@ -42,6 +42,8 @@ export type RestoreResult = {
 
 type Options = {
   header: BackupHeader;
+  /** The restored schemas. The databases may have the others. */
+  schemas: readonly Schema[];
   replace: boolean;
   signal: AbortSignal;
   onProgress: (progress: RestoreProgress) => void;
@@ -75,12 +77,12 @@ export async function restoreBackup(
   }
 }
 
-/** Restores both schemas in the given transactions, which the caller commits. */
+/** Restores the schemas in the given transactions, which the caller commits. */
 async function restoreInto(sides: Sides, file: string, options: Options, engine: Engine): Promise<RestoreResult> {
-  const { header, replace } = options;
+  const { header, schemas: restored, replace } = options;
   // With one database both sides are the same transaction.
   const transactions = new Map<Queryable, Schema[]>();
-  for (const schema of SCHEMAS) transactions.set(sides[schema], [...(transactions.get(sides[schema]) ?? []), schema]);
+  for (const schema of restored) transactions.set(sides[schema], [...(transactions.get(sides[schema]) ?? []), schema]);
   let others = 0;
   for (const [tx, schemas] of transactions) {
     others += await countOthers(tx);
@@ -97,15 +99,15 @@ async function restoreInto(sides: Sides, file: string, options: Options, engine:
     }
   }
   const tables = await load(sides, file, options, engine);
-  for (const schema of SCHEMAS) await migrateWithin(sides[schema], schema);
-  await endLeases(sides.main);
-  for (const schema of SCHEMAS) {
+  for (const schema of restored) await migrateWithin(sides[schema], schema);
+  if (restored.includes('main')) await endLeases(sides.main);
+  for (const schema of restored) {
     // Citus does not analyze in a transaction that has written a table of the coordinator. Autovacuum of the nodes analyzes the tables.
     if (await hasCitus(sides[schema])) continue;
     for (const table of await listTables(sides[schema], schema))
       await sides[schema].query(`analyze ${quotedTable(table)}`);
   }
-  if (engine === 'embedded') await insertRestoredMark(sides.main);
+  if (engine === 'embedded' && restored.includes('main')) await insertRestoredMark(sides.main);
   return { rows: Object.values(tables).reduce((sum, rows) => sum + rows, 0), tables, others };
 }
 
@@ -133,7 +135,7 @@ async function countOthers(tx: Queryable): Promise<number> {
 async function load(
   sides: Sides,
   file: string,
-  { header, signal, onProgress }: Options,
+  { header, schemas, signal, onProgress }: Options,
   engine: Engine,
 ): Promise<RowCounts> {
   const progress: RestoreProgress = { table: '', rows: 0, bytes: 0 };
@@ -150,10 +152,11 @@ async function load(
       if (JSON.stringify(event.header) !== JSON.stringify(header)) throw damaged(file);
     } else if (event.kind === 'table') {
       const tx = sides[event.table.schema];
-      insert = { tx, sql: await toInsert(tx, event.table) };
+      insert = schemas.includes(event.table.schema) ? { tx, sql: await toInsert(tx, event.table) } : null;
       progress.table = `${event.table.schema}.${event.table.name}`;
     } else if (event.kind === 'rows') {
-      await insert?.tx.query(insert.sql, [event.rows]);
+      if (!insert) continue;
+      await insert.tx.query(insert.sql, [event.rows]);
       progress.rows += event.count;
       onProgress(progress);
       loggedChars += event.rows.length;
@@ -162,9 +165,10 @@ async function load(
         loggedChars = 0;
       }
     } else if (event.kind === 'sequence') {
-      await updateSequence(sides[event.sequence.schema], event.sequence);
+      if (schemas.includes(event.sequence.schema)) await updateSequence(sides[event.sequence.schema], event.sequence);
     } else if (event.kind === 'end') {
-      return event.counts;
+      const isRestored = ([table]: [string, number]) => schemas.some((schema) => table.startsWith(`${schema}.`));
+      return Object.fromEntries(Object.entries(event.counts).filter(isRestored));
     }
   }
   throw new Error('a backup that was verified has no end');

@@ -3,12 +3,11 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { describeError, OperatorError, ServiceError } from '../../core/errors.ts';
-import { INDEX_SEALED_MESSAGE } from '../../http/error-response.ts';
 import type { RateLimiter } from '../../http/rate-limit.ts';
 import { toRateLimitError } from '../../http/rate-limit.ts';
 import type { Log } from '../../core/log.ts';
 import type { Database } from '../../database/port.ts';
-import { isIndexSealed, isOutOfReach } from '../../database/port.ts';
+import { isOutOfReach } from '../../database/port.ts';
 import type { Market } from '../../market/market.ts';
 import type { OrderContext } from '../../orders/submit.ts';
 import type { Caller } from '../../shop/context.ts';
@@ -93,7 +92,6 @@ export class KeyedAccess implements IntakeAccess {
     if (cause instanceof ImportStopped || cause instanceof ServiceError || cause instanceof OperatorError) {
       return cause.message;
     }
-    if (isIndexSealed(cause)) return INDEX_SEALED_MESSAGE;
     this.#log.warn('an import over HTTP failed', { error: cause });
     return isOutOfReach(cause) ? 'the service cannot reach its database' : 'the service failed; its log has the reason';
   };

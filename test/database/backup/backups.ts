@@ -14,6 +14,7 @@ import { verifyBackup } from '../../../src/database/backup/format.ts';
 import type { RestoreResult } from '../../../src/database/backup/restore.ts';
 import { restoreBackup } from '../../../src/database/backup/restore.ts';
 import type { Queryable } from '../../../src/database/port.ts';
+import type { Schema } from '../../../src/database/migrate.ts';
 import { SCHEMAS, migrate } from '../../../src/database/migrate.ts';
 import type { Databases } from '../../../src/database/open.ts';
 import { openDatabases } from '../../../src/database/open.ts';
@@ -67,13 +68,15 @@ export function backUp(
   return writeBackup(databases, { file, force }, { service: 'test', signal: never, onProgress: () => undefined });
 }
 
+type RestoreOptions = { replace?: boolean; signal?: AbortSignal; schemas?: readonly Schema[] };
+
 export async function restore(
   databases: Pick<Databases, 'main' | 'indexer'>,
   file: string,
-  { replace = false, signal = never } = {},
+  { replace = false, signal = never, schemas = SCHEMAS }: RestoreOptions = {},
 ): Promise<RestoreResult> {
   const { header } = await verifyBackup(file, { signal: never });
-  return restoreBackup(databases, file, { header, replace, signal, onProgress: () => undefined });
+  return restoreBackup(databases, file, { header, schemas, replace, signal, onProgress: () => undefined });
 }
 
 /**

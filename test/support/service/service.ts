@@ -51,6 +51,8 @@ export async function startTestService(options: {
   consoleFolder?: string;
   /** Default: the vendors of the registry. */
   vendors?: readonly Vendor[];
+  /** Whether the service runs its tasks. Default: true. */
+  workers?: boolean;
 }): Promise<TestService> {
   const logged: string[] = [];
   const service = await startService({
@@ -58,6 +60,7 @@ export async function startTestService(options: {
     config: readConfig({ PORT: '0', PRICE_SOURCES: 'none', ...options.settings }, {}, options.vendors),
     log: createLog(options.logLevel ?? 'info', (line) => logged.push(line)),
     sample: options.sample ?? false,
+    workers: options.workers ?? true,
     limits: options.limits ?? UNLIMITED,
     // A test that moves the clock also moves the monotonic clock, unless it gives its own monotonic clock.
     ...(options.clock && { clock: options.clock, monotonic: options.monotonic ?? options.clock }),
