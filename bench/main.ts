@@ -25,7 +25,6 @@ import { benchReads } from './reads.ts';
 import { benchRecordedImports } from './recorded-imports.ts';
 import { benchRanking } from './ranking.ts';
 import { benchRarity } from './rarity.ts';
-import { benchReplicas } from './replicas.ts';
 import { benchSharedLimits } from './shared-limits.ts';
 import { benchSmallMachine } from './small-machine.ts';
 import { benchStart } from './start.ts';
@@ -40,7 +39,6 @@ const BENCHMARKS = {
   hot: benchHotListings,
   limits: benchSharedLimits,
   workers: benchWorkers,
-  replicas: benchReplicas,
   citus: benchCitus,
   console: benchConsole,
   window: benchWindow,

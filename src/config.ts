@@ -51,11 +51,6 @@ type ServiceSettings = {
   databaseUrl: string | null;
   /** Null: the indexer is a schema of the primary database. */
   indexerDatabaseUrl: string | null;
-  /** URLs of streaming replicas, which serve public reads. */
-  databaseReplicaUrls: readonly string[];
-  indexerDatabaseReplicaUrls: readonly string[];
-  /** Public reads do not use a replica that is further behind than this. */
-  replicaMaxLagMs: number;
   /** Null: each node counts rate limits for itself. */
   redisUrl: string | null;
   serviceName: string;
@@ -136,31 +131,6 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     meaning: 'The indexer database. Empty: the indexer is a schema of the primary database.',
     secret: true,
     parse: parseDatabaseUrl,
-  },
-  databaseReplicaUrls: {
-    name: 'DATABASE_REPLICA_URLS',
-    default: '',
-    form: 'postgres:// URLs, comma-separated, at most 8',
-    meaning:
-      'Streaming replicas of the primary database. Each URL must lead to one server, not to several in turn. The reads of `/v1` and `/explore/v1` use the replicas. All other statements use the primary. Empty: no replicas.',
-    secret: true,
-    parse: parseDatabaseUrls,
-  },
-  indexerDatabaseReplicaUrls: {
-    name: 'INDEXER_DATABASE_REPLICA_URLS',
-    default: '',
-    form: 'postgres:// URLs, comma-separated, at most 8',
-    meaning: 'The same for the indexer database, if it is separate.',
-    secret: true,
-    parse: parseDatabaseUrls,
-  },
-  replicaMaxLagMs: {
-    name: 'REPLICA_MAX_LAG_MS',
-    default: '1000',
-    form: 'an integer from 500 to 600000',
-    meaning:
-      'How far a replica may be behind its primary, in milliseconds. A replica that is further behind is not read until it is nearer again.',
-    parse: (text) => parseInteger(text, 500, 600_000),
   },
   redisUrl: {
     name: 'REDIS_URL',
@@ -343,9 +313,6 @@ export function readConfig(
     ...describeMisspeltNames(env, [...listSettings(vendors).map(({ name }) => name), ...endpointSettings.keys()]),
     ...listSettings(vendors).flatMap((setting) => describeMistake(setting)),
     ...[...endpointSettings.keys()].flatMap((name) => describeMistake(RPC_URLS_SETTING, name)),
-    ...PRIMARIES.filter(([replicas, primary]) => textOf(replicas) !== '' && textOf(primary) === '').map(
-      ([replicas, primary]) => `${replicas} needs ${primary}`,
-    ),
   ];
   if (mistakes.length > 0) throw new OperatorError(`bad settings: ${mistakes.join('; ')}`, { exitCode: 2 });
   const valueOf = <V>(setting: Setting<V>, name = setting.name): V => {
@@ -374,12 +341,6 @@ export function readConfig(
     ),
   };
 }
-
-/** The settings that name replicas, each with the setting that names their primary. */
-const PRIMARIES = [
-  ['DATABASE_REPLICA_URLS', 'DATABASE_URL'],
-  ['INDEXER_DATABASE_REPLICA_URLS', 'INDEXER_DATABASE_URL'],
-] as const;
 
 /** The user name and password of a URL, which are secret in every setting. */
 const CREDENTIALS = /\/\/.*@/;
@@ -424,14 +385,6 @@ export function isStartedByNpm(env: NodeJS.ProcessEnv = process.env): boolean {
 function parseDatabaseUrl(text: string): string | null | undefined {
   if (text === '') return null;
   return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined;
-}
-
-const REPLICAS_MAX = 8;
-
-function parseDatabaseUrls(text: string): string[] | undefined {
-  const urls = splitList(text).map(parseDatabaseUrl);
-  const valid = urls.filter((url) => typeof url === 'string');
-  return valid.length === urls.length && urls.length <= REPLICAS_MAX ? valid : undefined;
 }
 
 const SECRETS_KEYS_MAX = 8;

@@ -16,7 +16,7 @@ import { SecretKeys } from './core/secret-keys.ts';
 import { systemRandom } from './core/random.ts';
 import type { Log } from './core/log.ts';
 import { ChangeNotices } from './database/change-notices.ts';
-import type { DatabaseReplicas, Databases } from './database/open.ts';
+import type { Databases } from './database/open.ts';
 import type { Database } from './database/port.ts';
 import type { ConnectionLane } from './database/connection-lane.ts';
 import { createPartLane } from './intake/ingest/divide-batch.ts';
@@ -66,8 +66,6 @@ export type ContextOptions = {
   clock?: Clock;
   random?: Random;
   databases: Pick<Databases, 'main' | 'indexer'>;
-  /** The replicas for public reads. Default: none. */
-  replicas?: DatabaseReplicas;
 };
 
 /** Builds the context on open databases. Sends no query and starts no worker. */
@@ -76,8 +74,7 @@ export function createContext(options: ContextOptions): ServiceContext {
   const { main, indexer } = options.databases;
   const chains = createChains(config.extraChain);
   const changes = new CollectionVersions();
-  const replicated = { replicas: options.replicas, changedAt: () => changes.latestAt() };
-  const market = new Market({ ...config, ...replicated, main, indexer, chains, clock, random, log });
+  const market = new Market({ ...config, main, indexer, chains, clock, random, log });
   const followed = new FollowedChains({ config, chains, log, clock, random });
   const catalog = new Catalog({ main, indexer, chains, clock, log, random });
   const activityMerged = new MergeNotice();

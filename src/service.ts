@@ -20,7 +20,7 @@ import { tryWrite } from './database/try-write.ts';
 import type { MigrationStep, OnMigrationStep, Schema } from './database/migrate.ts';
 import { migrate } from './database/migrate.ts';
 import type { Databases, OpenOptions } from './database/open.ts';
-import { openDatabases, openReplicas } from './database/open.ts';
+import { openDatabases } from './database/open.ts';
 import { findOrInsertSecret } from './database/secrets.ts';
 import type { Chain } from './core/chains.ts';
 import { OperatorError } from './core/errors.ts';
@@ -184,9 +184,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   };
   closers.push(await migrateAll(databases, log, { onStep, onRefused: failure.reject }));
   const clock = options.clock ?? (await startClock(databases, log, closers));
-  const replicas = await openReplicas(config, log, { processes, primaries: databases });
-  closers.push(replicas.close);
-  const context = createContext({ ...options, clock, databases, replicas });
+  const context = createContext({ ...options, clock, databases });
   const { market, changes, secretKeys } = context;
   closers.push(context.close);
   watchWrites(context, closers);
@@ -224,7 +222,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const proxies = new UncountedProxies(config.trustProxy);
   const readStatus = createStatusReader(
     [
-      createDatabaseStatus(databases, replicas.sets),
+      createDatabaseStatus(databases),
       ...(windows ? [windows.status] : []),
       ...(config.tradingChains.size > 0 ? [createTradingStatus(config.tradingChains, context)] : []),
       { section: 'version', read: async () => readVersion() },
@@ -235,12 +233,8 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     ],
     clock,
   );
-  const isPrimaryInReach = createPrimaryCheck(databases.main);
-  // The public reads do not need the primary while they have replicas.
-  const health = new Health(
-    async () => (await isPrimaryInReach()) || replicas.main?.isUsable === true,
-    () =>
-      listDatabases(context).flatMap(({ writes, title }) => (writes.failure ? [`The ${title} accepts no writes`] : [])),
+  const health = new Health(createPrimaryCheck(databases.main), () =>
+    listDatabases(context).flatMap(({ writes, title }) => (writes.failure ? [`The ${title} accepts no writes`] : [])),
   );
   const intake = {
     records: context,
@@ -253,7 +247,6 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     telemetry,
     sources: {
       tasks: workers.tasks,
-      replicas: replicas.sets,
       http: { responses, rejections, store: databases.store, stream },
     },
     server: addresses.metrics,
@@ -494,7 +487,7 @@ async function openMetrics(
     server,
   }: {
     telemetry: Telemetry | null;
-    sources: Pick<MetricsSources, 'tasks' | 'replicas' | 'http'>;
+    sources: Pick<MetricsSources, 'tasks' | 'http'>;
     server: MetricsServer | null;
   },
 ): Promise<OpenedMetrics> {
@@ -595,7 +588,7 @@ export async function startWorkerProcess({
     });
     const metrics = await openMetrics(context, {
       telemetry,
-      sources: { tasks: workers.tasks, replicas: [], http: null },
+      sources: { tasks: workers.tasks, http: null },
       server,
     });
     closers.push(metrics.close);

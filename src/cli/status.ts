@@ -113,10 +113,10 @@ function describeProcesses(processes: readonly ProcessReport[], stdout: Stdout):
 }
 
 function describeDatabases(databases: Readonly<Record<string, DatabaseStatus>>, stdout: Stdout): string {
-  const rows = Object.entries(databases).map(([name, { engine, answers, latencyMs, replica }]) => [
+  const rows = Object.entries(databases).map(([name, { engine, answers, latencyMs }]) => [
     name,
     engine,
-    `${answers ? `responds in ${latencyMs} ms` : 'does not respond'}${replica ? describeReplica(replica) : ''}`,
+    answers ? `responds in ${latencyMs} ms` : 'does not respond',
   ]);
   return tableOf(['database', 'engine', 'state'], rows, stdout);
 }
@@ -135,11 +135,6 @@ function describeIndex({ cluster }: Partial<DatabaseStatus> = {}): string {
   return workers
     ? `the indexer database is the coordinator of a Citus cluster: worker ${workers.join(', worker ')}\n`
     : '';
-}
-
-function describeReplica({ leftOut, lagMs }: NonNullable<DatabaseStatus['replica']>): string {
-  const lag = lagMs === null ? '' : `, at most ${lagMs} ms behind`;
-  return `${lag}, ${leftOut === null ? 'serves public reads' : `left out: ${leftOut}`}`;
 }
 
 function describeChains(chains: readonly ChainStatus[], stdout: Stdout): string {

@@ -13,7 +13,6 @@ const TAGS_MAX = 100_000;
 
 export class CollectionVersions {
   #latest = 0;
-  #latestAt = Number.NEGATIVE_INFINITY;
   /** The number of the last change that concerned all tags. */
   #allChangedAt = 0;
   readonly #changedAt = new Map<string, number>();
@@ -23,11 +22,6 @@ export class CollectionVersions {
     return this.#latest;
   }
 
-  /** When the latest change was noted, by `performance.now()`. */
-  latestAt(): number {
-    return this.#latestAt;
-  }
-
   /** The number of the last change that concerned `tag`: a collection id, ALL_COLLECTIONS or NO_COLLECTION. */
   versionOf(tag: string): number {
     return Math.max(this.#allChangedAt, this.#changedAt.get(tag) ?? 0);
@@ -35,7 +29,6 @@ export class CollectionVersions {
 
   note(collectionIds: Iterable<string>): void {
     this.#latest += 1;
-    this.#latestAt = performance.now();
     for (const id of collectionIds) this.#changedAt.set(id, this.#latest);
     this.#changedAt.set(ALL_COLLECTIONS, this.#latest);
     if (this.#changedAt.size > TAGS_MAX) this.noteEverything();
@@ -44,7 +37,6 @@ export class CollectionVersions {
   /** Makes all cached responses out of date, for example after a change of the dollar rates. */
   noteEverything(): void {
     this.#latest += 1;
-    this.#latestAt = performance.now();
     this.#allChangedAt = this.#latest;
     this.#changedAt.clear();
   }

@@ -9,7 +9,6 @@ import { endProcess, openEmbedded } from './embedded/embedded.ts';
 import { embeddedDirectoryOf } from './embedded/location.ts';
 import { DirectoryInUse } from './embedded/lock.ts';
 import type { PoolPurpose } from './postgres.ts';
-import { ReplicaSet } from './replicas/replica-set.ts';
 import type { WriteHealth } from './write-health.ts';
 import { STORE_LOCK_TIMEOUT_MS, checkPostgres, openPostgres } from './postgres.ts';
 
@@ -19,24 +18,6 @@ export type DatabaseSettings = {
   databaseUrl: string | null;
   /** Null: the indexer is a schema in the primary's database. */
   indexerDatabaseUrl: string | null;
-};
-
-export type ReplicaSettings = {
-  databaseReplicaUrls: readonly string[];
-  indexerDatabaseReplicaUrls: readonly string[];
-  /** A replica that is further behind its primary than this is not read. */
-  replicaMaxLagMs: number;
-};
-
-/**
- * The replicas of each database. Null: the database has no replicas. If the indexer is a schema in the primary's database, `main` and `indexer`
- * are the same set.
- */
-export type DatabaseReplicas = {
-  main: ReplicaSet | null;
-  indexer: ReplicaSet | null;
-  /** The different sets: a set that both databases use is listed once. */
-  sets: readonly ReplicaSet[];
 };
 
 export type Databases = {
@@ -80,52 +61,6 @@ export async function openDatabases(config: DatabaseSettings, log: Log, options:
       await Promise.all([...new Set([main, store, indexer])].map((database) => database.close()));
     },
   };
-}
-
-/**
- * Opens the replicas that the settings name, and checks each of them once. Throws an OperatorError if a server is not a replica of the
- * database for which the settings name it. Must be called after the migrations of the primary and the indexer, so that a replica that has
- * not received the changes of these migrations counts as behind.
- */
-export async function openReplicas(
-  config: DatabaseSettings & ReplicaSettings,
-  log: Log,
-  { processes = 1, primaries }: OpenOptions & { primaries: Pick<Databases, 'main' | 'indexer'> },
-): Promise<DatabaseReplicas & { close(): Promise<void> }> {
-  const { databaseUrl, indexerDatabaseUrl, replicaMaxLagMs: lagMaxMs } = config;
-  const open = (
-    name: 'main' | 'indexer',
-    primaryUrl: string | null,
-    [setting, replicaUrls]: readonly [string, readonly string[]],
-  ) =>
-    primaryUrl === null || replicaUrls.length === 0
-      ? null
-      : new ReplicaSet({
-          name,
-          primaryUrl,
-          replicaUrls,
-          setting,
-          lagMaxMs,
-          processes,
-          respondedAt: () => primaries[name].pool().respondedAt,
-          log,
-        });
-  const main = open('main', databaseUrl, ['DATABASE_REPLICA_URLS', config.databaseReplicaUrls]);
-  const ownIndexer = open('indexer', indexerDatabaseUrl, [
-    'INDEXER_DATABASE_REPLICA_URLS',
-    config.indexerDatabaseReplicaUrls,
-  ]);
-  const sets = [main, ownIndexer].filter((set) => set !== null);
-  const close = async () => {
-    await Promise.all(sets.map((set) => set.close()));
-  };
-  try {
-    await Promise.all(sets.map((set) => set.start()));
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  return { main, indexer: indexerDatabaseUrl === null ? main : ownIndexer, sets, close };
 }
 
 /** Opens the indexer database of `INDEXER_DATABASE_URL` alone. Throws if it cannot be used. */

@@ -7,15 +7,10 @@ import type { Log } from '../core/log.ts';
 import type { Queryable } from './port.ts';
 import { rowDecoder, safeInteger } from './rows.ts';
 
-/**
- * What a pool is for. `store`: requests of the store, which must not wait long for a locked row. `check`: repeated checks of a server, which
- * must not wait for other statements.
- */
-export type PoolPurpose = 'general' | 'store' | 'check';
+/** What a pool is for. `store`: requests of the store, which must not wait long for a locked row. */
+export type PoolPurpose = 'general' | 'store';
 
-/**
- * The serving processes of a service share this number of connections for each database URL and purpose. A pool for checks has one connection.
- */
+/** The serving processes of a service share this number of connections for each database URL and purpose. */
 const CONNECTIONS_MAX = 10;
 /**
  * The smallest size of the pool of one serving process. In a smaller pool, two reads that hang would leave no connection for other reads.
@@ -32,11 +27,6 @@ export const STORE_LOCK_TIMEOUT_MS = 2_000;
  */
 const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_TIMEOUT_MS = 30_000;
-/**
- * A connection for checks is used so often that IDLE_TIMEOUT_MS never closes it. It is closed after this time, because the address of the
- * database may meanwhile lead to another server.
- */
-const CHECK_LIFETIME_S = 30;
 /** The server cancels a statement that runs for longer than this. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 /**
@@ -51,7 +41,6 @@ const GENERAL_OPTIONS = `-c client_connection_check_interval=${CONNECTION_CHECK_
  */
 const SESSION_OPTIONS: Record<PoolPurpose, string> = {
   general: GENERAL_OPTIONS,
-  check: GENERAL_OPTIONS,
   store: `${GENERAL_OPTIONS} -c lock_timeout=${STORE_LOCK_TIMEOUT_MS}`,
 };
 /** `close` waits this long for connections to end, then cuts them. */
@@ -68,30 +57,21 @@ export type Postgres = {
   close(): Promise<void>;
 };
 
-/**
- * `processes`: how many processes of the service share the connections. `verify` receives each new connection before its first statement. If
- * `verify` rejects, the connection is closed, and the caller that waits for the connection gets the error.
- */
-export type PoolOptions = {
-  purpose?: PoolPurpose;
-  processes?: number;
-  verify?: (client: pg.PoolClient) => Promise<void>;
-};
+/** `processes`: how many processes of the service share the connections. */
+export type PoolOptions = { purpose?: PoolPurpose; processes?: number };
 
 /** Creates a pool for the database at `url`. The first query opens the first connection. */
 export function openPostgres(
   url: string,
   log: Log,
-  { purpose = 'general', processes = 1, verify }: PoolOptions = {},
+  { purpose = 'general', processes = 1 }: PoolOptions = {},
 ): Postgres {
   const sockets = new Set<net.Socket>();
   const pool = new pg.Pool({
     connectionString: url,
-    max: purpose === 'check' ? 1 : Math.max(CONNECTIONS_OF_PROCESS_MIN, Math.floor(CONNECTIONS_MAX / processes)),
+    max: Math.max(CONNECTIONS_OF_PROCESS_MIN, Math.floor(CONNECTIONS_MAX / processes)),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    ...(verify && { verify: (client, done) => void verify(client).then(() => done(), done) }),
-    ...(purpose === 'check' && { maxLifetimeSeconds: CHECK_LIFETIME_S }),
     statement_timeout: STATEMENT_TIMEOUT_MS,
     options: SESSION_OPTIONS[purpose],
     keepAlive: true,

@@ -4,17 +4,14 @@ import type { StatusProvider } from '../core/status.ts';
 import { isReachable, listWorkers } from './citus.ts';
 import { ConnectionLane, laneSizeOf } from './connection-lane.ts';
 import type { Database, Statements } from './port.ts';
-import type { ReplicaSet, ReplicaStatus } from './replicas/replica-set.ts';
 import type { WriteFailureReason } from './write-health.ts';
 
 export type DatabaseStatus = {
   engine: Database['engine'];
   answers: boolean;
   latencyMs: number | null;
-  /** Null unless writes to this database fail. Absent for a replica. */
-  writeFailure?: { reason: WriteFailureReason; since: string } | null;
-  /** Absent unless this is a replica. `leftOut`: why it is not read. `lagMs`: how far it is behind at most. */
-  replica?: Pick<ReplicaStatus, 'leftOut' | 'lagMs'>;
+  /** Null unless writes to this database fail. */
+  writeFailure: { reason: WriteFailureReason; since: string } | null;
   /** Absent unless this is the coordinator of a Citus cluster. */
   cluster?: { workers: readonly WorkerStatus[] };
 };
@@ -24,13 +21,8 @@ export type WorkerStatus = { node: number; answers: boolean };
 
 const STATUS_TIMEOUT_MS = 2_000;
 
-/**
- * Reports whether each database and each replica responds. If the indexer is a schema of the primary, `indexer` repeats the status of `main`.
- */
-export function createDatabaseStatus(
-  { main, indexer }: { main: Database; indexer: Database },
-  replicas: readonly ReplicaSet[] = [],
-): StatusProvider {
+/** Reports whether each database responds. If the indexer is a schema of the primary, `indexer` repeats the status of `main`. */
+export function createDatabaseStatus({ main, indexer }: { main: Database; indexer: Database }): StatusProvider {
   // A worker that hangs may hold connections to the coordinator until the deadline. The lane limits their number.
   const lane = new ConnectionLane(laneSizeOf(indexer.pool().max));
   return {
@@ -41,8 +33,7 @@ export function createDatabaseStatus(
         indexer === main ? null : readStatus(indexer),
         readCluster(indexer, lane),
       ]);
-      const ofReplicas = replicas.flatMap((set) => set.status()).map((status) => [status.name, toStatus(status)]);
-      return { main: primary, indexer: { ...(index ?? primary), ...cluster }, ...Object.fromEntries(ofReplicas) };
+      return { main: primary, indexer: { ...(index ?? primary), ...cluster } };
     },
   };
 }
@@ -62,15 +53,6 @@ async function readCluster(indexer: Database, lane: ConnectionLane): Promise<Pic
 async function readWorkers(db: Statements): Promise<WorkerStatus[]> {
   const workers = await listWorkers(db);
   return Promise.all(workers.map(async (worker) => ({ node: worker.id, answers: await isReachable(db, worker) })));
-}
-
-function toStatus({ leftOut, lagMs, latencyMs }: ReplicaStatus): DatabaseStatus {
-  return {
-    engine: 'postgresql',
-    answers: latencyMs !== null,
-    latencyMs,
-    replica: { leftOut, lagMs: lagMs === null ? null : Math.round(lagMs) },
-  };
 }
 
 async function readStatus(db: Database): Promise<DatabaseStatus> {

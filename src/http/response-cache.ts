@@ -6,7 +6,6 @@ import { LRUCache } from 'lru-cache';
 import type { CollectionVersions } from '../core/collection-versions.ts';
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
-import { readFromReplicas } from '../database/replicas/read-scope.ts';
 import type { CachedResponse } from './cached-response.ts';
 import { toStaleResponse } from './cached-response.ts';
 
@@ -28,7 +27,7 @@ const ENTRY_SHARE = 1 / 16;
 
 /**
  * `createdAt` is the time at which the computation of the response began. `version` is the number of the latest change before that time.
- * `beganAt` and `endedAt` are the beginning and the end of the computation by `performance.now()`.
+ * `beganAt` is the same time by `performance.now()`.
  */
 type Entry = {
   response: CachedResponse;
@@ -36,7 +35,6 @@ type Entry = {
   createdAt: number;
   freshUntil: number;
   beganAt: number;
-  endedAt: number;
 };
 type Computation = { version: number; promise: Promise<CachedResponse> };
 
@@ -110,17 +108,12 @@ export class ResponseCache {
     const version = this.#changes.latest();
     const createdAt = this.#clock();
     const beganAt = performance.now();
-    // A new response must have every change that an earlier response of the key may have. A stored response may have the changes that were
-    // committed before its computation ended. The response of a running computation may have the changes that were committed until now.
-    // So only a replica that has these changes is read.
-    const seenUntil = this.#entries.peek(key)?.endedAt ?? Number.NEGATIVE_INFINITY;
-    const notBefore = this.#computations.has(key) ? beganAt : seenUntil;
-    const promise = readFromReplicas(notBefore, compute).then((response) => {
+    const promise = compute().then((response) => {
       const freshUntil = Math.min(createdAt + FRESH_MS, response.validUntil ?? Number.POSITIVE_INFINITY);
       const stored = this.#entries.peek(key);
       // A slow computation must not replace the response of a computation that began after it.
       if (!stored || stored.beganAt <= beganAt)
-        this.#entries.set(key, { response, version, createdAt, freshUntil, beganAt, endedAt: performance.now() });
+        this.#entries.set(key, { response, version, createdAt, freshUntil, beganAt });
       return response;
     });
     const computation: Computation = { version, promise };

@@ -4,7 +4,6 @@
 
 import type { Clock } from '../core/clock.ts';
 import type { Rates } from '../core/price.ts';
-import { readNotBefore } from '../database/replicas/read-scope.ts';
 import type { MarketSource } from './market-source.ts';
 import { listRates } from './queries/rates.ts';
 
@@ -22,11 +21,6 @@ export class DollarRates {
   #begun = 0;
   /** The number of the read that `#rates` come from. A read that began earlier does not replace them. */
   #applied = 0;
-  /**
-   * The time of `performance.now()` at which `#rates` were last replaced. A later read uses only a replica that has every change committed
-   * before this time, so older rates never replace newer rates.
-   */
-  #seenUntil = Number.NEGATIVE_INFINITY;
 
   constructor(source: MarketSource, clock: Clock) {
     this.#source = source;
@@ -51,11 +45,10 @@ export class DollarRates {
     this.#begun += 1;
     const number = this.#begun;
     const refresh: Refresh = { startedAt: this.#clock(), done: Promise.resolve() };
-    refresh.done = readNotBefore(this.#seenUntil, () => this.#source.read(listRates)).then((result) => {
+    refresh.done = this.#source.read(listRates).then((result) => {
       if (!result.ok && this.#latest === refresh) this.#latest = null;
       if (!result.ok || number < this.#applied) return;
       this.#applied = number;
-      this.#seenUntil = performance.now();
       this.#rates = new Map(result.value.map((rate) => [rate.symbol, rate]));
     });
     return refresh;

@@ -4,7 +4,6 @@
 import { LRUCache } from 'lru-cache';
 import type { CollectionVersions } from '../core/collection-versions.ts';
 import type { Collection } from '../core/collection.ts';
-import { readNotBefore } from '../database/replicas/read-scope.ts';
 import type { ListingWindow } from './listing-window.ts';
 import { readListingWindow } from './listing-window.ts';
 import type { Market } from './market.ts';
@@ -12,12 +11,8 @@ import type { Market } from './market.ts';
 const FRESH_MS = 1_000;
 const WINDOWS_MAX = 300;
 
-/**
- * `readAt`: when the read of the window began. `version`: the number of the latest change of any collection at that time. `seenUntil`: the
- * time by `performance.now()` when the read ended, infinite until then. The window can contain any change that was committed before this
- * time. So the next window is not read from a replica that lacks such a change.
- */
-type Entry = { version: number; readAt: number; seenUntil: number; window: Promise<ListingWindow> };
+/** `readAt`: when the read of the window began. `version`: the number of the latest change of any collection at that time. */
+type Entry = { version: number; readAt: number; window: Promise<ListingWindow> };
 
 export class ListingWindowCache {
   readonly #market: Market;
@@ -38,12 +33,8 @@ export class ListingWindowCache {
       if (!window.degraded && isValid(window, this.#market.clock())) return window;
     }
     const version = this.#changes.latest();
-    const seenUntil = entry?.seenUntil ?? Number.NEGATIVE_INFINITY;
-    const window = readNotBefore(seenUntil, () => readListingWindow(this.#market, collection));
-    const next: Entry = { version, readAt: now, seenUntil: Number.POSITIVE_INFINITY, window };
-    this.#entries.set(collection.id, next);
-    const end = () => (next.seenUntil = performance.now());
-    window.then(end, end);
+    const window = readListingWindow(this.#market, collection);
+    this.#entries.set(collection.id, { version, readAt: now, window });
     return window;
   }
 }

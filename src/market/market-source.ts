@@ -1,47 +1,34 @@
 // A source of the marketplace interface: one kind of read of one database. Each source has its own deadline, circuit breaker and lane, so
-// that a failing source leaves the other sources unaffected. Reads that may use replicas have a breaker of their own, because replicas can serve
-// these reads while the server that they replicate is down.
+// that a failing source leaves the other sources unaffected.
 
 import { ServiceError } from '../core/errors.ts';
 import { ConnectionLane, laneSizeOf } from '../database/connection-lane.ts';
 import type { Database, Queryable } from '../database/port.ts';
-import type { ReplicatedReads } from '../database/replicas/replicated-reads.ts';
-import { currentReadScope } from '../database/replicas/read-scope.ts';
 import type { Result, SourceOptions } from '../resilience/source.ts';
 import { Source } from '../resilience/source.ts';
 
 export type MarketSourceOptions = Pick<SourceOptions, 'name' | 'timeoutMs' | 'log' | 'clock' | 'random'> & {
   db: Pick<Database, 'within' | 'pool'>;
-  /** Null or absent: all reads use `db`. */
-  replicated?: ReplicatedReads | null;
 };
 
 export class MarketSource {
   readonly name: string;
   readonly timeoutMs: number;
   readonly #db: Pick<Database, 'within'>;
-  readonly #replicated: ReplicatedReads | null;
   readonly #source: Source;
-  readonly #replicatedSource: Source | null;
   readonly #lane: ConnectionLane;
 
-  constructor({ db, replicated = null, ...options }: MarketSourceOptions) {
+  constructor({ db, ...options }: MarketSourceOptions) {
     this.name = options.name;
     this.timeoutMs = options.timeoutMs;
     this.#db = db;
-    this.#replicated = replicated;
     this.#lane = new ConnectionLane(laneSizeOf(db.pool().max));
     this.#source = new Source(options);
-    this.#replicatedSource = replicated && new Source(options);
   }
 
   /** Runs `query` within the deadline of the source, or within `leftMs` if that is shorter. Never rejects. */
   read<T>(query: (db: Queryable) => Promise<T>, leftMs?: number): Promise<Result<T>> {
-    const scope = currentReadScope();
-    const [replicated, source] = [this.#replicated, this.#replicatedSource];
-    return scope && replicated && source
-      ? source.read((timeoutMs) => query(replicated.within(timeoutMs, this.#lane, scope)), leftMs)
-      : this.#source.read((timeoutMs) => query(this.#db.within(timeoutMs, this.#lane)), leftMs);
+    return this.#source.read((timeoutMs) => query(this.#db.within(timeoutMs, this.#lane)), leftMs);
   }
 
   /** Returns a `read` whose calls share one deadline. Time in which none of the calls runs does not count. */
@@ -62,12 +49,11 @@ export class MarketSource {
 
   /** Whether public reads fail at once. */
   isOpen(): boolean {
-    return (this.#replicatedSource ?? this.#source).state() === 'open';
+    return this.#source.state() === 'open';
   }
 
   close(): void {
     this.#source.close();
-    this.#replicatedSource?.close();
   }
 }
 

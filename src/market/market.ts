@@ -6,10 +6,7 @@ import type { Chain, Chains } from '../core/chains.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
-import type { DatabaseReplicas } from '../database/open.ts';
 import type { Database } from '../database/port.ts';
-import type { ReplicaSet } from '../database/replicas/replica-set.ts';
-import { ReplicatedReads } from '../database/replicas/replicated-reads.ts';
 import { DollarRates } from './dollar-rates.ts';
 import { LastBuyerFloors } from './floors/last-buyer-floors.ts';
 import { MarketSource } from './market-source.ts';
@@ -18,10 +15,6 @@ import { RecentViews } from './recent-views.ts';
 export type MarketOptions = {
   main: Database;
   indexer: Database;
-  /** The replicas for public reads. Default: none. */
-  replicas?: DatabaseReplicas | undefined;
-  /** When this process most recently noticed a change of the data, by `performance.now()`. Needed with replicas. */
-  changedAt?: () => number;
   chains: Chains;
   serviceName: string;
   platformFeeBps: number;
@@ -44,9 +37,6 @@ const PRIMARY_DEADLINES = 3;
  * connection must not count as a failure.
  */
 const EMBEDDED_DEADLINES = 5;
-
-/** What several sources have in common. `replicated`: null if all reads use `db`. */
-type SourceKind = { db: Database; replicated?: ReplicatedReads | null; deadlines?: number };
 
 export class Market {
   readonly chains: Chains;
@@ -86,52 +76,43 @@ export class Market {
   readonly lastBuyerFloors: LastBuyerFloors;
   readonly rates: DollarRates;
   readonly recentViews: RecentViews;
-  /** Whether public reads may use replicas. */
-  readonly hasReplicas: boolean;
   readonly #sources: MarketSource[] = [];
 
-  constructor({ main, indexer, replicas, changedAt, sourceTimeoutMs, clock, random, log, ...rules }: MarketOptions) {
+  constructor({ main, indexer, sourceTimeoutMs, clock, random, log, ...rules }: MarketOptions) {
     this.chains = rules.chains;
     this.serviceName = rules.serviceName;
     this.platformFeeBps = rules.platformFeeBps;
     this.custodyWallets = rules.custodyWallets;
     this.clock = clock;
-    this.hasReplicas = Boolean(replicas?.main ?? replicas?.indexer);
-    const addSource = (name: string, { db, replicated = null, deadlines = 1 }: SourceKind): MarketSource => {
+    const addSource = (name: string, db: Database, deadlines = 1): MarketSource => {
       const timeoutMs = sourceTimeoutMs * deadlines * (db.engine === 'embedded' ? EMBEDDED_DEADLINES : 1);
-      const source = new MarketSource({ name, db, replicated, timeoutMs, clock, random, log });
+      const source = new MarketSource({ name, db, timeoutMs, clock, random, log });
       this.#sources.push(source);
       return source;
     };
-    const toReplicated = (db: Database, set: ReplicaSet | null | undefined) =>
-      set
-        ? new ReplicatedReads({ primary: db, replicas: set, changedAt: changedAt ?? (() => performance.now()) })
-        : null;
-    const ofMain = { db: main, replicated: toReplicated(main, replicas?.main) };
-    const ofIndexer = { db: indexer, replicated: toReplicated(indexer, replicas?.indexer) };
-    this.primary = addSource('primary', { ...ofMain, deadlines: PRIMARY_DEADLINES });
-    this.orderBook = addSource('order-book', ofMain);
-    this.mirror = addSource('indexer-mirror', ofIndexer);
-    this.stats = addSource('collection-stats', ofIndexer);
-    this.analytics = addSource('analytics', ofIndexer);
-    this.askFloors = addSource('ask-floors', ofIndexer);
-    this.volumes = addSource('volumes', ofIndexer);
-    this.ranking = addSource('ranking', ofIndexer);
-    this.sales = addSource('sales', ofIndexer);
-    this.tokenOverlay = addSource('token-overlay', ofIndexer);
-    this.buyerFloor = addSource('buyer-floor', ofIndexer);
-    this.holders = addSource('holders', ofIndexer);
-    this.history = addSource('history', ofIndexer);
-    this.tokenLists = addSource('token-lists', ofIndexer);
-    this.tokenBatches = addSource('token-batches', ofIndexer);
-    this.wallets = addSource('wallets', ofIndexer);
-    this.searches = addSource('searches', ofIndexer);
-    this.exploredOrders = addSource('explored-orders', ofMain);
-    this.activity = addSource('activity', ofMain);
-    this.pastSales = addSource('past-sales', ofIndexer);
-    this.activityLog = addSource('activity-log', { db: main, deadlines: PRIMARY_DEADLINES });
-    this.lastBuyerFloors = new LastBuyerFloors(addSource('last-good-floors', { db: main }), clock);
-    this.rates = new DollarRates(addSource('rates', ofMain), clock);
+    this.primary = addSource('primary', main, PRIMARY_DEADLINES);
+    this.orderBook = addSource('order-book', main);
+    this.mirror = addSource('indexer-mirror', indexer);
+    this.stats = addSource('collection-stats', indexer);
+    this.analytics = addSource('analytics', indexer);
+    this.askFloors = addSource('ask-floors', indexer);
+    this.volumes = addSource('volumes', indexer);
+    this.ranking = addSource('ranking', indexer);
+    this.sales = addSource('sales', indexer);
+    this.tokenOverlay = addSource('token-overlay', indexer);
+    this.buyerFloor = addSource('buyer-floor', indexer);
+    this.holders = addSource('holders', indexer);
+    this.history = addSource('history', indexer);
+    this.tokenLists = addSource('token-lists', indexer);
+    this.tokenBatches = addSource('token-batches', indexer);
+    this.wallets = addSource('wallets', indexer);
+    this.searches = addSource('searches', indexer);
+    this.exploredOrders = addSource('explored-orders', main);
+    this.activity = addSource('activity', main);
+    this.pastSales = addSource('past-sales', indexer);
+    this.activityLog = addSource('activity-log', main, PRIMARY_DEADLINES);
+    this.lastBuyerFloors = new LastBuyerFloors(addSource('last-good-floors', main), clock);
+    this.rates = new DollarRates(addSource('rates', main), clock);
     this.recentViews = new RecentViews(main, clock);
   }
 

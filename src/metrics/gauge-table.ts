@@ -22,16 +22,6 @@ const DEFINITIONS = {
     help: 'Longest time in the last minute from the entry of an event into the activity log until the event was sent on a connection of the stream.',
     labels: [],
   },
-  mercat_replica_used: { help: '1 while a replica serves public reads, 0 while it is left out.', labels: ['name'] },
-  mercat_replica_lag_max_seconds: {
-    help: 'Upper bound of the time by which a replica is behind its primary.',
-    labels: ['name'],
-  },
-  mercat_replica_reads_total: { help: 'Statements that were sent to a replica.', labels: ['name'] },
-  mercat_replica_repeated_reads_total: {
-    help: 'Statements that failed on a replica and were repeated on its primary.',
-    labels: ['name'],
-  },
   mercat_database_writes_failing: {
     help: '1 while writes to a database fail, although reads may succeed: until a write works again.',
     labels: ['name'],

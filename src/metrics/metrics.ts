@@ -6,7 +6,6 @@ import { Registry } from 'prom-client';
 import type { LastBackup } from '../database/backup/record.ts';
 import { findLastBackup } from '../database/backup/record.ts';
 import type { Database } from '../database/port.ts';
-import type { ReplicaSet } from '../database/replicas/replica-set.ts';
 import type { StreamCounts } from '../explore/stream/status.ts';
 import type { RejectionCounts } from '../http/rejection-counts.ts';
 import type { ResponseCache } from '../http/response-cache.ts';
@@ -25,7 +24,6 @@ import { setChainMetrics, setSaleMetrics, setTaskMetrics } from './task-metrics.
 export type MetricsSources = {
   main: Database;
   indexer: Database;
-  replicas: readonly Pick<ReplicaSet, 'status' | 'pools'>[];
   market: Pick<Market, 'sourceStates'>;
   serviceName: string;
   version: string;
@@ -106,7 +104,6 @@ export class Metrics {
     gauges.set('target_info', { service_name: serviceName, service_version: version }, 1);
     this.#setPools(gauges);
     this.#setWrites(gauges);
-    this.#setReplicas(gauges);
     this.#setBreakers(gauges);
     this.#setHttp(gauges);
     this.#runtime.set(gauges);
@@ -128,9 +125,8 @@ export class Metrics {
   }
 
   #setPools(gauges: GaugeTable): void {
-    const { main, indexer, replicas, http } = this.#sources;
-    const primaries = new Set([main, indexer, http?.store ?? main]);
-    for (const db of [...primaries, ...replicas.flatMap((set) => set.pools())]) {
+    const { main, indexer, http } = this.#sources;
+    for (const db of new Set([main, indexer, http?.store ?? main])) {
       const { max, open, idle, waiting } = db.pool();
       const pool = { db_client_connection_pool_name: db.name };
       gauges.set('db_client_connection_max', pool, max);
@@ -143,15 +139,6 @@ export class Metrics {
   #setWrites(gauges: GaugeTable): void {
     for (const { name, writes } of new Set([this.#sources.main, this.#sources.indexer]))
       gauges.set('mercat_database_writes_failing', { name }, writes.failure ? 1 : 0);
-  }
-
-  #setReplicas(gauges: GaugeTable): void {
-    for (const { name, leftOut, lagMs, reads, repeated } of this.#sources.replicas.flatMap((set) => set.status())) {
-      gauges.set('mercat_replica_used', { name }, leftOut === null ? 1 : 0);
-      if (lagMs !== null) gauges.set('mercat_replica_lag_max_seconds', { name }, lagMs / 1_000);
-      gauges.set('mercat_replica_reads_total', { name }, reads);
-      gauges.set('mercat_replica_repeated_reads_total', { name }, repeated);
-    }
   }
 
   #setBreakers(gauges: GaugeTable): void {

@@ -3,11 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { createLog } from '../../src/core/log.ts';
-import { OperatorError } from '../../src/core/errors.ts';
 import { findCluster, useOneConnection } from '../../src/database/citus.ts';
 import { applyMigration, migrate } from '../../src/database/migrate.ts';
-import { openReplicas } from '../../src/database/open.ts';
 import type { AssetId } from '../../src/core/address.ts';
 import type { Database, Queryable } from '../../src/database/port.ts';
 import { createDatabase } from '../../src/database/port.ts';
@@ -62,25 +59,6 @@ describe('the schema on a cluster', { skip: citusSkip() }, () => {
     assert.equal(new Set(distributed.map((table) => table['place'])).size, 1);
     const found = await findCluster(database, 'indexer');
     assert.deepEqual([found?.nodes.length, found?.inactive, found?.local], [2, [], []]);
-  });
-
-  test('the start fails if INDEXER_DATABASE_REPLICA_URLS is set', async () => {
-    const url = await theCluster().createDatabase();
-    await using database = open(url);
-    const settings = {
-      dataDir: '',
-      databaseUrl: null,
-      indexerDatabaseUrl: url,
-      databaseReplicaUrls: [],
-      indexerDatabaseReplicaUrls: [url],
-      replicaMaxLagMs: 1_000,
-    };
-    await assert.rejects(
-      openReplicas(settings, createLog('silent'), { primaries: { main: database, indexer: database } }),
-      new OperatorError(
-        'indexer-replica-1 of INDEXER_DATABASE_REPLICA_URLS leads to a node of a Citus cluster, whose replicas Mercat does not read: remove the setting',
-      ),
-    );
   });
 
   test('the statements of a read of one collection are sent to one shard', async () => {

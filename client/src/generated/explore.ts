@@ -391,7 +391,7 @@ export type ListMarketCollectionsResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -405,7 +405,7 @@ export type GetMarketCollectionResult = {
   data: MarketCollection;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -433,7 +433,7 @@ export type ListTokensResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -445,7 +445,7 @@ export type ReadTokensResult = {
   data: (Token | null)[];
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -467,7 +467,7 @@ export type ListWalletTokensResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -489,7 +489,7 @@ export type ListWalletListingsResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -503,7 +503,7 @@ export type GetOrderResult = {
   data: Order;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -517,7 +517,7 @@ export type GetProvenanceResult = {
   data: Provenance;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -538,7 +538,7 @@ export type GetHistoryResult = {
   data: HistoryPoint[];
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -552,7 +552,7 @@ export type GetHoldersResult = {
   data: Holders;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -572,7 +572,7 @@ export type ListTraitsResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -598,7 +598,7 @@ export type ListActivityResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -626,7 +626,7 @@ export type ListWalletActivityResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };
@@ -646,7 +646,7 @@ export type SearchMarketResult = {
   pagination: Pagination;
   /** About the response. */
   meta: {
-    /** The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards. */
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
     offset: string | null;
   };
 };

@@ -20,10 +20,7 @@ import { findLastBackup } from '../../database/backup/record.ts';
 import type { Cluster } from '../../database/citus.ts';
 import { findCluster, isReachable, listWorkers } from '../../database/citus.ts';
 import type { Schema } from '../../database/migrate.ts';
-import type { Databases } from '../../database/open.ts';
-import type { ReplicaStatus } from '../../database/replicas/replica-set.ts';
-import { TIMELINE_HIDDEN } from '../../database/replicas/replica-set.ts';
-import { openDatabases, openReplicas } from '../../database/open.ts';
+import { openDatabases } from '../../database/open.ts';
 import { listUnrecordedCollections } from '../../market/queries/unrecorded-collections.ts';
 import { SecretKeys } from '../../core/secret-keys.ts';
 import { OperatorError, describeError } from '../../core/errors.ts';
@@ -144,10 +141,7 @@ async function checkDatabases(
     const isReadable = indexer.every(({ level }) => level === 'ok');
     if (isReadable) {
       const cluster = await findCluster(opened.indexer, 'indexer');
-      if (cluster) {
-        const hasReplicas = config.indexerDatabaseReplicaUrls.length > 0;
-        indexer.push(judgeCluster(cluster, { hasReplicas, unreachable: await listUnreachable(opened.indexer) }));
-      }
+      if (cluster) indexer.push(judgeCluster(cluster, await listUnreachable(opened.indexer)));
     }
     const hasAllRows = isReadable && indexer.every(({ level }) => level !== 'fail');
     const unrecorded = hasAllRows ? judgeUnrecorded(await listUnrecordedCollections(opened.indexer)) : [];
@@ -157,10 +151,9 @@ async function checkDatabases(
     const rereads = isPrimaryReadable ? await readRereads(opened.main) : [];
     const waiting = judgeRereads(rereads, { outside: await outside, now: systemClock() });
     const backup = isPrimaryReadable ? [judgeBackup(await findLastBackup(opened.main))] : [];
-    const replicas = await checkReplicas(config, opened);
     const clients = await checkClients(config, signal);
     const stored = [...unrecorded, ...secrets, ...waiting, ...backup];
-    return [...primary, ...indexer, ...writes, ...replicas, ...stored, ...clients];
+    return [...primary, ...indexer, ...writes, ...stored, ...clients];
   } finally {
     await opened.close();
   }
@@ -176,45 +169,14 @@ async function listUnreachable(indexer: Database): Promise<string[]> {
   return (await Promise.all(found)).flat();
 }
 
-type ClusterContext = { hasReplicas: boolean; unreachable: readonly string[] };
-
-function judgeCluster(
-  { version, nodes, inactive, local }: Cluster,
-  { hasReplicas, unreachable }: ClusterContext,
-): DoctorFinding {
+function judgeCluster({ version, nodes, inactive, local }: Cluster, unreachable: readonly string[]): DoctorFinding {
   const name = 'indexer database: Citus';
-  if (hasReplicas) {
-    return fail(name, 'replicas of a coordinator are not supported', 'remove INDEXER_DATABASE_REPLICA_URLS');
-  }
   if (unreachable.length > 0) {
     return fail(name, `workers that do not respond to the coordinator: ${unreachable.join(', ')}`, 'start them');
   }
   if (local.length > 0) return warn(name, `tables that are not distributed: ${local.join(', ')}`, 'run mercat migrate');
   if (inactive.length > 0) return warn(name, `inactive nodes: ${inactive.join(', ')}`, 'see citus_activate_node');
   return ok(name, `version ${version}, the tables are distributed over ${nodes.join(', ')}`);
-}
-
-const REPLICAS_CORRECTION =
-  'each URL must name one server that is a replica: see DATABASE_REPLICA_URLS in docs/settings.md, and docs/scaling.md';
-
-/** Checks each replica once. A replica that is not used at the time of this check can be used again later. */
-async function checkReplicas(config: Config, primaries: Pick<Databases, 'main' | 'indexer'>): Promise<DoctorFinding[]> {
-  const opened = await openReplicas(config, createLog('silent'), { primaries }).catch((error: unknown) =>
-    describeError(error),
-  );
-  if (typeof opened === 'string') return [fail('replicas', opened, REPLICAS_CORRECTION)];
-  try {
-    return opened.sets.flatMap((set) => set.status()).map(judgeReplica);
-  } finally {
-    await opened.close();
-  }
-}
-
-function judgeReplica({ name, leftOut, lagMs, isTimelineHidden }: ReplicaStatus): DoctorFinding {
-  if (leftOut !== null) return warn(name, `public reads do not use this replica: ${leftOut}`, REPLICAS_CORRECTION);
-  return isTimelineHidden
-    ? warn(name, TIMELINE_HIDDEN, 'GRANT pg_read_all_stats to the role of the service')
-    : ok(name, `it serves public reads, at most ${Math.round(lagMs ?? 0)} ms behind`);
 }
 
 /** Checks the embedded database through the running server, because only one process can open it. */

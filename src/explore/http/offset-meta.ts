@@ -3,7 +3,6 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { readNotBefore, readsCoveredUntil } from '../../database/replicas/read-scope.ts';
 import type { CachedResponse, ResponseContent } from '../../http/cached-response.ts';
 import { createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
@@ -14,30 +13,18 @@ import type { ExploreContext } from './context.ts';
 
 export type OffsetMeta = { offset: string | null };
 
-type OffsetSource = {
-  stream: { feed: Pick<ExploreContext['stream']['feed'], 'offsetAt'> };
-  market: Pick<ExploreContext['market'], 'hasReplicas'>;
-};
+type OffsetSource = { stream: { feed: Pick<ExploreContext['stream']['feed'], 'offset'> } };
 
 /**
- * If the service reads from replicas, a response has the newest offset that the feed had read this long ago. Replicas usually have every
- * change up to this offset. With a newer offset, the service would have to read the primary after each change.
- */
-const REPLICATED_OFFSET_AGE_MS = 500;
-
-/**
- * Reads data, and returns it with an offset. The data includes every change up to the offset, and may include newer changes: the offset is
- * determined first, and the data is then read from the primary or from replicas that have everything up to the offset. The offset is null
- * if the replica that was read did not have every change up to the offset. This is possible after the loss of the primary.
+ * Reads data, and returns it with an offset. The data includes every change up to the offset, and may include newer changes, because the
+ * offset is determined first.
  */
 export async function withMeta<T>(
-  { stream, market }: OffsetSource,
+  { stream }: OffsetSource,
   read: () => Promise<T>,
 ): Promise<{ content: T; meta: OffsetMeta }> {
-  const ageMs = market.hasReplicas ? REPLICATED_OFFSET_AGE_MS : 0;
-  const { offset, readAt } = stream.feed.offsetAt(performance.now() - ageMs);
-  const content = await readNotBefore(readAt, read);
-  return { content, meta: { offset: readsCoveredUntil() > readAt ? offset : null } };
+  const { offset } = stream.feed;
+  return { content: await read(), meta: { offset } };
 }
 
 const members = {
@@ -45,7 +32,7 @@ const members = {
     {
       offset: typeOrNull<string>(
         'string',
-        'The offset in the stream that the response reflects; null while the activity log cannot be read, or when the data may lack events before the offset. Follow the stream from this offset to learn what changes afterwards.',
+        'The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards.',
         { examples: [toOffset(42)] },
       ),
     },

@@ -3,7 +3,6 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { ServiceError } from '../../core/errors.ts';
-import { readFromReplicas } from '../../database/replicas/read-scope.ts';
 import { toListedImage, toServedImage } from '../../core/image-url.ts';
 import { isJsonObject } from '../../core/json-text.ts';
 import { CORS_HEADERS } from '../../http/cached-response.ts';
@@ -87,7 +86,7 @@ export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreCo
       const {
         content: [{ tokens }, prices],
         meta,
-      } = await readFromReplicas(Number.NEGATIVE_INFINITY, () => withMeta(context, readBatch));
+      } = await withMeta(context, readBatch);
       void reply.headers({ ...CORS_HEADERS, 'cache-control': 'no-store' });
       const toImage = wanted.length === 1 ? toServedImage : toListedImage;
       const rows = tokens.map((token) =>

@@ -30,8 +30,6 @@ const POLL_MS = 500;
 const RETRY_JITTER = 0.5;
 /** How many of the newest events stay in memory when older ones are dropped. They are dropped when more than twice this many are in memory. */
 const TAIL_SIZE = 1_000;
-/** The most entries of `#readings`. */
-const READINGS_MAX = 64;
 /** The most older pages that are kept in memory. */
 const PAGES_MAX = 20;
 /** An older page is read again after this time, because events of a collection that was removed meanwhile must no longer be sent. */
@@ -54,8 +52,6 @@ export class ActivityFeed {
   #tailStart = 0;
   /** The state of the log at the latest read. Null until the first read. */
   #state: { oldest: number; newest: number } | null = null;
-  /** The newest positions that were read, each with the time at which it was read first, by `performance.now()`. */
-  #readings: { position: number; at: number }[] = [];
   #isReadable = false;
   #isHinted = false;
   #isStopped = false;
@@ -71,17 +67,6 @@ export class ActivityFeed {
    */
   get offset(): string | null {
     return this.#isReadable && this.#state ? toOffset(this.#state.newest) : null;
-  }
-
-  /**
-   * Returns the newest offset that this process had read at `time`. If the process remembers no read before `time`, returns the oldest offset
-   * that it remembers. `readAt` is the time when the offset was first read, by `performance.now()`. Data that includes everything committed
-   * before `readAt` is at least as new as the offset.
-   */
-  offsetAt(time: number): { offset: string | null; readAt: number } {
-    const reading = this.#readings.findLast(({ at }) => at <= time) ?? this.#readings[0];
-    if (!this.#isReadable || !reading) return { offset: null, readAt: Number.NEGATIVE_INFINITY };
-    return { offset: toOffset(reading.position), readAt: reading.at };
   }
 
   /** The position up to which the log was read. Throws `unavailable` if it was never read. */
@@ -227,15 +212,9 @@ export class ActivityFeed {
     const isMore = entries.length === PAGE_SIZE;
     const reached = isMore ? (entries.at(-1)?.position ?? newest) : newest;
     this.#state = { oldest, newest: reached };
-    if (!before || reached > before.newest) this.#noteReading(reached);
     if (!before) this.#tailStart = reached;
     else if (reached > before.newest) this.#append(entries);
     return isMore;
-  }
-
-  #noteReading(position: number): void {
-    this.#readings.push({ position, at: performance.now() });
-    if (this.#readings.length > READINGS_MAX) this.#readings.shift();
   }
 
   #append(entries: readonly StreamEntry[]): void {
@@ -258,8 +237,6 @@ export class ActivityFeed {
     this.#tailStart = state.newest;
     this.#pages.clear();
     this.#state = state;
-    this.#readings = [];
-    this.#noteReading(state.newest);
     for (const listener of this.#resetListeners) listener();
   }
 }

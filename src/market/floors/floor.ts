@@ -4,7 +4,6 @@
 import type { Chain } from '../../core/chains.ts';
 import type { Collection } from '../../core/collection.ts';
 import { ServiceError } from '../../core/errors.ts';
-import { readsCoveredUntil } from '../../database/replicas/read-scope.ts';
 import type { Books } from './books.ts';
 import { lowestOf, readBooks } from './books.ts';
 import { readFloorFacts, toFloorFigures } from './floor-reads.ts';
@@ -31,11 +30,7 @@ export async function readFloor(market: Market, id: string): Promise<Floor> {
   const facts = await readFloorFacts(market, [collection], market.buyerFloor);
   const { floor, buyerFloor } = toFloorFigures(facts, collection, market.clock());
   const present = toPresentFloors(facts.books.get(collection.id));
-  if (present && chain.keepsBuyerFloor) {
-    // The floor may have been read from a replica, so it is stored with the age of the data.
-    const ageMs = Math.max(0, performance.now() - readsCoveredUntil());
-    market.lastBuyerFloors.note(collection.id, present.floors, ageMs);
-  }
+  if (present && chain.keepsBuyerFloor) market.lastBuyerFloors.note(collection.id, present.floors);
   return {
     collection,
     chain,

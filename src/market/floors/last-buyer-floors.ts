@@ -39,10 +39,9 @@ export class LastBuyerFloors {
 
   /**
    * Stores the buyer floor, and the ask floor of the same moment. The caller does not wait for the write. `floors` is null for a collection
-   * without listings. `ageMs`: the age of the data from which the floors were read. It is above zero if they were read from a replica whose
-   * data is older than the primary's.
+   * without listings.
    */
-  note(collectionId: string, floors: PresentFloors | null, ageMs: number): void {
+  note(collectionId: string, floors: PresentFloors | null): void {
     const now = this.#clock();
     const last = this.#written.get(collectionId);
     const isSame = last?.floors?.total === floors?.total && last?.floors?.ask === floors?.ask;
@@ -50,7 +49,7 @@ export class LastBuyerFloors {
     if (last && isSame && now >= last.at && now - last.at < REWRITE_MS) return;
     if (this.#written.size >= COLLECTIONS_MAX) this.#written.clear();
     this.#written.set(collectionId, { floors, at: now });
-    const write = this.#write(collectionId, floors, now - ageMs).finally(() => this.#writes.delete(write));
+    const write = this.#write(collectionId, floors, now).finally(() => this.#writes.delete(write));
     this.#writes.add(write);
   }
 

@@ -322,7 +322,7 @@ forEachMarket('floor', { settings }, (market) => {
     t.after(() => source.close());
     const floors = new LastBuyerFloors(source, clock);
     const note = async () => {
-      floors.note(subject.id, { ask: 4n, total: 5n }, 0);
+      floors.note(subject.id, { ask: 4n, total: 5n });
       await floors.settled();
     };
     await note();

@@ -16,8 +16,6 @@ export const NOT_ON_CITUS: Readonly<Record<string, string>> = {
   'test/market/cold-plans.test.ts': 'the plan of a coordinator does not show the plans of the workers',
   'test/intake/rows-read.test.ts': 'a coordinator does not count the rows that the workers read',
   'test/degradation/embedded-load.test.ts': 'its subject is the embedded database',
-  'test/end-to-end/replicas.test.ts': 'replicas of a coordinator are not supported',
-  'test/degradation/replicas.test.ts': 'replicas of a coordinator are not supported',
 };
 
 /** The paths of the test files, relative to the working directory, which must be the root of the repository. */
