@@ -1,4 +1,4 @@
-// Compares one serving process with two (`mercat serve --workers 2`) on PostgreSQL. If the load generator runs on the same cores, the
+// Compares one serving process with two (`mercat serve --workers 2`) on PostgreSQL with Redis. If the load generator runs on the same cores, the
 // requests per second say little about the service. So the benchmark also compares the CPU time that all processes of the service need for
 // one request. The gain that two free cores would bring is twice the CPU time with one process, divided by the CPU time with two processes.
 
@@ -15,6 +15,7 @@ import {
   listChildren,
   startPostgres,
 } from '../test/support/engines/postgres-server.ts';
+import { canStartRedis, startRedis } from '../test/support/engines/redis-server.ts';
 import { readServiceUrl, stopProgram } from './child-program.ts';
 import { cpuMs, median, spread } from './measure.ts';
 import { listedCollection, toChunks } from './records.ts';
@@ -42,14 +43,16 @@ type Measured = { perSecond: number; cpuMicros: number };
 type Service = { measure(): Promise<Measured>; stop(): Promise<void> };
 
 export async function benchWorkers(): Promise<void> {
-  if (!canRunPostgres()) {
-    recordUnmeasured('workers', 'needs PostgreSQL on this machine');
+  if (!canRunPostgres() || !canStartRedis()) {
+    recordUnmeasured('workers', 'needs PostgreSQL and Redis on this machine');
     return;
   }
   const server = await startPostgres();
+  const redis = await startRedis();
   const services: Service[] = [];
   try {
-    for (const processes of [1, 2]) services.push(await start(server.url, processes));
+    for (const processes of [1, 2])
+      services.push(await start({ serverUrl: server.url, redisUrl: redis.url, processes }));
     const [one, two] = services;
     if (!one || !two) return;
     const rounds: [Measured, Measured][] = [];
@@ -59,6 +62,7 @@ export async function benchWorkers(): Promise<void> {
     report(rounds);
   } finally {
     await Promise.all(services.map((service) => service.stop()));
+    await redis.discard();
     await server.discard();
   }
 }
@@ -90,10 +94,13 @@ function report(rounds: readonly [Measured, Measured][]): void {
   });
 }
 
-async function start(serverUrl: string, processes: number): Promise<Service> {
+type Started = { serverUrl: string; redisUrl: string; processes: number };
+
+async function start({ serverUrl, redisUrl, processes }: Started): Promise<Service> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'mercat-bench-'));
   const settings = { PRICE_SOURCES: 'none', LOG_LEVEL: 'error', DATA_DIR: dir, PORT: '0', TRUST_PROXY: 'true' };
-  const env = { ...process.env, ...settings, DATABASE_URL: await createTestDatabase(serverUrl) };
+  const databaseUrl = await createTestDatabase(serverUrl);
+  const env = { ...process.env, ...settings, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
   const child = spawn(process.execPath, [PROGRAM, 'serve', '--no-workers', '--workers', String(processes)], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -253,7 +253,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '',
     form: 'host:port, [IPv6]:port, or the path of a Unix socket with a slash in it',
     meaning:
-      'The address on which Prometheus metrics are served at `/metrics`, without a key. Empty: no metrics are served.',
+      'The address on which Prometheus metrics are served at `/metrics`, without a key. Each further process of `WORKERS` has the next port. Empty: no metrics are served.',
     parse: parseMetricsAddress,
   },
   shutdownGraceMs: {
@@ -269,7 +269,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: '1',
     form: `an integer from 1 to ${SERVING_PROCESSES_MAX}, or auto`,
     meaning:
-      'How many processes serve requests behind the port (docs/scaling.md). `auto`: one for each core. More than one needs PostgreSQL.',
+      'How many processes serve requests behind the port (docs/scaling.md). `auto`: one for each core. More than one needs PostgreSQL and `REDIS_URL`.',
     parse: (text) => (text === 'auto' ? text : parseInteger(text, 1, SERVING_PROCESSES_MAX)),
   },
 };

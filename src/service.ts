@@ -28,7 +28,7 @@ import { createActivityFeed } from './explore/http/stream/feed.ts';
 import { Subscriptions } from './explore/http/stream/subscriptions.ts';
 import { createStreamStatus } from './explore/stream/status.ts';
 import { ResponseCache, cacheBytesFor } from './http/response-cache.ts';
-import type { MetricsSources, ProcessMetrics } from './metrics/metrics.ts';
+import type { MetricsSources } from './metrics/metrics.ts';
 import type { MetricsServer } from './metrics/metrics-server.ts';
 import type { Membership } from './processes/membership.ts';
 import type { RequestObserver } from './server/request-observer.ts';
@@ -52,6 +52,8 @@ import { removeCollections } from './market/remove-collections.ts';
 import { importRecords } from './intake/import.ts';
 import { createImportOperations } from './intake/operations.ts';
 import type { Log } from './core/log.ts';
+import type { MetricsAddress } from './core/metrics-address.ts';
+import { toAddressOf } from './core/metrics-address.ts';
 import { isDoneWithin } from './resilience/deadline.ts';
 import type { RedisWindows } from './server/rate-limit/redis-windows.ts';
 import { KEY_USES_PERIOD_MS, KeyVerifier } from './shop/keys/key-verifier.ts';
@@ -218,7 +220,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   });
   const nudge = () => (membership && !membership.isFirst ? membership.nudgeWebhooks() : workers.nudge());
   const rejections = new RejectionCounts();
-  const { stream, status: streamStatus } = startStream(context, { rejections, membership }, frontClosers);
+  const { stream, status: streamStatus } = startStream(context, rejections, frontClosers);
   const proxies = new UncountedProxies(config.trustProxy);
   const readStatus = createStatusReader(
     [
@@ -287,7 +289,6 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
       windows,
       secret: await findOrInsertSecret(databases.main, 'rate-limits', secretKeys),
     },
-    ...(membership && { createNodeLimiter: (limits, clocks) => membership.createLimiter(limits, clocks) }),
     clock,
     monotonic: options.monotonic ?? (() => performance.now()),
     log,
@@ -302,11 +303,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
     const operations = { ...createOperations(context, workers), ...backups.operations, status: readStatus };
     await addresses.local.serve({ intake: { ...intake, market }, operations });
   }
-  membership?.setParts({
-    streamCounts: () => stream.counts,
-    nudgeWebhooks: workers.nudge,
-    readMetrics: metrics.readForMerge,
-  });
+  membership?.onNudge(workers.nudge);
   workers.start();
   health.serve();
   closers.push(async () => health.drain());
@@ -330,14 +327,14 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
 type Addresses = { local: LocalServer | null; metrics: MetricsServer | null };
 
 /**
- * Binds the local socket and the address of the metrics, as far as this process serves them. Several serving processes have one local socket,
- * and their supervisor serves the metrics. Throws OperatorError if the process cannot listen on an address.
+ * Binds the local socket and the address of the metrics. Several serving processes have one local socket, and each has an address of its own
+ * for metrics. Throws OperatorError if the process cannot listen on an address.
  */
 async function bindAddresses(
   { config, log, membership = null }: Pick<ServiceOptions, 'config' | 'log' | 'membership'>,
   closers: Closer[],
 ): Promise<Addresses> {
-  const metrics = membership === null ? await bindMetrics(config, log, closers) : null;
+  const metrics = await bindMetrics(toAddressOf(config.metricsAddress, membership?.start.number ?? 1), log, closers);
   if (!(membership?.isFirst ?? true)) return { metrics, local: null };
   const local = await startLocalServer(socketPathOf(config.dataDir), log);
   if (local) closers.push(() => local.close());
@@ -345,10 +342,10 @@ async function bindAddresses(
 }
 
 /** Null if the settings name no address for metrics. */
-async function bindMetrics({ metricsAddress }: Config, log: Log, closers: Closer[]): Promise<MetricsServer | null> {
-  if (metricsAddress === null) return null;
+async function bindMetrics(address: MetricsAddress | null, log: Log, closers: Closer[]): Promise<MetricsServer | null> {
+  if (address === null) return null;
   const { startMetricsServer } = await import('./metrics/metrics-server.ts');
-  const server = await startMetricsServer(metricsAddress, log);
+  const server = await startMetricsServer(address, log);
   closers.push(() => server.close());
   return server;
 }
@@ -356,7 +353,7 @@ async function bindMetrics({ metricsAddress }: Config, log: Log, closers: Closer
 /** Starts the change stream: the reader of the activity log, the subscriptions of clients, and the receiver of notices from the primary. */
 function startStream(
   context: ServiceContext,
-  { rejections, membership }: { rejections: RejectionCounts; membership: Membership | null },
+  rejections: RejectionCounts,
   closers: Closer[],
 ): { stream: Subscriptions; status: StatusProvider } {
   const { config, clock, random, log } = context;
@@ -365,14 +362,7 @@ function startStream(
     connectionsMax: config.streamConnectionsMax,
     connectionsPerClient: config.streamConnectionsPerClient,
   };
-  const stream = new Subscriptions({
-    feed,
-    clock,
-    random,
-    rejections,
-    limits,
-    ...(membership && { places: membership.createPlaces(limits) }),
-  });
+  const stream = new Subscriptions({ feed, clock, random, rejections, limits });
   const notifications =
     config.databaseUrl === null
       ? null
@@ -394,9 +384,8 @@ function startStream(
     stream.close();
     await Promise.all([feed.stop(), notifications?.close()]);
   });
-  const counts = () => membership?.readStreamCounts() ?? stream.counts;
   const isListening = () => notifications && notifications.isListening;
-  return { stream, status: createStreamStatus(feed, { counts, isListening }) };
+  return { stream, status: createStreamStatus(feed, { counts: () => stream.counts, isListening }) };
 }
 
 function warnOfFewDescriptors(log: Log): void {
@@ -491,7 +480,6 @@ async function openMetrics(
     server: MetricsServer | null;
   },
 ): Promise<OpenedMetrics> {
-  const { config } = context;
   const observers: RequestObserver[] = [];
   const closers: Closer[] = [];
   const create = async () => {
@@ -502,25 +490,15 @@ async function openMetrics(
     closers.push(async () => metrics.close());
     return metrics;
   };
-  let readForMerge: OpenedMetrics['readForMerge'] = null;
-  if (config.metricsAddress !== null) {
-    const metrics = await create();
-    readForMerge = (isComplete) => metrics.readForMerge(isComplete);
-    if (server) {
-      server.serve(metrics);
-      closers.push(() => server.close());
-    }
+  if (server) {
+    server.serve(await create());
+    closers.push(() => server.close());
   }
   if (telemetry?.exportsMetrics) telemetry.exportMetrics(await create());
-  return { observers, readForMerge, close: () => Promise.all(closers.map((close) => close())) };
+  return { observers, close: () => Promise.all(closers.map((close) => close())) };
 }
 
-/** `readForMerge` reads the metrics of this process for its supervisor. It is null if no metrics are served. */
-type OpenedMetrics = {
-  observers: RequestObserver[];
-  readForMerge: ((isComplete: boolean) => Promise<ProcessMetrics>) | null;
-  close: Closer;
-};
+type OpenedMetrics = { observers: RequestObserver[]; close: Closer };
 
 export type Workers = {
   /** Begins to run tasks and to send webhooks, unless this process does not drive them. */

@@ -6,13 +6,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config, ConfigOverrides } from '../config.ts';
 import { createLog } from '../core/log.ts';
-import type { Log } from '../core/log.ts';
 import { systemRandom } from '../core/random.ts';
-import type { MetricsServer } from '../metrics/metrics-server.ts';
-import type { MergedMetrics } from '../processes/merged-metrics.ts';
 import { Supervisor } from '../processes/supervisor.ts';
 import { requireFreePort } from '../server/starting-server.ts';
-import { readOncePerSecond } from '../server/recent-read.ts';
 import type { CommandIo } from './command.ts';
 import { describeService } from './describe-service.ts';
 
@@ -32,8 +28,6 @@ export async function serveInProcesses(config: Config, options: Options, { stdou
   const log = createLog(config.logLevel, undefined, { process: 'supervisor' });
   // The processes share the port, so none of them would notice that another service already uses the port.
   const port = await requireFreePort(config);
-  const metricsServer = await bindMetrics(config, log);
-  let metrics: MergedMetrics | null = null;
   let supervisor: Supervisor | null = null;
   try {
     supervisor = await Supervisor.start({
@@ -47,7 +41,6 @@ export async function serveInProcesses(config: Config, options: Options, { stdou
       signal,
     });
     if (signal.aborted) return;
-    if (metricsServer) metrics = await serveMetrics(metricsServer, supervisor);
     stdout.write(
       describeService({ ...supervisor.started, sampleRecords: 0 }, { dataDir: null, hasSample: false, processes }),
     );
@@ -55,8 +48,6 @@ export async function serveInProcesses(config: Config, options: Options, { stdou
   } finally {
     // If the signal arrives before all processes serve, the processes that already serve still get the grace period.
     await supervisor?.stop(graceMs());
-    metrics?.close();
-    await metricsServer?.close();
   }
 }
 
@@ -66,19 +57,4 @@ export async function serveInProcesses(config: Config, options: Options, { stdou
  */
 function toParent(directory: string | undefined): string | null {
   return directory === undefined ? null : path.dirname(directory);
-}
-
-/** Null if the settings name no address for metrics. Throws OperatorError if the supervisor cannot listen on the address. */
-async function bindMetrics({ metricsAddress }: Config, log: Log): Promise<MetricsServer | null> {
-  if (metricsAddress === null) return null;
-  const { startMetricsServer } = await import('../metrics/metrics-server.ts');
-  return startMetricsServer(metricsAddress, log);
-}
-
-/** Serves the metrics of all processes together. */
-async function serveMetrics(server: MetricsServer, supervisor: Supervisor): Promise<MergedMetrics> {
-  const { MergedMetrics } = await import('../processes/merged-metrics.ts');
-  const metrics = new MergedMetrics(supervisor);
-  server.serve({ text: readOncePerSecond(() => metrics.text()), contentType: metrics.contentType });
-  return metrics;
 }

@@ -28,7 +28,7 @@ export const defineServe: DefineCommand = (serve, io) => {
     .option('--host <host>', 'address to listen on (setting HOST, default 127.0.0.1)')
     .option(
       '--workers <number>',
-      'how many processes serve requests (setting WORKERS, default 1; auto: one for each core)',
+      'how many processes serve requests, with PostgreSQL and Redis (setting WORKERS, default 1; auto: one for each core)',
     )
     .option('--no-workers', 'do not run the tasks, because another process runs them (mercat work)')
     .option('--no-sample', 'do not load the sample marketplace')
@@ -74,15 +74,24 @@ async function runServer({ overrides, tasks, sample }: Options, io: CommandIo): 
   }
 }
 
-/** How many processes serve. Throws OperatorError if several processes would have to open the embedded database. */
-function processesOf({ servingProcesses, databaseUrl }: Config): number {
-  if (servingProcesses === 'auto') return databaseUrl === null ? 1 : availableParallelism();
-  if (servingProcesses > 1 && databaseUrl === null) {
+/** How many processes serve. Throws OperatorError if several processes lack a database or a counter of rate limits that they can share. */
+function processesOf({ servingProcesses, databaseUrl, redisUrl }: Config): number {
+  const processes = servingProcesses === 'auto' ? availableParallelism() : servingProcesses;
+  if (processes === 1) return processes;
+  if (databaseUrl === null) {
+    if (servingProcesses === 'auto') return 1;
     throw new OperatorError(
-      `${servingProcesses} serving processes need PostgreSQL, because only one process can open the embedded database: ` +
+      `${processes} serving processes need PostgreSQL, because only one process can open the embedded database: ` +
         'set DATABASE_URL, or leave out --workers and WORKERS',
       { exitCode: 2 },
     );
   }
-  return servingProcesses;
+  if (redisUrl === null) {
+    throw new OperatorError(
+      `${processes} serving processes need Redis, because each would allow every client the complete rate limits: ` +
+        'set REDIS_URL, or leave out --workers and WORKERS',
+      { exitCode: 2 },
+    );
+  }
+  return processes;
 }

@@ -11,7 +11,7 @@ import { saveCompiledCode } from './compiled-code.ts';
 // decides when the process stops.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
-// Without the supervisor, nothing counts the requests of all processes for the rate limits. So this process ends with the supervisor.
+// Without the supervisor, nothing would stop this process. So it ends with the supervisor.
 process.on('disconnect', () => process.exit());
 
 const stopping = Promise.withResolvers<number>();

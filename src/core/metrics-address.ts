@@ -14,3 +14,11 @@ export function parseMetricsAddress(text: string): MetricsAddress | null | undef
   const port = parseInteger(portText, 1, 65_535);
   return port === undefined ? undefined : { host: host.replace(/^\[|\]$/g, ''), port };
 }
+
+/** The address of one of several serving processes. The first has the address itself, each further one the next port or a path of its own. */
+export function toAddressOf(address: MetricsAddress | null, process: number): MetricsAddress | null {
+  if (address === null || process === 1) return address;
+  return 'path' in address
+    ? { path: `${address.path}.${process}` }
+    : { host: address.host, port: address.port + process - 1 };
+}

@@ -1,7 +1,6 @@
 // Rate limits. Routes are grouped into buckets. A client may make a fixed number of requests to each bucket in a window of one minute. The
-// window begins with the client's first request to the bucket. `LocalRateLimiter` counts in this process. If several processes
-// serve, the supervisor grants each of them a part of the limit, and `GrantedRateLimiter` (processes/) counts against the part of this process.
-// With Redis, `SharedRateLimiter` (server/rate-limit/) counts in Redis.
+// window begins with the client's first request to the bucket. `LocalRateLimiter` counts in this process. With
+// Redis, `SharedRateLimiter` (server/rate-limit/) counts in Redis.
 
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';

@@ -86,14 +86,6 @@ const DEFINITIONS = {
     labels: [],
   },
   mercat_metrics_section_readable: { help: '0 when the metrics of a section could not be read.', labels: ['section'] },
-  mercat_serving_process_up: {
-    help: '1 while the serving process serves requests and responds to its supervisor.',
-    labels: ['process'],
-  },
-  mercat_serving_process_restarts_total: {
-    help: 'How often the serving process was started again.',
-    labels: ['process'],
-  },
   db_client_connection_count: {
     help: 'Connections of a pool.',
     labels: ['db_client_connection_pool_name', 'db_client_connection_state'],

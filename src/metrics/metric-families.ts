@@ -66,8 +66,6 @@ export const METRIC_CONVENTIONS: Readonly<
   mercat_webhooks_failing: { name: 'mercat.webhooks.failing', unit: '{webhook}' },
   mercat_webhook_failing_deliveries_due: { name: 'mercat.webhook.failing_deliveries.due', unit: '{delivery}' },
   mercat_metrics_section_readable: { name: 'mercat.metrics.section.readable', unit: '' },
-  mercat_serving_process_up: { name: 'mercat.serving_process.up', unit: '' },
-  mercat_serving_process_restarts_total: { name: 'mercat.serving_process.restarts', unit: '{restart}' },
   db_client_connection_count: { name: 'db.client.connection.count', unit: '{connection}', isSum: true },
   db_client_connection_max: { name: 'db.client.connection.max', unit: '{connection}', isSum: true },
   db_client_connection_pending_requests: {

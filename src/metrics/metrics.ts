@@ -1,7 +1,6 @@
 // Collects the metrics of a process, as text for Prometheus or as metric families for OpenTelemetry. Only the durations of requests are
 // recorded here. All other values are read when the metrics are requested, from counters elsewhere and from the databases.
 
-import type { MetricObjectWithValues, MetricValue } from 'prom-client';
 import { Registry } from 'prom-client';
 import type { LastBackup } from '../database/backup/record.ts';
 import { findLastBackup } from '../database/backup/record.ts';
@@ -37,15 +36,6 @@ export type MetricsSources = {
   } | null;
 };
 
-/** A metric with its values, as JSON. */
-export type MetricRecord = MetricObjectWithValues<MetricValue<string>>;
-
-/**
- * The metrics of one of several processes. `own`: the metrics that concern this process only. `shared`: the metrics from the databases,
- * which are the same in all processes.
- */
-export type ProcessMetrics = { own: MetricRecord[]; shared: MetricRecord[] };
-
 /** The deadline for reading the queue of webhook deliveries. If it passes, the metrics of the queue are left out. */
 const DATABASE_TIMEOUT_MS = 2_000;
 
@@ -71,20 +61,6 @@ export class Metrics {
 
   async families(): Promise<MetricFamily[]> {
     return toMetricFamilies(await this.#read());
-  }
-
-  /**
-   * Returns the metrics as JSON, so that they can be merged with the metrics of other processes. `isComplete`: whether to include the
-   * shared metrics.
-   */
-  async readForMerge(isComplete: boolean): Promise<ProcessMetrics> {
-    const [own, shared] = [new GaugeTable(), new GaugeTable()];
-    this.#setOwn(own);
-    if (isComplete) await this.#setShared(shared);
-    const [requests, gauges, sections] = await Promise.all(
-      [this.#registry, own.registry, shared.registry].map((registry) => registry.getMetricsAsJSON()),
-    );
-    return { own: [...(requests ?? []), ...(gauges ?? [])], shared: sections ?? [] };
   }
 
   close(): void {

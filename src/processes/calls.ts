@@ -1,10 +1,6 @@
 // The calls between the supervisor and the serving processes.
 
-import type { PlaceLimits, PlaceResult } from '../explore/stream/places.ts';
-import type { StreamCounts } from '../explore/stream/status.ts';
-import type { ProcessMetrics } from '../metrics/metrics.ts';
 import type { Channel } from './channel.ts';
-import type { WindowPart, WindowRequest } from './granted-windows.ts';
 
 /** What a serving process must know to start. */
 export type ProcessStart = {
@@ -36,34 +32,21 @@ export type ProcessReport = {
   uptimeSeconds: number | null;
 };
 
-/** `stream` is null if the process has not responded in time. */
-export type ProcessAndStream = ProcessReport & { stream: StreamCounts | null };
-
-/** The metrics of a serving process. `restarts` distinguishes it from earlier processes with the same number. */
-export type MetricsOfProcess = { process: number; restarts: number; metrics: ProcessMetrics };
-
 /** The calls that a serving process makes to the supervisor. */
 export type SupervisorCalls = {
   join: { input: null; output: ProcessStart };
   started: { input: StartedProcess; output: null };
   /** The process cannot start, for a reason that the operator can correct. */
   failed: { input: { message: string; exitCode: 1 | 2 }; output: null };
-  takeWindowPart: { input: WindowRequest; output: WindowPart };
-  enterStream: { input: { client: string; limits: PlaceLimits }; output: PlaceResult };
-  leaveStream: { input: string; output: null };
   nudgeWebhooks: { input: null; output: null };
-  readProcesses: { input: null; output: ProcessAndStream[] };
+  readProcesses: { input: null; output: ProcessReport[] };
 };
 
 /** The calls that the supervisor makes to a serving process. */
 export type ProcessCalls = {
-  giveBack: { input: { id: number; key: string }; output: number };
   /** Checks that the process does not hang. A process that hangs does not reply in time. */
   ping: { input: null; output: null };
   nudgeWebhooks: { input: null; output: null };
-  readStream: { input: null; output: StreamCounts };
-  /** If `isComplete`, the output includes the metrics that are the same in all processes. The output is null while the process has no metrics yet. */
-  readMetrics: { input: { isComplete: boolean }; output: ProcessMetrics | null };
   /** Continues to serve for `graceMs`, then ends. */
   stop: { input: { graceMs: number }; output: null };
 };

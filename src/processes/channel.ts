@@ -1,5 +1,4 @@
-// Calls between the supervisor and a serving process. All calls and replies of one turn of the event loop are sent in one message, because
-// a message for each call would cost more than the call itself.
+// Calls between the supervisor and a serving process.
 
 /** One end of a connection to another process. `send` must not throw when the connection has ended. */
 export type Link = { send(message: object): void; onMessage(receive: (message: unknown) => void): void };
@@ -13,7 +12,7 @@ export type CallHandlers<Calls extends CallTable> = {
 
 type SentCall = [id: number, name: string, input: unknown];
 type Reply = [id: number, error: string | null, output: unknown];
-type Batch = { calls: SentCall[]; replies: Reply[] };
+type Message = { call: SentCall } | { reply: Reply };
 type WaitingCall = { resolve: (output: unknown) => void; reject: (error: Error) => void };
 
 /** `Remote`: the calls of the other side. `Own`: the calls of this side. */
@@ -21,7 +20,6 @@ export class Channel<Remote extends CallTable, Own extends CallTable> {
   readonly #link: Link;
   readonly #handlers: CallHandlers<Own>;
   readonly #waiting = new Map<number, WaitingCall>();
-  #batch: Batch | null = null;
   #lastId = 0;
   #isClosed = false;
 
@@ -29,7 +27,9 @@ export class Channel<Remote extends CallTable, Own extends CallTable> {
     this.#link = link;
     this.#handlers = handlers;
     link.onMessage((message) => {
-      if (isBatch(message)) this.#receive(message);
+      if (!isMessage(message)) return;
+      if ('call' in message) void this.#handle(message.call);
+      else this.#settle(message.reply);
     });
   }
 
@@ -39,7 +39,7 @@ export class Channel<Remote extends CallTable, Own extends CallTable> {
     this.#lastId += 1;
     const { promise, resolve, reject } = Promise.withResolvers<Remote[Name]['output']>();
     this.#waiting.set(this.#lastId, { resolve, reject });
-    this.#toBatch().calls.push([this.#lastId, name, input]);
+    this.#send({ call: [this.#lastId, name, input] });
     return promise;
   }
 
@@ -50,29 +50,15 @@ export class Channel<Remote extends CallTable, Own extends CallTable> {
     this.#waiting.clear();
   }
 
-  #toBatch(): Batch {
-    if (this.#batch) return this.#batch;
-    setImmediate(() => {
-      const batch = this.#batch;
-      this.#batch = null;
-      if (batch && !this.#isClosed) this.#link.send(batch);
-    });
-    return (this.#batch = { calls: [], replies: [] });
+  #send(message: Message): void {
+    this.#link.send(message);
   }
 
-  #receive({ calls, replies }: Batch): void {
-    for (const [id, error, output] of replies) {
-      const waiting = this.#waiting.get(id);
-      this.#waiting.delete(id);
-      if (error === null) waiting?.resolve(output);
-      else waiting?.reject(new Error(error));
-    }
-    if (calls.length === 0) return;
-    // A call may depend on a reply in the same batch. For example, a reply gives this process a part of a rate limit window, and a call of
-    // `giveBack` asks for the unused rest of this part. So the code that waits for the replies runs before the calls are handled.
-    setImmediate(() => {
-      for (const call of calls) void this.#handle(call);
-    });
+  #settle([id, error, output]: Reply): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (error === null) waiting?.resolve(output);
+    else waiting?.reject(new Error(error));
   }
 
   async #handle([id, name, input]: SentCall): Promise<void> {
@@ -85,12 +71,12 @@ export class Channel<Remote extends CallTable, Own extends CallTable> {
     } catch (error) {
       reply = [id, error instanceof Error ? error.message : String(error), null];
     }
-    if (!this.#isClosed) this.#toBatch().replies.push(reply);
+    if (!this.#isClosed) this.#send({ reply });
   }
 }
 
 /** Whether Mercat sent the message. Node sends messages of its own between the processes. */
-function isBatch(message: unknown): message is Batch {
-  const { calls, replies } = (message ?? {}) as Partial<Record<keyof Batch, unknown>>;
-  return Array.isArray(calls) && Array.isArray(replies);
+function isMessage(message: unknown): message is Message {
+  const { call, reply } = (message ?? {}) as Partial<Record<'call' | 'reply', unknown>>;
+  return Array.isArray(call) || Array.isArray(reply);
 }

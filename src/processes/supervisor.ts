@@ -1,5 +1,5 @@
-// The supervisor starts, restarts and stops the serving processes. It also keeps the counts that must be exact over all processes, such as
-// rate limits. It opens no database and responds to no request of a client (docs/decisions/serving-processes.md).
+// The supervisor starts, restarts and stops the serving processes. It opens no database and responds to no request of a client
+// (docs/decisions/serving-processes.md).
 
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
@@ -8,12 +8,9 @@ import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
 import { backoffMs } from '../resilience/backoff.ts';
-import { isDoneWithin } from '../resilience/deadline.ts';
-import { readOncePerSecond } from '../server/recent-read.ts';
 import type {
-  MetricsOfProcess,
   ProcessChannel,
-  ProcessAndStream,
+  ProcessReport,
   ProcessStart,
   ProcessState,
   StartedProcess,
@@ -21,8 +18,6 @@ import type {
 } from './calls.ts';
 import type { CallHandlers } from './channel.ts';
 import { Channel } from './channel.ts';
-import { GrantedWindows } from './granted-windows.ts';
-import { PlacesOfProcesses } from './places-of-processes.ts';
 import { CHECK_INTERVAL_MS, Watchdog } from './watchdog.ts';
 
 export type SupervisorOptions = Pick<ProcessStart, 'processes' | 'tasks' | 'overrides' | 'compileCache'> & {
@@ -47,14 +42,6 @@ const STABLE_MS = 60_000;
  */
 const ENDS_MAX = 5;
 const ENDS_PERIOD_MS = 60_000;
-/** The report on a process has no stream figures if the process does not send them within this time. */
-const REPORT_TIMEOUT_MS = 500;
-const METRICS_TIMEOUT_MS = 5_000;
-/**
- * A process that needs a part of a rate limit waits at most this long until the other processes have given back what they have not used. On a
- * busy machine the response of a process may take some hundred milliseconds.
- */
-const RECALL_TIMEOUT_MS = 1_000;
 /** A process that has not ended this long after its grace period is killed, before the command itself reaches its deadline (cli/exit-deadline.ts). */
 const STOP_TIMEOUT_MS = 3_600;
 
@@ -80,10 +67,6 @@ type Member = {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #members: readonly Member[];
-  readonly #windows: GrantedWindows<ProcessChannel>;
-  readonly #places = new PlacesOfProcesses();
-  /** Each process requests these reports for its status, so they are made at most once a second. */
-  readonly #recentReports = readOncePerSecond(() => this.reportOnProcesses());
   readonly #failed = Promise.withResolvers<never>();
   /** Called when a process has started or ended. */
   #onChange: () => void = () => undefined;
@@ -113,12 +96,6 @@ export class Supervisor {
       failure: null,
       timer: undefined,
     }));
-    this.#windows = new GrantedWindows({
-      monotonic: () => performance.now(),
-      processes: options.processes,
-      recall: (channel, window) => channel.call('giveBack', window),
-      recallTimeoutMs: RECALL_TIMEOUT_MS,
-    });
     // If nobody waits for `failed` yet, the rejection must not end this process.
     this.#failed.promise.catch(() => undefined);
     this.#checks = setInterval(() => this.#killHanging(), options.checkIntervalMs ?? CHECK_INTERVAL_MS);
@@ -152,18 +129,8 @@ export class Supervisor {
     return this.#failed.promise;
   }
 
-  reportOnProcesses(): Promise<ProcessAndStream[]> {
-    return Promise.all(this.#members.map((member) => toReport(member)));
-  }
-
-  /** The metrics of each serving process. Metrics that are the same in all processes are read only from the first process that serves. */
-  async readMetrics(): Promise<MetricsOfProcess[]> {
-    const serving = this.#members.filter(({ state }) => state === 'serving');
-    const read = serving.map(async ({ number, restarts, channel }, index) => {
-      const metrics = await within(METRICS_TIMEOUT_MS, channel?.call('readMetrics', { isComplete: index === 0 }));
-      return metrics ? [{ process: number, restarts, metrics }] : [];
-    });
-    return (await Promise.all(read)).flat();
+  reportOnProcesses(): ProcessReport[] {
+    return this.#members.map(toReport);
   }
 
   /** Stops all processes. They continue to serve for `graceMs`. Resolves when all have ended. */
@@ -222,7 +189,7 @@ export class Supervisor {
         send: (message) => void child.send(message, undefined, undefined, () => undefined),
         onMessage: (receive) => void child.on('message', receive),
       },
-      this.#handlersFor(member, holdsPort, () => channel),
+      this.#handlersFor(member, holdsPort),
     );
     member.channel = channel;
     child.on('error', (error) => {
@@ -237,7 +204,7 @@ export class Supervisor {
     });
   }
 
-  #handlersFor(member: Member, holdsPort: boolean, channel: () => ProcessChannel): CallHandlers<SupervisorCalls> {
+  #handlersFor(member: Member, holdsPort: boolean): CallHandlers<SupervisorCalls> {
     const { number } = member;
     const { processes, tasks, overrides, compileCache } = this.#options;
     return {
@@ -254,17 +221,11 @@ export class Supervisor {
         member.failure = new OperatorError(message, { exitCode });
         return null;
       },
-      takeWindowPart: (request) => this.#windows.take(channel(), request),
-      enterStream: ({ client, limits }) => this.#places.enter(number, client, limits),
-      leaveStream: (client) => {
-        this.#places.leave(number, client);
-        return null;
-      },
       nudgeWebhooks: () => {
         this.#members[0]?.channel?.call('nudgeWebhooks', null).catch(() => undefined);
         return null;
       },
-      readProcesses: () => this.#recentReports(),
+      readProcesses: () => this.reportOnProcesses(),
     };
   }
 
@@ -292,7 +253,6 @@ export class Supervisor {
   #noteEnd(member: Member, end: { code: number | null; signal: string | null }): void {
     const { log, random } = this.#options;
     const { failure, servingSince } = member;
-    this.#places.leaveAll(member.number);
     member.child = null;
     member.channel = null;
     member.servingSince = null;
@@ -329,15 +289,7 @@ export class Supervisor {
   }
 }
 
-async function toReport({ number, state, restarts, servingSince, channel }: Member): Promise<ProcessAndStream> {
-  const stream = state === 'serving' ? await within(REPORT_TIMEOUT_MS, channel?.call('readStream', null)) : null;
+function toReport({ number, state, restarts, servingSince }: Member): ProcessReport {
   const uptimeSeconds = servingSince === null ? null : Math.floor((performance.now() - servingSince) / 1_000);
-  return { process: number, state, restarts, uptimeSeconds, stream };
-}
-
-/** The result of a call, or null if the call has failed or takes longer than `timeoutMs`. */
-async function within<T>(timeoutMs: number, call: Promise<T> | undefined): Promise<T | null> {
-  if (!call) return null;
-  const ended = call.catch(() => null);
-  return (await isDoneWithin(ended, timeoutMs)) ? ended : null;
+  return { process: number, state, restarts, uptimeSeconds };
 }

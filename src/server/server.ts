@@ -18,7 +18,7 @@ import { isBelow, pathOf } from '../http/request-target.ts';
 import { OutageLog } from '../http/outage-log.ts';
 import type { RejectionCounts } from '../http/rejection-counts.ts';
 import { LocalRateLimiter } from '../http/local-rate-limiter.ts';
-import type { RateLimitClocks, RateLimiter, RateLimits } from '../http/rate-limit.ts';
+import type { RateLimiter, RateLimits } from '../http/rate-limit.ts';
 import type { IntakeContext } from '../intake/http/access.ts';
 import type { KeyedAccessOptions } from '../intake/http/access.ts';
 import { KEYLESS_ORDERS_A_MINUTE_MAX, KeyedAccess } from '../intake/http/access.ts';
@@ -79,16 +79,11 @@ export type ServerOptions = {
   limits: RateLimits;
   /** How rate limits are counted with other nodes. Null: this node counts alone. */
   sharedCounting: SharedCounting | null;
-  /** Creates the limiters of this node, which may have several processes. Default: the limiters count in this process alone. */
-  createNodeLimiter?: CreateLimiter;
   clock: Clock;
   /** A clock that is never set back. */
   monotonic: Clock;
   log: Log;
 };
-
-/** Creates a limiter for the buckets of `limits`. */
-export type CreateLimiter = <B extends string>(limits: Record<B, number>, clocks: RateLimitClocks) => RateLimiter<B>;
 
 /**
  * Longer than any path that a client can send, even after percent-encoding, which turns one byte into three. So a long id is rejected by
@@ -145,11 +140,10 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
 type ClientAddress = StoreRoutesContext['clientAddress'];
 
 function createCountedLimiter<B extends string>(options: ServerOptions, limits: Record<B, number>): RateLimiter<B> {
-  const { rejections, sharedCounting: shared, createNodeLimiter = createLocalLimiter } = options;
-  return rejections.countBy(createLimiter(limits, options, { shared, alone: createNodeLimiter(limits, options) }));
+  const { rejections, sharedCounting: shared } = options;
+  const alone = new LocalRateLimiter(limits, options);
+  return rejections.countBy(createLimiter(limits, options, { shared, alone }));
 }
-
-const createLocalLimiter: CreateLimiter = (limits, clocks) => new LocalRateLimiter(limits, clocks);
 
 function createRouter(
   options: ServerOptions,

@@ -42,7 +42,8 @@ async function start(t: TestContext, args: readonly string[], settings: Record<s
 forEachEngine('a start whose address is in use', (engine) => {
   const createSettings = async (): Promise<Record<string, string> & { DATA_DIR: string }> => {
     const settings = engine.name === 'embedded' ? {} : await engine.settings('empty');
-    return { ...settings, DATA_DIR: path.join(temporaryDirectory(), 'data') };
+    // Several processes need Redis. No test gets as far as to use it.
+    return { ...settings, DATA_DIR: path.join(temporaryDirectory(), 'data'), REDIS_URL: 'redis://127.0.0.1:1' };
   };
 
   const assertUnchanged = async ({ DATA_DIR, DATABASE_URL }: Record<string, string>) => {

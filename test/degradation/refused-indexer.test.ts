@@ -31,11 +31,13 @@ forEachEngine('an indexer database that must not be used', (engine) => {
       );
       const proxy = await startTcpProxy(newer);
       await proxy.refuse();
+      // Several processes need Redis, and serve while it is down.
+      const redis = { REDIS_URL: 'redis://127.0.0.1:1' };
       const commands =
         engine.name === 'embedded' ? ['serve --port 0'] : ['serve --port 0', 'serve --port 0 --workers 2', 'work'];
       const started = await Promise.all(
         commands.map(async (command) =>
-          startMercat({ ...(await engine.settings()), INDEXER_DATABASE_URL: proxy.url }, command.split(' ')),
+          startMercat({ ...(await engine.settings()), ...redis, INDEXER_DATABASE_URL: proxy.url }, command.split(' ')),
         ),
       );
       try {

@@ -1,39 +1,54 @@
-// Tests whether and in which order a channel handles the calls and replies that it receives.
+// Tests the calls between two ends of a channel.
 
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
+import type { CallTable, Link } from '../../src/processes/channel.ts';
 import { Channel } from '../../src/processes/channel.ts';
 
-type Calls = { grant: { input: null; output: string }; recall: { input: null; output: null } };
-
-function createChannel() {
-  const order: string[] = [];
-  let receive: (message: unknown) => void = () => undefined;
-  const link = { send: () => undefined, onMessage: (listener: typeof receive) => void (receive = listener) };
-  const recall = () => {
-    order.push('recall');
-    return null;
-  };
-  const channel = new Channel<Calls, Calls>(link, { grant: () => '', recall });
-  return { channel, order, receive: (message: unknown) => receive(message) };
+/** Two ends of a connection. Each message arrives in a later turn of the event loop. */
+function createLinks(): [Link, Link] {
+  const receivers: ((message: unknown) => void)[] = [];
+  const toLink = (own: number, other: number): Link => ({
+    send: (message) => void turn().then(() => receivers[other]?.(JSON.parse(JSON.stringify(message)))),
+    onMessage: (receive) => void (receivers[own] = receive),
+  });
+  return [toLink(0, 1), toLink(1, 0)];
 }
 
 test('a call that arrives after the channel was closed is not handled', async () => {
-  const { channel, order, receive } = createChannel();
-  channel.close();
-  receive({ calls: [[1, 'recall', null]], replies: [] });
+  const handled: string[] = [];
+  let receive: (message: unknown) => void = () => undefined;
+  const link = { send: () => undefined, onMessage: (listener: typeof receive) => void (receive = listener) };
+  type Calls = CallTable & { stop: { input: null; output: null } };
+  const stop = () => {
+    handled.push('stop');
+    return null;
+  };
+  const channel = new Channel<CallTable, Calls>(link, { stop });
+  receive({ call: [1, 'stop', null] });
   await turn();
-  assert.deepEqual(order, []);
+  assert.deepEqual(handled, ['stop']);
+  channel.close();
+  receive({ call: [2, 'stop', null] });
+  await turn();
+  assert.deepEqual(handled, ['stop']);
 });
 
-test('if a reply and a call arrive in one message, the caller continues with the reply before the call is handled', async () => {
-  const { channel, order, receive } = createChannel();
-  const call = async () => channel.call('grant', null);
-  const granted = (async () => order.push(await call()))();
-  await turn();
-  receive({ calls: [[1, 'recall', null]], replies: [[1, null, 'grant']] });
-  await granted;
-  await turn();
-  assert.deepEqual(order, ['grant', 'recall']);
+test('a call to another process is rejected with the error message of its handler, and a call without a handler is rejected too', async () => {
+  const [left, right] = createLinks();
+  type Calls = CallTable & { fail: { input: null; output: null }; unknown: { input: null; output: null } };
+  const caller: Channel<Calls, CallTable> = new Channel<Calls, CallTable>(left, {});
+  const handler = new Channel<CallTable, CallTable>(right, {
+    fail: () => {
+      throw new Error('no such thing');
+    },
+  });
+  await assert.rejects(caller.call('fail', null), /no such thing/);
+  await assert.rejects(caller.call('unknown', null), /there is no call unknown/);
+  const waiting = caller.call('fail', null);
+  caller.close();
+  await assert.rejects(waiting, /has ended/);
+  await assert.rejects(caller.call('fail', null), /is closed/);
+  handler.close();
 });

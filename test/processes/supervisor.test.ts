@@ -68,7 +68,7 @@ test('if the first process cannot start, the command ends with the message and e
 test('a process that hangs is killed and started again', async () => {
   const logged: string[] = [];
   const supervisor = await Supervisor.start({ ...optionsOf(logged, 'hangs'), checkIntervalMs: 20 });
-  const isRestarted = async () => (await supervisor.reportOnProcesses()).some(({ restarts }) => restarts > 0);
+  const isRestarted = () => supervisor.reportOnProcesses().some(({ restarts }) => restarts > 0);
   await until(isRestarted, LIMIT_MS, 'the process was not started again');
   await supervisor.stop(0);
   assert.match(logged.join(''), /a serving process does not respond, and is killed/);
@@ -78,7 +78,7 @@ test('a process that hangs is killed and started again', async () => {
 test('processes that are killed because they hang are started again any number of times', async () => {
   const logged: string[] = [];
   const supervisor = await Supervisor.start({ ...optionsOf(logged, 'hangs'), checkIntervalMs: 20 });
-  const isRestarted = async () => (await supervisor.reportOnProcesses()).some(({ restarts }) => restarts > 5);
+  const isRestarted = () => supervisor.reportOnProcesses().some(({ restarts }) => restarts > 5);
   await Promise.race([until(isRestarted, LIMIT_MS, 'the process was not started again'), supervisor.failed]);
   await supervisor.stop(0);
 });
@@ -104,7 +104,7 @@ for (const unusable of ['/nowhere/node', '\0']) {
     await until(() => logged.join('').includes('cannot be created'), LIMIT_MS, 'the failure was not logged');
     process.execPath = execPath;
     const supervisor = await starting;
-    const [report] = await supervisor.reportOnProcesses();
+    const [report] = supervisor.reportOnProcesses();
     assert.equal(report?.state, 'serving');
     assert.ok((report?.restarts ?? 0) > 0);
     await supervisor.stop(0);
@@ -118,7 +118,7 @@ test('when a stop is requested during the start, `Supervisor.start` resolves, an
   await until(() => existsSync(file), LIMIT_MS, 'the second process was not created');
   stop.abort();
   const supervisor = await starting;
-  const states = (await supervisor.reportOnProcesses()).map(({ state }) => state);
+  const states = supervisor.reportOnProcesses().map(({ state }) => state);
   assert.deepEqual(states, ['serving', 'starting']);
   await supervisor.stop(0);
 });
@@ -126,8 +126,8 @@ test('when a stop is requested during the start, `Supervisor.start` resolves, an
 test('the service continues if each of five processes ends once', async () => {
   const file = path.join(temporaryDirectory(), 'crashed');
   const supervisor = await Supervisor.start({ ...optionsOf([], 'crashes-once', file), processes: 5 });
-  const areRestarted = async () =>
-    (await supervisor.reportOnProcesses()).every(({ state, restarts }) => state === 'serving' && restarts === 1);
+  const areRestarted = () =>
+    supervisor.reportOnProcesses().every(({ state, restarts }) => state === 'serving' && restarts === 1);
   await Promise.race([until(areRestarted, LIMIT_MS, 'the processes were not started again'), supervisor.failed]);
   await supervisor.stop(0);
 });

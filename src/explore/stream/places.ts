@@ -10,13 +10,7 @@ export type PlaceLimits = {
 /** `full`: the stream has `connectionsMax` connections. `{ taken }`: the client already has `taken` connections, which is its limit. */
 export type PlaceResult = 'entered' | 'full' | { taken: number };
 
-export type StreamPlaces = {
-  /** Counts a new connection of the client, if the limits allow it. Returns a promise if connections are counted outside this process. */
-  enter(client: string): PlaceResult | Promise<PlaceResult>;
-  leave(client: string): void;
-};
-
-export class CountedPlaces implements StreamPlaces {
+export class StreamPlaces {
   readonly #limits: PlaceLimits;
   readonly #ofClients = new Map<string, number>();
   #taken = 0;
@@ -25,6 +19,7 @@ export class CountedPlaces implements StreamPlaces {
     this.#limits = limits;
   }
 
+  /** Counts a new connection of the client, if the limits allow it. */
   enter(client: string): PlaceResult {
     const { connectionsMax, connectionsPerClient } = this.#limits;
     const taken = this.#ofClients.get(client) ?? 0;

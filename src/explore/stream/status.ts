@@ -18,28 +18,13 @@ export type StreamCounts = {
   lagMs: number | null;
 };
 
-/** Adds the counts of several processes. `lagMs` becomes the largest lag of any process. */
-export function sumStreamCounts(all: readonly StreamCounts[]): StreamCounts {
-  const lags = all.flatMap(({ lagMs }) => (lagMs === null ? [] : [lagMs]));
-  const sum = (read: (counts: StreamCounts) => number) => all.reduce((total, counts) => total + read(counts), 0);
-  return {
-    subscribers: sum(({ subscribers }) => subscribers),
-    bufferedBytes: sum(({ bufferedBytes }) => bufferedBytes),
-    eventsSent: sum(({ eventsSent }) => eventsSent),
-    slowReaders: sum(({ slowReaders }) => slowReaders),
-    lagMs: lags.length === 0 ? null : Math.max(...lags),
-  };
-}
-
 /** `isListening`: whether this process receives the notifications of the database. Null if the database sends no notifications. */
 export function createStreamStatus(
   feed: ActivityFeed,
-  { counts, isListening }: { counts: () => StreamCounts | Promise<StreamCounts>; isListening: () => boolean | null },
+  { counts, isListening }: { counts: () => StreamCounts; isListening: () => boolean | null },
 ): StatusProvider {
   return {
     section: 'stream',
-    read: async () => {
-      return { offset: feed.offset, ...(await counts()), listening: isListening() };
-    },
+    read: async () => ({ offset: feed.offset, ...counts(), listening: isListening() }),
   };
 }

@@ -60,9 +60,7 @@ forEachEngine('connections to the stream', (engine) => {
         const [, start = '', kinds] = (request.url ?? '').split('/');
         response.writeHead(200, STREAM_HEADERS);
         const filter = toStreamFilter(null, kinds === undefined ? null : [kinds]);
-        void subscriptions
-          .enter('client')
-          .then((place) => subscriptions.open(response, place, { position: Number(start), filter }));
+        subscriptions.open(response, subscriptions.enter('client'), { position: Number(start), filter });
       });
       await once(server.listen(0, '127.0.0.1'), 'listening');
       t.after(async () => {

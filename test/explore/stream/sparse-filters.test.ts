@@ -85,9 +85,7 @@ forEachEngine('filters of the stream that few events pass', (engine) => {
         const [, start = '', index = ''] = (request.url ?? '').split('/');
         const filter = filters[Number(index)] ?? assert.fail();
         response.writeHead(200, STREAM_HEADERS);
-        void subscriptions
-          .enter('client')
-          .then((place) => subscriptions.open(response, place, { position: Number(start), filter }));
+        subscriptions.open(response, subscriptions.enter('client'), { position: Number(start), filter });
       });
       await once(server.listen(0, '127.0.0.1'), 'listening');
       const streams: EventStream[] = [];

@@ -86,7 +86,7 @@ export function registerStreamRoute(app: FastifyInstance, context: ExploreContex
       );
       const position = parseStart(lastEventIdOf(request.raw), from);
       void reply.headers({ 'retry-after': RETRY_AFTER_S });
-      const place = await stream.enter(clientAddress(request.raw));
+      const place = stream.enter(clientAddress(request.raw));
       void reply.removeHeader('retry-after');
       try {
         const start = await findStart(stream.feed, position);

@@ -7,8 +7,8 @@ import { ServiceError } from '../../../core/errors.ts';
 import type { Random } from '../../../core/random.ts';
 import type { RejectionCounts } from '../../../http/rejection-counts.ts';
 import type { ActivityFeed } from '../../stream/activity-feed.ts';
-import type { PlaceLimits, StreamPlaces } from '../../stream/places.ts';
-import { CountedPlaces } from '../../stream/places.ts';
+import type { PlaceLimits } from '../../stream/places.ts';
+import { StreamPlaces } from '../../stream/places.ts';
 import type { StreamFilter } from '../../stream/stream-entry.ts';
 import type { StreamCounts } from '../../stream/status.ts';
 import { Chunks } from './chunks.ts';
@@ -47,8 +47,6 @@ export type SubscriptionsOptions = {
   random: Random;
   rejections: RejectionCounts;
   limits: PlaceLimits & Partial<SubscriptionLimits>;
-  /** Counts the connections against the limits. By default only the connections of this process are counted. */
-  places?: StreamPlaces;
 };
 
 export class Subscriptions {
@@ -68,7 +66,7 @@ export class Subscriptions {
   constructor(options: SubscriptionsOptions) {
     this.feed = options.feed;
     this.#options = options;
-    this.#places = options.places ?? new CountedPlaces(options.limits);
+    this.#places = new StreamPlaces(options.limits);
     this.#limits = { slowMs: SLOW_MS, commentPeriodMs: COMMENT_PERIOD_MS, ...options.limits };
     this.feed.onChange(() => void this.#sendToAll());
     this.feed.onReset(() => {
@@ -96,10 +94,10 @@ export class Subscriptions {
     };
   }
 
-  /** Takes a place for a client. Rejects with `rate_limited` if the client has too many places, and with `unavailable` if all places are taken. */
-  async enter(client: string): Promise<Place> {
+  /** Takes a place for a client. Throws `rate_limited` if the client has too many places, and `unavailable` if all places are taken. */
+  enter(client: string): Place {
     const { rejections } = this.#options;
-    const result = await this.#places.enter(client);
+    const result = this.#places.enter(client);
     if (result === 'full') {
       rejections.add('stream');
       throw new ServiceError('unavailable', 'The stream has reached its limit of connections, try again later');
