@@ -20,6 +20,8 @@ export type Collection = {
   launched: boolean;
   /** True when all tokens of the collection are imported, with their owners. */
   tokensComplete: boolean;
+  /** True when all sales of the collection are imported, from the first one on. */
+  salesComplete: boolean;
   /** Milliseconds since the epoch. */
   createdAt: number;
   snapshot: CollectionSnapshot;

@@ -2,6 +2,7 @@
 // unchanged file. The response has one JSON event on each line.
 
 import { OperatorError, ServiceError } from '../core/errors.ts';
+import { parseTime } from '../core/time.ts';
 import { hasPattern, parseColumnMap } from './csv/column-map.ts';
 import type { ImportEvent, ImportOptions } from './import.ts';
 import { IMPORT_FORMATS } from './import.ts';
@@ -23,17 +24,26 @@ export type ResponseEvent =
 
 export type RequestOptions = Pick<
   ImportOptions,
-  'format' | 'map' | 'dryRun' | 'replace' | 'createCollections' | 'file'
+  'format' | 'map' | 'dryRun' | 'replace' | 'createCollections' | 'completeUntil' | 'file'
 >;
 
 /** The longest request target, in bytes. Request line and headers together must fit into the 16 KiB that Node's HTTP server accepts. */
 const TARGET_SIZE_MAX = 12 * 1024;
 
-export function toRequestTarget({ format, map, dryRun, replace, createCollections, file }: RequestOptions): string {
+export function toRequestTarget({
+  format,
+  map,
+  dryRun,
+  replace,
+  createCollections,
+  completeUntil,
+  file,
+}: RequestOptions): string {
   const query = new URLSearchParams({ format });
   if (dryRun) query.set('dryRun', 'true');
   if (replace) query.set('replace', 'true');
   if (createCollections) query.set('createCollections', 'true');
+  if (completeUntil !== undefined) query.set('completeUntil', new Date(completeUntil).toISOString());
   if (file !== undefined) query.set('file', file);
   if (map) query.set('map', JSON.stringify(map));
   const target = `${RECORDS_PATH}?${query.toString()}`;
@@ -55,6 +65,7 @@ export function parseRequestQuery(query: unknown, { allowsPatterns }: { allowsPa
     dryRun,
     replace,
     createCollections,
+    completeUntil,
     map,
     file,
     ...rest
@@ -69,6 +80,7 @@ export function parseRequestQuery(query: unknown, { allowsPatterns }: { allowsPa
     dryRun: parseSwitch('dryRun', dryRun),
     replace: parseSwitch('replace', replace),
     createCollections: parseSwitch('createCollections', createCollections),
+    ...(completeUntil !== undefined && { completeUntil: parseUntil(completeUntil) }),
     ...(typeof file === 'string' && { file }),
     ...(map !== undefined && { map: parseMap(map, allowsPatterns) }),
   };
@@ -77,6 +89,14 @@ export function parseRequestQuery(query: unknown, { allowsPatterns }: { allowsPa
 function parseSwitch(name: string, text: unknown = 'false'): boolean {
   if (text !== 'true' && text !== 'false') throw new ServiceError('bad_request', `${name}: must be true or false`);
   return text === 'true';
+}
+
+function parseUntil(text: unknown): number {
+  const until = parseTime(String(text));
+  if (until === null) {
+    throw new ServiceError('bad_request', 'completeUntil: must be an ISO 8601 time with Z or an offset');
+  }
+  return until;
 }
 
 function parseMap(text: unknown, allowsPatterns: boolean): NonNullable<RequestOptions['map']> {

@@ -57,6 +57,11 @@ export type ImportOptions = {
   replace?: boolean;
   /** Whether each collection without a collection record gets one, with the address as the name. */
   createCollections?: boolean;
+  /**
+   * Until when the sales of each collection are complete, in milliseconds. A time in the future counts as the start of the import. Default: the
+   * time of the newest sale of the collection.
+   */
+  completeUntil?: number;
   /** Who imports. Default: the operator. */
   importer?: Importer;
   /** The name of the file, for the list of imports. */
@@ -294,6 +299,7 @@ async function ingestAndCount(
     isImport: true,
     replace: options.replace ?? false,
     createCollections: options.createCollections ?? false,
+    ...(options.completeUntil !== undefined && { salesUntil: options.completeUntil }),
     ...(options.importer && { importer: options.importer }),
     ...(changes && { changes }),
     onTransaction: (transaction) => batchSize.adapt(rows.length, transaction),

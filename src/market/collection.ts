@@ -59,14 +59,14 @@ export function toCollectionDetail(
   collection: Collection,
   { holdings, trade, floors, now }: DetailFacts,
 ): CollectionDetail {
-  const { id, snapshot, tokensComplete } = collection;
+  const { id, snapshot, tokensComplete, salesComplete } = collection;
   const chain = market.chainOf(collection.chain);
   return {
     collection,
     ...toFloorFigures(floors, collection, now),
     ...toTradeFigures(
       trade?.get(id) ?? null,
-      { decimals: chain?.decimals ?? null, snapshotVolume: snapshot.volumeAllTime },
+      { decimals: chain?.decimals ?? null, snapshotVolume: snapshot.volumeAllTime, salesComplete },
       now,
     ),
     ...toHoldingFigures(holdings?.get(id) ?? null, { snapshot, tokensComplete }, now),

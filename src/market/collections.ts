@@ -52,7 +52,7 @@ export async function readSummaries(market: Market, ids: string[]): Promise<Omit
   const holdingsById = valueOrNull(holdings);
   const now = market.clock();
   const summaries = collections.map((collection) => {
-    const { snapshot, tokensComplete } = collection;
+    const { snapshot, tokensComplete, salesComplete } = collection;
     const chain = market.chainOf(collection.chain);
     const facts = holdingsById?.get(collection.id) ?? null;
     const { supply, owners } = toHoldingFigures(facts, { snapshot, tokensComplete }, now);
@@ -60,7 +60,11 @@ export async function readSummaries(market: Market, ids: string[]): Promise<Omit
     return {
       collection,
       askFloorRaw: floor?.value ?? null,
-      volumeAllTime: toVolumeAllTime(volumeById.get(collection.id), { chain, snapshot: snapshot.volumeAllTime }, now),
+      volumeAllTime: toVolumeAllTime(
+        volumeById.get(collection.id),
+        { chain, snapshotVolume: snapshot.volumeAllTime, salesComplete },
+        now,
+      ),
       supply: supply?.value ?? null,
       owners: owners?.value ?? null,
     };

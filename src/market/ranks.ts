@@ -65,7 +65,11 @@ export function refreshDueRanks(
 export function toRanks(facts: RankFacts, { chain, now }: { chain: Chain | null; now: number }): Ranks {
   const volume = toVolumeFigure(
     facts,
-    { decimals: chain?.decimals ?? null, snapshotVolume: facts.snapshotVolume },
+    {
+      decimals: chain?.decimals ?? null,
+      snapshotVolume: facts.snapshotVolume,
+      salesComplete: facts.salesComplete,
+    },
     now,
   );
   const { floor, listedCount: listed } = chain ? toListingFigures(facts, now) : { floor: null, listedCount: null };

@@ -74,7 +74,8 @@ async function preferOne(market: Market, candidates: Collection[]): Promise<Coll
   const now = market.clock();
   const chainOrder = new Map([...market.chains.keys()].map((id, index) => [id, index]));
   const volumeOf = (one: Collection): number => {
-    const context = { chain: market.chainOf(one.chain), snapshot: one.snapshot.volumeAllTime };
+    const { salesComplete, snapshot } = one;
+    const context = { chain: market.chainOf(one.chain), snapshotVolume: snapshot.volumeAllTime, salesComplete };
     return toVolumeAllTime(volumes?.get(one.id), context, now) ?? -1;
   };
   const rankOf = (one: Collection) => chainOrder.get(one.chain ?? '') ?? chainOrder.size;

@@ -11,7 +11,7 @@ import type { SnapshotFacts } from './queries/snapshots.ts';
 
 /** Returns the snapshot that must be stored at the time `now`. `chain` is null when the collection has no configured chain. */
 export function toStoredSnapshot(
-  { snapshot, tokensComplete }: Pick<Collection, 'snapshot' | 'tokensComplete'>,
+  { snapshot, tokensComplete, salesComplete }: Pick<Collection, 'snapshot' | 'tokensComplete' | 'salesComplete'>,
   facts: SnapshotFacts,
   { chain, now }: { chain: Chain | null; now: number },
 ): CollectionSnapshot {
@@ -32,12 +32,13 @@ export function toStoredSnapshot(
       unread: facts.unread,
       coverage,
     },
-    { decimals: chain?.decimals ?? null, snapshotVolume: null },
+    { decimals: chain?.decimals ?? null, snapshotVolume: snapshot.volumeAllTime, salesComplete },
     now,
   );
   return {
     floorRaw: keep(floor, toKnownFloor(snapshot.floorRaw)),
-    volumeAllTime: keep(volume, snapshot.volumeAllTime),
+    // A sum of imported sales can become smaller when an import is corrected or taken back. Stored here, it would count as stated by the record.
+    volumeAllTime: keep(volume?.kind === 'imported' ? null : volume, snapshot.volumeAllTime),
     supply: keep(holdings.supply, snapshot.supply),
     owners: keep(holdings.owners, snapshot.owners),
   };

@@ -193,10 +193,13 @@ export class Ingester {
       // does not count as seen. If it was stored before the order was known, `retireUnseen` therefore retires it.
       for (const line of part.ownOrderLines) notMirrored.add(line);
     };
+    const now = this.#context.clock();
     await ingestBatch(this.#context, records, {
-      now: this.#context.clock(),
+      now,
       dryRun: false,
       isImport: this.#isImport,
+      // The feed is read again and again, so it has the sales up to now.
+      salesUntil: now,
       ...(this.#source !== null && { source: this.#source }),
       onIngested,
     });

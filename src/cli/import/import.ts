@@ -89,6 +89,10 @@ export function createImport(environment: ImportEnvironment): DefineCommand {
         'create a collection record for each collection that has none, with its address as the name; an imported collection record can give it another name later',
       )
       .option(
+        '--complete-until <time>',
+        'until when the sales of each collection in the files are complete; default: the time of the newest sale of the collection',
+      )
+      .option(
         '--refused <file>',
         'write each refused row and each conflict to this file, as one line {"file", "line", "reason"}; for recorded responses with "page" and "row" instead of "line"',
       )
@@ -209,7 +213,7 @@ async function importFile(
   const lost = { rows: 0, skippedLines: 0 };
   const interruption = toInterruption(io.signal);
   try {
-    const { format, map, dryRun, replace, createCollections, shopifyShop } = request;
+    const { format, map, dryRun, replace, createCollections, completeUntil, shopifyShop } = request;
     const shop = shopifyShop === null ? null : { shop: shopifyShop, tally: createShopifyTally() };
     const onLost = (row: RejectedRow) => {
       lost.rows += 1;
@@ -220,7 +224,16 @@ async function importFile(
       onLost({ line: part.line, reason: describeMalformed(part) });
     };
     const { signal } = interruption;
-    const options = { format, dryRun, replace, createCollections, file: source.name, signal, ...(map && { map }) };
+    const options = {
+      format,
+      dryRun,
+      replace,
+      createCollections,
+      file: source.name,
+      signal,
+      ...(completeUntil !== undefined && { completeUntil }),
+      ...(map && { map }),
+    };
     const noteDialect = (note: string) => progress.print(`${source.name}: ${note}`);
     const chunks =
       shop === null

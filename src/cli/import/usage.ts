@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { Chains } from '../../core/chains.ts';
 import type { Clock } from '../../core/clock.ts';
 import { describeError, OperatorError } from '../../core/errors.ts';
+import { parseTime } from '../../core/time.ts';
 import type { ColumnMap } from '../../intake/csv/column-map.ts';
 import { parseColumnMap } from '../../intake/csv/column-map.ts';
 import { CONVERSIONS } from '../../intake/csv/conversions.ts';
@@ -26,6 +27,7 @@ export type ImportFlags = {
   dryRun?: true;
   replace?: true;
   createCollections?: true;
+  completeUntil?: string;
   refused?: string;
   json?: true;
 };
@@ -42,6 +44,7 @@ export type ImportRequest = {
   dryRun: boolean;
   replace: boolean;
   createCollections: boolean;
+  completeUntil: number | undefined;
   rejectionsFile: string | null;
   json: boolean;
 };
@@ -73,14 +76,25 @@ export function readImportRequest(
 
 function readSwitches(
   options: ImportFlags,
-): Pick<ImportRequest, 'dryRun' | 'replace' | 'createCollections' | 'rejectionsFile' | 'json'> {
+): Pick<ImportRequest, 'dryRun' | 'replace' | 'createCollections' | 'completeUntil' | 'rejectionsFile' | 'json'> {
   return {
     dryRun: options.dryRun ?? false,
     replace: options.replace ?? false,
     createCollections: options.createCollections ?? false,
+    completeUntil: readUntil(options.completeUntil),
     rejectionsFile: options.refused ?? null,
     json: options.json ?? false,
   };
+}
+
+function readUntil(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  return (
+    parseTime(text) ??
+    wrongUsage(
+      `--complete-until must be an ISO 8601 time with Z or an offset, such as 2026-06-01T00:00:00Z, not ${text}`,
+    )
+  );
 }
 
 /** For a product export of Shopify, the shop is the only field that can be set. */

@@ -100,6 +100,9 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
       launched: { description: 'Whether the service launched the collection. Such collections come first in lists.' },
       createdAt: time('When the collection was created.'),
       tokensComplete: { description: 'True if all tokens of the collection are imported.' },
+      salesComplete: {
+        description: 'True if all sales of the collection are imported, from the first one up to the newest one.',
+      },
       'snapshot.floorRaw': amount('Floor'),
       'snapshot.volumeAllTime': number('All-time volume in native units.'),
       'snapshot.supply': integer('Number of tokens.'),

@@ -87,6 +87,13 @@ const DOCUMENTED = {
           'If `true`, and a record names a collection without a collection record, the import creates the collection record. The name of the new collection is its address.',
       }),
     ),
+    completeUntil: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description:
+          'Until when the sales of each collection are complete. A later figure of 24 hours or of seven days is not computed from them. Default: the time of the newest sale of the collection.',
+      }),
+    ),
     file: Type.Optional(
       Type.String({ description: 'The name of the file. The list of imports shows it to the operator.' }),
     ),

@@ -84,11 +84,13 @@ export type IngestOptions = {
   /** Rolls back each transaction after its last statement. */
   dryRun: boolean;
   /**
-   * True for an import and for the operator's own feed. Their sales and listings of a collection are taken as complete up to
-   * `now`, or up to the start of the import if `changes` is given. This coverage is stored. False for records of a marketplace: the task that
-   * reads the marketplace stores the coverage.
+   * True for an import and for the operator's own feed. Their listings of a collection are taken as complete at `now`, or at the start of the
+   * import if `changes` is given. Their sales are taken as complete up to `salesUntil`. This coverage is stored. False for records of a
+   * marketplace: the task that reads the marketplace stores the coverage.
    */
   isImport: boolean;
+  /** In milliseconds. Absent: up to the newest sale of the collection. */
+  salesUntil?: number;
   /** The marketplace that reported the records. Absent for an import and for the operator's own feed. */
   source?: string;
   /** Whether a sale replaces a stored sale with the same identity but different facts. */
@@ -423,20 +425,30 @@ async function writeListings(
 }
 
 /**
- * Returns one row of coverage for each collection with imported sales, and one for each collection with imported listings. An import with a
- * change log covers the time up to the start of the import, and stores the coverage of each collection once.
+ * Returns one row of coverage for each collection with imported sales, and one for each collection with imported listings. Coverage that an import
+ * with a change log has already stored is left out.
  */
 function toImportedCoverage(
   records: readonly NumberedRecord[],
-  { now, changes }: Pick<IngestOptions, 'now' | 'changes'>,
+  { now, changes, salesUntil }: Pick<IngestOptions, 'now' | 'changes' | 'salesUntil'>,
 ): CollectionCoverage[] {
-  const subjects = { sale: 'sales', listing: 'listings' } as const;
-  const coverage = Object.entries(subjects).flatMap(([kind, subject]) => {
-    const ids = new Set(records.flatMap(({ record }) => (record.kind === kind ? (collectionIdOf(record) ?? []) : [])));
-    return [...ids].map((collectionId) => ({ ...IMPORTED, collectionId, subject, to: changes?.startedAt ?? now }));
-  });
-  return coverage.filter((row) => !changes?.isCovered(row));
+  const present = changes?.startedAt ?? now;
+  const ends = { sales: new Map<string, number>(), listings: new Map<string, number>() };
+  for (const { record } of records) {
+    const collectionId = collectionIdOf(record);
+    if (collectionId === null) continue;
+    if (record.kind === 'listing') ends.listings.set(collectionId, present);
+    if (record.kind !== 'sale') continue;
+    // A sale in the future does not say that the sales before it are known.
+    const to = Math.min(salesUntil ?? record.row.soldAt, present);
+    ends.sales.set(collectionId, Math.max(to, ends.sales.get(collectionId) ?? to));
+  }
+  return COVERED_SUBJECTS.flatMap((subject) =>
+    [...ends[subject]].map(([collectionId, to]) => ({ ...IMPORTED, collectionId, subject, to })),
+  ).filter((row) => !changes?.isCovered(row));
 }
+
+const COVERED_SUBJECTS = ['sales', 'listings'] as const;
 
 const IMPORTED = { source: 'import', kind: 'imported', from: null } as const;
 

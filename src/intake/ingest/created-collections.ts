@@ -62,6 +62,7 @@ const NOTHING_KNOWN = {
   royaltyBps: null,
   launched: null,
   tokensComplete: null,
+  salesComplete: null,
   createdAt: null,
   snapshot: { floorRaw: null, volumeAllTime: null, supply: null, owners: null },
 } as const;

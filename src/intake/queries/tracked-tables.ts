@@ -47,6 +47,7 @@ export const TRACKED_TABLES: Readonly<Record<TrackedKind, TrackedTable>> = {
       ),
       ...columns('created_at, snapshot_floor_raw, snapshot_volume, snapshot_supply, snapshot_owners, tokens_complete'),
     ],
+    comparedIfSet: columns('sales_complete'),
     derived: [],
     isLocked: true,
   },

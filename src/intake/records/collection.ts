@@ -49,6 +49,7 @@ export function parseCollectionRecord(context: RecordContext, fields: Fields): C
     royaltyBps: readInteger(fields, 'royaltyBps', { max: BASIS_POINTS_MAX }),
     launched: readBoolean(fields, 'launched'),
     tokensComplete: readBoolean(fields, 'tokensComplete'),
+    salesComplete: readBoolean(fields, 'salesComplete'),
     createdAt: readTimestamp(fields, 'createdAt'),
     snapshot: {
       floorRaw: readAmount(snapshot, 'floorRaw'),

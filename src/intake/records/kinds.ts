@@ -20,6 +20,7 @@ export const KIND_FIELDS = {
     launched: 'boolean',
     createdAt: 'text',
     tokensComplete: 'boolean',
+    salesComplete: 'boolean',
     'snapshot.floorRaw': 'text',
     'snapshot.volumeAllTime': 'number',
     'snapshot.supply': 'number',

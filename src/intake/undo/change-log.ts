@@ -24,13 +24,11 @@ export const trackNothing: TrackChanges = (_tx, _kind, _keys, write) => write();
 /** The changes of one import. The changes in both databases share one sequence of numbers, in the order of the writes. */
 export class ChangeLog {
   readonly importId: string;
-  /**
-   * When the import started, in milliseconds. The imported sales and listings are taken as complete up to this time: their coverage, which is
-   * stored, ends here.
-   */
+  /** When the import started, in milliseconds. The imported listings are taken as complete at this time. */
   readonly startedAt: number;
   #seq = 0;
-  readonly #covered = new Set<string>();
+  /** The end of the coverage that is stored. */
+  readonly #covered = new Map<string, number>();
   /** The transactions that have found the import open. Each holds a lock until it ends. While a lock is held, the import cannot be closed. */
   readonly #open = new WeakSet<Queryable>();
 
@@ -39,13 +37,13 @@ export class ChangeLog {
     this.startedAt = startedAt;
   }
 
-  isCovered({ collectionId, subject }: CollectionCoverage): boolean {
-    return this.#covered.has(toKeyText(collectionId, subject));
+  isCovered({ collectionId, subject, to }: CollectionCoverage): boolean {
+    return (this.#covered.get(toKeyText(collectionId, subject)) ?? Number.NEGATIVE_INFINITY) >= to;
   }
 
   /** Remembers coverage that is stored. Must be called only after the transaction that stored the coverage was committed. */
   noteCovered(coverage: readonly CollectionCoverage[]): void {
-    for (const { collectionId, subject } of coverage) this.#covered.add(toKeyText(collectionId, subject));
+    for (const { collectionId, subject, to } of coverage) this.#covered.set(toKeyText(collectionId, subject), to);
   }
 
   /** Lets a statement record the rows of this kind that it writes. */

@@ -23,8 +23,11 @@ export type TradeFacts = {
   coverage: readonly Coverage[];
 };
 
-/** `decimals` is null when the chain of the collection is unknown. Sums in base units then cannot be converted to native units. */
-export type TradeContext = { decimals: number | null; snapshotVolume: number | null };
+/**
+ * `decimals` is null when the chain of the collection is unknown. Sums in base units then cannot be converted to native units. `salesComplete`: the
+ * collection record says that all sales are imported.
+ */
+export type TradeContext = { decimals: number | null; snapshotVolume: number | null; salesComplete: boolean };
 
 /** `unread`: see `TradeFacts`. */
 export type TradeFigures = {
@@ -42,17 +45,27 @@ export function toTradeFigures(facts: TradeFacts | null, context: TradeContext, 
   const { record, sums, coverage } = facts;
   const { decimals } = context;
   const window = (name: WindowName) => ({ name, coverage, record, now });
-  const volumeOf = (name: WindowName) =>
+  const volumeOf = (name: ShortWindow) =>
     chooseTrade(window(name), {
       reported: record?.volume,
       counted: toCountedVolume(sums.volumeRaw[name], sums.unread[name], decimals),
-      snapshot: name === 'allTime' ? context.snapshotVolume : null,
     });
+  const isPartial =
+    isSmallerThanStated(
+      toCountedVolume(sums.volumeRaw.allTime, sums.unread.allTime, decimals),
+      context,
+      record?.volume.allTime,
+    ) || isSmallerThanStated(sums.sales.allTime, { ...context, snapshotVolume: null }, record?.sales.allTime);
   const salesOf = (name: WindowName) =>
-    chooseTrade(window(name), { reported: record?.sales, counted: sums.sales[name], snapshot: null });
+    chooseTrade(window(name), {
+      reported: record?.sales,
+      counted: sums.sales[name],
+      isPartial: name === 'allTime' && isPartial,
+    });
+  const volumeFacts = { record, volumeRaw: sums.volumeRaw.allTime, unread: sums.unread.allTime, coverage };
   return {
     volume: {
-      allTime: volumeOf('allTime'),
+      allTime: toVolumeFigure(volumeFacts, context, now),
       sevenDay: volumeOf('sevenDay'),
       twentyFourHour: volumeOf('twentyFourHour'),
     },
@@ -77,14 +90,31 @@ export type VolumeFacts = {
 /** Returns the all-time volume in native units, chosen by the same rule as in `toTradeFigures`. */
 export function toVolumeFigure(facts: VolumeFacts, context: TradeContext, now: number): Figure<number> | null {
   const { record, volumeRaw, unread, coverage } = facts;
+  const { snapshotVolume } = context;
+  const counted = toCountedVolume(volumeRaw, unread, context.decimals);
+  const isPartial = isSmallerThanStated(counted, context, record?.volume.allTime);
   return chooseTrade(
     { name: 'allTime', coverage, record, now },
     {
       reported: record?.volume,
-      counted: toCountedVolume(volumeRaw, unread, context.decimals),
-      snapshot: context.snapshotVolume,
+      counted,
+      isPartial,
+      // A snapshot below the sum of the known sales is out of date.
+      snapshot: isPartial && snapshotVolume !== null && snapshotVolume < (counted ?? 0) ? null : snapshotVolume,
     },
   );
+}
+
+/**
+ * Whether imported sales are known to be a part of all sales: their sum or number is smaller than what the collection record or an
+ * analytics record of any age states, and the collection record does not say that the sales are complete.
+ */
+function isSmallerThanStated(
+  counted: number | null,
+  { snapshotVolume, salesComplete }: Pick<TradeContext, 'snapshotVolume' | 'salesComplete'>,
+  reported: number | null | undefined,
+): boolean {
+  return !salesComplete && counted !== null && Math.max(snapshotVolume ?? 0, reported ?? 0) > counted;
 }
 
 /**
@@ -128,7 +158,13 @@ const WINDOW_MS = { allTime: null, sevenDay: 7 * DAY_MS, twentyFourHour: DAY_MS 
 
 function chooseTrade(
   window: { name: WindowName; coverage: readonly Coverage[]; record: { at: number } | null; now: number },
-  values: { reported: Windows<number | null> | undefined; counted: number | null; snapshot: number | null },
+  values: {
+    reported: Windows<number | null> | undefined;
+    counted: number | null;
+    /** Imported sales are known to be a part of all sales. */
+    isPartial?: boolean;
+    snapshot?: number | null;
+  },
 ): Figure<number> | null {
   const { name, coverage, record, now } = window;
   const lengthMs = WINDOW_MS[name];
@@ -150,9 +186,9 @@ function chooseTrade(
   const isReported = reported && hasAny(reported) && record && isCurrent({ at: record.at, maxAgeMs }, now);
   return chooseFigure(
     [
-      ...counted.filter((one) => one.kind !== 'imported' || lengthMs === null || !isReported),
+      ...counted.filter((one) => one.kind !== 'imported' || (lengthMs === null ? !values.isPartial : !isReported)),
       ...toReported(record, reported?.[name], { source: 'analytics', maxAgeMs }),
-      ...toSnapshot(values.snapshot),
+      ...toSnapshot(values.snapshot ?? null),
     ],
     now,
   );

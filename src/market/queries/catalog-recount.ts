@@ -16,7 +16,7 @@ const decodeValue: (row: Record<string, unknown>) => CatalogValue = rowDecoder('
 
 const RECORD_FIGURES = `('chain', record.chain), ('launched', record.launched::text),
   ('time key', extract(epoch from record.created_at)::text), ('floor of the record', record.snapshot_floor_raw::text),
-  ('volume of the record', record.snapshot_volume::text)`;
+  ('volume of the record', record.snapshot_volume::text), ('complete sales', record.sales_complete::text)`;
 const TERMS = `concat_ws(' ', coalesce(extract(epoch from expires_at)::text, 'never'), price_raw, extract(epoch from price_until))`;
 
 /** Returns at most `limit` differences. A change that has not been copied yet also counts as a difference. */
@@ -40,7 +40,8 @@ export async function listCatalogDifferences(
   const recorded = await main.query(
     `select collection_id, figure, row, value from (
        select id as collection_id, figure, null as row, value from (
-         select id, coalesce(chain, '') as chain, launched, created_at, snapshot_floor_raw, snapshot_volume from main.collection
+         select id, coalesce(chain, '') as chain, launched, created_at, snapshot_floor_raw, snapshot_volume,
+           coalesce(sales_complete, false) as sales_complete from main.collection
        ) as record cross join lateral (values ${RECORD_FIGURES}) as figures (figure, value)
        union all
        select collection_id, 'own floor in the indexer', null, floor_raw::text from main.collection_book

@@ -56,6 +56,7 @@ export type CatalogEntry = {
   createdAt: number | null;
   snapshotFloorRaw: bigint | null;
   snapshotVolume: number | null;
+  salesComplete: boolean;
   ownFloorRaw: bigint | null;
   /** The own order book has an order of the collection, of any status. */
   ownKnown: boolean;
@@ -69,6 +70,7 @@ const decodeEntry = rowDecoder('collection', {
   createdAt: column('created_at', nullable(timestamp)),
   snapshotFloorRaw: column('snapshot_floor_raw', nullable(amount)),
   snapshotVolume: column('snapshot_volume', nullable(double)),
+  salesComplete: column('sales_complete', boolean),
   ownFloorRaw: column('floor_raw', nullable(amount)),
   ownKnown: column('own_known', boolean),
 });
@@ -77,7 +79,7 @@ export async function listCatalogEntries(db: Queryable, collectionIds: readonly 
   const rows = await db.query(
     `select wanted.id as wanted_id, collection.id is not null as recorded, coalesce(collection.chain, '') as chain,
        coalesce(collection.launched, false) as launched, collection.created_at, collection.snapshot_floor_raw,
-       collection.snapshot_volume, book.floor_raw,
+       collection.snapshot_volume, coalesce(collection.sales_complete, false) as sales_complete, book.floor_raw,
        exists (select from main.book_order where book_order.collection_id = wanted.id) as own_known
      from unnest($1::text[]) as wanted (id)
      left join main.collection on collection.id = wanted.id
@@ -123,10 +125,10 @@ export async function updateOwnFigures(tx: Queryable, entries: readonly CatalogE
   await tx.query(
     `update indexer.collection_figures as figures set recorded = entry.recorded, chain = entry.chain,
        launched = entry.launched, created_at = entry.created_at, snapshot_floor_raw = entry.snapshot_floor_raw,
-       snapshot_volume = entry.snapshot_volume, own_floor_raw = entry.own_floor_raw,
+       snapshot_volume = entry.snapshot_volume, sales_complete = entry.sales_complete, own_floor_raw = entry.own_floor_raw,
        own_known = entry.own_known
      from json_to_recordset($1::json) as entry (collection_id text, recorded boolean, chain text, launched boolean,
-       created_at timestamptz, snapshot_floor_raw numeric, snapshot_volume double precision, own_floor_raw numeric,
+       created_at timestamptz, snapshot_floor_raw numeric, snapshot_volume double precision, sales_complete boolean, own_floor_raw numeric,
        own_known boolean)
      where figures.collection_id = entry.collection_id`,
     [
@@ -139,6 +141,7 @@ export async function updateOwnFigures(tx: Queryable, entries: readonly CatalogE
           created_at: entry.createdAt === null ? null : new Date(entry.createdAt),
           snapshot_floor_raw: entry.snapshotFloorRaw?.toString() ?? null,
           snapshot_volume: entry.snapshotVolume,
+          sales_complete: entry.salesComplete,
           own_floor_raw: entry.ownFloorRaw?.toString() ?? null,
           own_known: entry.ownKnown,
         })),

@@ -24,7 +24,7 @@ import { insertCatalogChanges } from './catalog.ts';
 
 const FILLED_COLUMNS: ReadonlySet<string> = new Set(['image', 'banner', 'description', 'royalty_bps']);
 const COLUMNS = `id, chain, contract_address, slug, name, image, banner, description, token_standard, royalty_bps,
-  launched, created_at, snapshot_floor_raw, snapshot_volume, snapshot_supply, snapshot_owners, tokens_complete`;
+  launched, created_at, snapshot_floor_raw, snapshot_volume, snapshot_supply, snapshot_owners, tokens_complete, sales_complete`;
 
 /**
  * The columns as they are served. Metadata from the contract fills columns that are null in the record, and replaces a name that is only
@@ -56,6 +56,7 @@ const decodeRecord = rowDecoder('collection', {
   launched: boolean,
   createdAt: column('created_at', timestamp),
   tokensComplete: column('tokens_complete', boolean),
+  salesComplete: column('sales_complete', nullable(boolean)),
 });
 const decodeSnapshot: (row: Row) => CollectionSnapshot = rowDecoder('collection', {
   floorRaw: column('snapshot_floor_raw', nullable(amount)),
@@ -65,7 +66,8 @@ const decodeSnapshot: (row: Row) => CollectionSnapshot = rowDecoder('collection'
 });
 
 function decodeCollection(row: Row): Collection {
-  return { ...decodeRecord(row), snapshot: decodeSnapshot(row) };
+  const { salesComplete, ...record } = decodeRecord(row);
+  return { ...record, salesComplete: salesComplete ?? false, snapshot: decodeSnapshot(row) };
 }
 
 /**
@@ -130,6 +132,7 @@ export type CollectionChange = {
   royaltyBps: number | null;
   launched: boolean | null;
   tokensComplete: boolean | null;
+  salesComplete: boolean | null;
   createdAt: number | null;
   snapshot: CollectionSnapshot;
 };
@@ -228,7 +231,8 @@ function claimNames(names: NameIndex, change: CollectionChange): string | null {
 const MERGED = COLUMNS.split(/,\s*/).filter((name) => name !== 'id');
 const COLUMN_TYPES = `id text, chain text, contract_address text, slug text, name text, image text, banner text,
   description text, token_standard text, royalty_bps integer, launched boolean, created_at timestamptz,
-  snapshot_floor_raw numeric, snapshot_volume double precision, snapshot_supply bigint, snapshot_owners bigint, tokens_complete boolean`;
+  snapshot_floor_raw numeric, snapshot_volume double precision, snapshot_supply bigint, snapshot_owners bigint, tokens_complete boolean,
+  sales_complete boolean`;
 
 /** Returns the ids of the rows that changed. */
 async function updateCollections(tx: Queryable, changes: readonly CollectionChange[]): Promise<string[]> {
@@ -275,6 +279,7 @@ function toColumns(change: CollectionChange): Record<string, unknown> {
     royalty_bps: change.royaltyBps,
     launched: change.launched,
     tokens_complete: change.tokensComplete,
+    sales_complete: change.salesComplete,
     created_at: change.createdAt === null ? null : toTimestamp(change.createdAt),
     snapshot_floor_raw: change.snapshot.floorRaw?.toString(),
     snapshot_volume: change.snapshot.volumeAllTime,

@@ -91,7 +91,10 @@ export async function findCoverage(
   return row ? decodeCoverage(row) : null;
 }
 
-/** Replaces what is stored for the same collection, subject and `source`. */
+/**
+ * Replaces what is stored for the same collection, subject and `source`. The end of imported coverage does not move back: an import of older rows
+ * adds to the earlier imports.
+ */
 export async function upsertCoverage(tx: Queryable, coverage: readonly CollectionCoverage[]): Promise<void> {
   if (coverage.length === 0) return;
   const keyOf = ({ collectionId, subject, source }: CollectionCoverage) => `${collectionId} ${subject} ${source}`;
@@ -100,7 +103,8 @@ export async function upsertCoverage(tx: Queryable, coverage: readonly Collectio
     `insert into indexer.coverage (collection_id, subject, source, kind, from_time, to_time)
      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[])
      on conflict (collection_id, subject, source) do update
-       set kind = excluded.kind, from_time = excluded.from_time, to_time = excluded.to_time`,
+       set kind = excluded.kind, from_time = excluded.from_time, to_time = case
+         when excluded.kind = 'imported' then greatest(coverage.to_time, excluded.to_time) else excluded.to_time end`,
     [
       rows.map((row) => row.collectionId),
       rows.map((row) => row.subject),

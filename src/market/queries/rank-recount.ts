@@ -43,6 +43,7 @@ export async function listRankDifferences(
          case when listings.scanned then listings.scan_until > half_hour.start
            else listings.chain_until > half_hour.start or listings.imported_until is not null end as is_empty,
          case when analytics.at > day.start then analytics.volume_all_time end as reported_volume,
+         case when not sales_complete then greatest(snapshot_volume, analytics.volume_all_time) end as stated_volume,
          coalesce(case when analytics.at > half_hour.start then nullif(analytics.floor_raw, 0) end,
            case when stats.at > half_hour.start then nullif(stats.floor_raw, 0) end) as reported_floor_raw,
          case when analytics.at > half_hour.start and analytics.floor_raw > 0 then analytics.at else stats.at end as reported_at,
@@ -65,7 +66,9 @@ export async function listRankDifferences(
        where recorded and starts_with(figures.collection_id, $1)
      ), differences as (
        select collection_id, 'volume key' as figure, null as row, volume_rank::text as stored, coalesce(
-           case when is_read then volume end, reported_volume, case when is_imported then volume end, snapshot_volume,
+           case when is_read then volume end, reported_volume,
+           case when is_imported and stated_volume > volume is not true then volume end,
+           case when stated_volume > volume and snapshot_volume < volume then null else snapshot_volume end,
            '-Infinity')::text as counted
        from facts
        union all

@@ -28,6 +28,7 @@ export type RankFacts = VolumeFacts & {
   mirror: NonNullable<ListingFacts['mirror']>;
   snapshotFloorRaw: bigint | null;
   snapshotVolume: number | null;
+  salesComplete: boolean;
   analytics: (ReportedFloor & Pick<TradeRecord, 'volume'>) | null;
   stats: ReportedListings | null;
 };
@@ -39,6 +40,7 @@ const decodeFigures = rowDecoder('collection_figures', {
   mirrorFloorRaw: column('mirror_floor_raw', nullable(amount)),
   snapshotFloorRaw: column('snapshot_floor_raw', nullable(amount)),
   snapshotVolume: column('snapshot_volume', nullable(double)),
+  salesComplete: column('sales_complete', boolean),
   ownListedAssets: column('own_listed_assets', safeInteger),
   ownKnown: column('own_known', boolean),
   mirroredAssets: column('listed_assets', safeInteger),
@@ -75,7 +77,7 @@ function decodeFacts(row: Row): RankFacts {
 export async function listRankFacts(tx: Queryable, collectionIds: readonly string[]): Promise<RankFacts[]> {
   const rows = await tx.query(
     `select figures.collection_id, figures.chain, figures.own_floor_raw, figures.mirror_floor_raw,
-       figures.snapshot_floor_raw, figures.snapshot_volume, figures.own_listed_assets, figures.own_known, figures.listed_assets,
+       figures.snapshot_floor_raw, figures.snapshot_volume, figures.sales_complete, figures.own_listed_assets, figures.own_known, figures.listed_assets,
        analytics.at as analytics_at,
        analytics.floor_raw as analytics_floor_raw, analytics.volume_all_time, analytics.volume_seven_day,
        analytics.volume_day, stats.at as stats_at, stats.floor_raw as stats_floor_raw, stats.listed_count,

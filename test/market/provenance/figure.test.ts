@@ -202,7 +202,7 @@ const TRADES: TradeFacts = {
   sums: { volumeRaw: windows(700n, 70n, 7n), sales: windows(300, 30, 3), unread: windows(0, 0, 0) },
   coverage: [],
 };
-const CONTEXT: TradeContext = { decimals: 0, snapshotVolume: null };
+const CONTEXT: TradeContext = { decimals: 0, snapshotVolume: null, salesComplete: false };
 const trades = (facts: Partial<TradeFacts> | null, context: Partial<TradeContext> = {}) => {
   const figures = toTradeFigures(facts && { ...TRADES, ...facts }, { ...CONTEXT, ...context }, NOW);
   const values = ({ allTime, sevenDay, twentyFourHour }: typeof figures.volume) =>
@@ -287,15 +287,39 @@ describe('volume and sales', () => {
     assert.deepEqual(trades({ coverage }, { decimals: null }), { ...SUMS, volume: NONE.volume });
   });
 
+  test('a sum or number of imported sales does not replace a larger one that a record of any age states, unless the record says that the sales are complete', () => {
+    const coverage = [covered('imported', 'sales')];
+    const allTime = (facts: Partial<TradeFacts>, context: Partial<TradeContext> = {}) => {
+      const { volume, sales } = trades({ coverage, ...facts }, context);
+      return [volume[0], sales[0]];
+    };
+    const stated = (volume: number | null, sales: number | null) =>
+      report(30 * DAY_MS, windows(volume, null, null), windows(sales, null, null));
+    assert.deepEqual(allTime({}, { snapshotVolume: 701 }), [701, null]);
+    assert.deepEqual(allTime({}, { snapshotVolume: 700 }), [700, 300]);
+    assert.deepEqual(allTime({}, { snapshotVolume: 699 }), [700, 300]);
+    assert.deepEqual(allTime({}, { snapshotVolume: 701, salesComplete: true }), [700, 300]);
+    assert.deepEqual(allTime({ record: stated(701, null) }), [null, null]);
+    assert.deepEqual(allTime({ record: stated(701, null) }, { snapshotVolume: 699 }), [null, null]);
+    assert.deepEqual(allTime({ record: stated(701, null) }, { snapshotVolume: 702 }), [702, null]);
+    assert.deepEqual(allTime({ record: stated(700, 301) }), [700, null]);
+    assert.deepEqual(allTime({ record: stated(701, 301) }, { salesComplete: true }), [700, 300]);
+    for (const kind of ['chain', 'scan'] as const) {
+      assert.deepEqual(allTime({ coverage: [covered(kind, 'sales')] }, { snapshotVolume: 701 }), [700, 300], kind);
+    }
+  });
+
   test('the all-time volume is the same in the detail of a collection and in the list', () => {
     for (const coverage of [[], [covered('chain', 'sales')], [covered('imported', 'sales')]]) {
       for (const record of [null, report(HOUR_MS), report(DAY_MS), report(0, windows(null, 1, 1))]) {
         for (const unread of [0, 1]) {
-          const facts = { record, coverage, unread, volumeRaw: TRADES.sums.volumeRaw.allTime };
-          const context = { decimals: 0, snapshotVolume: 5 };
-          const sums = { ...TRADES.sums, unread: windows(unread, 0, 0) };
-          const figures = toTradeFigures({ record, coverage, sums }, context, NOW);
-          assert.deepEqual(toVolumeFigure(facts, context, NOW), figures.volume.allTime);
+          for (const snapshotVolume of [5, 800]) {
+            const facts = { record, coverage, unread, volumeRaw: TRADES.sums.volumeRaw.allTime };
+            const context = { ...CONTEXT, snapshotVolume };
+            const sums = { ...TRADES.sums, unread: windows(unread, 0, 0) };
+            const figures = toTradeFigures({ record, coverage, sums }, context, NOW);
+            assert.deepEqual(toVolumeFigure(facts, context, NOW), figures.volume.allTime);
+          }
         }
       }
     }
