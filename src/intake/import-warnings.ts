@@ -10,6 +10,7 @@ import { collectionIdOf } from './records/parse.ts';
 
 /**
  * - `unreadablePrice`: the price of a sale is not an integer of base units. The sale is stored, but not served by /v1.
+ * - `unknownCurrency`: the price of a sale is an amount whose currency is not known. The sale is stored, but not served by /v1.
  * - `otherCurrency`: the price of a sale is in another currency than the chain's. The sale is stored, but not served by /v1.
  * - `zeroPrice`: a sale, listing or order at 0, or a floor or buyer total of 0. The sale is served and does not count in volume and sales. The
  *   listing or order is not listed. The floor or buyer total is stored as unknown.
@@ -19,6 +20,7 @@ import { collectionIdOf } from './records/parse.ts';
  */
 export const WARNING_CODES = [
   'unreadablePrice',
+  'unknownCurrency',
   'otherCurrency',
   'zeroPrice',
   'tinyPrice',
@@ -140,8 +142,12 @@ function timeOf({ kind, row }: IntakeRecord): number | null {
   return kind === 'order' ? row.createdAt : null;
 }
 
+/** An amount, followed by a text that names no currency. */
+const IN_UNKNOWN_CURRENCY = /^\d[\d.,]*(?:e[+-]?\d+)? \S/i;
+
 function judgeUnreadable(price: string): { code: WarningCode; value: string } {
-  return { code: OTHER_CURRENCY.test(price) ? 'otherCurrency' : 'unreadablePrice', value: price };
+  if (OTHER_CURRENCY.test(price)) return { code: 'otherCurrency', value: price };
+  return { code: IN_UNKNOWN_CURRENCY.test(price) ? 'unknownCurrency' : 'unreadablePrice', value: price };
 }
 
 /** Adds the counts. Keeps the line and the value of the earlier warning. */

@@ -63,7 +63,7 @@ forEachEngine('records of a column map', (engine) => {
   });
 
   test('a sale is stored without a price in base units if its currency is unknown, or is neither the native currency nor its wrapped form', async () => {
-    const csv = 'id,price,currency\n1,1.5,ETH\n2,1.5,WETH\n3,7000000,USDC\n4,59,\n';
+    const csv = 'id,price,currency\n1,1.5,ETH\n2,1.5,WETH\n3,7000000,USDC\n4,59,\n5,60,ERC20\n6,61,ETH\n';
     const map = parseColumnMap({
       kind: { value: 'sale' },
       source: { value: 'x' },
@@ -76,7 +76,7 @@ forEachEngine('records of a column map', (engine) => {
     const { summary } = await runImport(toContext(db), csv, { format: 'csv', map });
     assert.deepEqual(summary.warnings, {
       otherCurrency: { count: 1, line: 4, value: '7000000 USDC' },
-      unreadablePrice: { count: 1, line: 5, value: '59 (unknown currency)' },
+      unknownCurrency: { count: 2, line: 5, value: '59 (unknown currency)' },
     });
     const raw = ((3n * ETHER) / 2n).toString();
     assert.deepEqual(
@@ -86,6 +86,8 @@ forEachEngine('records of a column map', (engine) => {
         ['2', raw, raw],
         ['3', '7000000 USDC', null],
         ['4', '59 (unknown currency)', null],
+        ['5', '60 ERC20', null],
+        ['6', (61n * ETHER).toString(), (61n * ETHER).toString()],
       ],
     );
   });

@@ -55,6 +55,10 @@ const WARNINGS: Readonly<Record<WarningCode, (records: string) => [what: string,
     `the price of ${records} is not an integer of base units: stored, but not served by /v1`,
     'in a column map, give the price "as": "native-amount", or "base-amount" for base units such as 6.27e+16',
   ],
+  unknownCurrency: (records) => [
+    `the currency of ${records} is not known: stored, but not served by /v1, and the volume of the collection is unknown`,
+    'check the column that the column map names in "currency", and its blank cells; "currency": {"value": "ETH"} gives all rows one currency',
+  ],
   otherCurrency: (records) => [
     `the price of ${records} is in another currency: stored, but not served by /v1`,
     'only amounts in the currency of the chain, wrapped or not, have a price in base units',

@@ -141,6 +141,35 @@ forEachEngine('mercat import', (engine) => {
     });
   });
 
+  test('a sale in an unknown currency gives a warning that speaks of the column of the currency, not of the unit of the price', async () => {
+    const csv = file('blank.csv', 'id,price,currency\n1,6.27e+16,\n2,5,ERC20\n');
+    const map = { tokenId: 'id', price: { column: 'price', as: 'base-amount', currency: 'currency' } };
+    const place = [
+      '--set',
+      'chain=ethereum',
+      '--set',
+      `contractAddress=${EVM}`,
+      '--set',
+      'timestamp=2026-05-01T10:30:00Z',
+    ];
+    const columns = [
+      '--map',
+      file('blank.json', JSON.stringify(map)),
+      '--set',
+      'kind=sale',
+      '--set',
+      'source=x',
+      ...place,
+    ];
+    const { stdout } = await run([csv, ...columns, '--dry-run']);
+    const [warning = ''] = stdout.split('\n').filter((line) => line.startsWith('warning: '));
+    assert.match(
+      warning,
+      /^warning: the currency of 2 records is not known: .* \(line 2: "6\.27e\+16 \(unknown currency\)"\); .*"currency"/,
+    );
+    assert.doesNotMatch(warning, /native-amount|base-amount/);
+  });
+
   test('with --create-collections, each collection without a record gets a record with its address as the name', async () => {
     const other = '0x00000000000000000000000000000000000000bb';
     await run([file('named.ndjson', toNdjson([collection()]))]);
