@@ -51,6 +51,9 @@ export type TestMarket = TestService & {
 /** The value, or the values, of each trait. */
 export type TraitValues = Readonly<Record<string, string | readonly string[]>>;
 
+/** So long that no response is degraded because the machine is busy. */
+const SOURCE_TIMEOUT_MS = '30000';
+
 /** Declares `suite` once for each engine, with one service. The hooks and tests of the suite may use the market. */
 export function forEachMarket(
   name: string,
@@ -85,7 +88,7 @@ export function forEachMarket(
       };
       const market = { ...clock } as TestMarket;
       before(async () => {
-        const all = { ...(await engine.settings()), ...settings };
+        const all = { SOURCE_TIMEOUT_MS, ...(await engine.settings()), ...settings };
         await options.prepare?.(all);
         const service = await startTestService({
           settings: all,

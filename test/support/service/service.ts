@@ -125,7 +125,8 @@ function operate(socketPath: string, operation: string, input: object): Promise<
   const headers = { 'content-type': 'application/json' };
   const path = `/operator/v1/${operation}`;
   return new Promise((resolve, reject) => {
-    const call = request({ socketPath, path, method: 'POST', headers }, (response) => {
+    // Without a connection of its own, a call could use one that the server is closing.
+    const call = request({ socketPath, path, method: 'POST', headers, agent: false }, (response) => {
       json(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
     });
     call.on('error', reject).end(JSON.stringify(input));
