@@ -16,7 +16,7 @@ export const defineAudit: DefineCommand = (audit, io) => {
       'Compare a random sample of the signed orders in the order book, and of the tokens of followed collections, with their ' +
         'chains, and print the differences. Each chain is queried (getOrderStatus, getCounter, ownerOf, balanceOf, ' +
         'isApprovedForAll, getApproved) at the last block that the service has read. A difference counts if it still exists ' +
-        'at a newer block. Orders and tokens that cannot be read from the chain are counted separately.\n\nWith --replay no ' +
+        'at a newer block. The blocks whose stored events make a token differ are read again, and corrected. Orders and tokens that cannot be read from the chain are counted separately.\n\nWith --replay no ' +
         'chain is queried. The stored log of chain events is applied to an empty database by the code that follows the ' +
         'chains, and everything that is derived from the log is compared with the stored data. Then the maintained figures of ' +
         'all collections are counted again.\n\nWith --fillable the listings of a ' +
@@ -82,7 +82,7 @@ const COLUMNS = ['chain', 'block', 'orders', 'tokens', 'unreadable', 'drift'] as
 const REPLAY_COLUMNS = ['chain', 'block', 'orders', 'tokens', 'collections', 'drift'] as const;
 
 function describeReport(report: AuditReport, stdout: CommandIo['stdout']): string {
-  const { drift, orders, tokens, collections, unreadable, chains, differences, seed } = report;
+  const { drift, orders, tokens, collections, unreadable, rereads, chains, differences, seed } = report;
   const unlisted = drift - differences.length;
   // A replay has no seed. It reads no chain, so nothing is unreadable.
   const columns = seed === null ? REPLAY_COLUMNS : COLUMNS;
@@ -97,6 +97,9 @@ function describeReport(report: AuditReport, stdout: CommandIo['stdout']): strin
     ...(unlisted > 0 ? [`… and ${unlisted} more differences`] : []),
     ...(differences.length > 0 ? [''] : []),
     ...(unreadable > 0 ? [`${unreadable} orders and tokens could not be read and were not compared`] : []),
+    ...(rereads > 0
+      ? [`the blocks that explain differing tokens are read again: ${rereads} ranges (mercat status)`]
+      : []),
     ...(seed === null ? [] : [`drawn with --seed ${seed}`]),
     ...chains.flatMap(({ digest }) => (digest ? [describeDigest(digest)] : [])),
     `drift ${drift} over ${compared} on ${chains.length} chains`,

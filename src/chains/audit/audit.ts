@@ -1,8 +1,10 @@
-// `audit`: compares a sample of the stored orders and tokens with the state of the chains, and counts the differences. It changes
-// nothing. It uses only the tables and the chain reader, not the code that derives the stored states.
+// `audit`: compares a sample of the stored orders and tokens with the state of the chains, and counts the differences. It changes no order
+// and no token, but notes the blocks that must be read again because a token differs. It uses only the tables and the chain reader, not
+// the code that derives the stored states.
 
 import { findChainCursor } from '../../chain-log/queries/chain-cursors.ts';
 import { OperatorError } from '../../core/errors.ts';
+import type { Follow } from '../../follows/queries/follows.ts';
 import { listFollows } from '../../follows/queries/follows.ts';
 import type { ChainContext } from '../context.ts';
 import type { AuditedOrder, TokenKey } from './queries/audited.ts';
@@ -12,6 +14,7 @@ import {
   listOrderSample,
   listServedOwners,
   listTokenSample,
+  listTokensOfSeveral,
 } from './queries/audited.ts';
 import type { ChainReader } from '../rpc/chain-reader.ts';
 import type { CompareContext, Comparison, ComparisonResult } from './compare.ts';
@@ -24,12 +27,16 @@ import type { AuditReport, ChainAudit, Difference } from './report.ts';
 import { addToReport, createReport } from './report.ts';
 import type { HeldToken } from './tokens.ts';
 import { ACCOUNTS_MAX, compareToken } from './tokens.ts';
+import type { WrongBlocks } from './wrong-blocks.ts';
+import { listWrongBlocks, noteWrongBlocks } from './wrong-blocks.ts';
 
 const SAMPLE_DEFAULT = 200;
 /** The largest sample of orders, and of tokens, for each chain. The input 0 requests this size. */
 const SAMPLE_MAX = 100_000;
 const SEEDS = 2 ** 32;
 const SEED_LENGTH_MAX = 100;
+/** An audit compares at most this many ERC-721 tokens that several accounts seem to hold, besides its sample. */
+const SEVERAL_MAX = 100;
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -77,17 +84,12 @@ async function auditChain(
   reader: ChainReader,
   { pauseMs, ...sample }: { seed: string; limit: number; pauseMs: number },
 ): Promise<{ audited: ChainAudit; differences: Difference[] }> {
-  const { main, indexer, clock } = context;
+  const { main, indexer } = context;
   const chain = reader.chain.id;
-  const comparing: CompareContext = { main, indexer, reader, clock, failures: { left: CHAIN_FAILURES_MAX }, pauseMs };
+  const comparing = toComparing(context, reader, pauseMs);
   const orders = await compareAll(comparing, ORDERS, await listOrderSample(main, chain, sample));
-  const followed = (await listFollows(main, chain)).filter((follow) => follow.joined);
-  const ids = followed.map((follow) => follow.collectionId);
-  const tokens = await compareAll(
-    comparing,
-    TOKENS,
-    (await listTokenSample({ main, indexer }, ids, sample)).map(toKey),
-  );
+  const { tokens, wrong } = await auditTokens(comparing, sample);
+  await noteWrongBlocks(context, chain, wrong);
   const differences = [...toDifferences(chain, 'order', orders), ...toDifferences(chain, 'token', tokens)];
   return {
     audited: {
@@ -97,11 +99,40 @@ async function auditChain(
       tokens: tokens.compared,
       collections: 0,
       unreadable: orders.unreadable + tokens.unreadable,
+      rereads: wrong.length,
       drift: differences.length,
       digest: await digestChain({ main, indexer }, chain, { pauseMs }),
     },
     differences,
   };
+}
+
+export function toComparing(
+  { main, indexer, clock }: ChainContext,
+  reader: ChainReader,
+  pauseMs = PAUSE_MS,
+): CompareContext {
+  return { main, indexer, reader, clock, failures: { left: CHAIN_FAILURES_MAX }, pauseMs };
+}
+
+/**
+ * Compares a sample of the tokens of the followed collections, and the ERC-721 tokens that several accounts seem to hold. `wrong`: the blocks
+ * that explain the differences.
+ */
+export async function auditTokens(
+  comparing: CompareContext,
+  sample: { seed: string; limit: number },
+): Promise<{ tokens: ComparisonResult; wrong: WrongBlocks[] }> {
+  const { main, indexer, reader } = comparing;
+  const follows = (await listFollows(main, reader.chain.id)).filter((follow) => follow.joined);
+  const idsOf = (chosen: readonly Follow[]) => chosen.map((follow) => follow.collectionId);
+  const singles = follows.filter(({ standard }) => standard === 'erc721');
+  const keys = [
+    ...(await listTokensOfSeveral(main, idsOf(singles), SEVERAL_MAX)),
+    ...(await listTokenSample({ main, indexer }, idsOf(follows), sample)),
+  ];
+  const tokens = await compareAll(comparing, TOKENS, [...new Set(keys.map(toKey))]);
+  return { tokens, wrong: await listWrongBlocks(main, tokens, { follows, toToken: fromKey }) };
 }
 
 const ORDERS: Comparison<AuditedOrder> = {

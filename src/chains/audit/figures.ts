@@ -47,6 +47,7 @@ export async function auditFigures(
       tokens: 0,
       collections: counted.get(id) ?? 0,
       unreadable: 0,
+      rereads: 0,
       drift: differences.length,
     };
     return { audited: { chain: id, block: null, ...counts, digest: null }, differences };

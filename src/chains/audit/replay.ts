@@ -62,7 +62,7 @@ export async function replayLog(
       const { differences, ...counts } = await compareReplay(scratch, chain, { now, limit: DIFFERENCES_MAX });
       addToReport(
         report,
-        { chain, block, ...counts, collections: 0, unreadable: 0, digest: null },
+        { chain, block, ...counts, collections: 0, unreadable: 0, rereads: 0, digest: null },
         differences.map(toDifference(chain)),
       );
     }

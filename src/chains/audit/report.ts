@@ -23,6 +23,8 @@ export type ChainAudit = {
   collections: number;
   /** The orders and tokens for which the chain could not be read. They count neither as equal nor as different. */
   unreadable: number;
+  /** The ranges of blocks that were noted to be read again, because their stored events make tokens differ from the chain. */
+  rereads: number;
   /** The number of differences. For each kind of figure, at most FIGURE_DIFFERENCES_MAX differences are counted. */
   drift: number;
   /** Null for a replay of the log, and while the indexer is behind the log. */
@@ -35,6 +37,7 @@ export type AuditReport = {
   tokens: number;
   collections: number;
   unreadable: number;
+  rereads: number;
   chains: ChainAudit[];
   differences: Difference[];
   /** The same seed selects the same sample. Null for a replay, which compares everything. */
@@ -50,7 +53,17 @@ export const FIGURE_DIFFERENCES_MAX = 10_000;
 export const DIFFERENCES_MAX = 1_000;
 
 export function createReport(seed: string | null): AuditReport {
-  return { drift: 0, orders: 0, tokens: 0, collections: 0, unreadable: 0, chains: [], differences: [], seed };
+  return {
+    drift: 0,
+    orders: 0,
+    tokens: 0,
+    collections: 0,
+    unreadable: 0,
+    rereads: 0,
+    chains: [],
+    differences: [],
+    seed,
+  };
 }
 
 /** Results for the same chain are added up. */
@@ -62,7 +75,7 @@ export function addToReport(report: AuditReport, audited: ChainAudit, difference
   report.differences.push(...differences.slice(0, DIFFERENCES_MAX - report.differences.length));
 }
 
-const COUNTS = ['orders', 'tokens', 'collections', 'unreadable', 'drift'] as const;
+const COUNTS = ['orders', 'tokens', 'collections', 'unreadable', 'rereads', 'drift'] as const;
 type Counts = Record<(typeof COUNTS)[number], number>;
 
 function addCounts(to: Counts, counts: Counts): void {

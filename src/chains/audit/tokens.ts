@@ -13,7 +13,9 @@ export type HeldToken = AuditedToken & { served: ServedOwner | null };
 /** The balances of at most this many accounts of an ERC-1155 token are compared. */
 export const ACCOUNTS_MAX = 200;
 
-const NOBODY = 'nobody';
+/** The name of the difference in the holders of an ERC-721 token. Its `theirs` is the owner on the chain, or NOBODY. */
+export const HOLDERS_FIELD = 'holders';
+export const NOBODY = 'nobody';
 const SEVERAL = 'several';
 
 export async function compareToken(facts: ChainFacts, token: HeldToken): Promise<Finding[]> {
@@ -24,7 +26,7 @@ export async function compareToken(facts: ChainFacts, token: HeldToken): Promise
 async function compareSingle(facts: ChainFacts, token: HeldToken): Promise<Finding[]> {
   const owner = await facts.ownerOf(token.contract, token.tokenId);
   const holders = new Map<Address, bigint>(owner === null ? [] : [[owner, 1n]]);
-  return [...findDifference('holders', toText(token.holders), toText(holders)), ...compareServed(token, holders)];
+  return [...findDifference(HOLDERS_FIELD, toText(token.holders), toText(holders)), ...compareServed(token, holders)];
 }
 
 async function compareEdition(facts: ChainFacts, token: HeldToken): Promise<Finding[]> {

@@ -16,6 +16,7 @@ import {
   object,
   oneOf,
   rowDecoder,
+  safeInteger,
   text,
   timestamp,
 } from '../../../database/rows.ts';
@@ -123,6 +124,48 @@ export async function listTokenSample(
     [...held, ...indexed].map(decodeTokenKey).map((key) => [`${key.collectionId} ${key.tokenId}`, key]),
   );
   return [...ranked.values()].toSorted((a, b) => (a.rank < b.rank ? -1 : 1)).slice(0, limit);
+}
+
+const decodeTokenOfSeveral = rowDecoder('holding', {
+  collectionId: column('collection_id', text),
+  tokenId: column('token_id', text),
+});
+
+/** Tokens of the given ERC-721 collections that several accounts seem to hold, which no such token can have. */
+export async function listTokensOfSeveral(
+  main: Queryable,
+  collectionIds: readonly string[],
+  limit: number,
+): Promise<TokenKey[]> {
+  const rows = await main.query(
+    `select collection_id, token_id from main.holding where collection_id = any($1) and quantity > 0
+     group by collection_id, token_id having count(*) > 1 order by collection_id, token_id limit $2`,
+    [collectionIds, limit],
+  );
+  return rows.map(decodeTokenOfSeveral);
+}
+
+const decodeTransfer = rowDecoder('stored transfer', {
+  block: column('block_number', safeInteger),
+  from: column('account', text),
+  to: column('receiver', text),
+});
+
+/** A transfer of an ERC-721 token, as the chain log has it. */
+export type StoredTransfer = ReturnType<typeof decodeTransfer>;
+
+/** The transfers of one token, in the order of the chain. */
+export async function listStoredTransfers(
+  main: Queryable,
+  { chain, contractAddress }: { chain: string; contractAddress: string },
+  tokenId: string,
+): Promise<StoredTransfer[]> {
+  const rows = await main.query(
+    `select block_number, account, details ->> 'to' as receiver from main.chain_event
+     where chain = $1 and contract = $2 and token_id = $3 and kind = 'transfer' order by block_number, log_index, part`,
+    [chain, contractAddress, tokenId],
+  );
+  return rows.map(decodeTransfer);
 }
 
 const decodeToken = rowDecoder('audited token', {
