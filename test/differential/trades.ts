@@ -523,12 +523,22 @@ export const ELEMENT_CALLS = {
 };
 
 const element: Reader = (entry) => {
-  const { name, fields, receipt } = entry;
+  const { at, exchange, name, fields, receipt } = entry;
   if (name.endsWith('OrderCancelled')) return other(name);
   const { maker, taker, erc20Token } = fields;
   const isBid = name.includes('Buy');
   const [contract, id] = [fields.erc721Token ?? fields.erc1155Token, fields.erc721TokenId ?? fields.erc1155TokenId];
   const amount = fields.erc20TokenAmount ?? fields.erc20FillAmount;
+  // The exchange reports the two orders of a match one directly after the other.
+  const pair = receipt.logs[at + (isBid ? -1 : 1)];
+  const read = pair?.address === exchange ? readEvent('element', pair) : null;
+  const isMatched =
+    typeof read === 'object' &&
+    read?.name === (isBid ? name.replace('Buy', 'Sell') : name.replace('Sell', 'Buy')) &&
+    read.fields.maker === taker &&
+    read.fields.taker === maker &&
+    (read.fields.erc721TokenId ?? read.fields.erc1155TokenId) === id;
+  const counterparty = isMatched ? null : taker;
   const order = name.endsWith('First')
     ? findCalls(receipt.input, isBid ? ELEMENT_CALLS.sellERC721 : ELEMENT_CALLS.buyERC721)
         .map(([signed]: Fields) => signed)
@@ -538,9 +548,10 @@ const element: Reader = (entry) => {
     : null;
   return trade(entry, {
     isBid,
-    seller: isBid ? taker : maker,
-    buyer: isBid ? maker : taker,
+    seller: isBid ? counterparty : maker,
+    buyer: isBid ? maker : counterparty,
     items: one(contract, id, fields.erc1155FillAmount ?? 1n),
+    match: { hash: null, isMatched },
     price: amount + sum((order?.fees ?? []).map((fee: { amount: bigint }) => fee.amount)),
     currency: fromZeroEx(erc20Token),
   });

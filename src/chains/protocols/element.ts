@@ -6,10 +6,10 @@ import type { OrderFulfilled } from '../../chain-log/chain-event.ts';
 import type { Hex } from '../../core/evm.ts';
 import { ZERO_ADDRESS } from '../../core/evm.ts';
 import { isTokenItem, ITEM_TYPE } from '../../core/seaport.ts';
-import { addressAt, arrayAt, bigintAt, hashAt, structAt, UndecodableData } from './abi-words.ts';
+import { addressAt, arrayAt, bigintAt, hashAt, structAt, UndecodableData, wordAt } from './abi-words.ts';
 import { nonceCancelled } from './counter-events.ts';
 import { deployedAt } from './deployments.ts';
-import type { EventDecoder } from './event-decoder.ts';
+import type { EventDecoder, TransactionLogs, VerifiedLog } from './event-decoder.ts';
 import { toFill, withFee } from './market-fill.ts';
 import type { SettlementProtocol } from './settlement-protocol.ts';
 import { ZEROEX_NATIVE } from './zeroex-v4.ts';
@@ -40,10 +40,16 @@ const ERC1155: Layout = { ...ERC721, quantity: 9 };
 const ERC721_FIRST: Layout = { maker: 0, currency: 2, token: 4, quantity: null, orderHash: 6 };
 const ERC1155_FIRST: Layout = { ...ERC721_FIRST, quantity: 6, orderHash: 7 };
 
-/** Each pair of words follows the other: maker and taker, currency and amount, contract and token id. */
-function filled(isBid: boolean, { maker: at, currency, token, quantity, orderHash }: Layout): EventDecoder {
-  return ({ address, data }, position, events) => {
-    const [maker, taker] = [addressAt(data, at), addressAt(data, at + 1)];
+/**
+ * Each pair of words follows the other: maker and taker, currency and amount, contract and token id. The fills of two orders that were matched with
+ * each other get the zero address as their taker. `chains/sales.ts` takes this as the mark of a matched order, and makes one sale of the two fills.
+ */
+function filled(isBid: boolean, layout: Layout): EventDecoder {
+  const { maker: at, currency, token, quantity, orderHash } = layout;
+  return (log, position, events, logsOf) => {
+    const { address, data } = log;
+    const maker = addressAt(data, at);
+    const taker = isMatched(log, layout, logsOf) ? ZERO_ADDRESS : addressAt(data, at + 1);
     const paid = addressAt(data, currency);
     events.push(
       toFill(position, {
@@ -65,6 +71,32 @@ function filled(isBid: boolean, { maker: at, currency, token, quantity, orderHas
     );
   };
 }
+
+/**
+ * Whether the order was matched with another: the exchange then reports the sell order and, in the next log, the buy order, and the maker of each is
+ * the taker of the other.
+ */
+function isMatched(log: VerifiedLog, { maker, token }: Layout, logsOf: TransactionLogs): boolean {
+  const other = logsOf().find(
+    ({ address, topics, logIndex }) =>
+      address === log.address && MATCHES.has(`${log.topics[0]} ${topics[0]} ${logIndex - log.logIndex}`),
+  );
+  const isSame = (word: number, otherWord: number) => other && wordAt(log.data, word) === wordAt(other.data, otherWord);
+  return Boolean(
+    isSame(maker, maker + 1) && isSame(maker + 1, maker) && isSame(token, token) && isSame(token + 1, token + 1),
+  );
+}
+
+/** The first topic of a log, the first topic of the log of the matched order, and the distance of this log. */
+const MATCHES: ReadonlySet<string> = new Set(
+  (['erc721', 'erc1155'] as const).flatMap((standard) =>
+    (['', 'First'] as const).flatMap((form) => {
+      const sell = ELEMENT_TOPICS[`${standard}SellOrderFilled${form}`];
+      const buy = ELEMENT_TOPICS[`${standard}BuyOrderFilled${form}`];
+      return [`${sell} ${buy} 1`, `${buy} ${sell} -1`];
+    }),
+  ),
+);
 
 /** The words of a signed order. The amount, which follows the currency, is without the fees. */
 const ORDER = { maker: 0, currency: 4, fees: 6, contract: 7, tokenId: 8 };

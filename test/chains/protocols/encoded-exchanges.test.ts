@@ -117,6 +117,24 @@ describe('Element', () => {
     assert.deepEqual(factsOf({ logs, callData: callDataOf().slice(0, 700) as Hex }), [sold('element', '100')]);
   });
 
+  test('two orders that were matched with each other are one sale, for what the bidder paid', () => {
+    for (const form of ['', 'First'] as const) {
+      for (const standard of ['erc721', 'erc1155'] as const) {
+        const matched = [
+          logOf('element', `${standard}SellOrderFilled${form}`, order({ erc20TokenAmount: 90n, erc20FillAmount: 90n })),
+          logOf('element', `${standard}BuyOrderFilled${form}`, order(bid)),
+        ];
+        assert.deepEqual(factsOf({ logs: matched }), [sold('element', '100')]);
+        const [ask = assert.fail(), accepted = assert.fail()] = matched;
+        // The buyer sold the token back to the seller, and the seller accepted the bid of the buyer.
+        const others = [ask, transferOf(NFT, BUYER, SELLER, 7n), accepted];
+        assert.equal(factsOf({ logs: others }).length, 2);
+      }
+    }
+    const other = logOf('element', 'erc721BuyOrderFilled', order({ ...bid, erc721TokenId: 8n }));
+    assert.equal(factsOf({ logs: [logOf('element', 'erc721SellOrderFilled', order()), other] }).length, 2);
+  });
+
   test('a cancelled order is decoded as a cancelled nonce', () => {
     const logs = [
       logOf('element', 'erc721OrderCancelled', { maker: SELLER, nonce: 3n }),

@@ -665,6 +665,22 @@ export const ELEMENT_SCENARIOS: readonly Scenario[] = [
     { id: 8n, price: ether(210) },
   ),
   element(
+    'two orders that a third account matches',
+    {
+      from: STRANGER,
+      logs: [
+        moved(ELEMENT, SELLER, BUYER, 11n),
+        logOf(
+          'element',
+          'erc721SellOrderFilled',
+          elementOrder(false, 11n, { erc20Token: WRAPPED, erc20TokenAmount: ether(200) }),
+        ),
+        logOf('element', 'erc721BuyOrderFilled', elementOrder(true, 11n)),
+      ],
+    },
+    { id: 11n, price: ether(210) },
+  ),
+  element(
     'units through an aggregator',
     {
       logs: [
