@@ -12,17 +12,8 @@ export function isImageUrl(url: string): boolean {
   return SERVABLE.test(url);
 }
 
-/** The longest image URL in a row of a list, in characters. */
+/** The longest image URL in a row of a list, in characters. A longer URL is an inline image (`data:`), and a list of them would have megabytes. */
 export const LISTED_IMAGE_LENGTH_MAX = 8_192;
-
-/**
- * The image URL for a row of a list. Null if the URL is longer than LISTED_IMAGE_LENGTH_MAX: such a URL is an inline image (`data:`), and a
- * list of them would have megabytes. The response about the single token or collection has it.
- */
-export function toListedImage(url: string | null): string | null {
-  const served = toServedImage(url);
-  return served !== null && served.length > LISTED_IMAGE_LENGTH_MAX ? null : served;
-}
 
 /** Null when the scheme of the URL is not http, https, ipfs, ar or data:image. */
 export function toServedImage(url: string | null): string | null {

@@ -40,12 +40,13 @@ export type TokensRead = { tokens: Token[]; observation: Result<unknown>; comple
 
 /**
  * Reads tokens. `source` reads the indexer. If the indexer cannot be read, only the listings in the own order book, and the sellers of
- * these listings, are known. If the order book cannot be read, the listings are those of the mirror.
+ * these listings, are known. If the order book cannot be read, the listings are those of the mirror. `largeImages`: see `listObservedTokens`.
  */
 export async function readTokens(
   market: Market,
   source: MarketSource,
   locations: readonly TokenLocation[],
+  { largeImages = false }: { largeImages?: boolean } = {},
 ): Promise<TokensRead> {
   const now = market.clock();
   const keys = locations.map(({ chain, contractAddress, asset }) => ({
@@ -54,7 +55,7 @@ export async function readTokens(
   }));
   const evmKeys = keys.filter((_, index) => locations[index]?.chain.family === 'evm');
   const [observation, book] = await Promise.all([
-    source.read((db) => listObservedTokens(db, keys, now)),
+    source.read((db) => listObservedTokens(db, keys, { now, largeImages })),
     evmKeys.length === 0 ? null : market.orderBook.read((db) => listFillableOrdersOfAssets(db, evmKeys, now)),
   ]);
   const orders = new Map((book && valueOrNull(book))?.map((order) => [toTokenKeyText(order), order]));
@@ -109,12 +110,12 @@ export async function findTokens(
   market: Market,
   source: MarketSource,
   locations: readonly TokenLocation[],
-  { openListed }: { openListed: boolean },
+  { openListed, largeImages }: { openListed: boolean; largeImages: boolean },
 ): Promise<FoundTokens> {
   const solana = locations.filter(({ chain }) => chain.family === 'solana');
   const solanaIds = solana.map(({ chain, contractAddress }) => toCollectionId(chain.id, contractAddress));
   const [{ tokens, observation, complete }, record] = await Promise.all([
-    readTokens(market, source, locations),
+    readTokens(market, source, locations, { largeImages }),
     // The id of a collection does not keep the case of a mint, so another mint may lead to the same id.
     solanaIds.length === 0 ? null : market.primary.read((db) => listContractAddresses(db, solanaIds)),
   ]);
@@ -134,7 +135,10 @@ export async function findTokens(
  * `not_found` when the token does not exist.
  */
 export async function readToken(market: Market, location: TokenLocation): Promise<Token & { degraded: boolean }> {
-  const { tokens, degraded } = await findTokens(market, market.tokenOverlay, [location], { openListed: false });
+  const { tokens, degraded } = await findTokens(market, market.tokenOverlay, [location], {
+    openListed: false,
+    largeImages: true,
+  });
   const [token] = tokens;
   if (!token) throw new ServiceError('not_found', 'Token not found');
   return { ...token, degraded };

@@ -73,7 +73,7 @@ describe('the schema on a cluster', { skip: citusSkip() }, () => {
     };
     const [ids, now] = [['a'], Date.UTC(2026, 6, 1)];
     const tokens = ['1', '2'].map((asset) => ({ collectionId: 'a', asset: asset as AssetId }));
-    await listObservedTokens(explaining, tokens, now);
+    await listObservedTokens(explaining, tokens, { now });
     await listHoldingFacts(explaining, ids);
     await listTradeFacts(explaining, ids, now);
     await listVolumeFacts(explaining, ids);

@@ -227,7 +227,7 @@ function declareTests(engine: TestEngine): void {
       unranked: false,
     });
     const keys = assets.map((asset) => ({ collectionId: id, asset }));
-    await assertPlans(db, (reading) => listObservedTokens(reading, keys, NOW));
+    await assertPlans(db, (reading) => listObservedTokens(reading, keys, { now: NOW }));
     await assertPlans(db, (reading) => listFillableOrdersOfAssets(reading, keys, NOW));
     assert.equal(keys.length, LIMIT);
   });

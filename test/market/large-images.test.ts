@@ -4,8 +4,11 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
+import type { AssetId } from '../../src/core/address.ts';
 import { LISTED_IMAGE_LENGTH_MAX } from '../../src/core/image-url.ts';
 import { URL_MAX } from '../../src/intake/records/fields.ts';
+import { listCollectionsByIds } from '../../src/market/queries/collections.ts';
+import { listObservedTokens, toTokenKeyText } from '../../src/market/queries/tokens.ts';
 import { memoryHeld } from '../support/measure/cost.ts';
 import { forEachMarket, newCollection, range } from '../support/service/market.ts';
 
@@ -68,6 +71,19 @@ forEachMarket('large images', {}, (market) => {
       assert.equal(single.data.image, inline(URL_MAX, '7'));
       const { body } = await post([names[7]]);
       assert.equal(body.data[0].image, inline(URL_MAX, '7'));
+    });
+
+    test('lists do not read large images from the database', async () => {
+      await loaded();
+      const keys = range(TOKENS).map((asset) => ({ collectionId: subject.id, asset: String(asset) as AssetId }));
+      const imagesOf = async (largeImages: boolean) => {
+        const observed = await listObservedTokens(market.indexer(), keys, { now: market.now(), largeImages });
+        return keys.map((key) => observed.get(toTokenKeyText(key))?.image);
+      };
+      assert.deepEqual(await imagesOf(false), [SMALL, ...keys.slice(1).map(() => null)]);
+      assert.deepEqual(await imagesOf(true), [SMALL, ...keys.slice(1).map(({ asset }) => inline(URL_MAX, asset))]);
+      const [listed] = await listCollectionsByIds(market.main(), [subject.id]);
+      assert.deepEqual([listed?.image, listed?.banner], [null, null]);
     });
 
     test('a batch has one row for each entry, also for a token that it names a hundred times, and no large image', async () => {

@@ -41,7 +41,7 @@ forEachEngine('computed ranks', (engine) => {
   /** The served ranks of tokens 1 to `count`. */
   const ranksOf = async (count: number) => {
     const keys = Array.from({ length: count }, (_, index) => ({ collectionId: ID, asset: String(index + 1) }));
-    const observed = await listObservedTokens(db, keys, now);
+    const observed = await listObservedTokens(db, keys, { now });
     return keys.map((key) => observed.get(toTokenKeyText(key))?.rarityRank);
   };
   /** All token ids, rarest first, from pages of two tokens. */

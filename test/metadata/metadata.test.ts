@@ -260,7 +260,7 @@ forEachEngine('metadata from contracts', (engine) => {
     const states = await db.query(`select state, kind, tokens::int from indexer.collection_rarity`);
     assert.deepEqual(states, [{ state: 'ranked', kind: 'chain', tokens: 12 }]);
     const keys = Array.from({ length: 12 }, (_, index) => ({ collectionId: idOf(contract), asset: String(index + 1) }));
-    const observed = await listObservedTokens(db, keys, Date.now());
+    const observed = await listObservedTokens(db, keys, { now: Date.now() });
     const ranks = [...observed.values()].map(({ rarityRank }) => rarityRank ?? assert.fail('no rank'));
     assert.equal(ranks.length, 12);
     assert.equal(Math.min(...ranks), 1);

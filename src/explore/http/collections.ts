@@ -6,7 +6,6 @@ import Type from 'typebox';
 import { toNativeNumber } from '../../core/amount.ts';
 import type { Chain } from '../../core/chains.ts';
 import { ALL_COLLECTIONS } from '../../core/collection-versions.ts';
-import { toListedImage, toServedImage } from '../../core/image-url.ts';
 import { closed, dateTimeOrNull, ref, typeOrNull } from '../../http/schema-builders.ts';
 import { chainSchema } from '../../market/http/asset-identity.ts';
 import { COLLECTION_POLICY, detailStats, exampleDetailStats, toWireDetail } from '../../market/http/collection.ts';
@@ -166,7 +165,7 @@ function registerSingle(app: FastifyInstance, context: ExploreContext): void {
         cacheTag: cacheTagOf(collection, id),
         policy: COLLECTION_POLICY,
         degraded: figures.degraded,
-        body: { data: toWireCollection(figures, market.chainOf(collection.chain), prices, toServedImage) },
+        body: { data: toWireCollection(figures, market.chainOf(collection.chain), prices) },
       };
     },
   });
@@ -176,9 +175,8 @@ function toWireCollection(
   { detail, floorChange, volumeChange, sparkline: floors }: MarketCollection,
   chain: Chain | null,
   prices: PriceContext,
-  toImage = toListedImage,
 ): Static<typeof MarketCollectionSchema> {
-  const { stats, ...identity } = toWireDetail(detail, chain, prices, toImage);
+  const { stats, ...identity } = toWireDetail(detail, chain, prices);
   const { buyerFloor } = detail;
   const price = buyerFloor && toPriceOrNull(buyerFloor.raw, chain, prices);
   const since = buyerFloor?.staleSince ?? null;

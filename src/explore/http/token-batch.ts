@@ -3,7 +3,6 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { ServiceError } from '../../core/errors.ts';
-import { toListedImage, toServedImage } from '../../core/image-url.ts';
 import { isJsonObject } from '../../core/json-text.ts';
 import { CORS_HEADERS } from '../../http/cached-response.ts';
 import { bodyOf } from '../../http/json-body.ts';
@@ -80,7 +79,10 @@ export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreCo
       const locations = new Map(wanted.map((location) => [toLocationKey(location), location]));
       const readBatch = () =>
         Promise.all([
-          findTokens(market, market.tokenBatches, [...locations.values()], { openListed: true }),
+          findTokens(market, market.tokenBatches, [...locations.values()], {
+            openListed: true,
+            largeImages: wanted.length === 1,
+          }),
           readPriceContext(market),
         ]);
       const {
@@ -88,10 +90,7 @@ export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreCo
         meta,
       } = await withMeta(context, readBatch);
       void reply.headers({ ...CORS_HEADERS, 'cache-control': 'no-store' });
-      const toImage = wanted.length === 1 ? toServedImage : toListedImage;
-      const rows = tokens.map((token) =>
-        token && !token.isBurned ? toWireToken(market, token, prices, toImage) : null,
-      );
+      const rows = tokens.map((token) => (token && !token.isBurned ? toWireToken(market, token, prices) : null));
       const rowOf = new Map([...locations.keys()].map((key, index) => [key, rows[index] ?? null]));
       return { data: wanted.map((location) => rowOf.get(toLocationKey(location)) ?? null), meta };
     },

@@ -2,7 +2,6 @@
 
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { toListedImage } from '../../core/image-url.ts';
 import { closed, dateTime, refOrNull, typeOrNull } from '../../http/schema-builders.ts';
 import { EXAMPLE_TIME, toExamplePrice } from '../../market/http/example-collection.ts';
 import type { PriceContext, WirePrice } from '../../market/http/price.ts';
@@ -57,16 +56,10 @@ export const TokenSchema = Type.Object(
 );
 export type WireToken = Static<typeof TokenSchema>;
 
-/** `toImage`: selects the image URL. The default is for lists. */
-export function toWireToken(
-  { serviceName }: Market,
-  token: Token,
-  prices: PriceContext,
-  toImage = toListedImage,
-): WireToken {
+export function toWireToken({ serviceName }: Market, token: Token, prices: PriceContext): WireToken {
   const { lastSale } = token;
   return {
-    ...toTokenFields(token, prices, toImage),
+    ...toTokenFields(token, prices),
     traits: token.traits.map(({ name, value }) => ({ name, value })),
     lastSale: lastSale && {
       price: toPriceOrNull(lastSale.raw, token.chain, prices),

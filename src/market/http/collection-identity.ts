@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { PUBLISHED_CHAIN_IDS } from '../../core/chains.ts';
 import type { Collection } from '../../core/collection.ts';
 import { refOrNull, typeOrNull } from '../../http/schema-builders.ts';
-import { LISTED_IMAGE_LENGTH_MAX, toListedImage } from '../../core/image-url.ts';
+import { LISTED_IMAGE_LENGTH_MAX, toServedImage } from '../../core/image-url.ts';
 import { EXAMPLE_COLLECTION } from './example-collection.ts';
 import type { WirePrice } from './price.ts';
 
@@ -51,11 +51,10 @@ export const exampleCollectionIdentity = {
   royaltyBps: 500,
 };
 
-/** `toImage`: selects the image URLs. The default is for lists. */
-export function toCollectionIdentity(collection: Collection, toImage = toListedImage) {
+export function toCollectionIdentity(collection: Collection) {
   const { id, chain, contractAddress, name, slug, description, tokenStandard, royaltyBps } = collection;
-  const image = toImage(collection.image);
-  const banner = toImage(collection.banner);
+  const image = toServedImage(collection.image);
+  const banner = toServedImage(collection.banner);
   return { id, chain, contractAddress, name, slug, image, banner, description, tokenStandard, royaltyBps };
 }
 

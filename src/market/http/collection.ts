@@ -4,7 +4,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import type { Chain } from '../../core/chains.ts';
-import { toListedImage, toServedImage } from '../../core/image-url.ts';
 import { createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
 import { closed, dataOf, ref } from '../../http/schema-builders.ts';
@@ -81,17 +80,15 @@ export const CollectionDetailSchema = Type.Object(
   },
 );
 
-/** `toImage`: selects the image URLs. The default is for lists. */
 export function toWireDetail(
   detail: CollectionDetail,
   chain: Chain | null,
   prices: PriceContext,
-  toImage = toListedImage,
 ): Static<typeof CollectionDetailSchema> {
   const { volume, sales, supply, owners, listedCount } = detail;
   const floor = toPriceOrNull(detail.floor?.value ?? null, chain, prices);
   return {
-    ...toCollectionIdentity(detail.collection, toImage),
+    ...toCollectionIdentity(detail.collection),
     stats: {
       floor,
       volume: toWireWindows(volume),
@@ -132,7 +129,7 @@ export function registerCollectionRoute(app: FastifyInstance, context: Marketpla
         cacheTag: cacheTagOf(collection, id),
         policy: COLLECTION_POLICY,
         degraded: detail.degraded,
-        body: { data: toWireDetail(detail, market.chainOf(collection.chain), prices, toServedImage) },
+        body: { data: toWireDetail(detail, market.chainOf(collection.chain), prices) },
       });
     },
   });

@@ -8,7 +8,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { createCachedResponse } from '../../http/cached-response.ts';
 import { cachedRoute } from '../../http/cached-route.ts';
 import { closed, dataOf, ref, refOrNull, typeOrNull } from '../../http/schema-builders.ts';
-import { LISTED_IMAGE_LENGTH_MAX, toListedImage, toServedImage } from '../../core/image-url.ts';
+import { LISTED_IMAGE_LENGTH_MAX, toServedImage } from '../../core/image-url.ts';
 import type { Market } from '../market.ts';
 import type { Token, TokenLocation } from '../token.ts';
 import { readToken } from '../token.ts';
@@ -86,12 +86,11 @@ export const TokenDetailSchema = Type.Object(
   },
 );
 
-/** `toImage`: selects the image URL. The default is for lists. */
-export function toTokenFields(token: Token, prices: PriceContext, toImage = toListedImage) {
+export function toTokenFields(token: Token, prices: PriceContext) {
   return {
     ...toAssetIdentity(token, token.asset),
     name: token.name,
-    image: toImage(token.image),
+    image: toServedImage(token.image),
     rarity: { rank: token.rarityRank },
     owner: token.owner,
     listing: token.listing && toListingItem(token.listing, token, prices),
@@ -100,7 +99,7 @@ export function toTokenFields(token: Token, prices: PriceContext, toImage = toLi
 
 function toWireToken(token: Token, prices: PriceContext): Static<typeof TokenDetailSchema> {
   const lastSalePrice = toPriceOrNull(token.lastSale?.raw ?? null, token.chain, prices);
-  return { ...toTokenFields(token, prices, toServedImage), lastSale: lastSalePrice && { price: lastSalePrice } };
+  return { ...toTokenFields(token, prices), lastSale: lastSalePrice && { price: lastSalePrice } };
 }
 
 /**

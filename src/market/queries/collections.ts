@@ -21,6 +21,7 @@ import {
 import type { UpsertRejection, UpsertCounts } from '../../database/upsert.ts';
 import { columnsOf, foldRows, toTimestamp } from '../../database/upsert.ts';
 import { insertCatalogChanges } from './catalog.ts';
+import { listedImageSql } from './listed-image.ts';
 
 const FILLED_COLUMNS: ReadonlySet<string> = new Set(['image', 'banner', 'description', 'royalty_bps']);
 const COLUMNS = `id, chain, contract_address, slug, name, image, banner, description, token_standard, royalty_bps,
@@ -30,16 +31,24 @@ const COLUMNS = `id, chain, contract_address, slug, name, image, banner, descrip
  * The columns as they are served. Metadata from the contract fills columns that are null in the record, and replaces a name that is only
  * the contract address.
  */
-const SERVED_COLUMNS = COLUMNS.split(/,\s*/)
-  .map((name) => {
-    if (name === 'name') {
-      return `case when collection.name = collection.contract_address then coalesce(metadata.name, collection.name)
-        else collection.name end as name`;
-    }
-    const isFilled = FILLED_COLUMNS.has(name);
-    return isFilled ? `coalesce(collection.${name}, metadata.${name}) as ${name}` : `collection.${name}`;
-  })
-  .join(', ');
+const SERVED_COLUMNS = toServedColumns((image) => image);
+/** The same, but an image that is too large for a list is null. */
+const LISTED_COLUMNS = toServedColumns(listedImageSql);
+
+function toServedColumns(imageSql: (image: string) => string): string {
+  return COLUMNS.split(/,\s*/)
+    .map((name) => {
+      if (name === 'name') {
+        return `case when collection.name = collection.contract_address then coalesce(metadata.name, collection.name)
+          else collection.name end as name`;
+      }
+      if (!FILLED_COLUMNS.has(name)) return `collection.${name}`;
+      const filled = `coalesce(collection.${name}, metadata.${name})`;
+      return `${name === 'image' || name === 'banner' ? imageSql(filled) : filled} as ${name}`;
+    })
+    .join(', ');
+}
+
 const SERVED = `main.collection left join main.collection_metadata as metadata on metadata.collection_id = collection.id`;
 
 const decodeRecord = rowDecoder('collection', {
@@ -86,11 +95,11 @@ export async function listCollectionsByName(
 }
 
 /**
- * Returns collections as they are served, with metadata from contracts. Before a record is changed, read it by `listRecordedCollections`, so that
+ * Returns collections as lists serve them, with metadata from contracts and without large images. Before a record is changed, read it by `listRecordedCollections`, so that
  * this metadata is not written to the record.
  */
 export async function listCollectionsByIds(db: Queryable, ids: readonly string[]): Promise<Collection[]> {
-  const rows = await db.query(`select ${SERVED_COLUMNS} from ${SERVED} where id = any($1)`, [ids]);
+  const rows = await db.query(`select ${LISTED_COLUMNS} from ${SERVED} where id = any($1)`, [ids]);
   return rows.map(decodeCollection);
 }
 

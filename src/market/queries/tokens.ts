@@ -23,6 +23,7 @@ import { prepareRows, upsertRows } from '../../database/upsert.ts';
 import { recordNothing } from '../../database/write-recording.ts';
 import type { CollectionAsset } from './figures.ts';
 import { LISTED, homeSql, narrowToOne, tokenFiguresSql } from './figures.ts';
+import { listedImageSql } from './listed-image.ts';
 import type { MirroredListing } from './listings.ts';
 import { decodeMirroredListing } from './listings.ts';
 import { computedRankSql } from './rarity.ts';
@@ -83,18 +84,20 @@ export function toTokenKeyText({ collectionId, asset }: CollectionAsset): string
 
 /**
  * The given tokens with their cheapest active mirrored listings and their last sales, by `toTokenKeyText`, in one statement. A token of which
- * the indexer has no record, no listing and no sale is left out. `limit 1` makes PostgreSQL search the index once for each token.
+ * the indexer has no record, no listing and no sale is left out. Without `largeImages`, an image that is too large for a list is null.
+ * `limit 1` makes PostgreSQL search the index once for each token.
  */
 export async function listObservedTokens(
   db: Queryable,
   keys: readonly CollectionAsset[],
-  now: number,
+  { now, largeImages = false }: { now: number; largeImages?: boolean },
 ): Promise<Map<string, ObservedToken>> {
+  const image = 'coalesce(metadata.image, token.image)';
   const collectionIds = keys.map((key) => key.collectionId);
   const rows = await db.query(
     narrowToOne(
       `select wanted.id as wanted_id, wanted.asset as wanted_asset, token.asset is not null as recorded,
-       coalesce(metadata.name, token.name) as name, coalesce(metadata.image, token.image) as token_image,
+       coalesce(metadata.name, token.name) as name, ${largeImages ? image : listedImageSql(image)} as token_image,
        coalesce(token.rarity_rank, computed.rank) as rarity_rank, token.owner,
        token.owner is not null and token.owner_block is not null as is_owner_of_chain,
        coalesce(token.burned, false) as is_burned,
