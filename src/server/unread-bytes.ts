@@ -1,5 +1,5 @@
-// Limits how many bytes of responses may wait in memory because the clients of one address do not read them. The operating system takes
-// the bytes of a client that reads, so only responses to slow clients count.
+// Limits how many bytes of responses may wait in memory because clients do not read them: for each address, and for all of them together. The
+// operating system takes the bytes of a client that reads, so only responses to slow clients count.
 
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -17,6 +17,11 @@ import { REQUEST_ID_HEADER } from './request-id.ts';
  */
 export const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 
+/** The limit for all clients of one process. Beyond it, the connections of the address with the most unread bytes are closed. */
+export const ALL_UNREAD_BYTES_MAX = 32 * 1024 * 1024;
+/** The unread bytes of all clients are counted when this share of the limit may have been added. */
+const COUNT_SHARE = 1 / 8;
+
 export const UNREAD = new ServiceError(
   'unavailable',
   'Too many bytes of earlier responses to this address are unread: read them, then try again',
@@ -26,7 +31,8 @@ export type UnreadBytesOptions = {
   /** The address under which a request is counted for rate limits. */
   clientAddress: (request: IncomingMessage) => string;
   bytesMax?: number;
-  /** Called for each request that the limit rejects. */
+  allBytesMax?: number;
+  /** Called for each request that a limit rejects, and for each response that a limit ends. */
   onRejected: () => void;
 };
 
@@ -34,13 +40,22 @@ export class UnreadBytes {
   readonly onRejected: () => void;
   readonly #clientAddress: (request: IncomingMessage) => string;
   readonly #bytesMax: number;
+  readonly #allBytesMax: number;
+  /** The most bytes that can have been added since the unread bytes of all clients were counted. */
+  #added = 0;
   /** The responses with unread bytes, by client address. A client that reads everything is not in the map. */
   readonly #byClient = new Map<string, Set<ServerResponse>>();
   readonly #watched = new WeakSet<Socket>();
 
-  constructor({ clientAddress, bytesMax = UNREAD_BYTES_MAX, onRejected }: UnreadBytesOptions) {
+  constructor({
+    clientAddress,
+    bytesMax = UNREAD_BYTES_MAX,
+    allBytesMax = ALL_UNREAD_BYTES_MAX,
+    onRejected,
+  }: UnreadBytesOptions) {
     this.#clientAddress = clientAddress;
     this.#bytesMax = bytesMax;
+    this.#allBytesMax = allBytesMax;
     this.onRejected = onRejected;
   }
 
@@ -67,6 +82,15 @@ export class UnreadBytes {
   track(response: ServerResponse): void {
     const { socket } = response.req;
     if (socket.destroyed) return;
+    this.#follow(response);
+    this.#added += response.writableLength;
+    if (this.#added < COUNT_SHARE * this.#allBytesMax) return;
+    this.#added = 0;
+    this.#endLargest();
+  }
+
+  #follow(response: ServerResponse): void {
+    const { socket } = response.req;
     const client = this.#clientAddress(response.req);
     const responses = this.#byClient.get(client) ?? new Set();
     if (responses.has(response)) return;
@@ -81,6 +105,20 @@ export class UnreadBytes {
     this.#watched.add(socket);
     // Responses to pipelined requests that wait for an earlier response are not closed with their connection.
     socket.once('close', () => forget((one) => one.req.socket === socket));
+  }
+
+  /** If the unread bytes of all clients exceed their limit, ends responses to the address with the most unread bytes, the largest first. */
+  #endLargest(): void {
+    const clients = [...this.#byClient].map(([client, responses]) => ({ bytes: this.of(client), responses }));
+    let sum = clients.reduce((bytes, client) => bytes + client.bytes, 0);
+    for (const { responses } of clients.sort((a, b) => b.bytes - a.bytes)) {
+      for (const response of [...responses].sort((a, b) => b.writableLength - a.writableLength)) {
+        if (sum <= this.#allBytesMax) return;
+        sum -= response.writableLength;
+        this.onRejected();
+        response.destroy();
+      }
+    }
   }
 }
 

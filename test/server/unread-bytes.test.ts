@@ -71,6 +71,20 @@ describe('bytes that clients do not read', () => {
     assert.ok(unread.of('one') > 0);
   });
 
+  test('sixty clients of sixty addresses that read nothing hold at most 64 MiB, and end no small response', async (t) => {
+    const { url, counts, sendOnly } = await serve(t);
+    const before = memoryHeld();
+    const slow = await sendOnly('/small', 'slow');
+    for (let index = 0; index < CLIENTS; index += 1) await sendOnly(`/large/${index}`, `client ${index}`);
+    await until(() => counts.rejected >= CLIENTS / 2, LIMIT_MS, 'the responses were not ended');
+    const held = memoryHeld() - before;
+    assert.ok(held < 64 * MIB, `${(held / MIB).toFixed(1)} MiB`);
+    const { body } = await request(url, '/small', { headers: { 'x-client': 'another' } });
+    assert.equal(body, 'GET');
+    slow.resume();
+    assert.match(String((await once(slow, 'data'))[0]), /GET$/);
+  });
+
   test('sixty requests that one client sends before it reads hold at most 64 MiB', async (t) => {
     const { unread, sendOnly } = await serve(t);
     const before = memoryHeld();
