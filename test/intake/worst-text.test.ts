@@ -10,16 +10,21 @@ import { CONVERSIONS, createConversion } from '../../src/intake/csv/conversions.
 import { findInObject, RowReader } from '../../src/intake/csv/row-reader.ts';
 import { readCells, readCsvRows } from '../../src/intake/csv/rows.ts';
 import { LINE_SIZE_MAX, splitLines } from '../../src/intake/lines.ts';
-import { RecordRejected } from '../../src/intake/records/fields.ts';
+import { NAME_MAX, RecordRejected, URL_MAX } from '../../src/intake/records/fields.ts';
 import { parseObject, parseRecordLine } from '../../src/intake/records/parse.ts';
 import { toSlug } from '../../src/shop/products/slug.ts';
 import { recordContext, toChunks } from '../support/service/intake.ts';
 
 const MEGABYTE = 2 ** 20;
-/** A text of 64 KiB takes seconds where the time grows with the square of the length. So a failure does not take hours. */
-const LENGTHS = [2 ** 16, MEGABYTE];
-/** In milliseconds of CPU time. A linear function takes a few milliseconds. The limit is generous because other work of the process counts too. */
-const CPU_MAX_MS = 1_000;
+/**
+ * The longest cells of conversions, and longer texts. A text of 64 KiB takes seconds where the time grows with the square of the length. So a failure
+ * does not take hours.
+ */
+const LENGTHS = [NAME_MAX, 2 ** 16, URL_MAX, MEGABYTE];
+/** In milliseconds of CPU time. */
+const CPU_MAX_MS = 50;
+/** The best of so many trials counts, because compilation and garbage collection are part of the CPU time of a trial. */
+const TRIALS = 5;
 
 const repeat = (begin: string, part: string, end: string) => (length: number) =>
   begin + part.repeat(Math.floor((length - begin.length - end.length) / part.length)) + end;
@@ -51,6 +56,12 @@ const TEXTS: Record<string, (length: number) => string> = {
 };
 
 function assertShort(what: string, work: () => void): void {
+  let ms = Number.POSITIVE_INFINITY;
+  for (let trial = 0; trial < TRIALS && ms > CPU_MAX_MS; trial += 1) ms = Math.min(ms, cpuTimeOf(work));
+  assert.ok(ms <= CPU_MAX_MS, `${what} took ${Math.round(ms)} ms of CPU time`);
+}
+
+function cpuTimeOf(work: () => void): number {
   const before = process.cpuUsage();
   try {
     work();
@@ -58,11 +69,10 @@ function assertShort(what: string, work: () => void): void {
     if (!(error instanceof RecordRejected)) throw error;
   }
   const { user, system } = process.cpuUsage(before);
-  const ms = (user + system) / 1_000;
-  assert.ok(ms < CPU_MAX_MS, `${what} took ${Math.round(ms)} ms of CPU time`);
+  return (user + system) / 1_000;
 }
 
-describe('the time is linear in the length of the text', () => {
+describe('the worst text of 1 MiB takes at most 50 ms, so the time is linear in the length', () => {
   const chain = createChains().get('ethereum');
   const conversions: Conversion[] = [...CONVERSIONS, 'date:MM/DD/YY', 'date:D MMM YYYY H:mm:ss.SSS A Z'];
   for (const conversion of conversions) {
