@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../core/errors.ts';
 import { loadOnce } from '../../core/load-once.ts';
+import { isSliceOver, nextSlice } from '../../core/slices.ts';
 import type { McpOptions } from '../mcp-server.ts';
 import type { PublicRead } from '../public-read.ts';
 
@@ -34,6 +35,8 @@ export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions)
     checkOrigin(request.headers.origin, options.baseUrl());
     rejectBatch(request.body);
     const respond = await load();
+    // A message takes one to two milliseconds of CPU time, so many messages that arrive together share the event loop with other requests.
+    if (isSliceOver()) await nextSlice();
     return sendResponse(reply, await respond(toWebRequest(request), options.readFor(request)));
   });
 }
