@@ -185,6 +185,24 @@ describe('rows', () => {
     ]);
   });
 
+  test('a row with a million cells is rejected within 50 ms, and the rows around it are read', async () => {
+    const delimiters = ','.repeat(LINE_SIZE_MAX - 10);
+    const read = async (text: string) => (await Array.fromAsync(readCells(toChunks(text, 64 * 1024)))).flat();
+    const rows = await read(`a,b\n${delimiters}\n"${delimiters}"\n1,2\n`);
+    assert.deepEqual(
+      rows.map((row) => row.cells?.length ?? (row.cells === null && row.reason)),
+      [2, 'has more than 10000 cells', 'has more than 10000 cells', 2],
+    );
+    let ms = Number.POSITIVE_INFINITY;
+    for (let trial = 0; trial < TRIALS && ms > CPU_MAX_MS; trial += 1) {
+      const before = process.cpuUsage();
+      await read(`a,b\n${delimiters}\n`);
+      const { user, system } = process.cpuUsage(before);
+      ms = Math.min(ms, (user + system) / 1_000);
+    }
+    assert.ok(ms <= CPU_MAX_MS, `${Math.round(ms)} ms`);
+  });
+
   /** Returns how often the event loop served other work while the rows were read. */
   async function countTurns(rows: AsyncIterable<unknown>): Promise<number> {
     let turns = 0;

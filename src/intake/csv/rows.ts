@@ -22,6 +22,9 @@ export type CsvRow = { line: number; lines: number; size: number } & (
   | { values: null; reason: string }
 );
 
+/** The most cells of a row. A row is parsed in one step, and a cell takes longer than a character. */
+const CELLS_MAX = 10_000;
+
 /** Yields the rows of a CSV file in groups. Throws an OperatorError if the header does not fit the map. */
 export async function* readCsvRows(
   source: AsyncIterable<Uint8Array>,
@@ -84,8 +87,9 @@ function toCsvRow(row: ParsedRow, columns: number, reader: RowReader<readonly st
  * Parses all rows in one call, which is much faster than a call for each row. If this call fails, each row is parsed alone to find the
  * malformed row.
  */
-async function parseRows(lines: readonly Line[], dialect: CsvDialect): Promise<ParsedRow[]> {
+async function parseRows(given: readonly Line[], dialect: CsvDialect): Promise<ParsedRow[]> {
   if (isSliceOver()) await nextSlice();
+  const lines = given.map((line) => rejectManyCells(line, dialect));
   const texts = lines.flatMap((line) => (line.text === null ? [] : [line.text]));
   const parsed = parseText(texts.join('\n'), dialect);
   if (!Array.isArray(parsed) || parsed.length !== texts.length) {
@@ -96,6 +100,16 @@ async function parseRows(lines: readonly Line[], dialect: CsvDialect): Promise<P
     const cells = line.text === null ? undefined : parsed[next++];
     return cells ? { ...positionOf(line), cells } : parseRow(line, dialect);
   });
+}
+
+/** Rejects a row that may have more than CELLS_MAX cells. Delimiters inside of quoted cells count too. */
+function rejectManyCells(line: Line, { delimiter }: CsvDialect): Line {
+  const { number, text } = line;
+  if (text === null || text.length <= CELLS_MAX) return line;
+  let cells = 1;
+  for (let at = text.indexOf(delimiter); at >= 0 && cells <= CELLS_MAX; at = text.indexOf(delimiter, at + 1))
+    cells += 1;
+  return cells <= CELLS_MAX ? line : { number, text: null, reason: `has more than ${CELLS_MAX} cells` };
 }
 
 function parseRow(line: Line, dialect: CsvDialect): ParsedRow {
