@@ -5,6 +5,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ServiceError } from '../core/errors.ts';
+import { limitBodyTime } from '../http/body-time.ts';
 import { toErrorResponse } from '../http/error-response.ts';
 import { createResponseClass } from './draining.ts';
 import type { UnreadBytes } from './unread-bytes.ts';
@@ -13,10 +14,10 @@ import { limitUnread } from './unread-bytes.ts';
 export type ClientLimits = {
   /** The longest time from the first byte of a request to the end of its headers. A new connection may be silent for the same time. */
   headersTimeoutMs: number;
-  /** The longest time from the first byte of a request to the end of its body. */
-  requestTimeoutMs: number;
-  /** The period at which the two timeouts above are checked. */
+  /** The period at which the timeout above is checked. */
   checkPeriodMs: number;
+  /** The longest time from the end of the headers to the end of the body, unless the route reads a long body (http/body-time.ts). */
+  bodyTimeoutMs: number;
   /** The longest time between a response and the next request. */
   keepAliveTimeoutMs: number;
   /** The longest time without a byte in either direction. A response that a client does not read occupies memory. */
@@ -27,8 +28,8 @@ export type ClientLimits = {
 
 export const CLIENT_LIMITS: ClientLimits = {
   headersTimeoutMs: 8_000,
-  requestTimeoutMs: 15_000,
   checkPeriodMs: 1_000,
+  bodyTimeoutMs: 15_000,
   keepAliveTimeoutMs: 65_000,
   stallTimeoutMs: 30_000,
   headersBytesMax: 16_384,
@@ -36,6 +37,13 @@ export const CLIENT_LIMITS: ClientLimits = {
 
 /** A client may take this long to read the last response before its connection is destroyed. */
 const LINGER_MS = 2_000;
+
+/** The code of Node's error for headers that take too long. */
+const LATE_CODE = 'ERR_HTTP_REQUEST_TIMEOUT';
+
+class LateBody extends Error {
+  readonly code = LATE_CODE;
+}
 
 type RequestInProgress = { request: IncomingMessage; response: ServerResponse };
 
@@ -56,6 +64,7 @@ export function createNodeServer(
   const failed = new WeakSet<Duplex>();
   const listen: RequestListener = (request, response) => {
     newest.set(request.socket, { request, response });
+    limitBodyTime(request, limits.bodyTimeoutMs, () => fail(new LateBody(), request.socket));
     listener(request, response);
   };
   const fail = (error: NodeJS.ErrnoException, socket: Duplex): void => {
@@ -67,7 +76,8 @@ export function createNodeServer(
   const server = createServer(
     {
       headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
+      // Node's own limit for complete requests cannot be ended for one request.
+      requestTimeout: 0,
       connectionsCheckingInterval: limits.checkPeriodMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       maxHeaderSize: limits.headersBytesMax,
@@ -132,7 +142,7 @@ const CLIENT_ERRORS: Record<string, typeof UNREADABLE> = {
     status: '431 Request Header Fields Too Large',
     error: new ServiceError('bad_request', 'The request line and headers are too large'),
   },
-  ERR_HTTP_REQUEST_TIMEOUT: {
+  [LATE_CODE]: {
     status: '408 Request Timeout',
     error: new ServiceError('bad_request', 'The request took too long to arrive'),
   },

@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
+import http from 'node:http';
 import net from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { allowLongBody } from '../../src/http/body-time.ts';
 import { CLIENT_LIMITS, createNodeServer } from '../../src/server/node-server.ts';
 import { until } from '../support/until.ts';
 import { exchange } from '../support/http/raw-http.ts';
@@ -13,8 +15,8 @@ import { useSampleService } from '../support/service/sample-service.ts';
 
 const LIMITS = {
   headersTimeoutMs: 300,
-  requestTimeoutMs: 600,
   checkPeriodMs: 50,
+  bodyTimeoutMs: 600,
   keepAliveTimeoutMs: 300,
   stallTimeoutMs: 400,
   headersBytesMax: 16_384,
@@ -25,10 +27,11 @@ const HEAD = 'GET /at-once HTTP/1.1\r\nHost: a\r\n';
 const LARGE = Buffer.alloc(4 * 1024 * 1024, 'x');
 
 /**
- * `/at-once` responds before the body arrives. `/large` responds with more bytes than a socket can buffer. Other paths respond
- * after the body.
+ * `/at-once` responds before the body arrives. `/large` responds with more bytes than a socket can buffer. `/long` reads a long body. Other
+ * paths, and `/long`, respond after the body.
  */
 const listener: RequestListener = (request, response) => {
+  if (request.url === '/long') allowLongBody(request);
   if (request.url === '/at-once') response.end('done');
   else if (request.url === '/large') response.end(LARGE);
   else request.resume().on('end', () => response.end('done'));
@@ -76,6 +79,19 @@ describe('slow clients', { concurrency: true }, () => {
       assert.equal(answers.length, 1);
       assertErrorEnvelope(answers[0] ?? assert.fail(), 408, framing);
     }
+  });
+
+  test('a long body may arrive for longer than other bodies, but the connection is closed when nothing arrives', async () => {
+    const head = (bytes: number) => `POST /long HTTP/1.1\r\nHost: a\r\nContent-Length: ${bytes}\r\n\r\n`;
+    const drips = Math.ceil((2 * LIMITS.bodyTimeoutMs) / 20);
+    const { answers, elapsedMs } = await exchange(url, head(drips), {
+      drip: { bytes: 'x', everyMs: 20 },
+      answers: 1,
+    });
+    assert.ok(elapsedMs > LIMITS.bodyTimeoutMs, `the body arrived within ${elapsedMs} ms`);
+    assert.equal(answers[0]?.status, 200);
+    const silent = await exchange(url, `${head(2)}x`);
+    assert.deepEqual([silent.closedBy, silent.answers], ['server', []]);
   });
 
   test('a request that got its response before its body arrived gets no second response', async () => {
@@ -136,11 +152,21 @@ describe('the limits of the service', { concurrency: true }, () => {
     assert.ok(isInTime, `the response came after ${elapsedMs} ms`);
   });
 
+  test('the records of an import may arrive for longer than the bodies of other requests', async () => {
+    const { body } = await service.operate('keys.create', { scopes: ['intake:write'] });
+    const headers = { authorization: `Bearer ${body.result.secret}` };
+    const request = http.request(`${service.url}/intake/v1/records`, { method: 'POST', headers });
+    const responding = once(request, 'response');
+    const sending = setInterval(() => request.write('\n'), 100);
+    setTimeout(() => request.end(), CLIENT_LIMITS.bodyTimeoutMs + 1_000);
+    const [response] = (await responding.finally(() => clearInterval(sending))) as [http.IncomingMessage];
+    assert.equal(response.statusCode, 200);
+    assert.match(Buffer.concat(await response.toArray()).toString(), /"event":"done"/);
+  });
+
   test('a server that is created without limits has the limits of the service', () => {
     const server = createNodeServer(listener);
-    assert.deepEqual(
-      [server.headersTimeout, server.requestTimeout, server.keepAliveTimeout, server.timeout],
-      [8_000, 15_000, 65_000, 30_000],
-    );
+    assert.deepEqual([server.headersTimeout, server.keepAliveTimeout, server.timeout], [8_000, 65_000, 30_000]);
+    assert.equal(CLIENT_LIMITS.bodyTimeoutMs, 15_000);
   });
 });

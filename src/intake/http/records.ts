@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { ServiceError } from '../../core/errors.ts';
+import { allowLongBody } from '../../http/body-time.ts';
 import type { ImportContext, ImportEvent } from '../import.ts';
 import { describeStop, ImportFailure, importRecords, ImportStopped } from '../import.ts';
 import type { Importer } from '../ingest/products.ts';
@@ -43,6 +44,8 @@ export function registerRecordRoutes(app: FastifyInstance, context: ImportContex
       if (Number(request.headers['content-length'] ?? 0) > access.recordsBytesMax) {
         throw new ServiceError('bad_request', tooLarge(access.recordsBytesMax));
       }
+      // The body arrives as fast as the rows are stored.
+      allowLongBody(request.raw);
       reply.hijack();
       const stream = new ImportStream(request.raw, reply.raw, access);
       const importer = access.importerOf(request);
