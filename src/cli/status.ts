@@ -15,6 +15,7 @@ import type { UpstreamSummary } from '../tasks/upstream-status.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
 import { connect } from './connect.ts';
+import { describeDispute, describeDisputeRemedy } from './describe-dispute.ts';
 import { describeRanges } from './describe-ranges.ts';
 import type { Cell, Style } from './output.ts';
 import { emphasize, formatTable, printable } from './output.ts';
@@ -239,7 +240,9 @@ function describeProblems(tasks: readonly TaskStatus[], chains: readonly ChainSt
   const lines = [
     ...chains.flatMap(({ chain, note, comparison, unread, toReadAgain }) => [
       ...(note === null ? [] : [`${chain}: ${note}`]),
-      ...(comparison?.disputed ? [describeDispute(chain, comparison.disputed)] : []),
+      ...(comparison?.disputed
+        ? [`${chain}: ${describeDispute(comparison.disputed)}: ${describeDisputeRemedy(chain)}`]
+        : []),
       ...(comparison?.compared === 'one-endpoint' ? [describeSingleEndpoint(chain)] : []),
       ...(toReadAgain.length > 0 ? [describeRereads(chain, toReadAgain)] : []),
       ...(unread.length > 0 ? [describeUnread(chain, unread)] : []),
@@ -262,30 +265,6 @@ function describeRereads(chain: string, ranges: ChainStatus['toReadAgain']): str
   const [since] = ranges.map((range) => range.since).sort();
   const named = describeRanges(ranges);
   return `${chain}: stored blocks that are read again when two endpoints respond, since ${since ?? ''}: ${named}`;
-}
-
-/** What the endpoints disagree about, and the effect. */
-const DISPUTES = {
-  new: (block: number) => [`block ${block}`, 'No further block is read'],
-  past: (block: number) => [`past blocks up to ${block}`, 'These blocks are not read'],
-  again: (block: number) => [
-    `stored blocks up to ${block}, which are read again`,
-    'These blocks stay as they were stored',
-  ],
-  call: (block: number) => [
-    `the state of a contract at block ${block}`,
-    'The order that depends on it is not accepted',
-  ],
-} as const;
-
-type ChainDispute = NonNullable<NonNullable<ChainStatus['comparison']>['disputed']>;
-
-function describeDispute(chain: string, { kind, block, since }: ChainDispute): string {
-  const [subject, effect] = DISPUTES[kind](block);
-  return (
-    `${chain}: the endpoints have disagreed about ${subject} since ${since}. ${effect}. ` +
-    `Remove the wrong endpoint from ${toChainSetting(chain)}, or add a third endpoint, so that a majority decides`
-  );
 }
 
 function describeSingleEndpoint(chain: string): string {

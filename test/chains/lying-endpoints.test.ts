@@ -12,6 +12,7 @@ import { backfillOnce } from '../../src/chains/backfill.ts';
 import { followOnce } from '../../src/chains/follower.ts';
 import { readChainStatus } from '../../src/chains/chain-status.ts';
 import type { Address } from '../../src/core/address.ts';
+import { judgeDisputes } from '../../src/cli/doctor/disputes.ts';
 import { createChains } from '../../src/core/chains.ts';
 import type { Database } from '../../src/database/port.ts';
 import { listFollows } from '../../src/follows/queries/follows.ts';
@@ -185,7 +186,7 @@ forEachEngine('a lying endpoint beside a truthful one', (engine) => {
     assert.equal(await ordersOf(db), 0);
   });
 
-  test('the status and the metrics show a dispute, and how many blocks and calls were accepted without a comparison', async (t) => {
+  test('the status, the metrics and mercat doctor show a dispute, and how many blocks and calls were accepted without a comparison', async (t) => {
     const lying = await startLyingEndpoint(world.chain.url);
     t.after(() => lying.close());
     const read = async (urls: string[]) => {
@@ -200,18 +201,26 @@ forEachEngine('a lying endpoint beside a truthful one', (engine) => {
       const gauges = new GaugeTable();
       setChainMetrics(gauges, status);
       const comparison = status[0]?.comparison ?? assert.fail('there is no status');
-      return { comparison, metrics: await gauges.registry.metrics() };
+      return { comparison, metrics: await gauges.registry.metrics(), findings: judgeDisputes(status) };
     };
     const alone = await read([world.chain.url]);
     assert.deepEqual(alone.comparison, { compared: 'one-endpoint', uncompared: 4, uncomparedCalls: 1, disputed: null });
     assert.match(alone.metrics, /^mercat_chain_disputed\{chain="ethereum"\} 0$/m);
     assert.match(alone.metrics, /^mercat_chain_uncompared_blocks_total\{chain="ethereum"\} 4$/m);
     assert.match(alone.metrics, /^mercat_chain_uncompared_calls_total\{chain="ethereum"\} 1$/m);
+    assert.deepEqual(alone.findings, []);
     await lying.tell('altered-calls');
     const disputed = await read([lying.url, world.chain.url]);
     const { compared, uncompared, uncomparedCalls } = disputed.comparison;
     assert.deepEqual([compared, uncompared, uncomparedCalls], ['all', 0, 0]);
     assert.deepEqual([disputed.comparison.disputed?.kind, disputed.comparison.disputed?.block], ['call', 3]);
     assert.match(disputed.metrics, /^mercat_chain_disputed\{chain="ethereum"\} 1$/m);
+    const [finding] = disputed.findings;
+    assert.deepEqual([finding?.name, finding?.level], ['ethereum endpoints', 'warn']);
+    assert.match(
+      finding?.message ?? '',
+      /^the endpoints have disagreed about the state of a contract at block 3 since /,
+    );
+    assert.match(finding?.mend ?? '', /RPC_URL_ETHEREUM/);
   });
 });

@@ -39,18 +39,18 @@ export class Disputes {
     return first ? { kind: first.kind, block: first.block, since: first.since } : null;
   }
 
-  /** Returns whether the dispute is new. */
+  /**
+   * Returns whether the dispute is new. A topic that is disputed at another block than before is the same dispute: while a chain has no cursor, each
+   * step tries several blocks.
+   */
   add(topic: string, { kind, block }: Omit<Dispute, 'since'>): boolean {
     this.#dropOld();
     const now = this.#clock();
     const known = this.#byTopic.get(topic);
-    const isKnown = known?.block === block;
     const [oldest] = this.#byTopic.keys();
     if (!known && oldest !== undefined && this.#byTopic.size >= DISPUTES_MAX) this.#byTopic.delete(oldest);
-    // A topic that is disputed at another block is a new dispute, so the topic moves to the end.
-    if (!isKnown) this.#byTopic.delete(topic);
-    this.#byTopic.set(topic, { kind, block, since: isKnown ? known.since : now, seenAt: now });
-    return !isKnown;
+    this.#byTopic.set(topic, { kind, block, since: known?.since ?? now, seenAt: now });
+    return !known;
   }
 
   end(topic: string): void {

@@ -30,12 +30,15 @@ import { isServerListening, socketPathOf } from '../../server/local-socket.ts';
 import type { SecretsReport } from '../../shop/stored-secrets.ts';
 import { reportSecrets } from '../../shop/stored-secrets.ts';
 import { createLog } from '../../core/log.ts';
+import type { ChainComparison } from './disputes.ts';
+import { judgeDisputes } from './disputes.ts';
 import type { DoctorFinding } from './findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './findings.ts';
 import { checkOutside } from './outside.ts';
 import { checkRedis } from './redis.ts';
 import type { ChainRereads } from './rereads.ts';
 import { judgeRereads } from './rereads.ts';
+import { ServerUnresponsive } from '../../intake/connection.ts';
 import { callServer } from '../server-connection.ts';
 
 const DISK_FAIL_BYTES = 100 * 2 ** 20;
@@ -151,9 +154,9 @@ async function checkDatabases(
     const rereads = isPrimaryReadable ? await readRereads(opened.main) : [];
     const waiting = judgeRereads(rereads, { outside: await outside, now: systemClock() });
     const backup = isPrimaryReadable ? [judgeBackup(await findLastBackup(opened.main))] : [];
-    const clients = await checkClients(config, signal);
+    const server = await checkServer(config, signal);
     const stored = [...unrecorded, ...secrets, ...waiting, ...backup];
-    return [...primary, ...indexer, ...writes, ...stored, ...clients];
+    return [...primary, ...indexer, ...writes, ...stored, ...server];
   } finally {
     await opened.close();
   }
@@ -190,7 +193,7 @@ async function checkThroughServer(
       databases?: { main?: { answers?: boolean } };
       chains?: readonly ChainRereads[] | null;
       backup?: LastBackup | null;
-    } & ClientsStatus;
+    } & ServerStatus;
     if (!status.databases?.main?.answers) {
       return [fail('primary database', 'it does not respond to the running server', "see the server's log")];
     }
@@ -205,10 +208,12 @@ async function checkThroughServer(
       ...judgeSecrets(secrets),
       ...judgeRereads(status.chains ?? [], { outside: await outside, now: systemClock() }),
       judgeBackup(status.backup ?? null),
-      ...judgeClients(status),
+      ...judgeServer(status),
     ];
   } catch (error) {
-    return [fail('primary database', describeError(error), "see the server's log")];
+    const isHanging = error instanceof ServerUnresponsive;
+    const correction = isHanging ? 'end this process, and start the server again' : "see the server's log";
+    return [fail('primary database', describeError(error), correction)];
   }
 }
 
@@ -262,23 +267,29 @@ async function readRereads(main: Database): Promise<ChainRereads[]> {
   }));
 }
 
-type ClientsStatus = { clients?: { requestsOfUncountedProxies: number } | null };
+/** A part of the status of a running server, which may be of an earlier version. */
+type ServerStatus = {
+  clients?: { requestsOfUncountedProxies: number } | null;
+  chains?: readonly ChainComparison[] | null;
+};
 
-function judgeClients({ clients }: ClientsStatus): DoctorFinding[] {
+function judgeClients({ clients }: ServerStatus): DoctorFinding[] {
   const count = clients?.requestsOfUncountedProxies ?? 0;
   if (count === 0) return [];
   const message = `${count} requests came through more proxies than TRUST_PROXY names: all clients behind such a proxy share its rate limits`;
   return [warn('client addresses', message, 'set TRUST_PROXY to the number of proxies before the service')];
 }
 
+const judgeServer = (status: ServerStatus) => [...judgeClients(status), ...judgeDisputes(status.chains ?? [])];
+
 /** Reads what only the running server knows. A server that does not run has no findings. */
-async function checkClients(config: Config, signal: AbortSignal): Promise<DoctorFinding[]> {
+async function checkServer(config: Config, signal: AbortSignal): Promise<DoctorFinding[]> {
   const socketPath = socketPathOf(config.dataDir);
   if (!(await isServerListening(socketPath).catch(() => false))) return [];
   const status = await callServer(socketPath, 'status', {}, { signal }).catch((error: unknown) => describeError(error));
   return typeof status === 'string'
     ? [fail('server', status, "see the server's log")]
-    : judgeClients(status as ClientsStatus);
+    : judgeServer(status as ServerStatus);
 }
 
 function judgeBackup(last: LastBackup | null): DoctorFinding {
