@@ -5,6 +5,8 @@ import type { Style } from '../output.ts';
 import { emphasize, printable } from '../output.ts';
 import type { DoctorFinding } from './findings.ts';
 
+const SYMPTOMS = 'Other symptoms: docs/when-something-is-wrong.md.';
+
 export const defineDoctor: DefineCommand = (doctor, io) => {
   doctor
     .description(
@@ -15,16 +17,15 @@ export const defineDoctor: DefineCommand = (doctor, io) => {
       '--json',
       'print a list of {"name", "level": "ok" | "warn" | "fail", "message", "mend"} as one JSON value; "mend" says how to correct the problem',
     )
-    .addHelpText('after', '\nExit code 1: a check failed.')
+    .addHelpText('after', `\nExit code 1: a check failed. ${SYMPTOMS}`)
     .action((options) => runChecks(options, io));
 };
 
 async function runChecks({ json }: { json?: true }, io: CommandIo): Promise<void> {
   const { checkAll } = await import('./checks.ts');
   const findings = await checkAll(io.signal);
-  io.stdout.write(
-    json ? `${JSON.stringify(findings)}\n` : findings.map((finding) => describeFinding(finding, io.stdout)).join(''),
-  );
+  const lines = findings.map((finding) => describeFinding(finding, io.stdout));
+  io.stdout.write(json ? `${JSON.stringify(findings)}\n` : `${lines.join('')}${SYMPTOMS}\n`);
   if (findings.some(({ level }) => level === 'fail')) io.exitCode = 1;
 }
 
