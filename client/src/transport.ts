@@ -65,6 +65,7 @@ export class Transport {
   readonly #options: ClientOptions;
   readonly #fetch: typeof globalThis.fetch;
   readonly #responses: EtagCache;
+  readonly #cache: 'no-cache' | undefined;
 
   constructor(options: ClientOptions) {
     this.baseUrl = options.baseUrl.replace(/\/+$/, '');
@@ -72,6 +73,9 @@ export class Transport {
     this.#options = options;
     // In a browser, `fetch` fails if it is called as a method of this object.
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
+    // The cache of a browser asks the service whether a response has changed. Otherwise it would first return the response of before, which
+    // `stale-while-revalidate` allows, and an event would be followed by a read of the state before the event.
+    this.#cache = isPage() ? 'no-cache' : undefined;
     this.#responses = new EtagCache(options.cacheCharactersMax ?? (isPage() ? 0 : CACHE_CHARACTERS_MAX));
   }
 
@@ -140,6 +144,7 @@ export class Transport {
       return await this.#fetch(this.baseUrl + target, {
         method,
         signal,
+        ...(this.#cache && { cache: this.#cache }),
         headers: {
           ...this.#options.headers,
           ...headers,

@@ -62,6 +62,7 @@ export const texts = {
   stale: {
     collection: 'The statistics could not be read. These are the last stored ones.',
     floor: 'The present total could not be computed. This is an earlier one.',
+    age: (age: string) => (age === 'now' ? 'just before' : `${age} ago`),
     listings: 'The listings of other marketplaces could not be read, so these are not all listings.',
   },
   market: {

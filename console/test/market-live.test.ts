@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { cleanUp } from '../../test/support/engines/cleanup.ts';
 import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
-import { newCollection } from '../../test/support/service/market.ts';
+import { MINUTE_MS, newCollection, range } from '../../test/support/service/market.ts';
 import type { TestService } from '../../test/support/service/service.ts';
 import { startTestService } from '../../test/support/service/service.ts';
 import { PATIENT, WHY_NO_BROWSER, launchBrowser, openPage, visit } from './browser.ts';
@@ -18,6 +18,8 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
   let browser: Browser;
   const subject = newCollection({ slug: 'live' });
   const other = newCollection({ slug: 'other' });
+  const quiet = newCollection({ slug: 'quiet' });
+  const many = range(6).map((number) => newCollection({ slug: `many-${number}` }));
 
   before(async () => {
     service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT } });
@@ -28,6 +30,9 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
       subject.token('2'),
       other.collection(),
       other.token('7'),
+      quiet.collection(),
+      quiet.listing('1', 2n * ETHER),
+      ...many.map((one) => one.collection()),
     ]);
     browser = await launchBrowser();
   });
@@ -73,8 +78,9 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
     await sell('101', 3n * ETHER);
     await page.waitForSelector('.ticker-sale.flash >> text=#101');
     assert.match((await page.textContent('.ticker-sale')) ?? '', /3 ETH/);
+    const flash = page.waitForSelector('.market-collections [role=row]:has-text("Name of live") .flash');
     await service.load([subject.listing('2', ETHER)]);
-    await page.waitForSelector('.market-collections [role=row]:has-text("Name of live") .flash');
+    await flash;
     await page.waitForSelector('.market-collections [role=row]:has-text("Name of live") >> text=/^1 ETH/');
     await context.close();
   });
@@ -109,20 +115,75 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
     await context.close();
   });
 
-  test('the row of a collection without a floor shows the buyer floor after the first listing', async () => {
+  const rowOf = (page: Page, slug: string) =>
+    page.locator(`.market-collections [role=row]:has-text("Name of ${slug}")`);
+
+  test('a row shows the floor, the total of the buyer and the listed count of one response', async () => {
     const { page, context } = await openPage(browser, DESKTOP);
     const { open } = watchStreams(page);
-    // Changes the response, so that the collection seems to have no stored buyer floor yet.
-    await page.route(`**/collections/${other.id}`, async (route) => {
-      const response = await route.fetch();
-      const { data, meta } = await response.json();
-      await route.fulfill({ response, json: { data: { ...data, stats: { ...data.stats, buyerFloor: null } }, meta } });
+    const floors: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/floor')) floors.push(request.url());
     });
     await visit(page, `${service.url}/`);
     await until(() => open.size === 1);
-    await service.load([other.listing('7', 6n * ETHER)]);
-    const row = page.locator('.market-collections [role=row]:has-text("Name of other")');
-    await row.locator('text=/^6 ETH/').nth(1).waitFor();
+    await service.load([other.listing('7', 6n * ETHER, { buyerTotalRaw: String(7n * ETHER) })]);
+    await rowOf(page, 'other').locator('text=/^6 ETH/').waitFor();
+    await rowOf(page, 'other').locator('text=/^7 ETH/').waitFor();
+    await page.click('[data-row]:has-text("Name of other")');
+    await page.waitForSelector('.figure-list >> text=/^7 ETH/');
+    assert.deepEqual(floors, []);
+    await context.close();
+  });
+
+  test('an earlier total of the buyer is shown with its age, in the market and on the page of the collection', async () => {
+    const { page, context } = await openPage(browser, DESKTOP);
+    const observedAt = new Date(Date.now() - 12.5 * MINUTE_MS).toISOString();
+    const age = (collection: any) => {
+      const { stats } = collection;
+      const buyerFloor = stats.buyerFloor && { ...stats.buyerFloor, stale: true, observedAt };
+      return { ...collection, stats: { ...stats, buyerFloor } };
+    };
+    // Changes the response, because the service serves an earlier total only while its sources fail.
+    await page.route(/\/explore\/v1\/collections(\?|\/[^/]*$)/, async (route) => {
+      const response = await route.fetch();
+      const { data, ...rest } = await response.json();
+      await route.fulfill({ response, json: { ...rest, data: Array.isArray(data) ? data.map(age) : age(data) } });
+    });
+    await visit(page, `${service.url}/`);
+    await rowOf(page, 'live').locator('.stale >> text=12 min ago').waitFor();
+    await visit(page, `${service.url}/c/live`);
+    await page.waitForSelector('.figure-list .stale >> text=12 min ago');
+    await context.close();
+  });
+
+  test('a row is read again after each change of its collection: a listing above the floor, its end', async () => {
+    const { page, context } = await openPage(browser, { ...DESKTOP, width: 1_920 });
+    const { open } = watchStreams(page);
+    await visit(page, `${service.url}/`);
+    await until(() => open.size === 1);
+    const row = rowOf(page, 'quiet');
+    await row.locator('text=/^1 tokens/').waitFor();
+    const above = quiet.listing('2', 9n * ETHER, { id: 'above' });
+    await service.load([above]);
+    await row.locator('text=/^2 tokens/').waitFor();
+    await service.load([{ ...above, status: 'cancelled' }]);
+    await row.locator('text=/^1 tokens/').waitFor();
+    await context.close();
+  });
+
+  test('if many collections change at once, the list is read again, and not each row', async () => {
+    const { page, context } = await openPage(browser, DESKTOP);
+    const { open } = watchStreams(page);
+    await visit(page, `${service.url}/`);
+    await until(() => open.size === 1);
+    const single: string[] = [];
+    page.on('request', (request) => {
+      if (/\/collections\/[^/?]+$/.test(request.url())) single.push(request.url());
+    });
+    await service.load(many.map((one) => one.listing('1', ETHER / 2n)));
+    for (const { slug } of many) await rowOf(page, slug).locator('text=/^0.5 ETH/').first().waitFor();
+    assert.deepEqual(single, []);
     await context.close();
   });
 

@@ -1,4 +1,5 @@
-// The tool get_collection returns a collection, its floors, and each figure with its unit and its provenance. It makes three reads.
+// The tool get_collection returns a collection, its floors, and each figure with its unit and its provenance. It makes two reads.
+// The floors and the figures come from one of them, so they are of the same moment.
 
 import type { Json } from './json.ts';
 import { hasMembers, memberOf, textMemberOf } from './json.ts';
@@ -6,7 +7,7 @@ import type { AgentTool, ArgumentSchema, ToolContext } from './tool.ts';
 import { PRICE_OR_NULL, definitionOf, objectWith, readWith, resourceOf, stateOf } from './tool.ts';
 import { withUnits } from './units.ts';
 
-const PATH = '/v1/collections/{collection}';
+const PATH = '/explore/v1/collections/{collection}';
 
 export function collectionTool(collection: ArgumentSchema): AgentTool {
   return {
@@ -20,29 +21,30 @@ export function collectionTool(collection: ArgumentSchema): AgentTool {
       input: { collection },
     }),
     output: resourceOf(
-      objectWith(['id', 'chain', 'contractAddress', 'name', 'slug', 'askFloor', 'buyerFloor', 'buyerFloorStale'], {
-        askFloor: PRICE_OR_NULL,
-        buyerFloor: PRICE_OR_NULL,
-        figures: {
-          type: 'array',
-          items: objectWith(['figure', 'value', 'unit', 'kind', 'source', 'at', 'complete']),
+      objectWith(
+        ['id', 'chain', 'contractAddress', 'name', 'slug', 'askFloor', 'buyerFloor', 'buyerFloorStale', 'buyerFloorAt'],
+        {
+          askFloor: PRICE_OR_NULL,
+          buyerFloor: PRICE_OR_NULL,
+          figures: {
+            type: 'array',
+            items: objectWith(['figure', 'value', 'unit', 'kind', 'source', 'at', 'complete']),
+          },
         },
-      }),
+      ),
     ),
     call: async (context, given) => {
-      const paths = [PATH, `${PATH}/floor`, `/explore${PATH}/provenance`];
+      const paths = [PATH, `${PATH}/provenance`];
       const responses = await Promise.all(paths.map((path) => readWith(context.read, { path }, given)));
-      const [detail = null, floor = null, provenance = null] = responses.map(({ body }) => memberOf(body, 'data'));
-      return { data: toReport(context, { detail, floor, provenance }), ...stateOf(responses) };
+      const [detail = null, provenance = null] = responses.map(({ body }) => memberOf(body, 'data'));
+      return { data: toReport(context, { detail, provenance }), ...stateOf(responses) };
     },
   };
 }
 
-function toReport(
-  { chains }: ToolContext,
-  { detail, floor, provenance }: { detail: Json; floor: Json; provenance: Json },
-): Json {
-  const { stats = null, ...identity } = hasMembers(detail) ? detail : {};
+function toReport({ chains }: ToolContext, { detail, provenance }: { detail: Json; provenance: Json }): Json {
+  const { stats = null, sparkline: _, ...identity } = hasMembers(detail) ? detail : {};
+  const buyerFloor = memberOf(stats, 'buyerFloor');
   const chain = chains.get(textMemberOf(detail, 'chain') ?? '') ?? null;
   const figures = memberOf(provenance, 'figures');
   // The ranks are not a figure of the collection, because each token has its own rank.
@@ -51,9 +53,10 @@ function toReport(
   );
   const report = {
     ...identity,
-    askFloor: memberOf(floor, 'askFloor'),
-    buyerFloor: memberOf(floor, 'buyerFloor'),
-    buyerFloorStale: memberOf(floor, 'stale'),
+    askFloor: memberOf(stats, 'floor'),
+    buyerFloor: memberOf(buyerFloor, 'price'),
+    buyerFloorStale: memberOf(buyerFloor, 'stale') === true,
+    buyerFloorAt: memberOf(buyerFloor, 'observedAt'),
     figures: ofCollection.map((one) => {
       const figure = textMemberOf(one, 'figure') ?? '';
       const origin = hasMembers(one) ? one : {};

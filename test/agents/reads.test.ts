@@ -12,7 +12,7 @@ import { connectMcp } from '../support/service/mcp-client.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 
-const LIMITS = { list: 3, single: 5, message: 20 };
+const LIMITS = { list: 3, single: 3, message: 20 };
 
 forEachEngine('the reads of tools', (engine) => {
   describe('service', () => {

@@ -12,6 +12,8 @@ import { forEachEngine } from '../support/engines/each-engine.ts';
 import { runImport, toContext, toNdjson } from '../support/service/intake.ts';
 import type { TestCollection } from '../support/service/market.ts';
 import { MINUTE_MS, START, mintOf, newCollection, range } from '../support/service/market.ts';
+import type { McpClient } from '../support/service/mcp-client.ts';
+import { connectMcp } from '../support/service/mcp-client.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 
@@ -34,6 +36,7 @@ forEachEngine('figures of one moment', (engine) => {
     const subjects = ['ethereum', 'base', 'solana'].map((chain) => newCollection({ chain, royaltyBps: 500 }));
     let now = START;
     let service: TestService;
+    let agent: McpClient;
     let databases: Databases;
     /** What happens before each statement of a request. */
     let beforeStatement: (sql: string) => Promise<void> = () => Promise.resolve();
@@ -61,6 +64,7 @@ forEachEngine('figures of one moment', (engine) => {
           return { ...databases, main, indexer };
         },
       });
+      agent = await connectMcp(service.url);
       await service.load(subjects.map((subject) => subject.collection({ snapshot: { floorRaw: '500' } })));
     });
     after(() => service.close());
@@ -143,10 +147,19 @@ forEachEngine('figures of one moment', (engine) => {
       const isSubject = ({ id }: { id: string }) => id === subject.id;
       const summary = (await data(`/v1/collections?chain=${subject.chain}&limit=100`)).find(isSubject);
       const row = (await data(`/explore/v1/collections?chain=${subject.chain}&limit=100`)).find(isSubject);
+      const report = (await agent.ok('get_collection', { collection: subject.id })).data;
+      const figureOf = (name: string) => report.figures.find(({ figure }: any) => figure === name).value;
+      assert.equal(figureOf('floor'), report.askFloor?.decimal ?? null);
       return {
         detail: { ask: detail.stats.floor, listedCount: detail.stats.listedCount },
         floor: { ask: askFloor, buyer: buyerFloor, isStale: stale },
         explored: ofExplored(explored),
+        agent: {
+          ask: report.askFloor,
+          buyer: report.buyerFloor,
+          isStale: report.buyerFloorStale,
+          listedCount: figureOf('listedCount'),
+        },
         ...(summary && { summary: { ask: summary.stats.floor } }),
         ...(row && { row: ofExplored(row) }),
       };

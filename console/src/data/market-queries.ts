@@ -95,13 +95,6 @@ export const historyQuery = (id: string, range: HistoryRange) =>
     placeholderData: keepPreviousData,
   });
 
-export const floorQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['floor', id],
-    queryFn: ({ signal }) => client.getFloor({ id }, { signal }),
-    refetchInterval: OFTEN_MS,
-  });
-
 export const provenanceQuery = (id: string) =>
   queryOptions({
     queryKey: ['provenance', id],

@@ -80,7 +80,8 @@ function countPages(queryKeys: readonly QueryKey[]): number {
   return Math.max(1, ...lists.map(([, list]) => list?.pages?.length ?? 1));
 }
 
-export const TRADE_KINDS: readonly ActivityKind[] = [
+/** The kinds of the changes of the market. Each of them changes a figure of its collection. */
+export const ALL_KINDS: readonly ActivityKind[] = [
   'list',
   'reprice',
   'sale',
@@ -90,5 +91,7 @@ export const TRADE_KINDS: readonly ActivityKind[] = [
   'invalidate',
   'revalidate',
   'floor',
+  'mint',
+  'transfer',
+  'burn',
 ];
-export const ALL_KINDS: readonly ActivityKind[] = [...TRADE_KINDS, 'mint', 'transfer', 'burn'];

@@ -1,11 +1,11 @@
 // The market: all collections with their figures, and the latest sales.
 
-import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
+import { useInfiniteQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { MarketCollection } from '../../../client/src/market.ts';
 import type { CollectionSort } from '../data/market-queries.ts';
-import { collectionsQuery, floorQuery, keepCollections } from '../data/market-queries.ts';
+import { collectionsQuery, keepCollections } from '../data/market-queries.ts';
 import { useLiveCollections } from '../data/use-live-collections.ts';
 import { formatAmount, formatChange, formatCount, formatShare } from '../format/amount.ts';
 import { CHAIN_IDS, ChainMark, chainName } from '../parts/chain-mark.tsx';
@@ -19,13 +19,13 @@ import { Picture } from '../parts/picture.tsx';
 import { Price, Volume } from '../parts/price.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { Sparkline } from '../parts/sparkline.tsx';
-import { EmptyState, ErrorPanel, Skeleton } from '../parts/states.tsx';
+import { EmptyState, ErrorPanel } from '../parts/states.tsx';
 import { Unknown } from '../parts/unknown.tsx';
 import { oneOf, useUrlState } from '../parts/url-state.ts';
-import { useDwelt } from '../parts/use-dwelt.ts';
 import { useMedia } from '../parts/use-media.ts';
 import { usePageTitle } from '../shell/shell.tsx';
 import { texts } from '../texts.ts';
+import { BuyerFloor } from './buyer-floor.tsx';
 import { currencyOf } from './currency.ts';
 import { SalesTicker } from './sales-ticker.tsx';
 import { collectionPath } from './paths.ts';
@@ -33,8 +33,6 @@ import { collectionPath } from './paths.ts';
 const SORTS: readonly [CollectionSort, ...CollectionSort[]] = ['volume', 'floor', 'recent'];
 const SKELETONS = 12;
 const ALL_CHAINS = 'all';
-/** The buyer floor of a row is read at most once in this time, because a client address may send at most 300 requests a minute. */
-const ROW_MS = 120_000;
 const WIDER_THAN_A_PHONE = '(min-width: 720px)';
 
 export function CollectionsPage() {
@@ -245,37 +243,6 @@ const HISTORY_COLUMNS = new Set(['floor-day', 'sparkline']);
 
 function hasLine(values: readonly (number | null)[]): boolean {
   return values.filter((value) => value !== null).length > 1;
-}
-
-/**
- * Displays the stored buyer floor. If none is stored, the row requests the current buyer floor of this collection after the row was visible
- * for a moment. So a reader who scrolls fast sends few requests.
- */
-function BuyerFloor({ collection: { id, stats } }: { collection: MarketCollection }) {
-  const { buyerFloor, floor } = stats;
-  const [hasDwelt, ref] = useDwelt<HTMLSpanElement>();
-  const { data, isError } = useQuery({
-    ...floorQuery(id),
-    enabled: buyerFloor === null && floor !== null && hasDwelt,
-    staleTime: ROW_MS,
-    refetchInterval: ROW_MS,
-  });
-  const read = data && { price: data.data.buyerFloor, stale: data.data.stale };
-  const { price, stale } = buyerFloor ?? read ?? { price: null, stale: false };
-  if (price) {
-    return (
-      <>
-        {stale && <StaleMark reason={texts.stale.floor} />}
-        <Price price={price} isStacked />
-      </>
-    );
-  }
-  if (data || isError || floor === null) return <Unknown reason={texts.unknown.buyerFloor} />;
-  return (
-    <span ref={ref}>
-      <Skeleton width="56px" />
-    </span>
-  );
 }
 
 function VolumeWithChange({

@@ -6,7 +6,7 @@ import { useParams } from 'wouter-preact';
 import type { MarketCollection } from '../../../../client/src/market.ts';
 import { isNotFound } from '../../data/client.ts';
 import { collectionQuery } from '../../data/market-queries.ts';
-import { TRADE_KINDS, useLiveRefresh } from '../../data/use-live.ts';
+import { ALL_KINDS, useLiveRefresh } from '../../data/use-live.ts';
 import { shortAddress } from '../../format/address.ts';
 import { formatBps, formatCount } from '../../format/amount.ts';
 import { ChainMark } from '../../parts/chain-mark.tsx';
@@ -47,9 +47,8 @@ export function CollectionPage() {
   const collection = query.data?.data;
   usePageTitle(collection?.name ?? null);
   const { id: collectionId = '' } = collection ?? {};
-  useLiveRefresh({ collection: collectionId, kinds: TRADE_KINDS }, query.data?.meta.offset, [
+  useLiveRefresh({ collection: collectionId, kinds: ALL_KINDS }, query.data?.meta.offset, [
     ['collection'],
-    ['floor', collectionId],
     ['tokens', collectionId],
   ]);
 

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { MarketCollection, Provenance } from '../../../../client/src/market.ts';
-import { floorQuery, provenanceQuery } from '../../data/market-queries.ts';
+import { provenanceQuery } from '../../data/market-queries.ts';
 import { formatCount } from '../../format/amount.ts';
 import { formatLocal } from '../../format/time.ts';
 import { Change } from '../../parts/change.tsx';
@@ -15,13 +15,13 @@ import { Skeleton } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Unknown } from '../../parts/unknown.tsx';
 import { texts } from '../../texts.ts';
+import { BuyerFloor } from '../buyer-floor.tsx';
 import { currencyOf } from '../currency.ts';
 
 type FigureName = Provenance['figures'][number]['figure'];
 
 export function FigureStrip({ collection }: { collection: MarketCollection }) {
   const { id, stats, stale } = collection;
-  const floor = useQuery(floorQuery(id));
   const currency = currencyOf(collection);
   const volume = (value: number | null) => <Volume value={value} currency={currency} reason={texts.unknown.figure} />;
   return (
@@ -37,17 +37,7 @@ export function FigureStrip({ collection }: { collection: MarketCollection }) {
           <Price price={stats.floor} reason={texts.unknown.floor} isStacked />
         </Figure>
         <Figure id={id} name={texts.collection.buyerFloor} figure={null}>
-          {floor.isPending ? (
-            <Skeleton width="72px" />
-          ) : (
-            <Price price={floor.data?.data.buyerFloor ?? null} reason={texts.unknown.buyerFloor} isStacked />
-          )}
-          {floor.data?.data.stale === true && floor.data.data.buyerFloor && (
-            <span class="stale" data-tip={texts.stale.floor}>
-              <ClockIcon />
-              <span class="visually-hidden">{texts.stale.floor}</span>
-            </span>
-          )}
+          <BuyerFloor collection={collection} />
         </Figure>
         <Figure
           id={id}
