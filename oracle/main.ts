@@ -1,11 +1,14 @@
-// `npm run oracle`: performs a run and prints its result as a table. In a run, two services follow one chain. The exit code is 1 if a
-// listing differs from the chain, or if the rows of the two services differ.
+// `npm run oracle`: performs a run and prints its result. With `--steps`, the run compares a service with the model of the market (model/). Without it,
+// two services follow one chain, and their listings are compared with the chain. The exit code is 1 if there is a difference.
 
+import { MODEL_USAGE, runModelCommand } from './model/command.ts';
 import type { OracleArguments } from './run/arguments.ts';
 import { parseOracleArguments, USAGE } from './run/arguments.ts';
 import { describeResult } from './run/report.ts';
 import { runOracle } from './run/run.ts';
 import { createTwoServices } from './run/two-services.ts';
+
+if (process.argv.includes('--steps')) process.exit(await runModelCommand(process.argv.slice(2)));
 
 const given = readArguments();
 const services = createTwoServices({ seed: given.seed, faultShare: given.faults / 1_000 });
@@ -44,6 +47,6 @@ function readArguments(): OracleArguments {
 
 /** Prints the usage and ends the process. The exit code is 2 if the arguments contain a mistake, otherwise 0. */
 function endWithUsage(mistake?: string): never {
-  process.stderr.write(mistake === undefined ? USAGE : `${mistake}\n${USAGE}`);
+  process.stderr.write(`${mistake === undefined ? '' : `${mistake}\n`}${USAGE}${MODEL_USAGE}`);
   process.exit(mistake === undefined ? 0 : 2);
 }

@@ -1,0 +1,266 @@
+// What the marketplace interface must serve from the market of the model: listings, sales, tokens and the figures of collections.
+// No worker reads a vendor or a chain here: everything was imported, so the only kinds of provenance are `reported`, `imported` and `snapshot`.
+
+import type { Collection, Listing, Market, Sale, Token } from './market.ts';
+import { decimalsOf, statusAt } from './market.ts';
+import { CHAINS, SERVICE_NAME } from './records.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Decisions 6, "Maximum age of a reported figure". */
+const MAX_AGE = { floor: 30 * MINUTE, window: 2 * HOUR, total: 24 * HOUR };
+/** Decisions 2, "Listings": "The window holds the 250 cheapest assets." */
+export const WINDOW_SIZE = 250;
+/** Decisions 2, "Floor": "PLATFORM_FEE_BPS, default 200". */
+const PLATFORM_FEE_BPS = 200n;
+/** Decisions 2, "Interpretable price": "a decimal string of an integer from 0 to 2^256-1". */
+const AMOUNT_MAX = 2n ** 256n - 1n;
+
+export type Reader = { market: Market; now: number };
+
+/**
+ * Specification, "Collection {id}": canonical id, slug, or address. Decisions 2, "{id}": the canonical id is compared case-insensitively in its address half; an EVM
+ * address in any case, a Solana mint exactly as written; an address on several chains means "the collection with the larger all-time volume, then by the
+ * chain order".
+ */
+export function resolve({ market, now }: Reader, id: string): Collection | null {
+  const all = [...market.tables.collection.values()];
+  const [chain = '', address = ''] = [id.slice(0, id.indexOf('_')), id.slice(id.indexOf('_') + 1)];
+  const byId = all.find((one) => one.id === `${chain}_${address.toLowerCase()}`);
+  const bySlug = all.find((one) => one.slug === id);
+  const byAddress = all
+    .filter((one) => one.contractAddress === (CHAINS[one.chain]?.family === 'evm' ? id.toLowerCase() : id))
+    .map((one) => ({ one, volume: volumes({ market, now }, one).allTime ?? -1 }))
+    .toSorted((a, b) => b.volume - a.volume || chainIndex(a.one) - chainIndex(b.one));
+  return byId ?? bySlug ?? byAddress[0]?.one ?? null;
+}
+
+function chainIndex({ chain }: Collection): number {
+  return Object.keys(CHAINS).indexOf(chain);
+}
+
+/** Every order and listing that can be bought. Decisions 2, "Listings": "Expired and non-positive-price rows are never listed." */
+export function openListings({ market, now }: Reader, collectionId: string): Listing[] {
+  const { order, listing } = market.tables;
+  return [...order.values(), ...listing.values()].filter(
+    (one) => one.collectionId === collectionId && statusAt(one, now) === 'active' && one.priceRaw > 0n,
+  );
+}
+
+/**
+ * One listing for each asset, cheapest first. Decisions 2, "Listings": "One asset appears once: the own EVM row if there is one (even when it is dearer), else the
+ * cheapest. Sorted by raw as an integer, then by orderId."
+ */
+export function listings(reader: Reader, collectionId: string): Listing[] {
+  const chosen = new Map<string, Listing>();
+  for (const one of openListings(reader, collectionId).toSorted(byPrice)) {
+    const present = chosen.get(one.asset);
+    if (!present || (one.source === null && present.source !== null)) chosen.set(one.asset, one);
+  }
+  return [...chosen.values()].toSorted(byPrice);
+}
+
+export function byPrice(a: Listing, b: Listing): number {
+  if (a.priceRaw !== b.priceRaw) return a.priceRaw < b.priceRaw ? -1 : 1;
+  return compareText(a.orderId, b.orderId);
+}
+
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** Null if the price cannot be interpreted. */
+export function toAmount(price: string): bigint | null {
+  if (!/^\d+$/.test(price) || BigInt(price) > AMOUNT_MAX) return null;
+  return BigInt(price);
+}
+
+/** Records: "a price in another currency than the native currency has the amount and the currency, such as 7000000 USDC". */
+function isOtherCurrency(price: string): boolean {
+  return /^\d+ [A-Z]+$/.test(price);
+}
+
+export function salesOf({ market }: Reader, collectionId: string): Sale[] {
+  return [...market.tables.sale.values()].filter((sale) => sale.collectionId === collectionId);
+}
+
+/** The rows of `/sales`. Provenance, "Sales": one token, at an interpretable price; a bundle has no row. */
+export function saleRows(reader: Reader, collectionId: string): Sale[] {
+  return salesOf(reader, collectionId)
+    .filter((sale) => sale.assets.length === 1 && toAmount(sale.price) !== null)
+    .toSorted((a, b) => b.soldAt - a.soldAt);
+}
+
+/** Decisions 8, "Sums and rows are one rule". `volumeRaw` null: a sale cannot be read. */
+export function sumSales(sales: readonly Sale[]): { sales: number; volumeRaw: bigint | null } {
+  const counted = sales.filter(
+    (sale) => toAmount(sale.price) !== 0n && (sale.seller === null || sale.seller !== sale.buyer),
+  );
+  const isUnread = counted.some((sale) => toAmount(sale.price) === null && !isOtherCurrency(sale.price));
+  const volumeRaw = counted.reduce((sum, sale) => sum + (toAmount(sale.price) ?? 0n), 0n);
+  return { sales: counted.length, volumeRaw: isUnread ? null : volumeRaw };
+}
+
+type Windows = { allTime: number | null; sevenDay: number | null; twentyFourHour: number | null };
+
+export function volumes(reader: Reader, collection: Collection): Windows {
+  return tradeFigures(reader, collection, 'volume');
+}
+
+/**
+ * Decisions 6, "Kinds of provenance": a reported figure that is young enough, else the sum of the imported sales, else the stored snapshot.
+ */
+export function tradeFigures(reader: Reader, collection: Collection, figure: 'volume' | 'sales'): Windows {
+  const { market, now } = reader;
+  const record = market.tables.analytics.get(collection.id);
+  const covered = market.coveredUntil('sales', collection.id);
+  const all = salesOf(reader, collection.id);
+  const windows = record ? [...Object.values(record.volume), ...Object.values(record.sales)] : [];
+  const statesAny = (record ? Object.values(record[figure]) : windows).some((value) => value !== null);
+  const figureOf = (name: keyof Windows, lengthMs: number | null): number | null => {
+    const maxAge = lengthMs === null ? MAX_AGE.total : MAX_AGE.window;
+    const isCurrent = record !== undefined && now - record.at < maxAge;
+    if (record && isCurrent && record[figure][name] !== null) return record[figure][name];
+    // Provenance: "When a current analytics record lacks the figure of a period, the sum of the imported sales is not used in its place."
+    const isUsable = covered !== null && (lengthMs === null || (now - covered < maxAge && !(isCurrent && statesAny)));
+    const sum = sumSales(all.filter(({ soldAt }) => lengthMs === null || soldAt > now - lengthMs));
+    const counted = figure === 'sales' ? sum.sales : toNative(sum.volumeRaw, collection.chain);
+    if (isUsable && counted !== null) return counted;
+    return figure === 'volume' && lengthMs === null ? collection.snapshot.volumeAllTime : null;
+  };
+  return {
+    allTime: figureOf('allTime', null),
+    sevenDay: figureOf('sevenDay', 7 * DAY),
+    twentyFourHour: figureOf('twentyFourHour', DAY),
+  };
+}
+
+/** Null: unknown. */
+export function toNative(raw: bigint | null, chain: string): number | null {
+  return raw === null ? null : Number(`${raw}e-${decimalsOf(chain)}`);
+}
+
+export type ListingFigures = { floorRaw: bigint | null; buyerFloorRaw: bigint | null; listedCount: number | null };
+
+/**
+ * Decisions 2, "Floor": the cheapest row that is listed, else the reported floor, else the stored snapshot; "a book that is known to be empty has no
+ * floor". Decisions 8: `listedCount` is "null until something covers the listings of the collection".
+ */
+export function listingFigures(reader: Reader, collection: Collection): ListingFigures {
+  const { market, now } = reader;
+  const rows = listings(reader, collection.id);
+  const stats = market.tables.stats.get(collection.id);
+  const analytics = market.tables.analytics.get(collection.id);
+  const statedCount =
+    stats && stats.listedCount !== null && now - stats.at < MAX_AGE.total
+      ? { value: stats.listedCount, at: stats.at }
+      : null;
+  const counted = countListed(reader, collection, rows.length);
+  const buyerTotals = rows.map((row) => buyerTotal(row, collection));
+  const cheapest = rows[0];
+  if (cheapest) {
+    // Provenance, "Listed count": "A reported count below the number of listings that /v1 serves is not used."
+    const listedCount = statedCount && statedCount.value >= rows.length ? statedCount.value : counted;
+    return { floorRaw: cheapest.priceRaw, buyerFloorRaw: toBuyerFloor(buyerTotals, cheapest.priceRaw), listedCount };
+  }
+  const listedCount = statedCount?.value ?? counted;
+  const reported = [analytics, stats]
+    .flatMap((record) => (record && record.floorRaw !== null ? [{ at: record.at, raw: record.floorRaw }] : []))
+    .filter(({ at }) => now - at < MAX_AGE.floor);
+  // Provenance, "Floor": "When both are read and are empty, the floor is null [if] no marketplace is read and listings were imported."
+  if (market.coveredUntil('listings', collection.id) !== null)
+    return { floorRaw: null, buyerFloorRaw: null, listedCount };
+  const [first] = reported;
+  const floorRaw = first?.raw ?? collection.snapshot.floorRaw;
+  // "The same applies while the listed count is known to be 0, except that a floor that was reported after the time of the count is used: then the
+  // listed count is null."
+  if (listedCount !== 0 || floorRaw === null) return { floorRaw, buyerFloorRaw: null, listedCount };
+  const countedAt = statedCount?.at ?? now;
+  const newer = first && first.at > countedAt;
+  return { floorRaw: newer ? floorRaw : null, buyerFloorRaw: null, listedCount: newer ? null : 0 };
+}
+
+/** Provenance, "Listed count": imported listings, or "the number of own orders alone" if nothing tells of listings elsewhere. */
+function countListed({ market }: Reader, collection: Collection, listed: number): number | null {
+  const { order, listing, stats, analytics } = market.tables;
+  if (market.coveredUntil('listings', collection.id) !== null) return listed;
+  const isOf = (one: Listing) => one.collectionId === collection.id;
+  const ownsOrders = [...order.values()].some(isOf);
+  const record = stats.get(collection.id);
+  const isElsewhere =
+    [...listing.values()].some(isOf) ||
+    (record?.floorRaw ?? analytics.get(collection.id)?.floorRaw ?? record?.listedCount ?? null) !== null;
+  return ownsOrders && !isElsewhere ? listed : null;
+}
+
+/** Decisions 2, "Floor": own ask + platform fee + royalty, each rounded up; an external row's buyer total, or its ask when none is recorded. */
+function buyerTotal({ source, priceRaw, buyerTotalRaw }: Listing, { royaltyBps }: Collection): bigint {
+  if (source !== null) return buyerTotalRaw ?? priceRaw;
+  const share = (bps: bigint) => (priceRaw * bps + 9_999n) / 10_000n;
+  return priceRaw + share(PLATFORM_FEE_BPS) + share(BigInt(royaltyBps ?? 0));
+}
+
+/** Issue of the seams: "a buyer's total below the ask is never served". */
+function toBuyerFloor(totals: readonly bigint[], floorRaw: bigint): bigint | null {
+  const lowest = totals.reduce((low, total) => (total < low ? total : low), totals[0] ?? 0n);
+  return lowest < floorRaw ? null : lowest;
+}
+
+/** Provenance: supply and owners come from a stats record, else from imported tokens if all are imported, else from the snapshot. */
+export function holdings(reader: Reader, collection: Collection): { supply: number | null; owners: number | null } {
+  const { market, now } = reader;
+  const stats = market.tables.stats.get(collection.id);
+  const record = stats && now - stats.at < MAX_AGE.total ? stats : null;
+  const tokens = tokensOf(reader, collection.id);
+  const owners = new Set(tokens.map(({ owner }) => owner).filter((owner) => owner !== null)).size;
+  const counts = collection.tokensComplete && tokens.length > 0;
+  return {
+    supply: record?.supply ?? (counts ? tokens.length : collection.snapshot.supply),
+    owners: record?.owners ?? (counts && owners > 0 ? owners : collection.snapshot.owners),
+  };
+}
+
+export function tokensOf({ market }: Reader, collectionId: string): Token[] {
+  return [...market.tables.token.values()].filter((token) => token.collectionId === collectionId);
+}
+
+/** Decisions 2, "Collections list": launched first; then by the sort; unknown last; ties by id. Compared in dollars when several chains are listed. */
+export function collectionOrder(reader: Reader, sort: 'volume' | 'floor' | 'recent', chain: string | null): string[] {
+  const listed = [...reader.market.tables.collection.values()].filter((one) => chain === null || one.chain === chain);
+  const rateOf = (one: Collection) => reader.market.tables.rate.get(CHAINS[one.chain]?.symbol ?? '')?.usd ?? null;
+  const valueOf = (one: Collection): number | null => {
+    if (sort === 'recent') return one.createdAt;
+    if (sort === 'volume') return volumes(reader, one).allTime;
+    return toNative(listingFigures(reader, one).floorRaw, one.chain);
+  };
+  const rows = listed.map((one) => {
+    const value = valueOf(one);
+    const rate = rateOf(one);
+    const inDollars = chain === null && sort !== 'recent';
+    const group = value === null ? 2 : inDollars && rate === null ? 1 : 0;
+    return { one, group, value: value === null ? 0 : inDollars && rate !== null ? value * rate : value };
+  });
+  return rows
+    .toSorted(
+      (a, b) =>
+        Number(b.one.launched) - Number(a.one.launched) ||
+        a.group - b.group ||
+        b.value - a.value ||
+        compareText(a.one.id, b.one.id),
+    )
+    .map(({ one }) => one.id);
+}
+
+/** Decisions 2, "Prices": `usd` is null when the newest rate is older than 15 minutes. */
+export function hasDollars({ market, now }: Reader, chain: string): boolean {
+  const rate = market.tables.rate.get(CHAINS[chain]?.symbol ?? '');
+  return rate !== undefined && now - rate.at <= 15 * MINUTE;
+}
+
+/** Specification, "MarketItem.marketplace": the code for the service's own rows, the slug of the source for external rows. */
+export function toMarketplace(source: string | null): string {
+  return source === null || source === SERVICE_NAME ? SERVICE_NAME.toUpperCase() : source;
+}

@@ -1,0 +1,479 @@
+// The market as plain maps, and what each record and each action of the operator does to them. A rule names its sentence: "records" is
+// docs/records.md, "decisions N" the section of the project's decisions, "provenance" docs/provenance.md.
+
+import type {
+  AnalyticsRecord,
+  CollectionRecord,
+  EndStatus,
+  ListingRecord,
+  MarketRecord,
+  OrderRecord,
+  RateRecord,
+  SaleRecord,
+  StatsRecord,
+  TokenRecord,
+} from './records.ts';
+import { CHAINS, SERVICE_NAME, toAddress, toCollectionId } from './records.ts';
+
+export type Collection = {
+  id: string;
+  chain: string;
+  contractAddress: string;
+  name: string;
+  slug: string | null;
+  image: string | null;
+  description: string | null;
+  royaltyBps: number | null;
+  launched: boolean;
+  tokensComplete: boolean;
+  createdAt: number;
+  snapshot: { floorRaw: bigint | null; volumeAllTime: number | null; supply: number | null; owners: number | null };
+};
+
+/** An own order (`source` null) or a mirrored listing. */
+export type Listing = {
+  /** Unique among all orders and listings. `orderId` is what responses show. */
+  key: string;
+  orderId: string;
+  source: string | null;
+  collectionId: string;
+  asset: string;
+  priceRaw: bigint;
+  buyerTotalRaw: bigint | null;
+  seller: string;
+  orderHash: string | null;
+  status: EndStatus;
+  listedAt: number;
+  expiresAt: number | null;
+  tx: string | null;
+};
+
+export type Sale = {
+  key: string;
+  source: string;
+  collectionId: string;
+  /** Several for a bundle. */
+  assets: string[];
+  price: string;
+  seller: string | null;
+  buyer: string | null;
+  soldAt: number;
+  listingId: string | null;
+  tx: string | null;
+};
+
+export type Token = {
+  collectionId: string;
+  asset: string;
+  name: string | null;
+  image: string | null;
+  rarityRank: number | null;
+  owner: string | null;
+  traits: { name: string; value: string }[] | null;
+};
+
+type Windows = { allTime: number | null; sevenDay: number | null; twentyFourHour: number | null };
+export type Stats = {
+  at: number;
+  owners: number | null;
+  listedCount: number | null;
+  supply: number | null;
+  floorRaw: bigint | null;
+};
+export type Analytics = { at: number; floorRaw: bigint | null; volume: Windows; sales: Windows };
+export type Rate = { at: number; usd: number };
+
+type Tables = {
+  collection: Map<string, Collection>;
+  order: Map<string, Listing>;
+  listing: Map<string, Listing>;
+  sale: Map<string, Sale>;
+  token: Map<string, Token>;
+  stats: Map<string, Stats>;
+  analytics: Map<string, Analytics>;
+  rate: Map<string, Rate>;
+};
+type TableName = keyof Tables;
+type Row = Collection | Listing | Sale | Token | Stats | Analytics | Rate;
+
+type Change = { table: TableName; key: string; before: Row | undefined; after: Row };
+
+/** Which sales and listings of a collection an import has brought: from it the time follows up to which they are covered. */
+type Import = { at: number; changes: Change[]; covers: { sales: Set<string>; listings: Set<string> }; undone: boolean };
+
+export type Outcome = 'inserted' | 'updated' | 'unchanged' | 'conflict' | 'refused';
+
+export type ImportOptions = { now: number; replace?: boolean; createCollections?: boolean };
+
+export class Market {
+  readonly tables: Tables = {
+    collection: new Map(),
+    order: new Map(),
+    listing: new Map(),
+    sale: new Map(),
+    token: new Map(),
+    stats: new Map(),
+    analytics: new Map(),
+    rate: new Map(),
+  };
+  readonly imports: Import[] = [];
+
+  /** Imports one file. Returns what each record did, in order. */
+  import(records: readonly MarketRecord[], options: ImportOptions): Outcome[] {
+    const one: Import = {
+      at: options.now,
+      changes: [],
+      covers: { sales: new Set(), listings: new Set() },
+      undone: false,
+    };
+    this.imports.push(one);
+    const write = <T extends TableName>(table: T, key: string, row: Row): Outcome => this.#write(one, table, key, row);
+    const outcomes = records.map((record) => {
+      const outcome = this.#apply(record, options, write);
+      if (outcome === 'refused') return outcome;
+      // Decisions 8, "What an import covers": its sales, and with them its listings.
+      if (record.kind === 'sale') one.covers.sales.add(toCollectionId(record));
+      if (record.kind === 'listing') one.covers.listings.add(toCollectionId(record));
+      return outcome;
+    });
+    // Records: "--create-collections creates the missing collection records: one for each collection that an imported record names."
+    if (options.createCollections) {
+      records.forEach((record, index) => {
+        if (record.kind === 'rate' || outcomes[index] === 'refused') return;
+        if (this.tables.collection.has(toCollectionId(record))) return;
+        const named: CollectionRecord = {
+          kind: 'collection',
+          chain: record.chain,
+          contractAddress: record.contractAddress,
+          name: toAddress(record.chain, record.contractAddress),
+        };
+        this.#apply(named, options, write);
+      });
+    }
+    return outcomes;
+  }
+
+  /**
+   * Takes an import back. Returns the number of rows that stay because they have changed since. Records, "Taking an import back": it "deletes the rows
+   * that the import inserted, and restores the rows that the import changed"; "a row that has changed since the import is not changed back"; "a row
+   * that does not exist any more is counted as gone".
+   */
+  undo(index: number): number {
+    const one = this.imports[index];
+    if (!one) throw new Error(`there is no import ${index}`);
+    const kept: Change[] = [];
+    for (const change of one.changes.toReversed()) {
+      const table = this.tables[change.table] as Map<string, Row>;
+      const present = table.get(change.key);
+      if (!present) continue;
+      if (!isSame(present, change.after) || this.#isSlugTaken(change)) {
+        kept.push(change);
+        continue;
+      }
+      if (change.before) table.set(change.key, change.before);
+      else table.delete(change.key);
+    }
+    one.changes = kept.toReversed();
+    one.undone = kept.length === 0;
+    return kept.length;
+  }
+
+  /** Format of the command line, "collections remove ID --purge": deletes everything stored about the collection. */
+  purge(collectionId: string): void {
+    const { collection, stats, analytics, order, listing, sale, token } = this.tables;
+    for (const table of [collection, stats, analytics]) table.delete(collectionId);
+    for (const table of [order, listing, sale, token] as Map<string, Listing | Sale | Token>[]) {
+      for (const [key, row] of table) if (row.collectionId === collectionId) table.delete(key);
+    }
+    for (const { covers } of this.imports) {
+      covers.sales.delete(collectionId);
+      covers.listings.delete(collectionId);
+    }
+  }
+
+  /** Up to which time imports have covered a part of the collection; null if no import that counts has a record of it. */
+  coveredUntil(part: 'sales' | 'listings', collectionId: string): number | null {
+    const times = this.imports.filter((one) => !one.undone && one.covers[part].has(collectionId)).map(({ at }) => at);
+    return times.length === 0 ? null : Math.max(...times);
+  }
+
+  #write(one: Import, table: TableName, key: string, row: Row): Outcome {
+    const rows = this.tables[table] as Map<string, Row>;
+    const before = rows.get(key);
+    if (before && isSame(before, row)) return 'unchanged';
+    rows.set(key, row);
+    // Of several changes of one row in one import, the first has the row before and the last has the row after.
+    const earlier = one.changes.find((change) => change.table === table && change.key === key);
+    if (earlier) earlier.after = row;
+    else one.changes.push({ table, key, before, after: row });
+    return before ? 'updated' : 'inserted';
+  }
+
+  #isSlugTaken({ table, key, before }: Change): boolean {
+    if (table !== 'collection' || !before) return false;
+    const { slug } = before as Collection;
+    return slug !== null && [...this.tables.collection.values()].some((one) => one.slug === slug && one.id !== key);
+  }
+
+  #apply(
+    record: MarketRecord,
+    options: ImportOptions,
+    write: (table: TableName, key: string, row: Row) => Outcome,
+  ): Outcome {
+    switch (record.kind) {
+      case 'collection':
+        return this.#applyCollection(record, options, write);
+      case 'order':
+        return this.#applyListing('order', toOrder(record), options, write);
+      case 'listing':
+        return this.#applyListing('listing', toListing(record), options, write);
+      case 'sale':
+        return this.#applySale(record, options, write);
+      case 'token':
+        return this.#applyToken(record, write);
+      case 'stats':
+        return this.#applyLatest('stats', toCollectionId(record), toStats(record, options.now), write);
+      case 'analytics':
+        return this.#applyLatest('analytics', toCollectionId(record), toAnalytics(record, options.now), write);
+      case 'rate':
+        return this.#applyLatest('rate', record.symbol, toRate(record), write);
+    }
+  }
+
+  /** Records: a later collection record "replaces the fields that it gives"; "a slug that another collection has" rejects the record. */
+  #applyCollection(
+    record: CollectionRecord,
+    { now }: ImportOptions,
+    write: (table: TableName, key: string, row: Row) => Outcome,
+  ): Outcome {
+    const id = toCollectionId(record);
+    const { collection } = this.tables;
+    const stored = collection.get(id);
+    const slug = record.slug ?? stored?.slug ?? null;
+    if (slug !== null && [...collection.values()].some((one) => one.slug === slug && one.id !== id)) return 'refused';
+    const { snapshot = {} } = record;
+    return write('collection', id, {
+      id,
+      chain: record.chain,
+      contractAddress: toAddress(record.chain, record.contractAddress),
+      name: record.name,
+      slug,
+      image: record.image ?? stored?.image ?? null,
+      description: record.description ?? stored?.description ?? null,
+      royaltyBps: record.royaltyBps ?? stored?.royaltyBps ?? null,
+      launched: record.launched ?? stored?.launched ?? false,
+      tokensComplete: record.tokensComplete ?? stored?.tokensComplete ?? false,
+      createdAt: toTime(record.createdAt) ?? stored?.createdAt ?? now,
+      snapshot: {
+        // Decisions 8: "A floor or ask of 0 from outside is unknown."
+        floorRaw: toPrice(snapshot.floorRaw) ?? stored?.snapshot.floorRaw ?? null,
+        volumeAllTime: snapshot.volumeAllTime ?? stored?.snapshot.volumeAllTime ?? null,
+        supply: snapshot.supply ?? stored?.snapshot.supply ?? null,
+        owners: snapshot.owners ?? stored?.snapshot.owners ?? null,
+      },
+    });
+  }
+
+  /**
+   * Records: an order "replaces an active order; an order that has ended does not change"; a listing "replaces an active listing unless the later record
+   * has an older timestamp; a listing that has ended does not change". Decisions 2, "Statuses": expiry is by the clock.
+   */
+  #applyListing(
+    table: 'order' | 'listing',
+    row: Listing,
+    { now }: ImportOptions,
+    write: (table: TableName, key: string, row: Row) => Outcome,
+  ): Outcome {
+    const stored = this.tables[table].get(row.key);
+    if (stored && statusAt(stored, now) !== 'active') return 'unchanged';
+    if (stored && row.listedAt < stored.listedAt) return 'unchanged';
+    return write(table, row.key, row);
+  }
+
+  /** Records, "sale": a later record "changes nothing; if its other fields differ, it is reported as a conflict. With --replace it replaces the stored sale". */
+  #applySale(
+    record: SaleRecord,
+    { replace = false }: ImportOptions,
+    write: (table: TableName, key: string, row: Row) => Outcome,
+  ): Outcome {
+    const row = toSale(record);
+    const stored = this.tables.sale.get(row.key);
+    if (!stored) return write('sale', row.key, row);
+    const differs =
+      stored.price !== row.price ||
+      stored.soldAt !== row.soldAt ||
+      (stored.seller !== row.seller && stored.seller !== null && row.seller !== null) ||
+      (stored.buyer !== row.buyer && stored.buyer !== null && row.buyer !== null);
+    if (!replace) return differs ? 'conflict' : 'unchanged';
+    if (!differs) return 'unchanged';
+    // "A seller or buyer that the later record leaves out keeps the stored value."
+    return write('sale', row.key, { ...row, seller: row.seller ?? stored.seller, buyer: row.buyer ?? stored.buyer });
+  }
+
+  /** Records, "token": "replaces the fields that it gives; traits replaces all imported traits". */
+  #applyToken(record: TokenRecord, write: (table: TableName, key: string, row: Row) => Outcome): Outcome {
+    const collectionId = toCollectionId(record);
+    const asset = toAsset(record);
+    const key = `${collectionId} ${asset}`;
+    const stored = this.tables.token.get(key);
+    return write('token', key, {
+      collectionId,
+      asset,
+      name: record.name ?? stored?.name ?? null,
+      image: record.image ?? stored?.image ?? null,
+      rarityRank: record.rarityRank ?? stored?.rarityRank ?? null,
+      owner: record.owner === undefined ? (stored?.owner ?? null) : toAddress(record.chain, record.owner),
+      traits: record.traits ?? stored?.traits ?? null,
+    });
+  }
+
+  /** Records, "stats, analytics, rate": "replaces the row unless the later record has an older at". */
+  #applyLatest<T extends 'stats' | 'analytics' | 'rate'>(
+    table: T,
+    key: string,
+    row: Stats | Analytics | Rate,
+    write: (table: TableName, key: string, row: Row) => Outcome,
+  ): Outcome {
+    const stored = this.tables[table].get(key);
+    if (stored && row.at < stored.at) return 'unchanged';
+    return write(table, key, row);
+  }
+}
+
+/** Decisions 2, "Statuses": "Expiry is by the clock at read time." */
+export function statusAt({ status, expiresAt }: Listing, now: number): EndStatus {
+  return status === 'active' && expiresAt !== null && expiresAt <= now ? 'expired' : status;
+}
+
+function toAsset(record: { tokenId?: string; mint?: string }): string {
+  return record.tokenId ?? record.mint ?? '';
+}
+
+/** Specification, "orderId formats by source": `<chain>_<contract>_<tokenId>_<epochMillis>`. */
+function toOrder(record: OrderRecord): Listing {
+  const listedAt = Date.parse(record.createdAt);
+  const orderId = `${toCollectionId(record)}_${toAsset(record)}_${listedAt}`;
+  return {
+    key: orderId,
+    orderId,
+    source: null,
+    collectionId: toCollectionId(record),
+    asset: toAsset(record),
+    priceRaw: BigInt(record.priceRaw),
+    buyerTotalRaw: null,
+    seller: toAddress(record.chain, record.seller),
+    orderHash: null,
+    status: record.status ?? 'active',
+    listedAt,
+    expiresAt: toTime(record.expiresAt),
+    tx: record.tx ?? null,
+  };
+}
+
+/** Records, "listing": identified by `source` and `id`, or by source, token, seller, price and time. */
+function toListing(record: ListingRecord): Listing {
+  const collectionId = toCollectionId(record);
+  const seller = toAddress(record.chain, record.seller);
+  const listedAt = Date.parse(record.timestamp);
+  const unnamed = [collectionId, toAsset(record), seller, record.priceRaw, listedAt].join(' ');
+  // Specification: "the service's own Solana rows carry the prefix <service>_".
+  const prefix =
+    record.source === SERVICE_NAME && record.id?.startsWith(`${SERVICE_NAME}_`) === false ? `${SERVICE_NAME}_` : '';
+  const orderId = record.id === undefined ? `${record.source}_ ${unnamed}` : prefix + record.id;
+  return {
+    key: `${record.source} ${orderId}`,
+    orderId,
+    source: record.source,
+    collectionId,
+    asset: toAsset(record),
+    priceRaw: BigInt(record.priceRaw),
+    buyerTotalRaw: toPrice(record.buyerTotalRaw),
+    seller,
+    orderHash: record.orderHash ?? null,
+    status: record.status ?? 'active',
+    listedAt,
+    expiresAt: toTime(record.expiresAt),
+    tx: record.tx ?? null,
+  };
+}
+
+/** Records, "sale": identified by chain, `tx`, token and `logIndex`, or by all fields when there is no `tx`. */
+function toSale(record: SaleRecord): Sale {
+  const collectionId = toCollectionId(record);
+  const assets = record.tokenIds ?? record.mints ?? [toAsset(record)];
+  const account = (address: string | undefined) => toAccount(record.chain, address);
+  const facts = {
+    source: record.source,
+    collectionId,
+    assets,
+    price: record.price,
+    seller: account(record.seller),
+    buyer: account(record.buyer),
+    soldAt: Date.parse(record.timestamp),
+    listingId: record.listingId ?? null,
+    tx: record.tx ?? null,
+  };
+  const place = [collectionId, ...assets, record.tx, record.logIndex ?? null].join(' ');
+  return { key: record.tx === undefined ? JSON.stringify(facts) : place, ...facts };
+}
+
+/** Decisions 8: "The zero address as a reported seller or buyer means unknown." */
+function toAccount(chain: string, address: string | undefined): string | null {
+  if (address === undefined || /^0x0+$|^1{32}$/.test(address)) return null;
+  return toAddress(chain, address);
+}
+
+function toStats(record: StatsRecord, now: number): Stats {
+  return {
+    at: toObservation(record.at, now),
+    owners: record.owners ?? null,
+    listedCount: record.listedCount ?? null,
+    supply: record.supply ?? null,
+    floorRaw: toPrice(record.floorRaw),
+  };
+}
+
+function toAnalytics(record: AnalyticsRecord, now: number): Analytics {
+  const windows = (figures: AnalyticsRecord['volume'] = {}): Windows => ({
+    allTime: figures.allTime ?? null,
+    sevenDay: figures.sevenDay ?? null,
+    twentyFourHour: figures.twentyFourHour ?? null,
+  });
+  return {
+    at: toObservation(record.at, now),
+    floorRaw: toPrice(record.floorRaw),
+    volume: windows(record.volume),
+    sales: windows(record.sales),
+  };
+}
+
+function toRate(record: RateRecord): Rate {
+  return { at: Date.parse(record.at), usd: record.usd };
+}
+
+/** Records: "without at, or with an at in the future, gets the time of its import as at". */
+function toObservation(at: string | undefined, now: number): number {
+  return Math.min(toTime(at) ?? now, now);
+}
+
+function toTime(text: string | undefined): number | null {
+  return text === undefined ? null : Date.parse(text);
+}
+
+/** Decisions 8: "Zero is no price." */
+function toPrice(raw: string | undefined): bigint | null {
+  return raw === undefined || BigInt(raw) === 0n ? null : BigInt(raw);
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  const text = (value: unknown) =>
+    JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? part.toString() : part));
+  return text(a) === text(b);
+}
+
+/** The decimals of the native currency of a chain. */
+export function decimalsOf(chain: string): number {
+  const facts = CHAINS[chain];
+  if (!facts) throw new Error(`there is no chain ${chain}`);
+  return facts.decimals;
+}

@@ -1,0 +1,115 @@
+// The records that the model reads (docs/records.md), and the facts about chains that it needs. Nothing here or elsewhere in this folder imports the
+// service: the model states the rules of its own, so that a mistake of the service is not repeated by what judges it.
+
+export type ChainFacts = { family: 'evm' | 'solana'; symbol: string; decimals: number };
+
+/** Decisions 1, "Chains", in the order of the table. */
+export const CHAINS: Readonly<Record<string, ChainFacts>> = {
+  solana: { family: 'solana', symbol: 'SOL', decimals: 9 },
+  ethereum: { family: 'evm', symbol: 'ETH', decimals: 18 },
+  polygon: { family: 'evm', symbol: 'POL', decimals: 18 },
+  base: { family: 'evm', symbol: 'ETH', decimals: 18 },
+  ink: { family: 'evm', symbol: 'ETH', decimals: 18 },
+  apechain: { family: 'evm', symbol: 'APE', decimals: 18 },
+  abstract: { family: 'evm', symbol: 'ETH', decimals: 18 },
+};
+
+/** `SERVICE_NAME`, decisions 1: its code in upper case names own rows, and `mercat_` is the prefix of own Solana order ids. */
+export const SERVICE_NAME = 'mercat';
+
+type InCollection = { chain: string; contractAddress: string };
+type OfToken = InCollection & { tokenId?: string; mint?: string };
+
+export type CollectionRecord = InCollection & {
+  kind: 'collection';
+  name: string;
+  slug?: string;
+  image?: string;
+  description?: string;
+  royaltyBps?: number;
+  launched?: boolean;
+  tokensComplete?: boolean;
+  createdAt?: string;
+  snapshot?: { floorRaw?: string; volumeAllTime?: number; supply?: number; owners?: number };
+};
+export type OrderRecord = OfToken & {
+  kind: 'order';
+  priceRaw: string;
+  seller: string;
+  createdAt: string;
+  expiresAt?: string;
+  status?: EndStatus;
+  tx?: string;
+};
+export type ListingRecord = OfToken & {
+  kind: 'listing';
+  source: string;
+  id?: string;
+  priceRaw: string;
+  buyerTotalRaw?: string;
+  seller: string;
+  orderHash?: string;
+  timestamp: string;
+  expiresAt?: string;
+  status?: EndStatus;
+  tx?: string;
+};
+export type SaleRecord = OfToken & {
+  kind: 'sale';
+  source: string;
+  tokenIds?: string[];
+  mints?: string[];
+  price: string;
+  seller?: string;
+  buyer?: string;
+  timestamp: string;
+  listingId?: string;
+  tx?: string;
+  logIndex?: number;
+};
+export type TokenRecord = OfToken & {
+  kind: 'token';
+  name?: string;
+  image?: string;
+  rarityRank?: number;
+  owner?: string;
+  traits?: { name: string; value: string }[];
+};
+export type StatsRecord = InCollection & {
+  kind: 'stats';
+  owners?: number;
+  listedCount?: number;
+  supply?: number;
+  floorRaw?: string;
+  at?: string;
+};
+export type WindowFigures = { allTime?: number; sevenDay?: number; twentyFourHour?: number };
+export type AnalyticsRecord = InCollection & {
+  kind: 'analytics';
+  floorRaw?: string;
+  volume?: WindowFigures;
+  sales?: WindowFigures;
+  at?: string;
+};
+export type RateRecord = { kind: 'rate'; symbol: string; usd: number; at: string };
+export type EndStatus = 'active' | 'filled' | 'cancelled' | 'expired';
+
+export type MarketRecord =
+  | CollectionRecord
+  | OrderRecord
+  | ListingRecord
+  | SaleRecord
+  | TokenRecord
+  | StatsRecord
+  | AnalyticsRecord
+  | RateRecord;
+
+/** Specification, "MarketItem": the address half of a canonical id is lower case on every chain. */
+export function toCollectionId({ chain, contractAddress }: InCollection): string {
+  return `${chain}_${contractAddress.toLowerCase()}`;
+}
+
+/** Records.md: an EVM address in upper or lower case, or the Solana address as written. */
+export function toAddress(chain: string, address: string): string {
+  return CHAINS[chain]?.family === 'evm' ? address.toLowerCase() : address;
+}

@@ -1,0 +1,333 @@
+// A run of the model against a service: takes the drawn steps on both, and compares everything that is served after each step.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import fc from 'fast-check';
+import { Comparison, isSame, show } from './compare.ts';
+import type { Outcome } from './market.ts';
+import { Market } from './market.ts';
+import type { MarketRecord } from './records.ts';
+import { toCollectionId } from './records.ts';
+import { ServiceDoors, Unavailable } from './service-doors.ts';
+import type { Expected } from './shop.ts';
+import { Shop } from './shop.ts';
+import type { ShopStep, Step } from './steps.ts';
+import { COLLECTION_IDS, START, step, toRecord } from './steps.ts';
+
+/** Between two steps, the clock of the service advances by this time, so that responses of the step before are no longer fresh. */
+const STEP_MS = 2_017;
+/** A service must agree with the model after this time. Workers copy and merge in the background. */
+const PATIENCE_MS = 15_000;
+/** On a busy machine, the patience may end before the workers have run. */
+const ATTEMPTS_MIN = 10;
+const POLL_MS = 25;
+/** How far the clock advances while the run waits for the workers. */
+const WAIT_MS = 1_000;
+/** After so many steps, everything is compared. After the others, the collections that a step may have changed. */
+const COMPLETE_EVERY = 8;
+/** Decisions 3: an Idempotency-Key is "kept 24 hours". */
+const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
+/** Fields of responses that the texts do not determine. */
+const UNKNOWN_FIELDS = new Set(['createdAt', 'updatedAt', 'adjustmentId']);
+const WORKERS = ['catalog', 'expiry', 'activity'];
+
+export type RunOptions = {
+  /** Calls `use` with the settings of a service with a new, empty database. */
+  withDatabase: (use: (settings: Record<string, string>) => Promise<void>) => Promise<void>;
+  seed: number;
+  cases: number;
+  stepsPerCase: number;
+  /** How long a failing run is made smaller. */
+  shrinkMs: number;
+  patienceMs?: number;
+  onProgress?: (line: string) => void;
+};
+
+export type RunResult = { steps: number; responses: number; failure: string | null };
+
+type Done = { step: Step; commands: string[] };
+
+/** The model and the service differ. */
+class Difference extends Error {}
+
+export async function runModel(options: RunOptions): Promise<RunResult> {
+  const counts = { steps: 0, responses: 0 };
+  const startedAt = performance.now();
+  let cases = 0;
+  const property = fc.asyncProperty(
+    fc.array(step, { minLength: options.stepsPerCase, maxLength: options.stepsPerCase, size: 'max' }),
+    async (steps) => {
+      await runSteps(steps, options, counts);
+      cases += 1;
+      options.onProgress?.(
+        `case ${cases} of ${options.cases}, ${counts.steps} steps, ${Math.round((performance.now() - startedAt) / 1_000)} s`,
+      );
+    },
+  );
+  const details = await fc.check(property, { seed: options.seed, numRuns: options.cases, endOnFailure: true });
+  if (!details.failed) return { ...counts, failure: null };
+  const [steps = []] = details.counterexample ?? [];
+  const small = await shrink(steps, options);
+  return { ...counts, failure: small };
+}
+
+async function shrink(steps: readonly Step[], options: RunOptions): Promise<string> {
+  const deadline = performance.now() + options.shrinkMs;
+  let failure = await failureOf(steps, options);
+  if (!failure) return `the failure does not repeat:\n${steps.map((one) => JSON.stringify(one)).join('\n')}`;
+  let small = steps.slice(0, failure.taken);
+  options.onProgress?.(`a difference after ${failure.taken} steps: ${failure.text.slice(0, 600)}`);
+  for (let size = Math.ceil(small.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let at = small.length - size; at >= 0 && performance.now() < deadline; at -= size) {
+      const without = [...small.slice(0, at), ...small.slice(at + size)];
+      const found = await failureOf(without, options);
+      if (!found) continue;
+      failure = found;
+      small = without.slice(0, found.taken);
+      options.onProgress?.(`${small.length} steps`);
+    }
+  }
+  for (let at = 0; at < small.length; at += 1) {
+    for (;;) {
+      const one = small[at];
+      if (one?.do !== 'import' || one.records.length < 2 || performance.now() > deadline) break;
+      let isSmaller = false;
+      for (let index = 0; index < one.records.length; index += 1) {
+        const without = small.with(at, { ...one, records: one.records.toSpliced(index, 1) });
+        const found = await failureOf(without, options);
+        if (!found) continue;
+        failure = found;
+        small = without;
+        isSmaller = true;
+        break;
+      }
+      if (!isSmaller) break;
+    }
+  }
+  return `${failure.commands.join('\n')}\n\n${failure.text}`;
+}
+
+type Failure = { taken: number; text: string; commands: string[] };
+
+/** Takes the steps with a new service. Null if service and model agree. */
+export async function failureOf(steps: readonly Step[], options: RunOptions): Promise<Failure | null> {
+  const done: Done[] = [];
+  try {
+    await runSteps(steps, options, { steps: 0, responses: 0 }, done);
+    return null;
+  } catch (error) {
+    if (!(error instanceof Difference)) throw error;
+    return { taken: done.length, text: error.message, commands: done.flatMap(({ commands }) => commands) };
+  }
+}
+
+function runSteps(
+  steps: readonly Step[],
+  options: RunOptions,
+  counts: { steps: number; responses: number },
+  done: Done[] = [],
+): Promise<void> {
+  return options.withDatabase((settings) => runOn(settings, steps, { options, counts, done }));
+}
+
+async function runOn(
+  settings: Record<string, string>,
+  steps: readonly Step[],
+  { options, counts, done }: { options: RunOptions; counts: { steps: number; responses: number }; done: Done[] },
+): Promise<void> {
+  const doors = await ServiceDoors.start(settings, START);
+  try {
+    const run = new Run(doors, options.patienceMs ?? PATIENCE_MS);
+    for (const [index, one] of steps.entries()) {
+      const entry: Done = { step: one, commands: [] };
+      done.push(entry);
+      await run.take(one, entry.commands, { isLast: index === steps.length - 1 });
+      counts.steps += 1;
+    }
+    counts.responses += doors.responses;
+  } finally {
+    await doors.close();
+  }
+}
+
+class Run {
+  readonly #doors: ServiceDoors;
+  readonly #patienceMs: number;
+  readonly #market = new Market();
+  /** The imports so far: their ids at the service, and their files. */
+  readonly #imports: { id: string; records: readonly MarketRecord[]; options: ImportOptions }[] = [];
+  readonly #shop = new Shop();
+  /** The products that were created, also those that were deleted since. */
+  readonly #productIds: string[] = [];
+  readonly #kept = new Map<string, { at: number; request: string; response: Expected }>();
+  #isShopTouched = false;
+  #turn = 0;
+  /** The collections that the present step may have changed. */
+  #touched = new Set<string>();
+
+  constructor(doors: ServiceDoors, patienceMs: number) {
+    this.#doors = doors;
+    this.#patienceMs = patienceMs;
+  }
+
+  async take(one: Step, commands: string[], { isLast }: { isLast: boolean }): Promise<void> {
+    this.#turn += 1;
+    this.#touched = new Set();
+    this.#isShopTouched = one.do === 'shop';
+    this.#doors.advance(STEP_MS);
+    await this.#do(one, commands);
+    await this.#compare(isLast || this.#turn % COMPLETE_EVERY === 0);
+  }
+
+  async #do(one: Step, commands: string[]): Promise<void> {
+    const { now } = this.#doors;
+    switch (one.do) {
+      case 'import': {
+        const { replace, createCollections } = one;
+        const records = one.records.map((draft) => toRecord(draft, now));
+        return this.#import(records, { through: one.through, replace, createCollections }, commands);
+      }
+      case 'repeat': {
+        const { records, options } = this.#imports[one.of % this.#imports.length] ?? {};
+        return records && options ? this.#import(records, options, commands) : undefined;
+      }
+      case 'undo': {
+        const index = this.#imports.length === 0 ? -1 : one.of % this.#imports.length;
+        const undone = this.#imports[index];
+        if (!undone) return;
+        commands.push(`mercat imports undo ${undone.id}`);
+        this.#touch(undone.records);
+        const kept = await this.#doors.undo(undone.id);
+        const expected = this.#market.undo(index);
+        expectSame(`rows that stay after the undo of ${undone.id}`, expected, kept);
+        return;
+      }
+      case 'purge': {
+        const id = COLLECTION_IDS[one.place] ?? '';
+        commands.push(`mercat collections remove ${id} --purge --yes`);
+        this.#touched.add(id);
+        await this.#doors.purge(id);
+        this.#market.purge(id);
+        return;
+      }
+      case 'shop':
+        return this.#send(one, commands);
+      case 'clock':
+        commands.push(`# ${one.minutes} minutes pass`);
+        this.#doors.advance(one.minutes * 60_000);
+        return;
+    }
+  }
+
+  async #import(records: readonly MarketRecord[], options: ImportOptions, commands: string[]): Promise<void> {
+    const { now } = this.#doors;
+    this.#touch(records);
+    commands.push(toCommand(records, options));
+    const { id, counts, rejected } = await this.#doors.import(records, options.through, options);
+    this.#imports.push({ id, records, options });
+    const outcomes = this.#market.import(records, { ...options, now });
+    expectSame(`counts of the import ${id} (${rejected.join('; ')})`, toCounts(outcomes), counts);
+  }
+
+  /** Sends a request to the store. The service chooses the ids, so the model learns them from the responses. */
+  async #send(one: ShopStep, commands: string[]): Promise<void> {
+    const { request, body, of, key } = one;
+    const id = this.#productIds[of % Math.max(1, this.#productIds.length)] ?? 'prod_0';
+    const method = { create: 'POST', update: 'PUT', adjust: 'POST', delete: 'DELETE' }[request];
+    const path = request === 'adjust' ? '/inventory' : request === 'create' ? '/products' : `/products/${id}`;
+    const sent = request === 'adjust' ? { product_id: id, ...body } : body;
+    const idempotencyKey = key === undefined || request === 'delete' ? undefined : `key-${key}`;
+    commands.push(
+      [
+        `curl -X ${method} -H "authorization: Bearer $KEY"`,
+        idempotencyKey && `-H 'idempotency-key: ${idempotencyKey}'`,
+        sent && `-H 'content-type: application/json' -d '${JSON.stringify(sent)}'`,
+        `"$URL/api/v1${path}"`,
+      ]
+        .filter(Boolean)
+        .join(' '),
+    );
+    const served = await this.#doors.store(method, path, sent, idempotencyKey);
+    const data = served.status < 300 ? (served.body as { data: Record<string, unknown> }).data : null;
+    const expected = this.#expectedOf(idempotencyKey, `${method} ${path} ${show(sent)}`, () => {
+      if (request === 'create') {
+        const created = this.#shop.create(body, String(data?.['id']));
+        if (created.status === 201) this.#productIds.push(String(data?.['id']));
+        return created;
+      }
+      if (request === 'update') return this.#shop.update(id, body);
+      return request === 'adjust' ? this.#shop.adjust({ product_id: id, ...body }) : this.#shop.delete(id);
+    });
+    const shown = data && Object.fromEntries(Object.entries(data).filter(([name]) => !UNKNOWN_FIELDS.has(name)));
+    if (!isSame(expected, { status: served.status, data: shown }))
+      throw new Difference(`${method} ${path}
+    model:  ${show(expected)}
+    served: ${show(served)}`);
+  }
+
+  /** Decisions 3, "Idempotency": the same key with the same body returns the first response; "with another body 422"; "refusals are not stored". */
+  #expectedOf(key: string | undefined, request: string, take: () => Expected): Expected {
+    const { now } = this.#doors;
+    const kept = key === undefined ? undefined : this.#kept.get(key);
+    if (kept && now - kept.at < IDEMPOTENCY_KEPT_MS)
+      return kept.request === request ? kept.response : { status: 422, data: null };
+    const response = take();
+    if (key !== undefined && response.status < 300) this.#kept.set(key, { at: now, request, response });
+    return response;
+  }
+
+  #touch(records: readonly MarketRecord[]): void {
+    for (const record of records) if (record.kind !== 'rate') this.#touched.add(toCollectionId(record));
+  }
+
+  /** On a busy machine, a read may exceed its deadline. Then the comparison is repeated, like one with a difference. */
+  async #differences(comparison: Comparison, isComplete: boolean): Promise<string[]> {
+    try {
+      const differences = await (isComplete ? comparison.all() : comparison.some(this.#touched));
+      return isComplete || this.#isShopTouched ? await comparison.store(this.#shop) : differences;
+    } catch (error) {
+      if (error instanceof Unavailable) return [error.message];
+      throw error;
+    }
+  }
+
+  /** Compares until service and model agree, or the patience ends. */
+  async #compare(isComplete: boolean): Promise<void> {
+    const deadline = performance.now() + this.#patienceMs;
+    for (let attempts = 1; ; attempts += 1) {
+      const reader = { market: this.#market, now: this.#doors.now };
+      const comparison = new Comparison(this.#doors, reader, this.#turn);
+      const differences = await this.#differences(comparison, isComplete);
+      const errors = this.#doors.takeErrors();
+      if (errors.length > 0) throw new Difference(`the service logged an error: ${errors.join('\n')}`);
+      if (differences.length === 0) return;
+      if (attempts >= ATTEMPTS_MIN && performance.now() > deadline) throw new Difference(differences.join('\n'));
+      await this.#doors.startTasks(WORKERS);
+      await delay(POLL_MS);
+      this.#doors.advance(WAIT_MS);
+    }
+  }
+}
+
+type ImportOptions = { through: 'http' | 'socket'; replace: boolean; createCollections: boolean };
+
+function toCounts(outcomes: readonly Outcome[]): Record<string, number> {
+  const names: Outcome[] = ['inserted', 'updated', 'unchanged', 'conflict', 'refused'];
+  return Object.fromEntries(names.map((name) => [name, outcomes.filter((one) => one === name).length]));
+}
+
+function expectSame(what: string, expected: unknown, served: unknown): void {
+  const [a, b] = [JSON.stringify(expected), JSON.stringify(served)];
+  if (a !== b) throw new Difference(`${what}\n    model:  ${a}\n    served: ${b}`);
+}
+
+/** The command that repeats an import. */
+function toCommand(records: readonly MarketRecord[], { through, replace, createCollections }: ImportOptions): string {
+  const lines = records.map((record) => JSON.stringify(record)).join('\n');
+  const file = `cat > records.ndjson <<'END'\n${lines}\nEND\n`;
+  if (through === 'socket') {
+    const options = [replace && ' --replace', createCollections && ' --create-collections'].filter(Boolean).join('');
+    return `${file}mercat import records.ndjson${options}`;
+  }
+  const query = `replace=${replace}&createCollections=${createCollections}`;
+  return `${file}curl -H "authorization: Bearer $KEY" -H 'content-type: application/x-ndjson' --data-binary @records.ndjson "$URL/intake/v1/records?${query}"`;
+}

@@ -1,0 +1,197 @@
+// One service as a run sees it: the interfaces through which records and requests go in, and responses come out. Everything goes over HTTP or the local
+// socket. Every request that changes something is noted, so that a failure can be printed as commands that repeat it.
+
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { TestService } from '../../test/support/service/service.ts';
+import { startTestService } from '../../test/support/service/service.ts';
+import type { MarketRecord } from './records.ts';
+
+export type Imported = { id: string; counts: Record<string, number>; rejected: string[] };
+
+/** A response: the status, and the body as parsed JSON. */
+export type Response = { status: number; body: unknown };
+
+const SERVER_ERROR = 500;
+
+/** The service could not read its data in time. */
+export class Unavailable extends Error {}
+
+type Keys = { intake: string; store: string };
+
+const STORE = '/api/v1';
+const SHOP = 'corner';
+const PAGES_MAX = 1_000;
+
+export class ServiceDoors {
+  readonly #service: TestService;
+  readonly #keys: Keys;
+  readonly #clock: { now: number };
+  /** How many responses were read. */
+  responses = 0;
+
+  private constructor(service: TestService, clock: { now: number }, keys: Keys) {
+    this.#service = service;
+    this.#clock = clock;
+    this.#keys = keys;
+  }
+
+  /** Starts a service whose clock the run moves. */
+  static async start(settings: Record<string, string>, now: number): Promise<ServiceDoors> {
+    const clock = { now };
+    const service = await startTestService({
+      settings: { SOURCE_TIMEOUT_MS: '60000', ...settings },
+      clock: () => clock.now,
+      logLevel: 'warn',
+    });
+    const createKey = async (input: object): Promise<string> => {
+      const { body } = await service.operate('keys.create', { ...input });
+      return body.result.secret as string;
+    };
+    await service.operate('shops.create', { name: SHOP });
+    const scopes = ['products:read', 'products:write', 'inventory:read', 'inventory:write'];
+    return new ServiceDoors(service, clock, {
+      intake: await createKey({ scopes: ['intake:write'] }),
+      store: await createKey({ shop: SHOP, scopes }),
+    });
+  }
+
+  get now(): number {
+    return this.#clock.now;
+  }
+
+  /** Lines that the service has logged with the level `error` since the last call. */
+  takeErrors(): string[] {
+    return this.#service.logged.splice(0).filter((line) => line.includes('"level":"error"'));
+  }
+
+  close(): Promise<void> {
+    return this.#service.close();
+  }
+
+  advance(ms: number): void {
+    this.#clock.now += ms;
+  }
+
+  /** Starts tasks of the workers, as `mercat sync NAME` does, and does not wait for their end. */
+  async startTasks(names: readonly string[]): Promise<void> {
+    for (const name of names) await this.operate('sync.start', { name });
+  }
+
+  async import(
+    records: readonly MarketRecord[],
+    through: 'http' | 'socket',
+    options: { replace: boolean; createCollections: boolean },
+  ): Promise<Imported> {
+    const body = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+    const query = new URLSearchParams({
+      replace: String(options.replace),
+      createCollections: String(options.createCollections),
+    });
+    const path = `/intake/v1/records?${query}`;
+    const received =
+      through === 'http' ? await this.#post(path, body) : await sendToSocket(this.#service.socketPath, path, body);
+    const events = received
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Record<string, unknown> & { event: string });
+    const done = events.find(({ event }) => event === 'done');
+    if (!done) throw new Error(`the import did not end: ${received}`);
+    const counts = Object.fromEntries(
+      ['inserted', 'updated', 'unchanged', 'conflict', 'refused'].map((name) => [name, Number(done[name])]),
+    );
+    const rejected = events.filter(({ event }) => event === 'refused').map(({ reason }) => String(reason));
+    return { id: (done['imports'] as string[])[0] ?? String(done['import'] ?? ''), counts, rejected };
+  }
+
+  /** Takes an import back. Returns how many rows stay. */
+  async undo(id: string): Promise<number> {
+    let position: unknown = null;
+    let kept = 0;
+    do {
+      const part = (await this.operate('imports.undo', { id, position })) as {
+        rows: Record<string, { kept: number }>;
+        next: unknown;
+      };
+      kept += Object.values(part.rows).reduce((sum, row) => sum + row.kept, 0);
+      position = part.next;
+    } while (position !== null);
+    return kept;
+  }
+
+  async operate(operation: string, input: Record<string, unknown>): Promise<unknown> {
+    const { status, body } = await this.#service.operate(operation, input);
+    if (status !== 200) throw new Error(`${operation} ${JSON.stringify(input)}: ${JSON.stringify(body)}`);
+    return body.result;
+  }
+
+  /** Deletes everything about a collection. There may be nothing to delete. */
+  async purge(id: string): Promise<void> {
+    const { status, body } = await this.#service.operate('collections.remove', { id, purge: true });
+    if (status !== 200 && !JSON.stringify(body).includes('nothing is stored'))
+      throw new Error(`collections.remove ${id}: ${JSON.stringify(body)}`);
+  }
+
+  async get(path: string): Promise<Response> {
+    this.responses += 1;
+    const response = await fetch(this.#service.url + path);
+    if (response.status >= SERVER_ERROR) throw new Unavailable(`${path}: ${await response.text()}`);
+    return { status: response.status, body: await response.json() };
+  }
+
+  /** Sends a request to the store. */
+  async store(method: string, path: string, body?: object, idempotencyKey?: string): Promise<Response> {
+    this.responses += 1;
+    const response = await fetch(this.#service.url + STORE + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#keys.store}`,
+        ...(body && { 'content-type': 'application/json' }),
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: await response.json() };
+  }
+
+  /** All rows of a list, from all pages. Null: 404. */
+  async rows(path: string, limit: number): Promise<unknown[] | null> {
+    const rows: unknown[] = [];
+    let cursor: string | null = null;
+    for (let page = 0; page < PAGES_MAX; page += 1) {
+      const separator = path.includes('?') ? '&' : '?';
+      const target = `${path}${separator}limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`;
+      const isStore = path.startsWith(STORE);
+      const { status, body } = await (isStore ? this.store('GET', target.slice(STORE.length)) : this.get(target));
+      if (status === 404) return null;
+      if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
+      const { data, pagination } = body as {
+        data: unknown[];
+        pagination: { nextCursor: string | null; hasMore: boolean };
+      };
+      rows.push(...data);
+      if (!pagination.hasMore) return rows;
+      cursor = pagination.nextCursor;
+    }
+    throw new Error(`${path} has more than ${PAGES_MAX} pages`);
+  }
+
+  async #post(path: string, body: string): Promise<string> {
+    const response = await fetch(this.#service.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson', authorization: `Bearer ${this.#keys.intake}` },
+      body,
+    });
+    return response.text();
+  }
+}
+
+function sendToSocket(socketPath: string, path: string, body: string): Promise<string> {
+  const headers = { 'content-type': 'application/x-ndjson' };
+  return new Promise((resolve, reject) => {
+    const call = request({ socketPath, path, method: 'POST', headers }, (response) => {
+      text(response).then(resolve, reject);
+    });
+    call.on('error', reject).end(body);
+  });
+}

@@ -1,0 +1,246 @@
+// A shop as plain lists: products, stock, the adjustment log and remembered requests. "store" is specification, part B; "decisions 3" the section of the
+// project's decisions on the store interface.
+
+export type Product = {
+  id: string;
+  name: string;
+  slug: string;
+  price: string;
+  type: string;
+  description: string | null;
+  image: string | null;
+  moreImages: string[];
+  inventory: number;
+  trackInventory: boolean;
+  requiresShipping: boolean;
+  weightGrams: number;
+  collections: string[];
+};
+
+export type Entry = {
+  productId: string;
+  previous: number;
+  next: number;
+  adjustment: number;
+  requested: number;
+  reason: string;
+  source: string;
+};
+
+/** A text that no rule determines. */
+export const ANY = '*';
+
+export type Body = Readonly<Record<string, unknown>>;
+
+/** `data` is compared with the response; null for an error. `id`: the product that the request names. */
+export type Expected = { status: number; data: Record<string, unknown> | null };
+
+const STOCK_MAX = 2 ** 31 - 1;
+/** Specification, "Limits": "Webhook low-stock level: fixed 10". It is also the default of `threshold`. */
+const LOW = 10;
+const TYPES = ['physical', 'digital', 'nft'];
+const FIELDS = new Set([
+  'name',
+  'price',
+  'slug',
+  'description',
+  'image',
+  'moreImages',
+  'type',
+  'inventory',
+  'trackInventory',
+  'requiresShipping',
+  'weightGrams',
+  'collection',
+  'collections',
+]);
+
+export class Shop {
+  /** In the order of creation. */
+  readonly products: Product[] = [];
+  /** In the order of the changes. */
+  readonly log: Entry[] = [];
+  /** Decisions 4: "inventory.low: exactly once per downward crossing of 10", and the events of products. In order. */
+  readonly events: { type: string; productId: string }[] = [];
+
+  /** `id`: the id that the service gave to the product. */
+  create(body: Body, id: string): Expected {
+    if (!isValid(body, { isNew: true }) || this.#hasSlug(body['slug'], null)) return { status: 400, data: null };
+    const type = (body['type'] as string | undefined) ?? 'physical';
+    const product: Product = {
+      id,
+      name: body['name'] as string,
+      slug: (body['slug'] as string | undefined) ?? this.#freeSlug(body['name'] as string),
+      price: String(body['price']),
+      type,
+      description: (body['description'] as string | null | undefined) ?? null,
+      image: (body['image'] as string | null | undefined) ?? null,
+      moreImages: (body['moreImages'] as string[] | undefined) ?? [],
+      inventory: (body['inventory'] as number | undefined) ?? 0,
+      // Decisions 3, "Defaults": "trackInventory true for physical, false otherwise".
+      trackInventory: (body['trackInventory'] as boolean | undefined) ?? type === 'physical',
+      requiresShipping: (body['requiresShipping'] as boolean | undefined) ?? type === 'physical',
+      weightGrams: (body['weightGrams'] as number | undefined) ?? 0,
+      collections: toCollections([], body),
+    };
+    this.products.push(product);
+    this.events.push({ type: 'product.created', productId: id });
+    return { status: 201, data: product };
+  }
+
+  /** Decisions 3, "PUT merges: omitted keeps, null clears what may be null, arrays replace." */
+  update(id: string, body: Body): Expected {
+    if (!isValid(body, { isNew: false })) return { status: 400, data: null };
+    const index = this.products.findIndex((one) => one.id === id);
+    const stored = this.products[index];
+    if (!stored) return { status: 404, data: null };
+    if (this.#hasSlug(body['slug'], id)) return { status: 400, data: null };
+    const { collection: _collection, collections: _collections, price, inventory, ...given } = body;
+    const product: Product = {
+      ...stored,
+      ...given,
+      price: price === undefined ? stored.price : String(price),
+      collections: toCollections(stored.collections, body),
+    };
+    const isChanged = JSON.stringify(product) !== JSON.stringify(stored);
+    const next = (inventory as number | undefined) ?? stored.inventory;
+    this.products[index] = { ...product, inventory: next };
+    // "inventory in a PUT is a stock set, logged with source product."
+    if (next !== stored.inventory)
+      this.#record(product, {
+        previous: stored.inventory,
+        next,
+        requested: next,
+        reason: ANY,
+        source: 'product',
+      });
+    if (isChanged || next !== stored.inventory) this.events.push({ type: 'product.updated', productId: id });
+    return { status: 200, data: { ...product, inventory: next } };
+  }
+
+  delete(id: string): Expected {
+    const index = this.products.findIndex((one) => one.id === id);
+    if (index < 0) return { status: 404, data: null };
+    this.products.splice(index, 1);
+    this.events.push({ type: 'product.deleted', productId: id });
+    return { status: 200, data: { id, deleted: true } };
+  }
+
+  read(id: string): Expected {
+    const product = this.products.find((one) => one.id === id);
+    return product ? { status: 200, data: product } : { status: 404, data: null };
+  }
+
+  /** Store, "POST /inventory", and decisions 3, "Adjust". */
+  adjust(body: Body): Expected {
+    const {
+      product_id: id,
+      adjustment,
+      set,
+      reason,
+      expected,
+    } = body as {
+      product_id?: string;
+      adjustment?: number;
+      set?: number;
+      reason?: string;
+      expected?: number;
+    };
+    // "Body with both adjustment and set: 400, nothing applied."
+    const requested = adjustment ?? set;
+    const isOne = (adjustment === undefined) !== (set === undefined);
+    const isWithin = requested !== undefined && Number.isInteger(requested) && Math.abs(requested) <= STOCK_MAX;
+    if (id === undefined || !isOne || !isWithin || (set !== undefined && set < -STOCK_MAX))
+      return { status: 400, data: null };
+    const index = this.products.findIndex((one) => one.id === id);
+    const product = this.products[index];
+    if (!product) return { status: 404, data: null };
+    const previous = product.inventory;
+    if (expected !== undefined && expected !== previous) return { status: 409, data: null };
+    const wanted = adjustment === undefined ? requested : previous + adjustment;
+    // "Stock never goes below 0 (both adjustment and set clamp at 0)."
+    const next = Math.max(0, Math.min(STOCK_MAX, wanted));
+    this.products[index] = { ...product, inventory: next };
+    this.#record(product, { previous, next, requested, reason: reason ?? 'API adjustment', source: 'inventory' });
+    return {
+      status: 200,
+      data: {
+        productId: id,
+        name: product.name,
+        inventory: next,
+        trackInventory: product.trackInventory,
+        lowStock: next <= LOW,
+        previous,
+        adjustment: next - previous,
+        requested,
+        clamped: next !== wanted,
+      },
+    };
+  }
+
+  /** Store, "GET /inventory": "every tracked product is returned". */
+  stock({ lowOnly, threshold }: { lowOnly: boolean; threshold: number }) {
+    return this.products
+      .filter(({ trackInventory }) => trackInventory)
+      .map(({ id, name, inventory }) => ({
+        productId: id,
+        name,
+        inventory,
+        trackInventory: true,
+        lowStock: inventory <= threshold,
+      }))
+      .filter(({ lowStock }) => lowStock || !lowOnly);
+  }
+
+  #record(product: Product, change: Omit<Entry, 'productId' | 'adjustment'>): void {
+    const { previous, next } = change;
+    this.log.push({ productId: product.id, ...change, adjustment: next - previous });
+    // "An untracked product is adjusted and logged, and never fires inventory.low."
+    if (product.trackInventory && previous > LOW && next <= LOW)
+      this.events.push({ type: 'inventory.low', productId: product.id });
+  }
+
+  #hasSlug(slug: unknown, except: string | null): boolean {
+    return slug !== undefined && this.products.some((one) => one.slug === slug && one.id !== except);
+  }
+
+  /** Decisions 3, "Slug": from the name, "with -2, -3 … on a clash in the shop". */
+  #freeSlug(name: string): string {
+    const base = name
+      .normalize('NFKD')
+      .replaceAll(/\p{M}/gu, '')
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .replaceAll(/^-|-$/g, '');
+    const taken = new Set(this.products.map(({ slug }) => slug));
+    for (let count = 1; ; count += 1) {
+      const slug = count === 1 ? base : `${base}-${count}`;
+      if (!taken.has(slug)) return slug;
+    }
+  }
+}
+
+/** Decisions 3: "`collection` adds to `collections`; duplicates collapse, order is kept." */
+function toCollections(stored: readonly string[], body: Body): string[] {
+  const listed = (body['collections'] as string[] | undefined) ?? stored;
+  const added = body['collection'] as string | undefined;
+  return [...new Set(added === undefined ? listed : [...listed, added])];
+}
+
+/** The bounds of specification, "POST /products", and of decisions 3, "Price": "Exponents, signs, NaN, empty and locale forms are 400." */
+function isValid(body: Body, { isNew }: { isNew: boolean }): boolean {
+  if (Object.keys(body).some((name) => !FIELDS.has(name))) return false;
+  if (isNew && (body['name'] === undefined || body['price'] === undefined)) return false;
+  const { name, price, slug, type, inventory, weightGrams } = body;
+  const isText = (value: unknown, max: number) =>
+    value === undefined || (typeof value === 'string' && value.length >= 1 && value.length <= max);
+  const isCount = (value: unknown) => value === undefined || (Number.isInteger(value) && Number(value) >= 0);
+  return (
+    isText(name, 160) &&
+    isText(slug, 180) &&
+    (price === undefined || /^\d{1,40}(?:\.\d{1,18})?$/.test(String(price))) &&
+    (type === undefined || TYPES.includes(String(type))) &&
+    isCount(inventory) &&
+    isCount(weightGrams)
+  );
+}

@@ -1,0 +1,399 @@
+// The steps of a run, drawn by fast-check: imports of random records, repetitions, undos, removals, and steps of the clock. A step is plain data, so that
+// fast-check can shrink a failing run and print it. Times are written as distances, and become absolute when the step is taken.
+
+import { base58 } from '@scure/base';
+import fc from 'fast-check';
+import type { MarketRecord } from './records.ts';
+import { toCollectionId } from './records.ts';
+
+const MINUTE = 60_000;
+const DAY_MINUTES = 24 * 60;
+
+/** The clock of a run begins here. */
+export const START = Date.UTC(2026, 5, 1, 12);
+
+/** Few collections, tokens, wallets and identities, so that records meet each other. Two collections have one address on two chains. */
+export const COLLECTIONS: readonly { chain: string; contractAddress: string }[] = [
+  { chain: 'ethereum', contractAddress: '0x00000000000000000000000000000000000000a1' },
+  { chain: 'base', contractAddress: '0x00000000000000000000000000000000000000a1' },
+  { chain: 'polygon', contractAddress: '0x00000000000000000000000000000000000000Bc' },
+  { chain: 'solana', contractAddress: '6XxjKYFbcndh2gDcsUrmZgVEsoDxXMnfsaGY6fpTJzNr' },
+];
+export const COLLECTION_IDS = COLLECTIONS.map(toCollectionId);
+export const EVM_TOKENS = [
+  '1',
+  '2',
+  '3',
+  '115792089237316195423570985008687907853269984665640564039457584007913129639935',
+] as const;
+export const MINTS = [
+  '3kxh9JnBdktEyJDopKFnwzg3yaFQT1kbR8BoyvvPuAAy',
+  'So11111111111111111111111111111111111111112',
+  '9ZNTfG4NyQgxy2SWjSiQoUyBPEvXT2xo7fKc5hPYYJ7b',
+  'GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ',
+] as const;
+export const EVM_WALLETS = [
+  '0x00000000000000000000000000000000000000e1',
+  '0x00000000000000000000000000000000000000e2',
+  '0x00000000000000000000000000000000000000E3',
+  '0x0000000000000000000000000000000000000000',
+] as const;
+export const SOLANA_WALLETS = [
+  'GDfnEsia2WLAW5t8yx2X5j2mkfA74i5kwGdDuZHt7XmG',
+  '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+  '2ojv9BAiHUrvsm9gxDe7fJSzbNZSJcxZvf8dqmWGHG8S',
+  '11111111111111111111111111111111',
+] as const;
+const ASK_PRICES = [
+  '1500000000000000000',
+  '1000000000000000000',
+  '99',
+  '2500000000000000001',
+  '1',
+  '0',
+  '115792089237316195423570985008687907853269984665640564039457584007913129639935',
+] as const;
+const SALE_PRICES = [...ASK_PRICES, '7000000 USDC', '0.5', '3 (unknown currency)'] as const;
+const SLUGS = ['moths', 'clocks', 'Moths'] as const;
+const IMAGES = ['https://example.com/1.png', 'ipfs://bafy/1.png', 'javascript:alert(1)'] as const;
+
+export type ImportStep = {
+  do: 'import';
+  through: 'http' | 'socket';
+  replace: boolean;
+  createCollections: boolean;
+  records: RecordDraft[];
+};
+/** `of`: which of the products that the run has created. `key`: the number of an Idempotency-Key. */
+export type ShopStep = { do: 'shop'; of: number; key: number | undefined } & (
+  | { request: 'create' | 'update' | 'adjust'; body: Record<string, unknown> }
+  | { request: 'delete'; body?: undefined }
+);
+export type Step =
+  | ImportStep
+  | { do: 'repeat'; of: number }
+  | { do: 'undo'; of: number }
+  | { do: 'purge'; place: number }
+  | ShopStep
+  | { do: 'clock'; minutes: number };
+
+/** A record whose times are minutes before (negative: after) the start of the run or, in `sinceNow`, the present of the step. */
+export type RecordDraft = {
+  fields: Record<string, unknown>;
+  sinceStart: Record<string, number>;
+  sinceNow: Record<string, number>;
+};
+
+export function toRecord({ fields, sinceStart, sinceNow }: RecordDraft, now: number): MarketRecord {
+  const times = (minutes: Record<string, number>, from: number) =>
+    Object.fromEntries(
+      Object.entries(minutes).map(([name, ago]) => [name, new Date(from - ago * MINUTE).toISOString()]),
+    );
+  return { ...fields, ...times(sinceStart, START), ...times(sinceNow, now) } as MarketRecord;
+}
+
+const option = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 2 });
+const of = <T>(...values: readonly T[]) => fc.constantFrom(...values);
+
+type Drawn = { fields: object; sinceStart?: object; sinceNow?: object };
+
+function drafts(drawn: fc.Arbitrary<Drawn>): fc.Arbitrary<RecordDraft> {
+  const without = (values: object = {}) =>
+    Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  return drawn.map(({ fields, sinceStart, sinceNow }) => ({
+    fields: without(fields),
+    sinceStart: without(sinceStart) as Record<string, number>,
+    sinceNow: without(sinceNow) as Record<string, number>,
+  }));
+}
+
+const place = of(...COLLECTIONS);
+/** A place with one of its tokens and two of its wallets. */
+const located = fc
+  .record({ at: place, token: fc.nat(3), seller: fc.nat(2), buyer: fc.nat(3), zero: fc.nat(11) })
+  .map(({ at, token, seller, buyer, zero }) => {
+    const isEvm = at.chain !== 'solana';
+    const wallets = isEvm ? EVM_WALLETS : SOLANA_WALLETS;
+    return {
+      at,
+      asset: isEvm ? { tokenId: EVM_TOKENS[token] } : { mint: MINTS[token] },
+      isEvm,
+      seller: wallets[seller],
+      soldBy: wallets[zero === 0 ? 3 : seller],
+      buyer: wallets[buyer],
+    };
+  });
+/** A hexadecimal transaction, or one of Solana. */
+const toTx = (isEvm: boolean, index: number | undefined) => {
+  if (index === undefined) return undefined;
+  return isEvm ? `0x${String(index + 1).padStart(64, '0')}` : base58.encode(new Uint8Array(64).fill(index + 1));
+};
+const status = fc.constantFrom(undefined, undefined, undefined, 'active', 'filled', 'cancelled', 'expired');
+const expiry = fc.constantFrom(undefined, undefined, -7, -65, -3 * DAY_MINUTES, 30);
+
+const order = drafts(
+  fc
+    .record({ located, price: of(...ASK_PRICES), created: fc.nat(2), expiry, status })
+    .filter(({ located: { isEvm } }) => isEvm)
+    .map(({ located: { at, asset, seller }, price, created, expiry: expires, status: state }) => ({
+      fields: { kind: 'order', ...at, ...asset, priceRaw: price, seller, status: state },
+      sinceStart: { createdAt: created + 1 },
+      sinceNow: { expiresAt: expires },
+    })),
+);
+const listing = drafts(
+  fc
+    .record({
+      located,
+      price: of(...ASK_PRICES),
+      total: option(of('1', '0', '1600000000000000000', '2600000000000000000')),
+      id: option(of('a', 'b', 'c')),
+      source: of('opensea', 'magic-eden', 'mercat'),
+      listed: fc.nat(2),
+      hash: option(of('11', '22')),
+      expiry,
+      status,
+    })
+    .map(({ located: { at, asset, seller, isEvm }, price, total, id, source: drawn, listed, hash, ...rest }) => {
+      const source = isEvm && drawn === 'mercat' ? 'blur' : drawn;
+      return {
+        fields: {
+          kind: 'listing',
+          source,
+          ...at,
+          ...asset,
+          priceRaw: price,
+          buyerTotalRaw: total,
+          seller,
+          id: id && `${source}-${id}`,
+          orderHash: isEvm && hash ? `0x${hash.repeat(32)}` : undefined,
+          status: rest.status,
+        },
+        sinceStart: { timestamp: listed + 1 },
+        sinceNow: { expiresAt: rest.expiry },
+      };
+    }),
+);
+const sale = drafts(
+  fc
+    .record({
+      located,
+      price: of(...SALE_PRICES),
+      source: of('opensea', 'mercat', 'blur'),
+      parties: fc.nat(3),
+      tx: option(fc.nat(2)),
+      logIndex: option(fc.nat(1)),
+      sold: of(31, 5 * 60 + 1, 23 * 60 + 58, 30 * 60 + 2, 6 * DAY_MINUTES + 1_300, 8 * DAY_MINUTES + 3, 4_000),
+      bundle: fc.nat(7),
+      listingId: option(of('opensea-a', 'other')),
+    })
+    .map(({ located: { at, asset, soldBy, buyer, isEvm }, price, source, parties, tx, logIndex, bundle, ...rest }) => ({
+      fields: {
+        kind: 'sale',
+        source,
+        ...at,
+        ...(bundle > 0 ? asset : isEvm ? { tokenIds: ['1', '2'] } : { mints: [MINTS[0], MINTS[1]] }),
+        price,
+        seller: parties === 1 ? undefined : soldBy,
+        buyer: parties === 2 ? undefined : buyer,
+        tx: toTx(isEvm, tx),
+        logIndex,
+        listingId: rest.listingId,
+      },
+      sinceStart: { timestamp: rest.sold },
+    })),
+);
+const token = drafts(
+  fc
+    .record({
+      located,
+      name: option(of('One', 'Café Éclair', '日本猫')),
+      image: option(of(...IMAGES)),
+      rank: option(of(1, 2, 7)),
+      owned: fc.boolean(),
+      traits: option(
+        fc.constantFrom(
+          [],
+          [{ name: 'Hat', value: 'Cap' }],
+          [
+            { name: 'Hat', value: 'Crown' },
+            { name: 'constructor', value: '__proto__' },
+          ],
+        ),
+      ),
+    })
+    .map(({ located: { at, asset, seller }, name, image, rank, owned, traits }) => ({
+      fields: {
+        kind: 'token',
+        ...at,
+        ...asset,
+        name,
+        image,
+        rarityRank: rank,
+        owner: owned ? seller : undefined,
+        traits,
+      },
+    })),
+);
+const collection = drafts(
+  fc
+    .record({
+      at: place,
+      name: of('Lantern Moths', 'Tidal Clocks', 'Café'),
+      slug: option(of(...SLUGS)),
+      image: option(of(...IMAGES)),
+      royalty: option(of(0, 500, 10_000)),
+      launched: option(fc.boolean()),
+      complete: option(fc.boolean()),
+      created: option(fc.nat(2)),
+      snapshot: option(
+        fc.record(
+          {
+            floorRaw: of('0', '70', '2000000000000000000'),
+            volumeAllTime: of(0, 2.5, 1_000),
+            supply: of(0, 3, 10_000),
+            owners: of(2, 900),
+          },
+          { requiredKeys: [] },
+        ),
+      ),
+    })
+    .map(({ at, name, slug, image, royalty, launched, complete, created, snapshot }) => ({
+      fields: {
+        kind: 'collection',
+        ...at,
+        name,
+        slug,
+        image,
+        royaltyBps: royalty,
+        launched,
+        tokensComplete: complete,
+        snapshot,
+      },
+      sinceStart: { createdAt: created },
+    })),
+);
+const age = fc.constantFrom(undefined, 0, 9, 29, 41, 119, 121, 23 * 60, 25 * 60, -60);
+const counts = (values: readonly number[]) =>
+  fc.record({ allTime: of(...values), sevenDay: of(...values), twentyFourHour: of(...values) }, { requiredKeys: [] });
+const stats = drafts(
+  fc
+    .record({
+      at: place,
+      figures: fc.record(
+        {
+          owners: of(0, 3, 50),
+          listedCount: of(0, 1, 2, 40),
+          supply: of(0, 8, 777),
+          floorRaw: of('0', '50', '1200000000000000000'),
+        },
+        { requiredKeys: [] },
+      ),
+      age,
+    })
+    .map(({ at, figures, age: ago }) => ({ fields: { kind: 'stats', ...at, ...figures }, sinceNow: { at: ago } })),
+);
+const analytics = drafts(
+  fc
+    .record({
+      at: place,
+      floorRaw: option(of('0', '60', '1300000000000000000')),
+      volume: option(counts([0, 1.25, 321.5])),
+      sales: option(counts([0, 4, 90])),
+      age,
+    })
+    .map(({ at, floorRaw, volume, sales, age: ago }) => ({
+      fields: { kind: 'analytics', ...at, floorRaw, volume, sales },
+      sinceNow: { at: ago },
+    })),
+);
+const rate = drafts(
+  fc
+    .record({ symbol: of('ETH', 'SOL', 'POL'), usd: of(3_000.5, 150, 0.25), age: of(0, 5, 14, 16, 500) })
+    .map(({ symbol, usd, age: ago }) => ({ fields: { kind: 'rate', symbol, usd }, sinceNow: { at: ago } })),
+);
+
+const record = fc.oneof(
+  { weight: 4, arbitrary: collection },
+  { weight: 4, arbitrary: order },
+  { weight: 6, arbitrary: listing },
+  { weight: 6, arbitrary: sale },
+  { weight: 4, arbitrary: token },
+  { weight: 2, arbitrary: stats },
+  { weight: 2, arbitrary: analytics },
+  { weight: 1, arbitrary: rate },
+);
+
+const productFields = {
+  name: of('Mug', 'Big  Mug!', 'Café Mug', '', 'x'.repeat(161)),
+  price: of<unknown>('19.90', 5, '0', '1e5', '-1', '007.50', '1'.repeat(41)),
+  slug: of('mug', 'mug-2', 'other'),
+  type: of('physical', 'digital', 'nft', 'food'),
+  inventory: of<unknown>(0, 3, 10, 11, 2 ** 31 - 1, -1, 1.5),
+  trackInventory: fc.boolean(),
+  weightGrams: of(0, 350.5),
+  collection: of('a', 'b'),
+  collections: of([], ['a', 'b', 'a'], ['c']),
+  description: of('A mug', null),
+  moreImages: of([], ['https://example.com/2.png']),
+  colour: of('red'),
+};
+const { name, price, colour: _colour, ...optionalFields } = productFields;
+const stockChange = fc.oneof(
+  fc.record({ adjustment: of<unknown>(-1, -8, 0, 5, -(2 ** 31 - 1), 2 ** 31 - 1, 2 ** 31, 0.5) }),
+  fc.record({ set: of(0, 10, 11, 40) }),
+  fc.record({ adjustment: of(-1), expected: of(0, 3, 10, 11) }),
+  fc.record({ set: of(2), adjustment: of(1) }),
+  fc.record({ reason: of('nothing to do') }),
+  fc.record({ set: of(12), reason: of('count') }),
+);
+const shopStep: fc.Arbitrary<ShopStep> = fc
+  .record({
+    of: fc.nat(5),
+    key: fc.constantFrom(undefined, undefined, undefined, 1, 2),
+    request: fc.oneof(
+      fc.record({
+        request: fc.constant('create' as const),
+        body: fc.record({ name, price, ...optionalFields }, { requiredKeys: ['name', 'price'] }),
+      }),
+      fc.record({
+        request: fc.constant('update' as const),
+        body: fc.record(productFields, { requiredKeys: [] }).map((fields) => fewOf(fields)),
+      }),
+      { weight: 2, arbitrary: fc.record({ request: fc.constant('adjust' as const), body: stockChange }) },
+      fc.record({ request: fc.constant('delete' as const) }),
+    ),
+  })
+  .map(({ request, ...rest }) => ({ do: 'shop', ...rest, ...request }));
+
+/** At most three fields, so that many updates are valid. */
+function fewOf(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).slice(0, 3));
+}
+
+export const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: shopStep },
+  { weight: 22, arbitrary: marketStep() },
+);
+
+function marketStep(): fc.Arbitrary<Step> {
+  return fc.oneof(
+    {
+      weight: 12,
+      arbitrary: fc.record({
+        do: fc.constant('import' as const),
+        through: fc.constantFrom('http' as const, 'socket' as const),
+        replace: fc.boolean(),
+        createCollections: fc.nat(2).map((draw) => draw === 0),
+        records: fc.array(record, { minLength: 1, maxLength: 5 }),
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('repeat' as const), of: fc.nat(20) }) },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('undo' as const), of: fc.nat(20) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('purge' as const), place: fc.nat(COLLECTIONS.length - 1) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ do: fc.constant('clock' as const), minutes: of(1, 8, 14, 31, 61, 125, DAY_MINUTES + 60) }),
+    },
+  );
+}

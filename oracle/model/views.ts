@@ -1,0 +1,207 @@
+// The responses that the model expects, each as the part of a response that the texts determine. `compare.ts` reads the same parts from what
+// the service serves.
+
+import type { Reader } from './figures.ts';
+import {
+  collectionOrder,
+  hasDollars,
+  holdings,
+  listingFigures,
+  listings,
+  openListings,
+  saleRows,
+  salesOf,
+  sumSales,
+  toAmount,
+  toMarketplace,
+  toNative,
+  tokensOf,
+  tradeFigures,
+  WINDOW_SIZE,
+} from './figures.ts';
+import type { Collection, Listing, Sale } from './market.ts';
+import { decimalsOf, statusAt } from './market.ts';
+import { CHAINS } from './records.ts';
+
+export type Price = { raw: string; decimal: number; currency: string; hasUsd: boolean };
+
+export function price(reader: Reader, chain: string, raw: bigint): Price {
+  const decimal = Number(`${raw}e-${decimalsOf(chain)}`);
+  return { raw: raw.toString(), decimal, currency: CHAINS[chain]?.symbol ?? '', hasUsd: hasDollars(reader, chain) };
+}
+
+function priceOrNull(reader: Reader, chain: string, raw: bigint | null): Price | null {
+  return raw === null ? null : price(reader, chain, raw);
+}
+
+/** Decisions 2, "Text from outside": "An image URL that is not http, https, ipfs, ar or data:image is served as null." */
+function toServedImage(image: string | null): string | null {
+  return image !== null && /^(?:https?|ipfs|ar):|^data:image/.test(image) ? image : null;
+}
+
+function toIso(time: number): string {
+  return new Date(time).toISOString();
+}
+
+/** Specification, "MarketItem": `tokenId` is null for Solana items, and `mint` for EVM items. */
+function identity({ chain, contractAddress, id }: Collection, asset: string) {
+  const isEvm = CHAINS[chain]?.family === 'evm';
+  return {
+    chain,
+    contractAddress: isEvm ? contractAddress : null,
+    tokenId: isEvm ? asset : null,
+    mint: isEvm ? null : asset,
+    collectionId: id,
+  };
+}
+
+/** `key` names the listing in the model; the service's `orderId` is compared by it. */
+export function listingItem(reader: Reader, collection: Collection, row: Listing) {
+  return {
+    ...identity(collection, row.asset),
+    price: price(reader, collection.chain, row.priceRaw),
+    seller: row.seller,
+    buyer: null,
+    marketplace: toMarketplace(row.source),
+    status: 'active',
+    expiresAt: row.expiresAt === null ? null : toIso(row.expiresAt),
+    timestamp: toIso(row.listedAt),
+    orderId: row.orderId,
+    tx: row.tx,
+  };
+}
+
+export function saleItem(reader: Reader, collection: Collection, sale: Sale) {
+  return {
+    ...identity(collection, sale.assets[0] ?? ''),
+    price: price(reader, collection.chain, toAmount(sale.price) ?? 0n),
+    seller: sale.seller,
+    buyer: sale.buyer,
+    marketplace: toMarketplace(sale.source),
+    status: 'sold',
+    expiresAt: null,
+    timestamp: toIso(sale.soldAt),
+    orderId: sale.listingId,
+    tx: sale.tx,
+  };
+}
+
+export function detail(reader: Reader, collection: Collection) {
+  const { floorRaw, listedCount } = listingFigures(reader, collection);
+  return {
+    id: collection.id,
+    chain: collection.chain,
+    contractAddress: collection.contractAddress,
+    name: collection.name,
+    slug: collection.slug,
+    image: toServedImage(collection.image),
+    description: collection.description,
+    royaltyBps: collection.royaltyBps,
+    stats: {
+      floor: priceOrNull(reader, collection.chain, floorRaw),
+      volume: tradeFigures(reader, collection, 'volume'),
+      sales: tradeFigures(reader, collection, 'sales'),
+      ...holdings(reader, collection),
+      listedCount,
+    },
+    stale: false,
+  };
+}
+
+export function floor(reader: Reader, collection: Collection) {
+  const { floorRaw, buyerFloorRaw } = listingFigures(reader, collection);
+  return {
+    collectionId: collection.id,
+    askFloor: priceOrNull(reader, collection.chain, floorRaw),
+    buyerFloor: priceOrNull(reader, collection.chain, buyerFloorRaw),
+    aggregated: true,
+    stale: false,
+  };
+}
+
+export function summary(reader: Reader, collection: Collection) {
+  const { stats, stale, ...identityFields } = detail(reader, collection);
+  const { floor: ask, volume, supply, owners } = stats;
+  return { ...identityFields, stats: { floor: ask, volumeAllTime: volume.allTime, supply, owners } };
+}
+
+export function listingWindow(reader: Reader, collection: Collection) {
+  return listings(reader, collection.id)
+    .slice(0, WINDOW_SIZE)
+    .map((row) => listingItem(reader, collection, row));
+}
+
+export function sales(reader: Reader, collection: Collection) {
+  return saleRows(reader, collection.id).map((sale) => saleItem(reader, collection, sale));
+}
+
+/**
+ * Null: 404. Endpoint rule 7: "A token unknown to the indexer gives 404." Decisions 1: the indexer holds mirrored listings, sales and tokens; own orders are
+ * in the primary.
+ */
+export function token(reader: Reader, collection: Collection, asset: string) {
+  const stored = tokensOf(reader, collection.id).find((one) => one.asset === asset);
+  const listing = listings(reader, collection.id).find((one) => one.asset === asset);
+  const isListed = [...reader.market.tables.listing.values()].some(
+    (one) => one.collectionId === collection.id && one.asset === asset,
+  );
+  const isSold = salesOf(reader, collection.id).some(({ assets }) => assets.length === 1 && assets[0] === asset);
+  if (!stored && !isListed && !isSold) return null;
+  return {
+    ...identity(collection, asset),
+    name: stored?.name ?? null,
+    image: toServedImage(stored?.image ?? null),
+    rank: stored?.rarityRank ?? null,
+    // Decisions 2, "Token": "Listed: owner is the seller, kind wallet. No owner on record: unknown."
+    owner: toOwner(listing?.seller ?? stored?.owner ?? null),
+    listing: listing
+      ? { ...listingItem(reader, collection, listing), orderId: listing.orderHash ?? listing.orderId }
+      : null,
+    lastSale: lastSalePrices(reader, collection, asset),
+  };
+}
+
+export function toOwner(address: string | null) {
+  return { address, kind: address === null ? 'unknown' : 'wallet', label: null };
+}
+
+/** The prices that the newest sale of the token can have: several if several sales have the same time. */
+export function lastSalePrices(reader: Reader, collection: Collection, asset: string): (Price | null)[] {
+  const of = salesOf(reader, collection.id).filter((sale) => sale.assets.length === 1 && sale.assets[0] === asset);
+  const newest = Math.max(...of.map(({ soldAt }) => soldAt));
+  if (of.length === 0) return [null];
+  return of
+    .filter(({ soldAt }) => soldAt === newest)
+    .map((sale) => priceOrNull(reader, collection.chain, toAmount(sale.price)));
+}
+
+export function collections(reader: Reader, sort: 'volume' | 'floor' | 'recent', chain: string | null) {
+  return collectionOrder(reader, sort, chain).map((id) => {
+    const one = reader.market.tables.collection.get(id);
+    if (!one) throw new Error(`there is no collection ${id}`);
+    return summary(reader, one);
+  });
+}
+
+/** All orders and listings that can be bought: what a copy that follows the stream must have. */
+export function open(reader: Reader, collection: Collection): Map<string, string> {
+  return new Map(openListings(reader, collection.id).map((row) => [row.orderId, row.priceRaw.toString()]));
+}
+
+/** The volume and the number of sales of each hour, by the time at which the hour begins. */
+export function hours(reader: Reader, collection: Collection): Map<string, { volume: number | null; sales: number }> {
+  const byHour = Map.groupBy(salesOf(reader, collection.id), ({ soldAt }) =>
+    toIso(Math.floor(soldAt / 3_600_000) * 3_600_000),
+  );
+  return new Map(
+    Array.from(byHour, ([from, of]) => {
+      const { sales: count, volumeRaw } = sumSales(of);
+      return [from, { volume: toNative(volumeRaw, collection.chain), sales: count }];
+    }),
+  );
+}
+
+/** The status of each order and listing, for `/explore/v1/orders/{orderId}`. */
+export function orderStatus({ now }: Reader, row: Listing): string {
+  return statusAt(row, now);
+}
