@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ServiceError } from '../core/errors.ts';
 import { hasMoreValues, parseJsonText } from '../core/json-text.ts';
+import { isSliceOver, nextSlice } from '../core/slices.ts';
 
 /** The bytes of a body and the value that they hold. */
 export type JsonBody = { raw: Buffer; value: unknown };
@@ -17,17 +18,23 @@ declare module 'fastify' {
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 /** The most values of a body, in all its arrays and objects. */
 const VALUES_MAX = 10_000;
+/** Larger bodies that arrive together share the event loop with other requests: parsing VALUES_MAX values takes several milliseconds. */
+const SMALL_BYTES_MAX = 4 * 1024;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 /** Makes all routes of `app` parse request bodies as JSON. Any other body is rejected as a `bad_request`. */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, raw, done) => {
-    try {
-      done(null, parseBody(request.headers['content-type'], raw as Buffer));
-    } catch (error) {
-      done(toUnreadable(request, error));
-    }
+    const parse = () => {
+      try {
+        done(null, parseBody(request.headers['content-type'], raw as Buffer));
+      } catch (error) {
+        done(toUnreadable(request, error));
+      }
+    };
+    if (raw.length <= SMALL_BYTES_MAX || !isSliceOver()) parse();
+    else void nextSlice().then(parse);
   });
   // The framework rejects a body that is too large or incomplete. Such a body gets the same message as other unreadable bodies.
   app.setErrorHandler((error, request) => {
