@@ -3,20 +3,31 @@
 
 import { JsonNumber } from '../core/json-text.ts';
 import { isStorable } from '../core/text.ts';
-import { TRAIT_NAME_MAX, TRAIT_VALUE_MAX, TRAITS_MAX } from '../intake/records/traits.ts';
+import {
+  charactersOf,
+  TRAIT_NAME_MAX,
+  TRAIT_VALUE_MAX,
+  TRAITS_CHARACTERS_MAX,
+  TRAITS_MAX,
+} from '../intake/records/traits.ts';
 import type { Trait, TraitKind } from '../market/queries/token-metadata.ts';
 import type { VendorRow } from './response-rows.ts';
 import { isRow } from './response-rows.ts';
 
 /**
  * Reads the array form (`[{trait_type, value, display_type}]`) and the object form (`{name: value}` or `{name: {value}}`). Returns at most
- * TRAITS_MAX traits, without duplicates.
+ * TRAITS_MAX traits and TRAITS_CHARACTERS_MAX characters, without duplicates.
  */
 export function readTraits(value: unknown): Trait[] {
   const traits = new Map<string, Trait>();
+  let characters = 0;
   for (const [name, traitValue, display] of listTraits(value)) {
     const trait = toTrait(name, traitValue, display);
-    if (trait && traits.size < TRAITS_MAX) traits.set(JSON.stringify([trait.name, trait.value]), trait);
+    if (!trait || traits.size >= TRAITS_MAX) continue;
+    const key = JSON.stringify([trait.name, trait.value]);
+    if (!traits.has(key)) characters += charactersOf(trait);
+    if (characters > TRAITS_CHARACTERS_MAX) break;
+    traits.set(key, trait);
   }
   return [...traits.values()];
 }

@@ -172,6 +172,10 @@ describe('a rejected record has a reason that names the field', () => {
     [token({ traits: [{ name: 'Hat', value: 'x'.repeat(301) }] }), /^traits\[0\]: the value is longer than 300/],
     [token({ traits: ['a\u0000: b'] }), /^traits\[0\]: has characters that cannot be stored/],
     [token({ traits: Array.from({ length: 101 }, (_, i) => `T${i}: x`) }), /^traits: has 101 traits, more than 100/],
+    [
+      token({ traits: Array.from({ length: 30 }, (_, i) => `T${i}: ${'x'.repeat(298)}`) }),
+      /^traits: has 9020 characters, more than 8192/,
+    ],
     [sale({ price: undefined }), /^price: is missing/],
     [sale({ price: true }), /^price: must be a string/],
     [sale({ logIndex: -1 }), /^logIndex: must be an integer from 0 to 2147483647/],

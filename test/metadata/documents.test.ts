@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { AssetId } from '../../src/core/address.ts';
 import { fillTokenId, parseMetadataUri } from '../../src/metadata/metadata-uri.ts';
 import { parseCollectionDocument, parseTokenDocument } from '../../src/metadata/parse-metadata.ts';
-import { TRAITS_MAX } from '../../src/intake/records/traits.ts';
+import { TRAITS_CHARACTERS_MAX, TRAITS_MAX } from '../../src/intake/records/traits.ts';
 import { readTraits } from '../../src/upstreams/traits.ts';
 
 const GATEWAYS = { ipfsGateways: ['https://one.example/ipfs', 'http://127.0.0.1:8080'], arweaveGateways: [] };
@@ -110,6 +110,11 @@ test('traits are read from the array form and the object forms, and a number kee
   ]);
   const many = Array.from({ length: 500 }, (_, index) => ({ trait_type: `T${index}`, value: 'x' }));
   assert.equal(readTraits(many).length, TRAITS_MAX);
+  const long = Array.from({ length: 50 }, (_, index) => ({
+    trait_type: `${index}`.padEnd(100, 'n'),
+    value: 'v'.repeat(300),
+  }));
+  assert.equal(readTraits([...long, ...long]).length, Math.floor(TRAITS_CHARACTERS_MAX / 400));
 });
 
 test('a collection document gives name, pictures, description and royalty', () => {

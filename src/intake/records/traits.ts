@@ -13,6 +13,8 @@ export const TRAIT_NAME_MAX = 100;
  * The longest value, in characters. The names and values of traits are keys of an index, and a row of the index has at most 2,700 bytes.
  */
 export const TRAIT_VALUE_MAX = 300;
+/** The most characters of all names and values of a token, because lists and batches have the traits of a hundred tokens. */
+export const TRAITS_CHARACTERS_MAX = 8_192;
 
 const TRAIT_FIELDS: ReadonlySet<string> = new Set(['name', 'value', 'kind']);
 
@@ -27,8 +29,14 @@ export function readTraitList(fields: Fields, name: string): Trait[] | null {
     const trait = toTrait(fields, `${name}[${index}]`, item);
     traits.set(JSON.stringify([trait.name, trait.value]), trait);
   }
+  const characters = [...traits.values()].reduce((sum, trait) => sum + charactersOf(trait), 0);
+  if (characters > TRAITS_CHARACTERS_MAX) {
+    rejectField(fields, name, `has ${characters} characters, more than ${TRAITS_CHARACTERS_MAX}`);
+  }
   return [...traits.values()];
 }
+
+export const charactersOf = ({ name, value }: Pick<Trait, 'name' | 'value'>): number => name.length + value.length;
 
 function toTrait(fields: Fields, position: string, item: unknown): Trait {
   const reject = (why: string) => rejectField(fields, position, why);
