@@ -27,7 +27,6 @@ import type { MarketplaceContext } from '../market/http/context.ts';
 import { registerMarketplace } from '../market/http/routes.ts';
 import { FAILURES_A_MINUTE_MAX } from '../shop/http/authenticate.ts';
 import type { StoreRoutesContext } from '../shop/http/context.ts';
-import { KnownReads } from '../shop/http/known-reads.ts';
 import { StoreShares } from '../shop/http/shares.ts';
 import { STORE_PREFIX, registerStoreRoutes } from '../shop/http/routes.ts';
 import type { StatusReader } from '../core/status.ts';
@@ -107,7 +106,7 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   const delay = new EventLoopDelay();
   const limiter = createCountedLimiter(options, options.limits);
   const store = toStoreContext(options, { clientAddress, delay });
-  const app = createRouter(options, { clientAddress, limiter, observation, outages, delay, store });
+  const app = createRouter(options, { clientAddress, limiter, observation, outages, delay });
   app.addHook('onClose', async () => delay.stop());
   if (observation) noteRoutes(app, observation.routes);
   if (options.tracer) traceRequests(app, options.tracer);
@@ -153,10 +152,9 @@ function createRouter(
     observation: Observation | null;
     outages: OutageLog;
     delay: EventLoopDelay;
-    store: StoreRoutesContext;
   },
 ): FastifyInstance {
-  const { clientAddress, limiter, observation, outages, delay, store } = parts;
+  const { clientAddress, limiter, observation, outages, delay } = parts;
   const { marketplace, clock, log, rejections } = options;
   return Fastify({
     logger: false,
@@ -170,13 +168,7 @@ function createRouter(
     clientErrorHandler: () => undefined,
     serverFactory: (route) => {
       const { responses } = marketplace;
-      const reads = store.knownReads.before(route, {
-        noteRoute: observation && ((request, pattern) => observation.routes.note(request, pattern)),
-        enter: options.tracer && options.tracer.enter,
-        onServed: () => outages.noteSuccess(),
-        toErrorResponse: (thrown, request, response) => reportError({ log, outages }, thrown, { request, response }),
-      });
-      const shedding = shedLoad({ delayMs: delay.meanMs, onShed: () => rejections.add('load') }, reads);
+      const shedding = shedLoad({ delayMs: delay.meanMs, onShed: () => rejections.add('load') }, route);
       const unread = new UnreadBytes({ clientAddress, onRejected: () => rejections.add('unread') });
       const edge = createEdge({ bucketOf, limiter, clientAddress, responses, unread, clock, observation }, shedding);
       return createNodeServer(answerHealthChecks(options.health, edge), {
@@ -232,8 +224,7 @@ function toStoreContext(
     log: options.log,
     requestsMax: () => inProgressMaxAt(delay.meanMs()),
   });
-  const access = { keys: options.store.keys, clientAddress, limiter };
-  return { ...options.store, ...access, shares, knownReads: new KnownReads({ ...access, shares }) };
+  return { ...options.store, keys: options.store.keys, clientAddress, limiter, shares };
 }
 
 /** Stops listening, waits for the responses in progress, and destroys the connections that are open after CLOSE_TIMEOUT_MS. */

@@ -32,18 +32,10 @@ export type EventData = {
 /** Records an event in the transaction of its change. The data is stored as JSON text, so later changes do not alter it. */
 export async function recordEvent<T extends keyof EventData>(
   tx: Queryable,
-  event: { shopId: string; type: T; data: EventData[T]; now: number },
+  { shopId, type, data, now }: { shopId: string; type: T; data: EventData[T]; now: number },
 ): Promise<void> {
-  await recordEvents(tx, { ...event, data: [event.data] });
-}
-
-/** Like `recordEvent`, for several events of one type, in their order. */
-export async function recordEvents<T extends keyof EventData>(
-  tx: Queryable,
-  { shopId, type, data, now }: { shopId: string; type: T; data: readonly EventData[T][]; now: number },
-): Promise<void> {
-  const events = data.map((one) => ({ id: createId('evt', now), data: JSON.stringify(one) }));
-  await insertEvents(tx, { shopId, type, createdAt: now }, events);
+  const recorded = { id: createId('evt', now), data: JSON.stringify(data) };
+  await insertEvents(tx, { shopId, type, createdAt: now }, [recorded]);
 }
 
 /** A recorded event. `data` is JSON text. Times are in milliseconds. */

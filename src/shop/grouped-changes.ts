@@ -1,4 +1,4 @@
-// Groups the changes of products that wait at the same time, so that many changes share their statements and a commit. Each change keeps its
+// Groups the changes of stock that wait at the same time, so that many changes share their statements and a commit. Each change keeps its
 // own log entry, event, result and idempotency key. The changes of one product are made in the order of their arrival. A product that
 // another transaction has locked delays only its own changes. A change is reported after its group was committed.
 
@@ -29,8 +29,6 @@ export type GroupedChangesOptions<Request extends { productId: string }> = {
     requests: readonly Request[],
     at: { now: number; locked: WhenLocked },
   ) => Promise<Outcome[]>;
-  /** Whether `write` sends several statements, which then run in one transaction. */
-  needsTransaction: boolean;
   /** The most changes in a group. Limits the memory and the SQL parameters of a group: the larger the changes, the smaller the limit must be. */
   sizeMax: number;
 };
@@ -195,7 +193,7 @@ class ShopChanges<Request extends { productId: string }> {
     statements: Statements,
     locked: WhenLocked,
   ): Promise<Waiting<Request>[]> {
-    const needsTransaction = this.#options.needsTransaction || group.some(({ once }) => once !== null);
+    const needsTransaction = group.some(({ once }) => once !== null);
     const at = { now: this.#options.clock(), locked };
     const outcomes = await repeatAborted(() =>
       needsTransaction

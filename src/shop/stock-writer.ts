@@ -25,7 +25,6 @@ export class StockWriter {
     this.#toResponse = toResponse;
     this.#changes = new GroupedChanges({
       ...options,
-      needsTransaction: false,
       sizeMax: GROUP_SIZE_MAX,
       write: async (db, shopId, requests, at) => {
         const results = await changeStocks(db, shopId, requests, at);

@@ -33,7 +33,6 @@ forEachEngine('grouped changes', (engine) => {
         await group.promise;
         return requests.map(() => DONE);
       },
-      needsTransaction: false,
       sizeMax: 10,
     });
     const change = (name: string) => changes.change('shop', { productId: 'p', name }, OPTIONS);

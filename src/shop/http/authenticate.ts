@@ -52,14 +52,6 @@ export async function authenticate(access: KeyAccess, request: FastifyRequest, r
   throw new ServiceError('unauthorized', 'Missing or invalid API key');
 }
 
-/** Returns the caller of the request if `KeyVerifier.peek` knows the key, without a read of the database. The request is not counted. */
-export function peekCaller({ keys }: KeyAccess, request: IncomingMessage): Caller | null {
-  const secret = secretOf(request);
-  const caller = secret === null ? null : keys.peek(secret);
-  if (caller) callers.set(request, caller);
-  return caller;
-}
-
 /** Whether the key of the caller has the scope. A key without a shop has no scope of the store interface. */
 export function hasScope(caller: Caller, scope: StoreScope): caller is ShopCaller {
   return caller.scopes.has(scope) && caller.shopId !== null;

@@ -3,13 +3,11 @@
 import type { Database } from '../../database/port.ts';
 import type { ShopContext } from '../context.ts';
 import type { KeyAccess } from './authenticate.ts';
-import type { KnownReads } from './known-reads.ts';
 import type { StoreShares } from './shares.ts';
 
 export type StoreRoutesContext = KeyAccess & {
   shop: ShopContext & { main: Database };
   shares: StoreShares;
-  knownReads: KnownReads;
   /** The secret that authenticates paging cursors. All nodes have the same secret. */
   cursorSecret: Buffer;
   webhooks: {

@@ -1,16 +1,14 @@
 // /api/v1/products: the routes that list, create, read, update and delete products.
 
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { Product, ProductType } from '../products/product.ts';
+import type { ProductType } from '../products/product.ts';
 import { COLLECTION_LENGTH_MAX, PRODUCT_TYPES } from '../products/product.ts';
 import { parseNewProduct, parseProductInput } from '../products/product-input.ts';
 import { isId } from '../../core/time-ordered-id.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { repeatAborted } from '../../database/port.ts';
-import type { Queryable } from '../../database/port.ts';
 import { ProductReads } from '../products/product-reads.ts';
-import { ProductWriter, isGroupable } from '../products/product-writer.ts';
 import {
   INVALID_PRODUCT,
   changeProduct,
@@ -24,10 +22,10 @@ import { bodyOf } from '../../http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { REQUEST_TIMEOUT_MS } from './context.ts';
 import { EXAMPLE_IDS, PRODUCT_EXAMPLE, PRODUCT_UPDATE_EXAMPLE, PRODUCT_UPDATE_TIME } from './example-shop.ts';
-import type { WriteResponse } from './transactions.ts';
-import { onceRequestOf, sendInTransaction, sendOnce, toRepeatable } from './transactions.ts';
+import { sendInTransaction } from './transactions.ts';
 import { ifMatchCheck, toEtag } from './etags.ts';
-import { prepareProduct, prepareProductPage, toWireProduct } from './product-responses.ts';
+import type { PreparedResponse } from './product-responses.ts';
+import { prepareProduct, prepareProductPage, toWireProduct, writePrepared } from './product-responses.ts';
 import { dataOf, ref } from '../../http/schema-builders.ts';
 import { changeHeaders, idempotencyHeader, matchHeader, storeResponses } from './schemas.ts';
 
@@ -87,15 +85,9 @@ function registerList(app: FastifyInstance, context: StoreRoutesContext, reads: 
       const { limit, cursor = null, collection = null, type = null } = request.query as ListQuery;
       if (cursor !== null && !isId('prod', cursor)) throw invalidCursor();
       const query = { before: cursor, limit, collection, type };
-      return context.knownReads.respond(
-        { request, reply, shopId: callerOf(request).shopId },
-        {
-          scope: 'products:read',
-          shopId: null,
-          route: PATH,
-          read: async (shopId, latest) => prepareProductPage(await reads.readPage(shopId, query, latest)),
-        },
-      );
+      const { shopId } = callerOf(request);
+      const read = (latest: number) => reads.readPage(shopId, query, latest);
+      return sendPrepared(request, reply, prepareProductPage(await context.shares.admit(shopId, read)));
     },
   );
 }
@@ -129,13 +121,6 @@ function registerCreate(app: FastifyInstance, context: StoreRoutesContext): void
 }
 
 function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: ProductReads): void {
-  const writer = new ProductWriter({
-    statementsOf: (shopId, options) =>
-      context.shares.sharedStatementsOf(shopId, { timeoutMs: REQUEST_TIMEOUT_MS, ...options }),
-    clock: context.shop.clock,
-    secretKeys: context.shop.secretKeys,
-    toResponse: (product) => toRepeatable(toUpdateResponse(product)),
-  });
   const idOf = (request: { params: unknown }) => (request.params as { productId: string }).productId;
 
   app.get(
@@ -153,16 +138,9 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: P
     },
     async (request, reply) => {
       const id = idOf(request);
-      const { shopId: ownShopId } = callerOf(request);
-      return context.knownReads.respond(
-        { request, reply, shopId: ownShopId },
-        {
-          scope: 'products:read',
-          shopId: ownShopId,
-          route: ONE_PATH,
-          read: async (shopId, latest) => prepareProduct(await readProduct(reads, { shopId, id, latest })),
-        },
-      );
+      const { shopId } = callerOf(request);
+      const read = (latest: number) => readProduct(reads, { shopId, id, latest });
+      return sendPrepared(request, reply, prepareProduct(await context.shares.admit(shopId, read)));
     },
   );
 
@@ -188,22 +166,17 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: P
       const parsed = parseProductInput(bodyOf(request).value);
       if (!parsed.ok) throw invalidProduct(parsed.details);
       const check = ifMatchCheck(request);
-      if (isGroupable(parsed.value)) {
-        const { shopId } = callerOf(request);
-        const update = { productId: idOf(request), input: parsed.value, check };
-        const once = onceRequestOf(request);
-        return sendOnce(
-          reply,
-          await context.shares.admit(shopId, (latest) => writer.change(shopId, update, { once, latest })),
-        );
-      }
       const shop = productContextOf(request, idOf(request));
-      const write = async (tx: Queryable) => {
-        const update = { id: idOf(request), input: parsed.value, check };
-        const product = await changeProduct(shop, tx, callerOf(request), update);
-        return toUpdateResponse(product);
-      };
-      return sendInTransaction(request, reply, write, shop);
+      const update = { id: idOf(request), input: parsed.value, check };
+      return sendInTransaction(
+        request,
+        reply,
+        async (tx) => {
+          const product = await changeProduct(shop, tx, callerOf(request), update);
+          return { status: 200, headers: { etag: toEtag(product) }, body: { data: toWireProduct(product) } };
+        },
+        shop,
+      );
     },
   );
 
@@ -243,8 +216,11 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: P
   );
 }
 
-function toUpdateResponse(product: Product): WriteResponse {
-  return { status: 200, headers: { etag: toEtag(product) }, body: { data: toWireProduct(product) } };
+/** Sends a response that is kept for as long as its products are cached. */
+function sendPrepared(request: FastifyRequest, reply: FastifyReply, response: PreparedResponse): FastifyReply {
+  reply.hijack();
+  writePrepared(request.raw, reply.raw, response);
+  return reply;
 }
 
 function invalidCursor(): ServiceError {

@@ -63,19 +63,6 @@ export class KeyVerifier {
     return found.caller;
   }
 
-  /**
-   * Like `verify`, without the database. Null if the key is not cached or not usable. `verify` then decides.
-   */
-  peek(secret: string): Caller | null {
-    const { serviceName, clock } = this.#context;
-    if (!isWellFormedKey(serviceName, secret)) return null;
-    const now = clock();
-    const found = this.#findCached(hashApiKey(secret), now);
-    if (!found || !isUsable(found.key, now)) return null;
-    this.#noteUse(found.key.id, now);
-    return found.caller;
-  }
-
   /** Writes the uses since the last call. If this fails, they are written by a later call. */
   async writeUses(): Promise<void> {
     if (this.#uses.size === 0) return;

@@ -3,7 +3,6 @@
 import type { Product, ProductFields, ProductSummary } from '../products/product.ts';
 import { PRODUCT_TYPES } from '../products/product.ts';
 import type { Queryable } from '../../database/port.ts';
-import type { WhenLocked } from '../grouped-changes.ts';
 import { queryHot } from '../../database/port.ts';
 import {
   boolean,
@@ -131,32 +130,6 @@ export async function findProductForUpdate(tx: Queryable, shopId: string, id: st
   return row ? decodeProduct(row) : null;
 }
 
-/**
- * Locks the products of the shop with these ids until the transaction ends, in the order of the ids, and returns them. If `whenLocked` is `skip`,
- * products that another transaction has locked are left out, and `locked` has their ids. Unknown ids are left out.
- */
-export async function listProductsToUpdate(
-  tx: Queryable,
-  shopId: string,
-  ids: readonly string[],
-  whenLocked: WhenLocked,
-): Promise<{ products: Product[]; locked: ReadonlySet<string> }> {
-  const skip = whenLocked === 'skip' ? 'skip locked' : '';
-  const rows = await tx.query(
-    `select ${COLUMNS} from main.product where shop_id = $1 and id = any ($2) order by id for update ${skip}`,
-    [shopId, ids],
-  );
-  const products = rows.map(decodeProduct);
-  if (whenLocked === 'wait' || products.length === ids.length) return { products, locked: new Set() };
-  const found = new Set(products.map(({ id }) => id));
-  const absent = ids.filter((id) => !found.has(id));
-  const locked = await tx.query<{ id: string }>(`select id from main.product where shop_id = $1 and id = any ($2)`, [
-    shopId,
-    absent,
-  ]);
-  return { products, locked: new Set(locked.map(({ id }) => id)) };
-}
-
 /** The products with these slugs, locked until the transaction ends. They are locked in the order of their ids. */
 export async function listProductsForUpdate(
   tx: Queryable,
@@ -241,22 +214,6 @@ export async function updateProduct(
     });
   if (rows === 'slug-taken') return rows;
   return rows[0] ? decodeProduct(rows[0]) : null;
-}
-
-/** Stores the fields and the versions of locked products, except their slugs and their stock. */
-export async function updateProducts(tx: Queryable, shopId: string, products: readonly Product[]): Promise<void> {
-  await tx.query(
-    `update main.product as product set name = changed.name, price = changed.price, type = changed.type,
-       description = changed.description, image = changed.image, more_images = changed."moreImages",
-       track_inventory = changed."trackInventory", requires_shipping = changed."requiresShipping",
-       weight_grams = changed."weightGrams", collections = changed.collections, version = changed.version,
-       updated_at = to_timestamp(changed."updatedAt" / 1000.0)
-     from json_to_recordset($2) as changed (id text, name text, price text, type text, description text, image text,
-       "moreImages" text[], "trackInventory" boolean, "requiresShipping" boolean, "weightGrams" double precision,
-       collections text[], version integer, "updatedAt" bigint)
-     where product.shop_id = $1 and product.id = changed.id`,
-    [shopId, JSON.stringify(products)],
-  );
 }
 
 export async function deleteProduct(tx: Queryable, shopId: string, id: string): Promise<void> {
