@@ -157,7 +157,7 @@ export function registerProvenanceRoute(app: FastifyInstance, context: ExploreCo
 }
 
 function toWireProvenance(
-  { floor, volume, sales, unread, supply, owners, listedCount }: CollectionDetail,
+  { floor, volume, sales, unread, isPartial, supply, owners, listedCount }: CollectionDetail,
   ranks: RankSource | null,
 ): WireProvenance {
   const figures: Record<FigureName, Provenance | null> = {
@@ -173,8 +173,10 @@ function toWireProvenance(
     listedCount,
     'rarity.rank': ranks && toRankProvenance(ranks),
   };
+  const partialReason = isPartial ? 'the imported sales are fewer than a record of the collection states' : null;
   const reasons: Partial<Record<FigureName, string | null>> = {
-    'volume.allTime': toUnreadReason(unread.allTime),
+    'volume.allTime': toUnreadReason(unread.allTime) ?? partialReason,
+    'sales.allTime': partialReason,
     'volume.sevenDay': toUnreadReason(unread.sevenDay),
     'volume.twentyFourHour': toUnreadReason(unread.twentyFourHour),
   };

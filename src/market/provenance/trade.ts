@@ -29,11 +29,12 @@ export type TradeFacts = {
  */
 export type TradeContext = { decimals: number | null; snapshotVolume: number | null; salesComplete: boolean };
 
-/** `unread`: see `TradeFacts`. */
+/** `unread`: see `TradeFacts`. `isPartial`: the imported sales are known to be a part of all sales. */
 export type TradeFigures = {
   volume: Windows<Figure<number> | null>;
   sales: Windows<Figure<number> | null>;
   unread: Windows<number>;
+  isPartial: boolean;
 };
 
 const UNKNOWN: Windows<null> = { allTime: null, sevenDay: null, twentyFourHour: null };
@@ -41,7 +42,7 @@ const NOTHING_UNREAD: Windows<number> = { allTime: 0, sevenDay: 0, twentyFourHou
 
 /** `facts` is null when they could not be read. Then nothing is known. */
 export function toTradeFigures(facts: TradeFacts | null, context: TradeContext, now: number): TradeFigures {
-  if (!facts) return { volume: UNKNOWN, sales: UNKNOWN, unread: NOTHING_UNREAD };
+  if (!facts) return { volume: UNKNOWN, sales: UNKNOWN, unread: NOTHING_UNREAD, isPartial: false };
   const { record, sums, coverage } = facts;
   const { decimals } = context;
   const window = (name: WindowName) => ({ name, coverage, record, now });
@@ -71,6 +72,7 @@ export function toTradeFigures(facts: TradeFacts | null, context: TradeContext, 
     },
     sales: { allTime: salesOf('allTime'), sevenDay: salesOf('sevenDay'), twentyFourHour: salesOf('twentyFourHour') },
     unread: sums.unread,
+    isPartial: isPartial && coverage.some(({ kind, subject }) => kind === 'imported' && subject === 'sales'),
   };
 }
 
