@@ -252,6 +252,7 @@ forEachEngine('the socket', (engine) => {
         ['?dryrun=true', /dryrun: there is no such parameter/],
         ['?dryRun=yes', /dryRun: must be true or false/],
         ['?replace=yes', /replace: must be true or false/],
+        ['?completeUntil=2026-06-01', /completeUntil: must be an ISO 8601 time/],
         ['?format=csv', /map: a CSV file needs/],
         ['?format=csv&map=x', /map: must be JSON/],
         ['?format=csv&map={}', /map: bad column map: kind: is missing/],

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import { recountFigures } from '../../src/market/recount.ts';
 import { createChains } from '../../src/core/chains.ts';
 import { createImportOperations } from '../../src/intake/operations.ts';
-import { runImport, toContext, toNdjson } from '../support/service/intake.ts';
+import { SocketIntake } from '../../src/intake/socket-client.ts';
+import { runImport, toChunks, toContext, toNdjson } from '../support/service/intake.ts';
 import type { TestCollection, TestMarket } from '../support/service/market.ts';
 import { DAY_MS, forEachMarket, HOUR_MS, MINUTE_MS, newCollection, range } from '../support/service/market.ts';
 
@@ -43,7 +44,11 @@ forEachMarket('the coverage of imported sales', {}, (market) => {
 
   test('the end of the coverage can be stated, and a time in the future counts as the start of the import', async () => {
     const [quiet, future] = [await fresh(), await fresh()];
-    await importSales(quiet, [3 * DAY_MS], { completeUntil: market.now() - HOUR_MS });
+    // Through the socket, as the command does.
+    const socket = new SocketIntake(market.socketPath);
+    const sale = toNdjson([quiet.sale('1', ETH, { timestamp: market.ago(3 * DAY_MS) })]);
+    const options = { format: 'ndjson', completeUntil: market.now() - HOUR_MS } as const;
+    await socket.import(toChunks(sale), options, () => undefined);
     await importSales(future, [3 * DAY_MS], { completeUntil: market.now() + DAY_MS });
     for (const subject of [quiet, future]) {
       assert.deepEqual((await stats(subject)).volume, { allTime: 1, sevenDay: 1, twentyFourHour: 0 });

@@ -331,6 +331,11 @@ forEachEngine('mercat import', (engine) => {
         () => [file('c.csv', 'a'), '-'],
         /c\.csv has the name of a CSV file, and - has not: give --format/,
       ],
+      [
+        'a time without an offset',
+        () => ['-', '--complete-until', '2026-06-01'],
+        /--complete-until must be an ISO 8601 time/,
+      ],
       ['CSV without a map', () => [file('c.csv', 'a')], /CSV needs --map, --set or --column/],
       ['--set without a value', () => ['-', '--format', 'csv', '--set', 'kind'], /--set takes FIELD=…, not kind/],
       [
