@@ -30,6 +30,7 @@ const OTHER_WORDS = [
   'ignore_startup_parameters',
   'maxmemory-policy noeviction',
   'ALTER ROLE',
+  'RECONNECT',
   '/etc/cron.d',
   '--max-old-space-size',
   'NODE_OPTIONS',

@@ -45,11 +45,12 @@ describe('the service behind PgBouncer in transaction mode', { skip }, () => {
   before(async () => {
     server = await startOwnPostgres();
     directUrl = await createTestDatabase(server.url);
-    ({ url: pooledUrl, stop: stopPooler } = await startPooler(directUrl));
     await administer(
       `alter role postgres set statement_timeout = '60s'`,
       `alter role postgres set client_connection_check_interval = '1s'`,
     );
+    // A connection that the pooler has open keeps the settings of the role from before.
+    ({ url: pooledUrl, stop: stopPooler } = await startPooler(directUrl));
     // Both nodes apply the migrations at the same time.
     nodes = await Promise.all(
       [0, 1].map(() => startTestService({ settings: { DATABASE_URL: pooledUrl, DATA_DIR: temporaryDirectory() } })),
