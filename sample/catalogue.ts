@@ -18,8 +18,6 @@ export type SampleCollection = {
   /** In native units. The prices of sales rise over the year towards the floor. If any token is listed, the floor is the lowest active ask. */
   floor: string;
   tokens: number;
-  /** The sample has all tokens of the collection, each with its owner. The collection record then has `tokensComplete: true`. */
-  complete?: true;
   /** The number of tokens with an active listing. Zero: the collection never had a listing. */
   listed: number;
   sales: number;
@@ -52,7 +50,6 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     ageDays: 890,
     floor: '0.42',
     tokens: 420,
-    complete: true,
     listed: 268,
     sales: 130,
     markets: EVM_MARKETS,
@@ -71,7 +68,6 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     ageDays: 1_410,
     floor: '1.85',
     tokens: 72,
-    complete: true,
     listed: 20,
     sales: 48,
     markets: ['opensea', 'blur'],
@@ -107,7 +103,6 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     ageDays: 480,
     floor: '2.4',
     tokens: 90,
-    complete: true,
     listed: 34,
     sales: 70,
     markets: SOLANA_MARKETS,
@@ -126,7 +121,6 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     ageDays: 300,
     floor: '0.85',
     tokens: 64,
-    complete: true,
     listed: 22,
     sales: 44,
     markets: SOLANA_MARKETS,
@@ -161,7 +155,6 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     ageDays: 210,
     floor: '0.0035',
     tokens: 80,
-    complete: true,
     listed: 32,
     sales: 64,
     markets: ['opensea', 'magic-eden'],
@@ -229,7 +222,6 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     ageDays: 760,
     floor: '9.5',
     tokens: 48,
-    complete: true,
     listed: 20,
     sales: 44,
     markets: ['opensea'],
@@ -278,7 +270,6 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     ageDays: 560,
     floor: '65',
     tokens: 72,
-    complete: true,
     listed: 28,
     sales: 52,
     markets: ['magic-eden', 'opensea'],
@@ -296,7 +287,6 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     ageDays: 240,
     floor: '18',
     tokens: 60,
-    complete: true,
     listed: 22,
     sales: 36,
     markets: ['magic-eden'],
@@ -313,7 +303,6 @@ export const SAMPLE_COLLECTIONS: readonly SampleCollection[] = [
     ageDays: 270,
     floor: '0.0085',
     tokens: 64,
-    complete: true,
     listed: 22,
     sales: 40,
     markets: ['opensea', 'magic-eden'],

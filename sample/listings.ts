@@ -20,18 +20,23 @@ export type SampleListing = {
   seller: Address;
   listedAt: number;
   expiresAt: number | null;
+  /** When a listing was filled or cancelled. */
+  endedAt: number | null;
   status: ListingStatus;
   tx: string | null;
 };
 
-/** Generates the active listings. Some of the listed tokens also get an earlier listing, which expired or was cancelled. */
+/**
+ * Generates the active listings, and the cancelled ones that were the floor in the last weeks. Some of the listed tokens also get an earlier
+ * listing, which expired or was cancelled.
+ */
 export function generateListings(context: CollectionContext, assets: readonly SampleAsset[]): SampleListing[] {
   const { spec, serviceName, markets } = context;
   const rng = new Random('book', spec.slug);
   const listed = pickListed(assets, spec.listed, rng);
-  return listed.flatMap((asset, index) => {
+  const active = listed.flatMap((asset, index) => {
     const raw = pickAsk(context, asset, index, rng);
-    const draft = generateDraft(asset, raw, rng);
+    const draft = generateDraft(asset, { raw, isFloor: index === 0 }, rng);
     const own = rng.boolean(0.42);
     const rows = [toListing(context, draft, own ? serviceName : rng.pick(markets), rng)];
     // Some tokens of own orders are also listed at another marketplace, at a lower or higher price. The service then serves its own order.
@@ -43,6 +48,44 @@ export function generateListings(context: CollectionContext, assets: readonly Sa
     const earlier = rng.boolean(0.22) ? generateEarlier(context, draft, rng) : null;
     return earlier ? [...rows, earlier] : rows;
   });
+  return [...active, ...generatePastFloors(context, assets, new Set(listed))];
+}
+
+/** The past floors begin this many days before SAMPLE_ANCHOR, with a listing every second day. */
+const PAST_FLOOR_DAYS = 44;
+
+/** Generates cancelled listings below the other asks, whose prices rise to the floor. */
+function generatePastFloors(
+  context: CollectionContext,
+  assets: readonly SampleAsset[],
+  listed: ReadonlySet<SampleAsset>,
+): SampleListing[] {
+  const rng = new Random('past floors', context.spec.slug);
+  const listings: SampleListing[] = [];
+  if (listed.size === 0) return listings;
+  const free = rng.shuffle(assets.filter((asset) => canBeListed(asset) && !listed.has(asset)));
+  for (let day = PAST_FLOOR_DAYS; day > 2; day -= 2) {
+    const listedAt = SAMPLE_ANCHOR - day * DAY_MS + rng.integer(0, 20 * 3_600) * 1_000;
+    const bps = BigInt(9_900 - 45 * day + rng.integer(-350, 350));
+    const raw = roundPrice(context, (context.floor * bps) / 10_000n);
+    const endedAt = listedAt + rng.integer(48 * 3_600, 72 * 3_600) * 1_000;
+    const asset = free.find((one) => one.heldSince < listedAt);
+    if (!asset || endedAt >= SAMPLE_ANCHOR) continue;
+    free.splice(free.indexOf(asset), 1);
+    const draft: Draft = {
+      asset,
+      raw,
+      seller: asset.holder,
+      listedAt,
+      expiresAt: pickExpiry(rng),
+      endedAt,
+      status: 'cancelled',
+      tx: null,
+    };
+    const source = rng.boolean(0.4) ? context.serviceName : rng.pick(context.markets);
+    listings.push(toListing(context, draft, source, rng, 'kept'));
+  }
+  return listings;
 }
 
 /** Generates a filled listing for about 40% of the sales. */
@@ -57,13 +100,22 @@ export function generateFilledListings(
     if (!rng.boolean(0.4) || raw === 0n || sale.price !== raw.toString() || context.spec.listed === 0) continue;
     const heldMs = Math.min(sale.at - sale.heldSince, 20 * DAY_MS);
     const listedAt = sale.at - rng.integer(Math.ceil(heldMs / 20), heldMs - 60_000);
-    const draft: Draft = { asset, raw, seller, listedAt, expiresAt: pickExpiry(rng), status: 'filled', tx };
+    const draft: Draft = {
+      asset,
+      raw,
+      seller,
+      listedAt,
+      expiresAt: pickExpiry(rng),
+      endedAt: sale.at,
+      status: 'filled',
+      tx,
+    };
     filled.set(sale, toListing(context, draft, source, rng, 'kept'));
   }
   return filled;
 }
 
-type Draft = Pick<SampleListing, 'asset' | 'raw' | 'seller' | 'listedAt' | 'expiresAt' | 'status' | 'tx'>;
+type Draft = Pick<SampleListing, 'asset' | 'raw' | 'seller' | 'listedAt' | 'expiresAt' | 'endedAt' | 'status' | 'tx'>;
 
 /** Picks the tokens that are listed. The first is a common token: its ask is the floor, and rare tokens cost more. */
 function pickListed(assets: readonly SampleAsset[], count: number, rng: Random): SampleAsset[] {
@@ -74,14 +126,6 @@ function pickListed(assets: readonly SampleAsset[], count: number, rng: Random):
 /** Whether the token can have a listing. One token in 37 cannot. */
 function canBeListed(asset: SampleAsset): boolean {
   return asset.number % 37 !== 5;
-}
-
-/**
- * Whether the sample records the owner of the token. In a collection that is not complete, the sample records the owners only of tokens
- * that can have a listing.
- */
-export function hasKnownOwner({ spec }: CollectionContext, asset: SampleAsset): boolean {
-  return spec.complete === true || canBeListed(asset);
 }
 
 /**
@@ -102,10 +146,22 @@ function atLeastAbove(context: CollectionContext, raw: bigint): bigint {
   return rounded > context.floor ? rounded : context.floor + context.step;
 }
 
-function generateDraft(asset: SampleAsset, raw: bigint, rng: Random): Draft {
-  const heldMs = Math.min(SAMPLE_ANCHOR - asset.heldSince, 75 * DAY_MS);
-  const listedAt = SAMPLE_ANCHOR - rng.integer(Math.ceil(heldMs / 100), heldMs - 1_000);
-  return { asset, raw, seller: asset.holder, listedAt, expiresAt: pickExpiry(rng), status: 'active', tx: null };
+/** Most listings are old, so that the listed count of a month ago is not much lower. The floor is at most two days old. */
+function generateDraft(asset: SampleAsset, { raw, isFloor }: { raw: bigint; isFloor: boolean }, rng: Random): Draft {
+  const heldMs = Math.min(SAMPLE_ANCHOR - asset.heldSince, (isFloor ? 2 : 75) * DAY_MS);
+  const ageMs =
+    Math.ceil(heldMs / 100) + Math.floor((heldMs - 1_000 - Math.ceil(heldMs / 100)) * Math.sqrt(rng.float()));
+  const listedAt = SAMPLE_ANCHOR - ageMs;
+  return {
+    asset,
+    raw,
+    seller: asset.holder,
+    listedAt,
+    expiresAt: pickExpiry(rng),
+    endedAt: null,
+    status: 'active',
+    tx: null,
+  };
 }
 
 /** Picks no expiry, or a time about ten years after SAMPLE_ANCHOR, so that the floor stays the same for years. */
@@ -114,21 +170,23 @@ function pickExpiry(rng: Random): number | null {
 }
 
 /**
- * Generates an earlier listing by the same holder that was cancelled or expired. Some expired listings still have the status `active`, as
- * if the expiry task had not run since they expired. Returns null if the holder has not held the token for long enough.
+ * Generates an earlier listing by the same holder that was cancelled or expired. A few expired listings still have the status `active`, as
+ * if the expiry task had not run since they expired: the service records their end when the sample is loaded. Returns null if the holder has not held the token for long enough.
  */
 function generateEarlier(context: CollectionContext, draft: Draft, rng: Random): SampleListing | null {
   const { asset } = draft;
   const roomMs = draft.listedAt - asset.heldSince;
   if (roomMs < 12 * DAY_MS) return null;
   const listedAt = draft.listedAt - rng.integer(8 * DAY_MS, Math.min(roomMs, 120 * DAY_MS) - DAY_MS);
-  const status = rng.pick(['active', 'active', 'expired', 'cancelled', 'cancelled'] as const);
-  const expiresAt = status === 'cancelled' ? pickExpiry(rng) : listedAt + rng.integer(1, 7) * DAY_MS;
+  const status = rng.boolean(0.15) ? 'active' : rng.pick(['expired', 'expired', 'cancelled'] as const);
+  const openMs = rng.integer(1, 7) * DAY_MS;
+  const endedAt = status === 'cancelled' ? listedAt + openMs : null;
+  const expiresAt = status === 'cancelled' ? pickExpiry(rng) : listedAt + openMs;
   const raw = roundPrice(context, (draft.raw * BigInt(rng.integer(8_500, 12_500))) / 10_000n);
   const onChain = status === 'cancelled' && context.chain.family === 'evm' && rng.boolean(0.6);
   const tx = onChain ? toEvmHash('cancel', context.spec.slug, asset.id, String(listedAt)) : null;
   const source = rng.boolean(0.6) ? context.serviceName : rng.pick(context.markets);
-  return toListing(context, { ...draft, raw, listedAt, expiresAt, status, tx }, source, rng, 'kept');
+  return toListing(context, { ...draft, raw, listedAt, expiresAt, endedAt, status, tx }, source, rng, 'kept');
 }
 
 /** The fee that a buyer pays at each marketplace, in basis points. */

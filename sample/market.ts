@@ -6,7 +6,7 @@ import { parseAmount, toNativeNumber } from '../src/core/amount.ts';
 import { createChains } from '../src/core/chains.ts';
 import { toCollectionId } from '../src/core/collection.ts';
 import type { SampleListing } from './listings.ts';
-import { generateListings, generateFilledListings, hasKnownOwner } from './listings.ts';
+import { generateListings, generateFilledListings } from './listings.ts';
 import { SAMPLE_COLLECTIONS } from './catalogue.ts';
 import { Random, toEvmAddress, toSolanaAddress } from './random.ts';
 import { drawBanner, drawPicture } from './pictures.ts';
@@ -52,7 +52,7 @@ function createContexts(serviceName: string): CollectionContext[] {
   });
 }
 
-const TIME_FIELDS = ['createdAt', 'timestamp', 'expiresAt', 'at'] as const;
+const TIME_FIELDS = ['createdAt', 'timestamp', 'expiresAt', 'endedAt', 'at'] as const;
 
 /** Moves all times of a record. The id of an order ends in its creation time, so references to orders change too. */
 function shiftTimes(record: SampleRecord, shiftMs: number): SampleRecord {
@@ -132,7 +132,7 @@ function summarise(
   const times = spec.reports.includes('analytics') && spec.ageDays > 365 ? 1 + EARLIER_SALES : 1;
   const [week, day] = [within(7), within(1)];
   return {
-    owners: new Set(assets.filter((asset) => hasKnownOwner(context, asset)).map(({ holder }) => holder)).size,
+    owners: new Set(assets.map(({ holder }) => holder)).size,
     listedCount: new Set(listings.filter(isActive).map(({ asset }) => asset)).size,
     floorRaw: spec.listed > 0 ? floor.toString() : null,
     volume: { allTime: volume(counted, times), sevenDay: volume(week), twentyFourHour: volume(day) },
@@ -156,7 +156,8 @@ function toCollectionRecord({ spec, address, createdAt }: CollectionContext, fig
     royaltyBps: spec.royaltyBps,
     launched: spec.launched ?? null,
     createdAt: toTime(createdAt),
-    tokensComplete: spec.complete ?? null,
+    tokensComplete: true,
+    listingsComplete: true,
     snapshot: spec.reports.includes('snapshot') ? snapshot : null,
   });
 }
@@ -174,7 +175,7 @@ function toTokenRecord(
     name: asset.number % 53 === 7 ? null : asset.name,
     image: drawPicture(art, `${slug} ${asset.number}`, asset.name),
     rarityRank: asset.rank,
-    owner: hasKnownOwner(context, asset) ? owner : null,
+    owner,
     traits: asset.traits,
   });
 }
@@ -186,6 +187,7 @@ function toListingRecord(context: CollectionContext, listing: SampleListing): Sa
     priceRaw: listing.raw.toString(),
     seller: listing.seller,
     expiresAt: listing.expiresAt === null ? null : toTime(listing.expiresAt),
+    endedAt: listing.endedAt === null ? null : toTime(listing.endedAt),
     status: listing.status,
     tx: listing.tx,
   };

@@ -68,6 +68,11 @@ export class RecordNotes {
     return [...this.#recorded].sort();
   }
 
+  /** All collections that the records name. */
+  get mentioned(): string[] {
+    return [...new Set([...this.#recorded, ...this.#recordsOf.keys()])];
+  }
+
   add({ line, record }: NumberedRecord): void {
     const price = this.#judgePrice(record);
     if (price !== null) this.#warn(price.code, line, price.value);

@@ -6,6 +6,7 @@ import type { Clock } from '../core/clock.ts';
 import { describeError, OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { isSliceOver, mapInSlices, nextSlice } from '../core/slices.ts';
+import { deriveHistory } from '../market/derive-history.ts';
 import type { MoreDeployments } from '../orders/seaport/deployments.ts';
 import { untilAborted } from './abortable-source.ts';
 import { BatchSize } from './batch-size.ts';
@@ -127,6 +128,7 @@ export async function importRecords(
     }
     await ingesting;
     // All records are stored at this point, so an error here does not fail the import. `unknownCollections` is then null.
+    if (!options.dryRun) await derive(context, notes.mentioned);
     const unknownCollections = await notes
       .findUnknownCollections(context.main, counter.createdCollections)
       .catch(() => null);
@@ -138,6 +140,16 @@ export async function importRecords(
       (reason: unknown) => reason,
     );
     throw new ImportFailure(await end(counter.summary(toNoted(notes)), describeError(cause)), cause);
+  }
+}
+
+/** All records are stored at this point, so an error here does not fail the import: its next repetition derives the history. */
+async function derive(context: ImportContext, collectionIds: readonly string[]): Promise<void> {
+  try {
+    const derived = await deriveHistory(context, collectionIds);
+    if (derived.length > 0) context.onChanged({ collectionIds: new Set(derived), kinds: new Set(['listing']) });
+  } catch (error) {
+    context.log.warn('the history of the floor could not be derived from the imported listings', { error });
   }
 }
 

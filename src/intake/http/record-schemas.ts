@@ -53,6 +53,9 @@ const asset = {
 const source = { description: 'Slug of the marketplace.', pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' };
 const status = { enum: LISTING_STATUSES, description: 'State; `active` when absent.' };
 const expiresAt = time('When the listing expires. Absent for a listing without expiry.');
+const endedAt = time(
+  'When a listing that has ended was filled or cancelled. The floors of the past are derived from it.',
+);
 const tx = { description: 'Transaction hash (EVM) or signature (Solana).' };
 const observedAt = time('When the figures were observed. If it is absent, the time of the import is used.');
 
@@ -103,6 +106,10 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
       salesComplete: {
         description: 'True if all sales of the collection are imported, from the first one up to the newest one.',
       },
+      listingsComplete: {
+        description:
+          'True if all listings of the collection are imported, also those that have ended. The floors of the past are then derived from them.',
+      },
       'snapshot.floorRaw': amount('Floor'),
       'snapshot.volumeAllTime': number('All-time volume in native units.'),
       'snapshot.supply': integer('Number of tokens.'),
@@ -129,6 +136,7 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
       seller: { description: 'Address of the seller.' },
       createdAt: time('When the order was created. It is part of the order id.'),
       expiresAt,
+      endedAt,
       status,
       tx,
       'seaport.parameters': {
@@ -160,6 +168,7 @@ const KIND_DOCUMENTS: { readonly [K in Exclude<RecordKind, 'product'>]: KindDocu
       partial: { description: 'Whether the order can be filled in parts.' },
       timestamp: time('When the listing was created.'),
       expiresAt,
+      endedAt,
       status,
       tx,
     },

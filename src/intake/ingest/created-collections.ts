@@ -63,6 +63,7 @@ const NOTHING_KNOWN = {
   launched: null,
   tokensComplete: null,
   salesComplete: null,
+  listingsComplete: null,
   createdAt: null,
   snapshot: { floorRaw: null, volumeAllTime: null, supply: null, owners: null },
 } as const;

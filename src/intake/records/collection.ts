@@ -50,6 +50,7 @@ export function parseCollectionRecord(context: RecordContext, fields: Fields): C
     launched: readBoolean(fields, 'launched'),
     tokensComplete: readBoolean(fields, 'tokensComplete'),
     salesComplete: readBoolean(fields, 'salesComplete'),
+    listingsComplete: readBoolean(fields, 'listingsComplete'),
     createdAt: readTimestamp(fields, 'createdAt'),
     snapshot: {
       floorRaw: readAmount(snapshot, 'floorRaw'),

@@ -72,9 +72,9 @@ export function parseOrderRecord(context: RecordContext, fields: Fields): OrderR
     tokenId,
     priceRaw: requireField(readAmount, fields, 'priceRaw'),
     seller: readSeller(chain, fields),
-    status: readStatus(fields),
     createdAt,
     expiresAt: readTimestamp(fields, 'expiresAt'),
+    ...readEnd(fields),
     tx: readTransactionId(chain, fields, 'tx'),
     seaport: null,
     signed: null,
@@ -111,9 +111,9 @@ export function parseListingRecord(context: RecordContext, fields: Fields): With
     buyerTotalRaw: readAmount(fields, 'buyerTotalRaw'),
     seller,
     orderHash: readHashText(fields, 'orderHash'),
-    status: readStatus(fields),
     listedAt,
     expiresAt: readTimestamp(fields, 'expiresAt'),
+    ...readEnd(fields),
     tx: readTransactionId(chain, fields, 'tx'),
     operator: readAddress(chain, fields, 'operator'),
     protocolAddress: readAddress(chain, fields, 'protocolAddress'),
@@ -195,8 +195,12 @@ function readSeller(chain: Chain, fields: Fields): Address {
   return requireField((from, name) => readAddress(chain, from, name), fields, 'seller');
 }
 
-function readStatus(fields: Fields): ListingStatus {
-  return readEnum(fields, 'status', LISTING_STATUSES) ?? 'active';
+function readEnd(fields: Fields): { status: ListingStatus; endedAt: number | null } {
+  const status = readEnum(fields, 'status', LISTING_STATUSES) ?? 'active';
+  const endedAt = readTimestamp(fields, 'endedAt');
+  if (status === 'active' && endedAt !== null)
+    rejectField(fields, 'endedAt', 'must not be given for an active listing');
+  return { status, endedAt };
 }
 
 /** Returns the id of this service's own listing on Solana. If `id` does not begin with the service's name, the name is put before it. */

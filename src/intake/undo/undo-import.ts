@@ -8,6 +8,7 @@ import type { Clock } from '../../core/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Database } from '../../database/port.ts';
 import { repeatAborted } from '../../database/port.ts';
+import { deriveHistory } from '../../market/derive-history.ts';
 import type { ImportSchema } from '../queries/import-changes.ts';
 import { closeImportLog, findLastChange, listChangedRows } from '../queries/import-changes.ts';
 import type { StoredImport, UndoState } from '../queries/imports.ts';
@@ -26,6 +27,7 @@ export type UndoContext = {
   chains: Chains;
   clock: Clock;
   onChanged: OnChanged;
+  serviceName: string;
   copyCatalog: () => Promise<void>;
 };
 
@@ -146,6 +148,7 @@ async function undoOne(
   );
   if (!undone || undone.removed + undone.restored === 0) return undone;
   if (undone.kind === 'collection' || undone.kind === 'order') await copyCatalog();
+  await deriveHistory(context, [...new Set(undone.collectionIds)]);
   onChanged({ collectionIds: new Set(undone.collectionIds), kinds: new Set([undone.kind]) });
   return undone;
 }

@@ -25,7 +25,8 @@ import { listedImageSql } from './listed-image.ts';
 
 const FILLED_COLUMNS: ReadonlySet<string> = new Set(['image', 'banner', 'description', 'royalty_bps']);
 const COLUMNS = `id, chain, contract_address, slug, name, image, banner, description, token_standard, royalty_bps,
-  launched, created_at, snapshot_floor_raw, snapshot_volume, snapshot_supply, snapshot_owners, tokens_complete, sales_complete`;
+  launched, created_at, snapshot_floor_raw, snapshot_volume, snapshot_supply, snapshot_owners, tokens_complete, sales_complete,
+  listings_complete`;
 
 /**
  * The columns as they are served. Metadata from the contract fills columns that are null in the record, and replaces a name that is only
@@ -142,6 +143,7 @@ export type CollectionChange = {
   launched: boolean | null;
   tokensComplete: boolean | null;
   salesComplete: boolean | null;
+  listingsComplete: boolean | null;
   createdAt: number | null;
   snapshot: CollectionSnapshot;
 };
@@ -237,11 +239,17 @@ function claimNames(names: NameIndex, change: CollectionChange): string | null {
   return null;
 }
 
+/** Those of the collections whose imported listings include all that have ended. */
+export async function listWithCompleteListings(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.query(`select id from main.collection where id = any($1) and listings_complete`, [ids]);
+  return rows.map((row) => decodeId(row).id);
+}
+
 const MERGED = COLUMNS.split(/,\s*/).filter((name) => name !== 'id');
 const COLUMN_TYPES = `id text, chain text, contract_address text, slug text, name text, image text, banner text,
   description text, token_standard text, royalty_bps integer, launched boolean, created_at timestamptz,
   snapshot_floor_raw numeric, snapshot_volume double precision, snapshot_supply bigint, snapshot_owners bigint, tokens_complete boolean,
-  sales_complete boolean`;
+  sales_complete boolean, listings_complete boolean`;
 
 /** Returns the ids of the rows that changed. */
 async function updateCollections(tx: Queryable, changes: readonly CollectionChange[]): Promise<string[]> {
@@ -289,6 +297,7 @@ function toColumns(change: CollectionChange): Record<string, unknown> {
     launched: change.launched,
     tokens_complete: change.tokensComplete,
     sales_complete: change.salesComplete,
+    listings_complete: change.listingsComplete,
     created_at: change.createdAt === null ? null : toTimestamp(change.createdAt),
     snapshot_floor_raw: change.snapshot.floorRaw?.toString(),
     snapshot_volume: change.snapshot.volumeAllTime,

@@ -35,6 +35,8 @@ export type NewListing = {
   listedAt: number;
   expiresAt: number | null;
   tx: string | null;
+  /** When a listing that has ended was filled or cancelled, as its record states. Absent or null if this is not known. */
+  endedAt?: number | null;
   // The terms of the signed order (ORDER_TERMS) by which a followed chain decides about the listing. Null when a term is not known.
   operator: string | null;
   protocolAddress: string | null;
@@ -61,7 +63,7 @@ function reportedTerm(term: string): string {
 const REPORTED_TERMS = TERMS.map(reportedTerm).join(', ');
 const REPORTED_JUDGED_TERMS = JUDGED_TERMS.map(reportedTerm).join(', ');
 
-const COLUMNS = ['key', ...IDENTITY, ...TERMS, 'status', 'tx'].join(', ');
+const COLUMNS = ['key', ...IDENTITY, ...TERMS, 'status', 'tx', 'closed_at'].join(', ');
 
 /** The columns of a written listing that RECORD_CHANGES reads. */
 const CHANGED_COLUMNS = [
@@ -138,6 +140,7 @@ export async function upsertListings(
       select ${COLUMNS}, case when status = 'active' and collection_id in (select collection_id from judged) then 'pending' end
       from incoming
       on conflict on constraint listing_pkey do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx), retired_at = null,
+        closed_at = coalesce(excluded.closed_at, stored.closed_at),
         undeliverable = case when excluded.undeliverable = 'pending' and stored.status = 'active'
           and (${columnsOf('stored', JUDGED_TERMS)}) is not distinct from (${REPORTED_JUDGED_TERMS})
           then stored.undeliverable else excluded.undeliverable end,
@@ -157,7 +160,7 @@ function foldListing(earlier: NewListing, later: NewListing): NewListing {
   if (later.collectionId !== earlier.collectionId || later.asset !== earlier.asset) return earlier;
   const tx = later.tx ?? earlier.tx;
   if (later.listedAt >= earlier.listedAt) return { ...withOrderTermsOf(earlier, later), tx };
-  return later.status === 'active' ? earlier : { ...earlier, status: later.status, tx };
+  return later.status === 'active' ? earlier : { ...earlier, status: later.status, tx, endedAt: later.endedAt ?? null };
 }
 
 /** The later report. If both reports are of one order, order terms that the later report lacks come from the earlier report. */
@@ -188,6 +191,7 @@ const LISTING_COLUMNS: RowColumns<NewListing> = {
   expires_at: { timestamptz: (listing) => listing.expiresAt },
   status: { text: (listing) => listing.status },
   tx: { text: (listing) => listing.tx },
+  closed_at: { timestamptz: (listing) => listing.endedAt ?? null },
   operator: { text: (listing) => listing.operator },
   protocol_address: { text: (listing) => listing.protocolAddress },
   counter: { numeric: (listing) => listing.counter },

@@ -20,6 +20,8 @@ export type ImportedOrder = {
   status: ListingStatus;
   createdAt: number;
   expiresAt: number | null;
+  /** When an order ended that has ended. Null if this is not known. */
+  endedAt: number | null;
   tx: string | null;
   /** Null when the record has no order components and no signature. */
   seaport: SeaportJson | null;
@@ -56,6 +58,7 @@ const COLUMNS: RowColumns<ImportedOrder> = {
   expires_at: { timestamptz: (order) => order.expiresAt },
   tx: { text: (order) => order.tx },
   seaport: { jsonb: (order) => order.seaport },
+  ended_at: { timestamptz: (order) => order.endedAt },
   order_hash: { text: ({ signed }) => signed?.orderHash ?? null },
   protocol_address: { text: ({ signed }) => signed?.protocolAddress ?? null },
   order_type: { integer: ({ signed }) => signed?.orderType ?? null },
@@ -74,10 +77,10 @@ export function upsertOrders(tx: Queryable, orders: readonly ImportedOrder[]): P
     fold: foldOrder,
     columns: COLUMNS,
     sql: `upserted as (insert into main.book_order as stored (id, collection_id, chain, contract_address, token_id, price_raw, seller,
-        status, created_at, expires_at, tx, seaport, ${SIGNED_COLUMNS.join(', ')})
+        status, created_at, expires_at, tx, seaport, ended_at, ${SIGNED_COLUMNS.join(', ')})
       select * from incoming
       on conflict (id) do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx),
-        seaport = coalesce(excluded.seaport, stored.seaport),
+        seaport = coalesce(excluded.seaport, stored.seaport), ended_at = coalesce(excluded.ended_at, stored.ended_at),
         ${TERMS.map((column) => `${column} = ${termOf(column)}`).join(', ')}
       where stored.status = 'active'
         and (stored.status, stored.tx, stored.seaport, ${TERMS.map((column) => `stored.${column}`).join(', ')})
@@ -91,5 +94,10 @@ export function upsertOrders(tx: Queryable, orders: readonly ImportedOrder[]): P
 function foldOrder(earlier: ImportedOrder, later: ImportedOrder): ImportedOrder {
   if (earlier.status !== 'active') return earlier;
   const terms = earlier.signed && !later.signed ? { ...earlier, status: later.status } : later;
-  return { ...terms, tx: later.tx ?? earlier.tx, seaport: later.seaport ?? earlier.seaport };
+  return {
+    ...terms,
+    endedAt: later.endedAt ?? earlier.endedAt,
+    tx: later.tx ?? earlier.tx,
+    seaport: later.seaport ?? earlier.seaport,
+  };
 }
