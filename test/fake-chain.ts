@@ -17,7 +17,9 @@ const { values } = parseArgs({
 });
 const { blocks, reorganisations, endpoints, engine, seed } = values;
 const pattern = engine === undefined ? 'a simulated chain' : `a simulated chain \\[${engine}\\]`;
-const child = spawn(process.execPath, ['--test', `--test-name-pattern=${pattern}`, 'test/chains/fake-chain.test.ts'], {
+// The set-up keeps the databases in memory. On a disk, most of the time would be spent waiting for it.
+const options = ['--test-global-setup=test/support/global-setup.ts', `--test-name-pattern=${pattern}`];
+const child = spawn(process.execPath, ['--test', ...options, 'test/chains/fake-chain.test.ts'], {
   stdio: 'inherit',
   env: {
     ...process.env,

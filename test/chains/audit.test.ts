@@ -162,7 +162,10 @@ forEachEngine('audit', (engine) => {
     for (const [which, changes, field] of broken) {
       const chosen = ids.map((id) => `'${id}'`).join(', ') || 'null';
       const isFree = `coalesce(id not in (${chosen}), true)`;
-      const { id } = await first(`select id from main.book_order where ${which} and ${isFree} order by id limit 1`);
+      // The order that expires last, so that none expires while the test runs.
+      const { id } = await first(
+        `select id from main.book_order where ${which} and ${isFree} order by expires_at desc, id limit 1`,
+      );
       breakages.push({ table: 'main.book_order', where: `id = '${id}'`, changes });
       ids.push(id as string);
       found.push(`order ${id}, ${field}`);
