@@ -92,7 +92,7 @@ describe('the metrics of a service', () => {
     assert.ok((metric('http_server_request_duration_seconds_sum') ?? 0) > 0);
   });
 
-  test('the metrics count reads of products that are served before the router', async () => {
+  test('the metrics count reads of products whose responses are cached', async () => {
     await service.operate('shops.create', { name: 'read' });
     const { body } = await service.operate('keys.create', { shop: 'read', scopes: ['products:read'] });
     const readCount = async (status: number) =>
