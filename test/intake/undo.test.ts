@@ -13,6 +13,7 @@ import { readImports } from '../../src/intake/undo/list-imports.ts';
 import type { UndoPart } from '../../src/intake/undo/undo-import.ts';
 import { undoPart } from '../../src/intake/undo/undo-import.ts';
 import { copyCatalog } from '../../src/market/catalog.ts';
+import { readCollectionDetail } from '../../src/market/collection.ts';
 import { recountFigures } from '../../src/market/recount.ts';
 import { createShop } from '../../src/shop/shops.ts';
 import { hashOrder } from '../../src/orders/seaport/order.ts';
@@ -103,6 +104,16 @@ forEachEngine('the undo of an import', (engine) => {
     assert.equal((await db.query('select from main.collection')).length, 2);
     assert.equal((await undo(id)).state, 'undone');
     assert.deepEqual(await dumpUndoable(db), before);
+  });
+
+  test('after the undo of the only order of a collection, the number of its listings is as unknown as before the import', async () => {
+    const listedCount = async () => (await readCollectionDetail(context.market, ID)).listedCount?.value ?? null;
+    await load([collection()]);
+    assert.equal(await listedCount(), null);
+    const id = await load([order({ status: 'filled' })]);
+    assert.equal(await listedCount(), 0);
+    await undo(id);
+    assert.equal(await listedCount(), null);
   });
 
   for (const replace of [false, true]) {
