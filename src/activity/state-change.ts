@@ -52,14 +52,26 @@ export function toRowChange(before: MarketRow | null, after: MarketRow | null, n
 }
 
 function toRowStateChange(before: MarketRow | null, after: MarketRow | null, now: number): StateChange | null {
-  if (!after) return before && isOffered(before, now) ? { kind: 'cancel', reason: null } : null;
-  if (!before) return isOffered(after, now) && after.hidden === null ? { kind: 'list', reason: null } : null;
-  const change = toStateChange(before, after);
-  const isPriceNew = before.priceRaw !== after.priceRaw || before.totalRaw !== after.totalRaw;
+  if (!after) return before && toRemoval(before, now);
   const isListed = isOffered(after, now) && after.hidden === null;
-  return change ?? (isListed && isPriceNew ? { kind: 'reprice', reason: null } : null);
+  if (!before) return isListed ? { kind: 'list', reason: null } : null;
+  const change = toStateChange(before, after);
+  if (change || after.status !== 'active') return change;
+  // Zero is no price, so an order at zero cannot be bought.
+  if (before.priceRaw === 0n) return isListed ? { kind: 'list', reason: null } : null;
+  if (after.priceRaw === 0n) return toRemoval(before, now);
+  const isPriceNew = before.priceRaw !== after.priceRaw || before.totalRaw !== after.totalRaw;
+  return isListed && isPriceNew ? { kind: 'reprice', reason: null } : null;
 }
 
-function isOffered({ status, startsAt, expiresAt }: MarketRow, now: number): boolean {
-  return status === 'active' && (startsAt === null || startsAt <= now) && (expiresAt === null || expiresAt > now);
+/** The change of a row that is deleted or gets no price. After the expiry of the row, the sweep may not have recorded the expiry yet. */
+function toRemoval(before: MarketRow, now: number): StateChange | null {
+  if (isOffered(before, now)) return { kind: 'cancel', reason: null };
+  const isExpired = before.expiresAt !== null && before.expiresAt <= now;
+  return isExpired && before.status === 'active' && before.priceRaw > 0n ? { kind: 'expire', reason: null } : null;
+}
+
+function isOffered({ status, priceRaw, startsAt, expiresAt }: MarketRow, now: number): boolean {
+  const isWithin = (startsAt === null || startsAt <= now) && (expiresAt === null || expiresAt > now);
+  return status === 'active' && priceRaw > 0n && isWithin;
 }

@@ -115,6 +115,34 @@ forEachEngine('changes of the market', (engine) => {
     assert.match((await readNew()).join(), /^cancel 120 /);
   });
 
+  for (const [name, record] of Object.entries({ order, listing })) {
+    test(`a record of the kind ${name} is recorded as listed while it has a price above zero`, async () => {
+      const kinds = async () =>
+        (await readNew()).map((change) => change.split(' ')[0]).filter((kind) => kind !== 'floor');
+      await load(record({ priceRaw: '0' }));
+      assert.deepEqual(await kinds(), []);
+      await load(record({ priceRaw: '120' }));
+      assert.deepEqual(await kinds(), ['list']);
+      await load(record({ priceRaw: '0' }));
+      assert.deepEqual(await kinds(), ['cancel']);
+    });
+  }
+
+  test('the undo of an import ends its listings and orders in the log, also if they have expired since the last sweep', async () => {
+    const { summary } = await load(
+      listing({ id: 'A', expiresAt: at(MINUTE) }),
+      order({ tokenId: '2', expiresAt: at(MINUTE) }),
+    );
+    await readNew();
+    now = NOW + 2 * MINUTE;
+    await undoPart(context, String(summary.imports[0]), { budgetMs: 60_000 });
+    const changes = (await readNew()).filter((change) => !change.startsWith('floor'));
+    assert.deepEqual(
+      changes.map((change) => change.split(' ')[0]),
+      ['expire', 'expire'],
+    );
+  });
+
   test('a recent sale is recorded as a change, and an old sale is not', async () => {
     await load(sale({ timestamp: at(-2 * 60 * MINUTE) }), sale({ tokenId: '2', price: '70', timestamp: at(-MINUTE) }));
     assert.deepEqual(await readNew(), ['sale 70']);

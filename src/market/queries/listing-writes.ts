@@ -99,10 +99,12 @@ const RECORD_CHANGES = `recorded_changes as (
        cross join lateral (select case
          when upserted.status <> 'active' then case when before.status <> upserted.status then
            case upserted.status when 'filled' then 'fill' when 'cancelled' then 'cancel' else 'expire' end end
-         when upserted.undeliverable = 'pending' or upserted.price_raw = 0 or upserted.expires_at <= $1 then null
+         when upserted.price_raw = 0 then
+           case when before.status = 'active' and before.price_raw > 0 and before.undeliverable is null then 'cancel' end
+         when upserted.undeliverable = 'pending' or upserted.expires_at <= $1 then null
          when upserted.undeliverable is not null then
            case when before.undeliverable is distinct from upserted.undeliverable then 'invalidate' end
-         when before.key is null or before.status <> 'active' or before.undeliverable = 'pending'
+         when before.key is null or before.status <> 'active' or before.undeliverable = 'pending' or before.price_raw = 0
            or before.seller <> upserted.seller or before.order_hash is distinct from upserted.order_hash then 'list'
          when before.undeliverable is not null then 'revalidate'
          when (before.price_raw, before.buyer_total_raw) is distinct from (upserted.price_raw, upserted.buyer_total_raw) then 'reprice'
