@@ -37,11 +37,12 @@ forEachEngine('coverage of imports', (engine) => {
     ]);
   };
 
-  test('after an import of sales or listings, the stored sales or listings count as complete for all times up to the import', async () => {
-    await ingest(db, sale(), token());
-    assert.deepEqual(await stored(), [['sales', 'import', null, 0]]);
+  test('after an import, stored sales count as complete for all times up to the newest one, and listings up to the import', async () => {
+    const sold = (ago: number) => sale({ tx: `0x${ago}`, timestamp: new Date(NOW - ago).toISOString() });
+    await ingest(db, sold(7_000), sold(5_000), token());
+    assert.deepEqual(await stored(), [['sales', 'import', null, -5_000]]);
     await ingest(db, listing());
-    assert.deepEqual(new Set((await stored()).map(String)), new Set(['listings,import,,0', 'sales,import,,0']));
+    assert.deepEqual(new Set((await stored()).map(String)), new Set(['listings,import,,0', 'sales,import,,-5000']));
   });
 
   test('no coverage is stored by a dry run, or for records that a worker reads from a vendor', async () => {

@@ -181,13 +181,13 @@ forEachMarket('collection', {}, (market) => {
       assert.deepEqual([last.volume.allTime, last.sales.allTime], [9, 9]);
       market.advance(MINUTE_MS);
       const old = await statsOf(subject);
-      // The listed count is not computed from the own order, because a record has counted more listings.
+      // The listed count is not computed from the own order, and the number of sales not from the sale, because a record has counted more.
       assert.deepEqual([old.owners, old.supply, old.listedCount], [null, null, null]);
       assert.deepEqual(
         [old.volume, old.sales],
         [
           { allTime: 500, sevenDay: null, twentyFourHour: null },
-          { allTime: 1, sevenDay: null, twentyFourHour: null },
+          { allTime: null, sevenDay: null, twentyFourHour: null },
         ],
       );
     });
@@ -253,12 +253,12 @@ forEachMarket('collection', {}, (market) => {
       await market.load([
         subject.collection({ tokensComplete: true }),
         subject.order('1', 5),
-        subject.sale('1', 10n ** 18n),
+        subject.sale('1', 20n * 10n ** 18n),
         subject.token('1', { owner: OWNERS[0] }),
         subject.token('2', { owner: OWNERS[1] }),
       ]);
       const { floor, volume, supply, owners } = await statsOf(subject);
-      assert.deepEqual([floor.raw, volume.allTime, supply, owners], ['5', 1, 2, 2]);
+      assert.deepEqual([floor.raw, volume.allTime, supply, owners], ['5', 20, 2, 2]);
     });
   });
 

@@ -116,9 +116,9 @@ forEachMarket('collections', { settings }, (market) => {
         subject.collection({ tokensComplete: true }),
         subject.token('1', { owner: `0x${'1'.repeat(40)}` }),
         subject.order('1', 50),
-        subject.sale('1', 10n ** 18n),
+        subject.sale('1', 3n * 10n ** 18n),
       ]);
-      assert.deepEqual(await assertEqualToDetail(), ['50', 1, 1, 1]);
+      assert.deepEqual(await assertEqualToDetail(), ['50', 3, 1, 1]);
       await market.load([
         subject.stats({ owners: 9, supply: 8 }),
         subject.analytics({ floorRaw: '6', volume: { allTime: 5 } }),

@@ -29,7 +29,8 @@ export type TestService = {
   /** Returns all rows of a list, from all pages. */
   walk(path: string): Promise<any[]>;
   /** Imports records through the local socket, as the command line does. Fails unless all records are accepted. */
-  load(records: Iterable<Record<string, unknown>>): Promise<ImportSummary>;
+  /** `completeUntil`: until when the sales are known, in milliseconds; otherwise until the newest one. */
+  load(records: Iterable<Record<string, unknown>>, options?: { completeUntil?: number }): Promise<ImportSummary>;
   /** Calls an operation through the local socket, as the operator's commands do. */
   operate(operation: string, input: Record<string, unknown>): Promise<{ status: number; body: any }>;
   socketPath: string;
@@ -104,11 +105,11 @@ export async function startTestService(options: {
       }
       throw new Error(`${path} has more than ${PAGES_MAX} pages`);
     },
-    load: async (records) => {
+    load: async (records, options = {}) => {
       const connection = new SocketIntake(service.socketPath);
       const refused: string[] = [];
       const lines = [...records].map((record) => `${JSON.stringify(record)}\n`).join('');
-      const summary = await connection.import(toChunks(lines), { format: 'ndjson' }, (event) => {
+      const summary = await connection.import(toChunks(lines), { format: 'ndjson', ...options }, (event) => {
         if (event.event === 'refused') refused.push(`${event.line}: ${event.reason}`);
       });
       assert.deepEqual(refused, []);
