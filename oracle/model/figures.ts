@@ -54,12 +54,23 @@ export function openListings({ market, now }: Reader, collectionId: string): Lis
  * cheapest. Sorted by raw as an integer, then by orderId."
  */
 export function listings(reader: Reader, collectionId: string): Listing[] {
-  const chosen = new Map<string, Listing>();
-  for (const one of openListings(reader, collectionId).toSorted(byPrice)) {
-    const present = chosen.get(one.asset);
-    if (!present || (one.source === null && present.source !== null)) chosen.set(one.asset, one);
-  }
-  return [...chosen.values()].toSorted(byPrice);
+  return oneForEachAsset(fills(openListings(reader, collectionId)));
+}
+
+/** The listings of a wallet: of each asset its cheapest one, and no external row of an asset for which the wallet has an own order. */
+export function walletListings(reader: Reader, collectionId: string, seller: string): Listing[] {
+  return oneForEachAsset(fills(openListings(reader, collectionId).filter((row) => row.seller === seller)));
+}
+
+/** The rows without the external rows of assets that have an own order. */
+function fills(rows: readonly Listing[]): Listing[] {
+  const own = new Set(rows.filter(({ source }) => source === null).map(({ asset }) => asset));
+  return rows.filter(({ source, asset }) => source === null || !own.has(asset));
+}
+
+function oneForEachAsset(rows: readonly Listing[]): Listing[] {
+  const sorted = rows.toSorted(byPrice);
+  return sorted.filter(({ asset }, index) => sorted.findIndex((row) => row.asset === asset) === index);
 }
 
 export function byPrice(a: Listing, b: Listing): number {
@@ -159,7 +170,8 @@ export function listingFigures(reader: Reader, collection: Collection): ListingF
       ? { value: stats.listedCount, at: stats.at }
       : null;
   const counted = countListed(reader, collection, rows.length);
-  const buyerTotals = rows.map((row) => buyerTotal(row, collection));
+  // Specification, "buyerFloor": the "cheapest fill". Of several rows of an asset, another one than the cheapest ask may cost a buyer less.
+  const buyerTotals = fills(openListings(reader, collection.id)).map((row) => buyerTotal(row, collection));
   const cheapest = rows[0];
   if (cheapest) {
     // Provenance, "Listed count": "A reported count below the number of listings that /v1 serves is not used."

@@ -376,10 +376,7 @@ function toListing(record: ListingRecord): Listing {
   const seller = toAddress(record.chain, record.seller);
   const listedAt = Date.parse(record.timestamp);
   const unnamed = [collectionId, toAsset(record), seller, record.priceRaw, listedAt].join(' ');
-  // Specification: "the service's own Solana rows carry the prefix <service>_".
-  const prefix =
-    record.source === SERVICE_NAME && record.id?.startsWith(`${SERVICE_NAME}_`) === false ? `${SERVICE_NAME}_` : '';
-  const orderId = record.id === undefined ? `${record.source}_ ${unnamed}` : prefix + record.id;
+  const orderId = record.id === undefined ? `${record.source}_ ${unnamed}` : toListingId(record, record.id);
   return {
     key: `${record.source} ${orderId}`,
     orderId,
@@ -397,6 +394,12 @@ function toListing(record: ListingRecord): Listing {
   };
 }
 
+/** Specification, "orderId formats by source": "the service's own Solana rows carry the prefix `<service>_`". */
+function toListingId({ source, chain }: { source: string; chain: string }, id: string): string {
+  const isOwn = source === SERVICE_NAME && CHAINS[chain]?.family === 'solana';
+  return isOwn && !id.startsWith(`${SERVICE_NAME}_`) ? `${SERVICE_NAME}_${id}` : id;
+}
+
 /** Records, "sale": identified by chain, `tx`, token and `logIndex`, or by all fields when there is no `tx`. */
 function toSale(record: SaleRecord): Sale {
   const collectionId = toCollectionId(record);
@@ -410,7 +413,7 @@ function toSale(record: SaleRecord): Sale {
     seller: account(record.seller),
     buyer: account(record.buyer),
     soldAt: Date.parse(record.timestamp),
-    listingId: record.listingId ?? null,
+    listingId: record.listingId === undefined ? null : toListingId(record, record.listingId),
     tx: record.tx ?? null,
   };
   const place = [collectionId, ...assets, record.tx, record.logIndex ?? null].join(' ');

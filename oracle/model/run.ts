@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Comparison, isSame, show } from './compare.ts';
+import { Difference, StreamCopy } from './copy.ts';
 import type { Outcome } from './market.ts';
 import { Market } from './market.ts';
 import type { MarketRecord } from './records.ts';
@@ -45,9 +46,6 @@ export type RunOptions = {
 export type RunResult = { steps: number; responses: number; failure: string | null };
 
 type Done = { step: Step; commands: string[] };
-
-/** The model and the service differ. */
-class Difference extends Error {}
 
 export async function runModel(options: RunOptions): Promise<RunResult> {
   const counts = { steps: 0, responses: 0 };
@@ -155,6 +153,7 @@ class Run {
   readonly #market = new Market();
   /** The imports so far: their ids at the service, and their files. */
   readonly #imports: { id: string; records: readonly MarketRecord[]; options: ImportOptions }[] = [];
+  readonly #copy: StreamCopy;
   readonly #shop = new Shop();
   /** The products that were created, also those that were deleted since. */
   readonly #productIds: string[] = [];
@@ -166,6 +165,7 @@ class Run {
 
   constructor(doors: ServiceDoors, patienceMs: number) {
     this.#doors = doors;
+    this.#copy = new StreamCopy(doors);
     this.#patienceMs = patienceMs;
   }
 
@@ -207,6 +207,7 @@ class Run {
         this.#touched.add(id);
         await this.#doors.purge(id);
         this.#market.purge(id);
+        this.#copy.forget(id);
         return;
       }
       case 'shop':
@@ -283,6 +284,7 @@ class Run {
   async #differences(comparison: Comparison, isComplete: boolean): Promise<string[]> {
     try {
       const differences = await (isComplete ? comparison.all() : comparison.some(this.#touched));
+      await comparison.explore(isComplete ? COLLECTION_IDS : this.#touched, this.#copy);
       return isComplete || this.#isShopTouched ? await comparison.store(this.#shop) : differences;
     } catch (error) {
       if (error instanceof Unavailable) return [error.message];

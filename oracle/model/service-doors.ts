@@ -1,6 +1,7 @@
 // One service as a run sees it: the interfaces through which records and requests go in, and responses come out. Everything goes over HTTP or the local
 // socket. Every request that changes something is noted, so that a failure can be printed as commands that repeat it.
 
+import type { RequestOptions } from 'node:http';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { TestService } from '../../test/support/service/service.ts';
@@ -89,8 +90,13 @@ export class ServiceDoors {
       createCollections: String(options.createCollections),
     });
     const path = `/intake/v1/records?${query}`;
-    const received =
-      through === 'http' ? await this.#post(path, body) : await sendToSocket(this.#service.socketPath, path, body);
+    const isHttp = through === 'http';
+    const to = isHttp ? this.#url(path) : { socketPath: this.#service.socketPath, path };
+    const headers = {
+      'content-type': 'application/x-ndjson',
+      ...(isHttp && { authorization: `Bearer ${this.#keys.intake}` }),
+    };
+    const { text: received } = await send(to, { method: 'POST', headers }, body);
     const events = received
       .split('\n')
       .filter((line) => line !== '')
@@ -134,24 +140,22 @@ export class ServiceDoors {
 
   async get(path: string): Promise<Response> {
     this.responses += 1;
-    const response = await fetch(this.#service.url + path);
-    if (response.status >= SERVER_ERROR) throw new Unavailable(`${path}: ${await response.text()}`);
-    return { status: response.status, body: await response.json() };
+    const { status, text: received } = await send(this.#url(path), { method: 'GET' }, '');
+    if (status >= SERVER_ERROR) throw new Unavailable(`${path}: ${received}`);
+    return { status, body: JSON.parse(received) };
   }
 
   /** Sends a request to the store. */
   async store(method: string, path: string, body?: object, idempotencyKey?: string): Promise<Response> {
     this.responses += 1;
-    const response = await fetch(this.#service.url + STORE + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${this.#keys.store}`,
-        ...(body && { 'content-type': 'application/json' }),
-        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, body: await response.json() };
+    const headers = {
+      authorization: `Bearer ${this.#keys.store}`,
+      ...(body && { 'content-type': 'application/json' }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    };
+    const sent = body ? JSON.stringify(body) : '';
+    const { status, text: received } = await send(this.#url(STORE + path), { method, headers }, sent);
+    return { status, body: JSON.parse(received) };
   }
 
   /** All rows of a list, from all pages. Null: 404. */
@@ -176,21 +180,17 @@ export class ServiceDoors {
     throw new Error(`${path} has more than ${PAGES_MAX} pages`);
   }
 
-  async #post(path: string, body: string): Promise<string> {
-    const response = await fetch(this.#service.url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-ndjson', authorization: `Bearer ${this.#keys.intake}` },
-      body,
-    });
-    return response.text();
+  #url(path: string): RequestOptions {
+    const { hostname, port } = new URL(this.#service.url);
+    return { hostname, port, path };
   }
 }
 
-function sendToSocket(socketPath: string, path: string, body: string): Promise<string> {
-  const headers = { 'content-type': 'application/x-ndjson' };
+/** Every request has a connection of its own, so that no server closes a connection while a request is on its way. */
+function send(to: RequestOptions, options: RequestOptions, body: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    const call = request({ socketPath, path, method: 'POST', headers }, (response) => {
-      text(response).then(resolve, reject);
+    const call = request({ ...to, ...options, agent: false }, (response) => {
+      text(response).then((received) => resolve({ status: response.statusCode ?? 0, text: received }), reject);
     });
     call.on('error', reject).end(body);
   });

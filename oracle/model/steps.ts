@@ -165,7 +165,7 @@ const listing = drafts(
           priceRaw: price,
           buyerTotalRaw: total,
           seller,
-          id: id && `${source}-${id}`,
+          id: id && `${source}-${at.chain}-${id}`,
           orderHash: isEvm && hash ? `0x${hash.repeat(32)}` : undefined,
           status: rest.status,
         },
@@ -185,7 +185,7 @@ const sale = drafts(
       logIndex: option(fc.nat(1)),
       sold: of(31, 5 * 60 + 1, 23 * 60 + 58, 30 * 60 + 2, 6 * DAY_MINUTES + 1_300, 8 * DAY_MINUTES + 3, 4_000),
       bundle: fc.nat(7),
-      listingId: option(of('opensea-a', 'other')),
+      listingId: option(of('opensea-ethereum-a', 'other')),
     })
     .map(({ located: { at, asset, soldBy, buyer, isEvm }, price, source, parties, tx, logIndex, bundle, ...rest }) => ({
       fields: {

@@ -1,0 +1,64 @@
+// A copy of the open orders that a client keeps with the pages of the stream alone (docs/explore.md, "The stream"): "the last change of an order says its state:
+// after list, reprice and revalidate it can be bought, after the other kinds it cannot".
+
+import type { ServiceDoors } from './service-doors.ts';
+
+/** The model and the service differ. */
+export class Difference extends Error {}
+
+export type CopiedOrder = { orderId: string; collectionId: string; asset: string; raw: string };
+
+const OPENS = new Set(['list', 'reprice', 'revalidate']);
+const CLOSES = new Set(['fill', 'cancel', 'expire', 'invalidate']);
+const BEGINNING = '0000000000000000';
+
+type Activity = {
+  offset: string;
+  kind: string;
+  collectionId: string | null;
+  tokenId: string | null;
+  mint: string | null;
+  orderId: string | null;
+  price: { raw: string } | null;
+};
+
+export class StreamCopy {
+  readonly #doors: ServiceDoors;
+  readonly #orders = new Map<string, CopiedOrder>();
+  #offset = BEGINNING;
+
+  constructor(doors: ServiceDoors) {
+    this.#doors = doors;
+  }
+
+  /** Reads the stream to its present end. */
+  async follow(): Promise<void> {
+    for (;;) {
+      const { body } = await this.#doors.get(`/explore/v1/stream/pages/${this.#offset}`);
+      const { data, next } = body as { data: Activity[]; next: string | null };
+      for (const activity of data) {
+        if (activity.offset <= this.#offset)
+          throw new Difference(`the stream sent ${activity.offset} again or late, after ${this.#offset}`);
+        this.#offset = activity.offset;
+        this.#apply(activity);
+      }
+      if (next === null) return;
+    }
+  }
+
+  of(collectionId: string): CopiedOrder[] {
+    return [...this.#orders.values()].filter((order) => order.collectionId === collectionId);
+  }
+
+  /** The stream has no event for the removal of a collection, so a client has to learn of it in another way. */
+  forget(collectionId: string): void {
+    for (const [id, order] of this.#orders) if (order.collectionId === collectionId) this.#orders.delete(id);
+  }
+
+  #apply({ kind, orderId, collectionId, tokenId, mint, price }: Activity): void {
+    if (orderId === null || collectionId === null) return;
+    if (CLOSES.has(kind)) this.#orders.delete(orderId);
+    if (OPENS.has(kind))
+      this.#orders.set(orderId, { orderId, collectionId, asset: tokenId ?? mint ?? '', raw: price?.raw ?? 'null' });
+  }
+}
