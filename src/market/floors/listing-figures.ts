@@ -53,8 +53,7 @@ export function toListingFigures(facts: ListingFacts, now: number): ListingFigur
     // The figure has the present time and no maximum age, because it is the floor of exactly the listings that are served.
     const listed = { ...BOOKS, at: now, maxAgeMs: null, complete: own !== undefined && mirror !== undefined, value };
     const lower = !mirror && newest && newest.value < value ? newest : listed;
-    const isDisproved = listedCount !== null && listedCount.value < (own?.assets ?? 0) + (mirror?.assets ?? 0);
-    return { floor: orLastAsk(toFigure(lower, now), facts, now), listedCount: isDisproved ? null : listedCount };
+    return { floor: orLastAsk(toFigure(lower, now), facts, now), listedCount };
   }
   const isRead = own !== undefined && mirror !== undefined;
   const empty = isRead ? chooseFigure(toEmpty(mirror.coverage), now) : null;
@@ -98,9 +97,12 @@ const STATS = { source: 'stats', maxAgeMs: MAX_AGE_MS.total };
 
 /** Null when nothing covers the listings of the collection. */
 function toListedCount(facts: ListingFacts, now: number): Figure<number> | null {
-  const { stats } = facts;
+  const { own, mirror, stats } = facts;
   if (stats === undefined) return null;
-  return chooseFigure([...toListedCounts(facts, now), ...toReported(stats, stats?.listedCount, STATS)], now);
+  const listed = (own?.assets ?? 0) + (mirror?.assets ?? 0);
+  // A count below the number of the listings that are served is wrong.
+  const reported = toReported(stats, stats?.listedCount, STATS).filter(({ value }) => value >= listed);
+  return chooseFigure([...toListedCounts(facts, now), ...reported], now);
 }
 
 function toListedCounts({ own, mirror, analytics, stats }: ListingFacts, now: number): Candidate<number>[] {

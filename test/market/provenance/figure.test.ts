@@ -408,6 +408,18 @@ describe('the ask floor', () => {
     assert.equal(floorOf({}), null);
   });
 
+  test('a reported listed count below the number of served listings is not used, and imported listings are counted in its place', () => {
+    const own = { ask: 4n, assets: 1, known: true };
+    const countOf = (listedCount: number, coverage: Coverage[]) => {
+      const mirror = { ask: 5n, assets: 1, coverage };
+      const stats = { at: NOW, floorRaw: null, listedCount };
+      return toListingFigures({ ...NO_LISTINGS, own, mirror, stats }, NOW).listedCount?.value ?? null;
+    };
+    const imported = covered('imported', 'listings', { age: DAY_MS });
+    assert.deepEqual([countOf(2, [imported]), countOf(1, [imported])], [2, 2]);
+    assert.deepEqual([countOf(3, [imported]), countOf(1, [])], [3, null]);
+  });
+
   test('a reported or stored floor of zero is not known', () => {
     assert.equal(floorOf({ analytics: reported(0n), stats: reported(0n), snapshotFloorRaw: 0n }), null);
     assert.equal(floorOf({ analytics: reported(0n), stats: reported(8n), snapshotFloorRaw: 9n })?.value, 8n);
