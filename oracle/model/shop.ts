@@ -241,6 +241,6 @@ function isValid(body: Body, { isNew }: { isNew: boolean }): boolean {
     (price === undefined || /^\d{1,40}(?:\.\d{1,18})?$/.test(String(price))) &&
     (type === undefined || TYPES.includes(String(type))) &&
     isCount(inventory) &&
-    isCount(weightGrams)
+    (weightGrams === undefined || Number(weightGrams) >= 0)
   );
 }
