@@ -184,18 +184,21 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
   },
 };
 
+/** The files that compare services with the chain (run/), or one service with the model. The model itself is not among them. */
+const RUNS_OF_THE_ORACLE = /^(?:run\/|model\/(?:command|run|service-doors|steps)\.ts$)/;
+
 /** Checks on the files of oracle/, whose paths are relative to that folder. */
 const ORACLE_RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[] }>> = {
   'the oracle imports nothing of src': {
     rule: nowhere(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+src\//),
     broken: [{ name: 'run/a.ts', text: `import { deriveOrderStatus } from '../../src/orders/status.ts';` }],
   },
-  'only the runs of the oracle use the local chains and the support of tests': {
-    rule: onlyIn(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+(?:devnet|test)\//, /^run\//),
+  'only the runs of the oracle and of its model use the local chains and the support of tests': {
+    rule: onlyIn(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+(?:devnet|test)\//, RUNS_OF_THE_ORACLE),
     broken: [{ name: 'a.ts', text: `import { readBlock } from '../devnet/chain.ts';` }],
   },
   'the oracle needs no package, so that the audit command can use it where only production packages are installed': {
-    rule: onlyIn(/(?:from|import)\s*\(?\s*'(?!node:|\.)/, /^run\//),
+    rule: onlyIn(/(?:from|import)\s*\(?\s*'(?!node:|\.)/, RUNS_OF_THE_ORACLE),
     broken: [{ name: 'a.ts', text: `import { encodeFunctionData } from 'viem';` }],
   },
 };

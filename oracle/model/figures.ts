@@ -27,7 +27,7 @@ export type Reader = { market: Market; now: number };
  */
 export function resolve({ market, now }: Reader, id: string): Collection | null {
   const all = [...market.tables.collection.values()];
-  const [chain = '', address = ''] = [id.slice(0, id.indexOf('_')), id.slice(id.indexOf('_') + 1)];
+  const [chain, address] = [id.slice(0, id.indexOf('_')), id.slice(id.indexOf('_') + 1)];
   const byId = all.find((one) => one.id === `${chain}_${address.toLowerCase()}`);
   const bySlug = all.find((one) => one.slug === id);
   const byAddress = all

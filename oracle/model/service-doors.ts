@@ -89,7 +89,7 @@ export class ServiceDoors {
       replace: String(options.replace),
       createCollections: String(options.createCollections),
     });
-    const path = `/intake/v1/records?${query}`;
+    const path = `/intake/v1/records?${query.toString()}`;
     const isHttp = through === 'http';
     const to = isHttp ? this.#url(path) : { socketPath: this.#service.socketPath, path };
     const headers = {
@@ -107,7 +107,8 @@ export class ServiceDoors {
       ['inserted', 'updated', 'unchanged', 'conflict', 'refused'].map((name) => [name, Number(done[name])]),
     );
     const rejected = events.filter(({ event }) => event === 'refused').map(({ reason }) => String(reason));
-    return { id: (done['imports'] as string[])[0] ?? String(done['import'] ?? ''), counts, rejected };
+    const [id = ''] = done['imports'] as string[];
+    return { id, counts, rejected };
   }
 
   /** Takes an import back. Returns how many rows stay. */

@@ -95,11 +95,12 @@ export class Shop {
     const stored = this.products[index];
     if (!stored) return { status: 404, data: null };
     if (this.#hasSlug(body['slug'], id)) return { status: 400, data: null };
-    const { collection: _collection, collections: _collections, price, inventory, ...given } = body;
+    const { collection: _collection, collections: _collections, price: _price, inventory, ...given } = body;
+    const price = textOf(body['price']);
     const product: Product = {
       ...stored,
       ...given,
-      price: price === undefined ? stored.price : String(price),
+      price: price ?? stored.price,
       collections: toCollections(stored.collections, body),
     };
     const isChanged = JSON.stringify(product) !== JSON.stringify(stored);
@@ -231,16 +232,22 @@ function toCollections(stored: readonly string[], body: Body): string[] {
 function isValid(body: Body, { isNew }: { isNew: boolean }): boolean {
   if (Object.keys(body).some((name) => !FIELDS.has(name))) return false;
   if (isNew && (body['name'] === undefined || body['price'] === undefined)) return false;
-  const { name, price, slug, type, inventory, weightGrams } = body;
+  const { name, slug, inventory, weightGrams } = body;
+  const [price, type] = [textOf(body['price']), textOf(body['type'])];
   const isText = (value: unknown, max: number) =>
     value === undefined || (typeof value === 'string' && value.length >= 1 && value.length <= max);
   const isCount = (value: unknown) => value === undefined || (Number.isInteger(value) && Number(value) >= 0);
   return (
     isText(name, 160) &&
     isText(slug, 180) &&
-    (price === undefined || /^\d{1,40}(?:\.\d{1,18})?$/.test(String(price))) &&
-    (type === undefined || TYPES.includes(String(type))) &&
+    (price === undefined || /^\d{1,40}(?:\.\d{1,18})?$/.test(price)) &&
+    (type === undefined || TYPES.includes(type)) &&
     isCount(inventory) &&
     (weightGrams === undefined || Number(weightGrams) >= 0)
   );
+}
+
+/** A price may be a number or text. Undefined for a field that is left out. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : value === undefined ? undefined : JSON.stringify(value);
 }

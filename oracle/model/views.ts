@@ -8,7 +8,6 @@ import {
   holdings,
   listingFigures,
   listings,
-  openListings,
   saleRows,
   salesOf,
   sumSales,
@@ -20,7 +19,7 @@ import {
   WINDOW_SIZE,
 } from './figures.ts';
 import type { Collection, Listing, Sale } from './market.ts';
-import { decimalsOf, statusAt } from './market.ts';
+import { decimalsOf } from './market.ts';
 import { CHAINS } from './records.ts';
 
 export type Price = { raw: string; decimal: number; currency: string; hasUsd: boolean };
@@ -120,7 +119,7 @@ export function floor(reader: Reader, collection: Collection) {
 }
 
 export function summary(reader: Reader, collection: Collection) {
-  const { stats, stale, ...identityFields } = detail(reader, collection);
+  const { stats, stale: _stale, ...identityFields } = detail(reader, collection);
   const { floor: ask, volume, supply, owners } = stats;
   return { ...identityFields, stats: { floor: ask, volumeAllTime: volume.allTime, supply, owners } };
 }
@@ -183,11 +182,6 @@ export function collections(reader: Reader, sort: 'volume' | 'floor' | 'recent',
   });
 }
 
-/** All orders and listings that can be bought: what a copy that follows the stream must have. */
-export function open(reader: Reader, collection: Collection): Map<string, string> {
-  return new Map(openListings(reader, collection.id).map((row) => [row.orderId, row.priceRaw.toString()]));
-}
-
 /** The volume and the number of sales of each hour, by the time at which the hour begins. */
 export function hours(reader: Reader, collection: Collection): Map<string, { volume: number | null; sales: number }> {
   const byHour = Map.groupBy(salesOf(reader, collection.id), ({ soldAt }) =>
@@ -199,9 +193,4 @@ export function hours(reader: Reader, collection: Collection): Map<string, { vol
       return [from, { volume: toNative(volumeRaw, collection.chain), sales: count }];
     }),
   );
-}
-
-/** The status of each order and listing, for `/explore/v1/orders/{orderId}`. */
-export function orderStatus({ now }: Reader, row: Listing): string {
-  return statusAt(row, now);
 }
