@@ -57,9 +57,9 @@ export function listings(reader: Reader, collectionId: string): Listing[] {
   return oneForEachAsset(fills(openListings(reader, collectionId)));
 }
 
-/** The listings of a wallet: of each asset its cheapest one, and no external row of an asset for which the wallet has an own order. */
+/** The listings of a wallet: of each asset the cheapest one of the wallet, and no external row of an asset that has an own order. */
 export function walletListings(reader: Reader, collectionId: string, seller: string): Listing[] {
-  return oneForEachAsset(fills(openListings(reader, collectionId).filter((row) => row.seller === seller)));
+  return oneForEachAsset(fills(openListings(reader, collectionId)).filter((row) => row.seller === seller));
 }
 
 /** The rows without the external rows of assets that have an own order. */

@@ -170,7 +170,8 @@ export class Shop {
         name: product.name,
         inventory: next,
         trackInventory: product.trackInventory,
-        lowStock: next <= LOW,
+        // Specification, "Inventory rules": "A product with trackInventory false never sells out."
+        lowStock: product.trackInventory && next <= LOW,
         previous,
         adjustment: next - previous,
         requested,
