@@ -544,7 +544,7 @@ export async function startWorkerProcess({
 }): Promise<AsyncDisposable & Pick<Service, 'failed'>> {
   const closers: Closer[] = [];
   try {
-    const server = await bindMetrics(config, log, closers);
+    const server = await bindMetrics(config.metricsAddress, log, closers);
     const databases = await openDatabases(config, log);
     closers.unshift(databases.close);
     const failure = createFailure();
