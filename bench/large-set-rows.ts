@@ -149,7 +149,7 @@ export function rowsSql({ now, seed, ...size }: LargeSize & { now: string; seed:
        select collection_id, sum(volume_raw), sum(sales) from indexer.sale_hour group by collection_id`,
       `insert into indexer.coverage (collection_id, subject, source, kind, to_time)
        select distinct collection_id, 'listings', 'import', 'imported', ${present} from indexer.listing
-       union all select distinct collection_id, 'sales', 'import', 'imported', ${present} from indexer.sale`,
+       union all select collection_id, 'sales', 'import', 'imported', max(sold_at) from indexer.sale group by collection_id`,
       `insert into indexer.collection_figures (collection_id, listed_assets, mirror_floor_raw, tokens, holders)
        select id, coalesce(assets, 0), floor_raw, coalesce(counted.tokens, 0), coalesce(holders, 0) from public.large
        left join (
