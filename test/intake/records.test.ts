@@ -44,6 +44,7 @@ describe('an accepted record', () => {
       status: 'active',
       createdAt: MS,
       expiresAt: null,
+      endedAt: null,
       tx: null,
       seaport: null,
       signed: null,
