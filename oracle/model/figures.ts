@@ -27,7 +27,8 @@ export type Reader = { market: Market; now: number };
  */
 export function resolve({ market, now }: Reader, id: string): Collection | null {
   const all = [...market.tables.collection.values()];
-  const [chain, address] = [id.slice(0, id.indexOf('_')), id.slice(id.indexOf('_') + 1)];
+  const split = id.indexOf('_');
+  const [chain, address] = [id.slice(0, split), id.slice(split + 1)] as const;
   const byId = all.find((one) => one.id === `${chain}_${address.toLowerCase()}`);
   const bySlug = all.find((one) => one.slug === id);
   const byAddress = all

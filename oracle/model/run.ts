@@ -281,8 +281,12 @@ class Run {
   }
 
   /** On a busy machine, a read may exceed its deadline. Then the comparison is repeated, like one with a difference. */
-  async #differences(comparison: Comparison, isComplete: boolean): Promise<string[]> {
+  async #differences(
+    comparison: Comparison,
+    { isComplete, isFirst }: { isComplete: boolean; isFirst: boolean },
+  ): Promise<string[]> {
     try {
+      if (!isFirst) await this.#doors.startTasks(WORKERS);
       const differences = await (isComplete ? comparison.all() : comparison.some(this.#touched));
       await comparison.explore(isComplete ? COLLECTION_IDS : this.#touched, this.#copy);
       return isComplete || this.#isShopTouched ? await comparison.store(this.#shop) : differences;
@@ -298,12 +302,11 @@ class Run {
     for (let attempts = 1; ; attempts += 1) {
       const reader = { market: this.#market, now: this.#doors.now };
       const comparison = new Comparison(this.#doors, reader, this.#turn);
-      const differences = await this.#differences(comparison, isComplete);
+      const differences = await this.#differences(comparison, { isComplete, isFirst: attempts === 1 });
       const errors = this.#doors.takeErrors();
       if (errors.length > 0) throw new Difference(`the service logged an error: ${errors.join('\n')}`);
       if (differences.length === 0) return;
       if (attempts >= ATTEMPTS_MIN && performance.now() > deadline) throw new Difference(differences.join('\n'));
-      await this.#doors.startTasks(WORKERS);
       await delay(POLL_MS);
       this.#doors.advance(WAIT_MS);
     }

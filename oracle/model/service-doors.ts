@@ -76,7 +76,10 @@ export class ServiceDoors {
 
   /** Starts tasks of the workers, as `mercat sync NAME` does, and does not wait for their end. */
   async startTasks(names: readonly string[]): Promise<void> {
-    for (const name of names) await this.operate('sync.start', { name });
+    for (const name of names) {
+      const { status, body } = await this.#service.operate('sync.start', { name });
+      if (status >= SERVER_ERROR) throw new Unavailable(`sync.start ${name}: ${JSON.stringify(body)}`);
+    }
   }
 
   async import(
@@ -107,8 +110,7 @@ export class ServiceDoors {
       ['inserted', 'updated', 'unchanged', 'conflict', 'refused'].map((name) => [name, Number(done[name])]),
     );
     const rejected = events.filter(({ event }) => event === 'refused').map(({ reason }) => String(reason));
-    const [id = ''] = done['imports'] as string[];
-    return { id, counts, rejected };
+    return { id: (done['imports'] as string[])[0] ?? '', counts, rejected };
   }
 
   /** Takes an import back. Returns how many rows stay. */

@@ -71,7 +71,7 @@ export class Shop {
       id,
       name: body['name'] as string,
       slug: (body['slug'] as string | undefined) ?? this.#freeSlug(body['name'] as string),
-      price: String(body['price']),
+      price: toText(body['price']),
       type,
       description: (body['description'] as string | null | undefined) ?? null,
       image: (body['image'] as string | null | undefined) ?? null,
@@ -95,12 +95,11 @@ export class Shop {
     const stored = this.products[index];
     if (!stored) return { status: 404, data: null };
     if (this.#hasSlug(body['slug'], id)) return { status: 400, data: null };
-    const { collection: _collection, collections: _collections, price: _price, inventory, ...given } = body;
-    const price = textOf(body['price']);
+    const { collection: _collection, collections: _collections, price, inventory, ...given } = body;
     const product: Product = {
       ...stored,
       ...given,
-      price: price ?? stored.price,
+      price: price === undefined ? stored.price : toText(price),
       collections: toCollections(stored.collections, body),
     };
     const isChanged = JSON.stringify(product) !== JSON.stringify(stored);
@@ -222,6 +221,11 @@ export class Shop {
   }
 }
 
+/** A price is text or a number. */
+function toText(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'string' ? value.toString() : '';
+}
+
 /** Decisions 3: "`collection` adds to `collections`; duplicates collapse, order is kept." */
 function toCollections(stored: readonly string[], body: Body): string[] {
   const listed = (body['collections'] as string[] | undefined) ?? stored;
@@ -233,22 +237,16 @@ function toCollections(stored: readonly string[], body: Body): string[] {
 function isValid(body: Body, { isNew }: { isNew: boolean }): boolean {
   if (Object.keys(body).some((name) => !FIELDS.has(name))) return false;
   if (isNew && (body['name'] === undefined || body['price'] === undefined)) return false;
-  const { name, slug, inventory, weightGrams } = body;
-  const [price, type] = [textOf(body['price']), textOf(body['type'])];
+  const { name, price, slug, type, inventory, weightGrams } = body;
   const isText = (value: unknown, max: number) =>
     value === undefined || (typeof value === 'string' && value.length >= 1 && value.length <= max);
   const isCount = (value: unknown) => value === undefined || (Number.isInteger(value) && Number(value) >= 0);
   return (
     isText(name, 160) &&
     isText(slug, 180) &&
-    (price === undefined || /^\d{1,40}(?:\.\d{1,18})?$/.test(price)) &&
-    (type === undefined || TYPES.includes(type)) &&
+    (price === undefined || /^\d{1,40}(?:\.\d{1,18})?$/.test(toText(price))) &&
+    (type === undefined || TYPES.includes(toText(type))) &&
     isCount(inventory) &&
     (weightGrams === undefined || Number(weightGrams) >= 0)
   );
-}
-
-/** A price may be a number or text. Undefined for a field that is left out. */
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : value === undefined ? undefined : JSON.stringify(value);
 }
