@@ -157,7 +157,7 @@ test('a sample that is loaded at another time differs in times only', () => {
   const [base, later] = [generate(), generate(Date.UTC(2027, 0, 1, 0, 0, 0, 999))];
   const withoutTimes = (record: object) =>
     JSON.stringify(record, (key, value) =>
-      ['createdAt', 'timestamp', 'expiresAt', 'at', 'listingId'].includes(key) ? null : value,
+      ['createdAt', 'timestamp', 'expiresAt', 'endedAt', 'at', 'listingId'].includes(key) ? null : value,
     );
   assert.deepEqual(later.map(withoutTimes), base.map(withoutTimes));
   const orders = new Set(
