@@ -132,6 +132,13 @@ export function tradeFigures(reader: Reader, collection: Collection, figure: 'vo
   const all = salesOf(reader, collection.id);
   const windows = record ? [...Object.values(record.volume), ...Object.values(record.sales)] : [];
   const statesAny = (record ? Object.values(record[figure]) : windows).some((value) => value !== null);
+  // Decisions 8, "What an import covers": "An imported all-time figure stands until a sum is known to be complete from the beginning; a smaller sum
+  // never replaces it."
+  const total = sumSales(all);
+  const volume = toNative(total.volumeRaw, collection.chain);
+  const statedVolume = Math.max(collection.snapshot.volumeAllTime ?? 0, record?.volume.allTime ?? 0);
+  const isVolumePart = volume !== null && statedVolume > volume;
+  const isPart = isVolumePart || (figure === 'sales' && (record?.sales.allTime ?? 0) > total.sales);
   const figureOf = (name: keyof Windows, lengthMs: number | null): number | null => {
     const maxAge = lengthMs === null ? MAX_AGE.total : MAX_AGE.window;
     const isCurrent = record !== undefined && now - record.at < maxAge;
@@ -140,8 +147,11 @@ export function tradeFigures(reader: Reader, collection: Collection, figure: 'vo
     const isUsable = covered !== null && (lengthMs === null || (now - covered < maxAge && !(isCurrent && statesAny)));
     const sum = sumSales(all.filter(({ soldAt }) => lengthMs === null || soldAt > now - lengthMs));
     const counted = figure === 'sales' ? sum.sales : toNative(sum.volumeRaw, collection.chain);
-    if (isUsable && counted !== null) return counted;
-    return figure === 'volume' && lengthMs === null ? collection.snapshot.volumeAllTime : null;
+    if (isUsable && counted !== null && !(lengthMs === null && isPart)) return counted;
+    if (figure !== 'volume' || lengthMs !== null) return null;
+    const { volumeAllTime } = collection.snapshot;
+    // A snapshot below the sum of the known sales is out of date.
+    return isPart && volumeAllTime !== null && volumeAllTime < (counted ?? 0) ? null : volumeAllTime;
   };
   return {
     allTime: figureOf('allTime', null),

@@ -98,8 +98,12 @@ type Row = Collection | Listing | Sale | Token | Stats | Analytics | Rate;
 
 type Change = { table: TableName; key: string; before: Row | undefined; after: Row };
 
-/** Which sales and listings of a collection an import has brought: from it the time follows up to which they are covered. */
-type Import = { at: number; changes: Change[]; covers: { sales: Set<string>; listings: Set<string> }; undone: boolean };
+/** `covers`: up to which time an import covers the sales and the listings of each collection of which it has any. */
+type Import = {
+  changes: Change[];
+  covers: { sales: Map<string, number>; listings: Map<string, number> };
+  undone: boolean;
+};
 
 export type Outcome = 'inserted' | 'updated' | 'unchanged' | 'conflict' | 'refused';
 
@@ -120,20 +124,19 @@ export class Market {
 
   /** Imports one file. Returns what each record did, in order. */
   import(records: readonly MarketRecord[], options: ImportOptions): Outcome[] {
-    const one: Import = {
-      at: options.now,
-      changes: [],
-      covers: { sales: new Set(), listings: new Set() },
-      undone: false,
-    };
+    const one: Import = { changes: [], covers: { sales: new Map(), listings: new Map() }, undone: false };
     this.imports.push(one);
     const write = <T extends TableName>(table: T, key: string, row: Row): Outcome => this.#write(one, table, key, row);
     const outcomes = records.map((record) => {
       const outcome = this.#apply(record, options, write);
       if (outcome === 'refused') return outcome;
-      // Decisions 8, "What an import covers": its sales, and with them its listings.
-      if (record.kind === 'sale') one.covers.sales.add(toCollectionId(record));
-      if (record.kind === 'listing') one.covers.listings.add(toCollectionId(record));
+      if (record.kind === 'sale') {
+        // Decisions 8, "What an import covers": "the time up to its newest row". A sale in the future says nothing about the time after the import.
+        const { sales } = one.covers;
+        const id = toCollectionId(record);
+        sales.set(id, Math.max(sales.get(id) ?? 0, Math.min(toSale(record).soldAt, options.now)));
+      }
+      if (record.kind === 'listing') one.covers.listings.set(toCollectionId(record), options.now);
       return outcome;
     });
     // Records: "--create-collections creates the missing collection records: one for each collection that an imported record names."
@@ -193,7 +196,9 @@ export class Market {
 
   /** Up to which time imports have covered a part of the collection; null if no import that counts has a record of it. */
   coveredUntil(part: 'sales' | 'listings', collectionId: string): number | null {
-    const times = this.imports.filter((one) => !one.undone && one.covers[part].has(collectionId)).map(({ at }) => at);
+    const times = this.imports
+      .filter(({ undone }) => !undone)
+      .flatMap(({ covers }) => covers[part].get(collectionId) ?? []);
     return times.length === 0 ? null : Math.max(...times);
   }
 
