@@ -63,6 +63,7 @@ export async function runModel(options: RunOptions): Promise<RunResult> {
   );
   const details = await fc.check(property, { seed: options.seed, numRuns: options.cases, endOnFailure: true });
   if (!details.failed) return { ...counts, failure: null };
+  if (!(details.errorInstance instanceof Difference)) throw details.errorInstance;
   const [steps = []] = details.counterexample ?? [];
   const small = await shrink(steps, options);
   return { ...counts, failure: small };

@@ -158,6 +158,7 @@ export class ServiceDoors {
     };
     const sent = body ? JSON.stringify(body) : '';
     const { status, text: received } = await send(this.#url(STORE + path), { method, headers }, sent);
+    if (method === 'GET' && status >= SERVER_ERROR) throw new Unavailable(`${path}: ${received}`);
     return { status, body: JSON.parse(received) };
   }
 
