@@ -221,7 +221,8 @@ function countListed({ market }: Reader, collection: Collection, listed: number)
 
 /** Decisions 2, "Floor": own ask + platform fee + royalty, each rounded up; an external row's buyer total, or its ask when none is recorded. */
 function buyerTotal({ source, priceRaw, buyerTotalRaw }: Listing, { royaltyBps }: Collection): bigint {
-  if (source !== null) return buyerTotalRaw ?? priceRaw;
+  if (source !== null && source !== SERVICE_NAME) return buyerTotalRaw ?? priceRaw;
+  if (buyerTotalRaw !== null) return buyerTotalRaw;
   const share = (bps: bigint) => (priceRaw * bps + 9_999n) / 10_000n;
   return priceRaw + share(PLATFORM_FEE_BPS) + share(BigInt(royaltyBps ?? 0));
 }

@@ -237,11 +237,21 @@ export class Market {
       case 'token':
         return this.#applyToken(record, write);
       case 'stats':
-        return this.#applyLatest('stats', toCollectionId(record), toStats(record, options.now), write);
+        return this.#applyLatest(
+          'stats',
+          toCollectionId(record),
+          { row: toStats(record, options.now), isImportTime: isUntimed(record.at, options.now) },
+          write,
+        );
       case 'analytics':
-        return this.#applyLatest('analytics', toCollectionId(record), toAnalytics(record, options.now), write);
+        return this.#applyLatest(
+          'analytics',
+          toCollectionId(record),
+          { row: toAnalytics(record, options.now), isImportTime: isUntimed(record.at, options.now) },
+          write,
+        );
       case 'rate':
-        return this.#applyLatest('rate', record.symbol, toRate(record), write);
+        return this.#applyLatest('rate', record.symbol, { row: toRate(record), isImportTime: false }, write);
     }
   }
 
@@ -291,7 +301,12 @@ export class Market {
   ): Outcome {
     const stored = this.tables[table].get(row.key);
     if (stored && statusAt(stored, now) !== 'active') return 'unchanged';
-    if (stored && row.listedAt < stored.listedAt) return 'unchanged';
+    if (stored && row.listedAt < stored.listedAt) {
+      // "A record with another status than active ends the listing, whatever its timestamp."
+      return row.status === 'active'
+        ? 'unchanged'
+        : write(table, row.key, { ...stored, status: row.status, tx: row.tx });
+    }
     return write(table, row.key, row);
   }
 
@@ -336,11 +351,13 @@ export class Market {
   #applyLatest<T extends 'stats' | 'analytics' | 'rate'>(
     table: T,
     key: string,
-    row: Stats | Analytics | Rate,
+    { row, isImportTime }: { row: Stats | Analytics | Rate; isImportTime: boolean },
     write: (table: TableName, key: string, row: Row) => Outcome,
   ): Outcome {
     const stored = this.tables[table].get(key);
     if (stored && row.at < stored.at) return 'unchanged';
+    // "Importing the same record again changes nothing", also if its time is that of its import.
+    if (stored && isImportTime && isSame({ ...row, at: stored.at }, stored)) return 'unchanged';
     return write(table, key, row);
   }
 }
@@ -462,6 +479,10 @@ function toRate(record: RateRecord): Rate {
 /** Records: "without at, or with an at in the future, gets the time of its import as at". */
 function toObservation(at: string | undefined, now: number): number {
   return Math.min(toTime(at) ?? now, now);
+}
+
+function isUntimed(at: string | undefined, now: number): boolean {
+  return (toTime(at) ?? Infinity) > now;
 }
 
 function toTime(text: string | undefined): number | null {

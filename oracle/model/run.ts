@@ -10,7 +10,7 @@ import type { MarketRecord } from './records.ts';
 import { toCollectionId } from './records.ts';
 import { ServiceDoors, Unavailable } from './service-doors.ts';
 import type { Expected } from './shop.ts';
-import { Shop } from './shop.ts';
+import { isValid, isValidChange, Shop } from './shop.ts';
 import type { ShopStep, Step } from './steps.ts';
 import { COLLECTION_IDS, START, step, toRecord } from './steps.ts';
 
@@ -250,7 +250,12 @@ class Run {
     );
     const served = await this.#doors.store(method, path, sent, idempotencyKey);
     const data = served.status < 300 ? (served.body as { data: Record<string, unknown> }).data : null;
-    const expected = this.#expectedOf(idempotencyKey, `${method} ${path} ${show(sent)}`, () => {
+    // Decisions 3, "Errors": 400 is checked before the statuses of requests that opted in.
+    const isInvalid =
+      request === 'adjust'
+        ? !isValidChange(body ?? {})
+        : request !== 'delete' && !isValid(body ?? {}, { isNew: request === 'create' });
+    const expected = this.#expectedOf(idempotencyKey, { request: `${method} ${path} ${show(sent)}`, isInvalid }, () => {
       if (request === 'create') {
         const created = this.#shop.create(body, String(data?.['id']));
         if (created.status === 201) this.#productIds.push(String(data?.['id']));
@@ -267,11 +272,19 @@ class Run {
   }
 
   /** Decisions 3, "Idempotency": the same key with the same body returns the first response; "with another body 422"; "refusals are not stored". */
-  #expectedOf(key: string | undefined, request: string, take: () => Expected): Expected {
+  #expectedOf(
+    key: string | undefined,
+    { request, isInvalid }: { request: string; isInvalid: boolean },
+    take: () => Expected,
+  ): Expected {
     const { now } = this.#doors;
     const kept = key === undefined ? undefined : this.#kept.get(key);
     if (kept && now - kept.at < IDEMPOTENCY_KEPT_MS)
-      return kept.request === request ? kept.response : { status: 422, data: null };
+      return kept.request === request
+        ? kept.response
+        : isInvalid
+          ? { status: 400, data: null }
+          : { status: 422, data: null };
     const response = take();
     if (key !== undefined && response.status < 300) this.#kept.set(key, { at: now, request, response });
     return response;

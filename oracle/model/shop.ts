@@ -148,10 +148,7 @@ export class Shop {
     };
     // "Body with both adjustment and set: 400, nothing applied."
     const requested = adjustment ?? set;
-    const isOne = (adjustment === undefined) !== (set === undefined);
-    const isWithin = requested !== undefined && Number.isInteger(requested) && Math.abs(requested) <= STOCK_MAX;
-    if (id === undefined || !isOne || !isWithin || (set !== undefined && set < -STOCK_MAX))
-      return { status: 400, data: null };
+    if (id === undefined || requested === undefined || !isValidChange(body)) return { status: 400, data: null };
     const index = this.products.findIndex((one) => one.id === id);
     const product = this.products[index];
     if (!product) return { status: 404, data: null };
@@ -233,8 +230,15 @@ function toCollections(stored: readonly string[], body: Body): string[] {
   return [...new Set(added === undefined ? listed : [...listed, added])];
 }
 
+/** Decisions 3, "Adjust": exactly one of `adjustment` and `set`, an integer "within ±2^31-1". */
+export function isValidChange({ adjustment, set }: Body): boolean {
+  const requested = adjustment ?? set;
+  const isOne = (adjustment === undefined) !== (set === undefined);
+  return isOne && Number.isInteger(requested) && Math.abs(Number(requested)) <= STOCK_MAX;
+}
+
 /** The bounds of specification, "POST /products", and of decisions 3, "Price": "Exponents, signs, NaN, empty and locale forms are 400." */
-function isValid(body: Body, { isNew }: { isNew: boolean }): boolean {
+export function isValid(body: Body, { isNew }: { isNew: boolean }): boolean {
   if (Object.keys(body).some((name) => !FIELDS.has(name))) return false;
   if (isNew && (body['name'] === undefined || body['price'] === undefined)) return false;
   const { name, price, slug, type, inventory, weightGrams } = body;
