@@ -84,6 +84,14 @@ export class ImportCounter {
     if (kind !== null) (this.#byKind[kind] ??= zeroCounts()).refused += 1;
   }
 
+  /** Whether a row of one of these kinds was inserted or changed. */
+  hasChanged(kinds: readonly RecordKind[]): boolean {
+    return kinds.some((kind) => {
+      const { inserted, updated } = this.#byKind[kind] ?? zeroCounts();
+      return inserted + updated > 0;
+    });
+  }
+
   progress(): ImportProgress {
     const { inserted, updated, unchanged, conflict, refused } = this.#total;
     const read = inserted + updated + unchanged + conflict + refused;

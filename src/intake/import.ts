@@ -128,7 +128,7 @@ export async function importRecords(
     }
     await ingesting;
     // All records are stored at this point, so an error here does not fail the import. `unknownCollections` is then null.
-    if (!options.dryRun) await derive(context, notes.mentioned);
+    if (!options.dryRun && counter.hasChanged(HISTORIC_KINDS)) await derive(context, notes.mentioned);
     const unknownCollections = await notes
       .findUnknownCollections(context.main, counter.createdCollections)
       .catch(() => null);
@@ -142,6 +142,9 @@ export async function importRecords(
     throw new ImportFailure(await end(counter.summary(toNoted(notes)), describeError(cause)), cause);
   }
 }
+
+/** The kinds of records from which the history is derived. */
+const HISTORIC_KINDS = ['collection', 'order', 'listing', 'sale'] as const;
 
 /** All records are stored at this point, so an error here does not fail the import: its next repetition derives the history. */
 async function derive(context: ImportContext, collectionIds: readonly string[]): Promise<void> {

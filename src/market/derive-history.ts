@@ -3,6 +3,7 @@
 // that are left.
 
 import type { Databases } from '../database/open.ts';
+import type { Queryable } from '../database/port.ts';
 import type { ListedOnce } from '../orders/queries/past-orders.ts';
 import { listPastOrders } from '../orders/queries/past-orders.ts';
 import type { PastListing } from './floor-history.ts';
@@ -18,17 +19,20 @@ import {
   replacePastHours,
 } from './queries/past-hours.ts';
 
-export type DeriveContext = Pick<Databases, 'main' | 'indexer'> & { serviceName: string };
+export type DeriveContext = Pick<Databases, 'main' | 'indexer'>;
+
+/** The history of a collection with more orders or more mirrored listings is not derived: it would take the process too long. */
+const LISTINGS_MAX = 50_000;
 
 /** Derives the history of the given collections again. Returns the ids of those whose history was derived, before or now. */
 export async function deriveHistory(
-  { main, indexer, serviceName }: DeriveContext,
+  { main, indexer }: DeriveContext,
   collectionIds: readonly string[],
 ): Promise<string[]> {
   const complete = new Set(await listWithCompleteListings(main, collectionIds));
   const ids = [...complete.union(new Set(await listWithDerivedHours(indexer, collectionIds)))].sort();
   for (const id of ids) {
-    const orders = complete.has(id) ? await listPastOrders(main, id) : [];
+    const orders = complete.has(id) ? await listPastOrders(main, id, LISTINGS_MAX + 1) : [];
     await indexer.transaction(async (tx) => {
       await lockFigures(tx, [id]);
       const recordedFrom = await findRecordedFrom(tx, id);
@@ -36,16 +40,31 @@ export async function deriveHistory(
       const coverage = (await listCoverage(tx, [id], ['listings'])).get(id) ?? [];
       // An import without mirrored listings has no coverage: then all listings are own orders.
       const isCovered = complete.has(id) && coverage.every(({ kind }) => kind === 'imported');
-      const mirrored = isCovered ? await listPastListings(tx, id) : [];
-      const filledAt = isCovered ? await listFillTimes(tx, id) : new Map<string, number>();
-      const listings = [
-        ...(isCovered ? orders : []).map((order) => toPastListing(order, filledAt, true)),
-        ...mirrored.map((listing) => toPastListing(listing, filledAt, listing.source === serviceName)),
-      ];
+      const mirrored = isCovered ? await listPastListings(tx, id, LISTINGS_MAX + 1) : [];
+      const isDerived = isCovered && Math.max(orders.length, mirrored.length) <= LISTINGS_MAX;
+      const listings = isDerived ? await toPastListings(tx, id, { orders, mirrored }) : [];
       await replacePastHours(tx, id, { hours: toPastHours(listings, recordedFrom), recordedFrom });
     });
   }
   return ids;
+}
+
+async function toPastListings(
+  tx: Queryable,
+  collectionId: string,
+  { orders, mirrored }: Record<'orders' | 'mirrored', readonly ListedOnce[]>,
+): Promise<PastListing[]> {
+  const sold = [...orders, ...mirrored].filter(({ status, endedAt }) => status === 'filled' && endedAt === null);
+  const filledAt = await listFillTimes(
+    tx,
+    collectionId,
+    sold.map(({ id }) => id),
+  );
+  return [
+    ...orders.map((order) => toPastListing(order, filledAt, true)),
+    // On Solana, an own listing is a mirrored listing, and has no precedence over the others of its asset.
+    ...mirrored.map((listing) => toPastListing(listing, filledAt, false)),
+  ];
 }
 
 function toPastListing(
@@ -54,8 +73,9 @@ function toPastListing(
   isOwn: boolean,
 ): PastListing {
   const expiry = expiresAt ?? Infinity;
-  const end = endedAt ?? (status === 'filled' ? (filledAt.get(id) ?? null) : null);
-  const isOver = status === 'filled' || status === 'cancelled';
+  const ended = { filled: filledAt.get(id) ?? null, expired: expiresAt, cancelled: null, active: null };
+  const end = endedAt ?? ended[status];
+  const isOver = status !== 'active';
   const listing = { asset, isOwn, priceRaw, from };
   // It may have been hidden at any time before, too.
   if (hidden !== null) return { ...listing, until: from, mayEnd: Math.max(from, expiry) };

@@ -56,88 +56,131 @@ function extremeOf(a: bigint | null, b: bigint | null, isBeyond: (a: bigint, b: 
 /** Null if the figure is not known; the floor is null also if nothing was listed. */
 type Moment = { floorRaw: bigint | null; listed: number | null };
 
+/** What happens to a listing, in the order in which it happens if the times are equal. */
+const STEPS = ['open', 'end', 'forget'] as const;
+
 /** The figures after each time before `end` at which a listing begins or ends. */
 function* toMoments(listings: readonly PastListing[], end: number): Generator<Moment & { at: number }> {
   const book = new PastBook();
-  const steps = listings.flatMap((listing) =>
-    [
-      { at: listing.from, apply: () => book.open(listing) },
-      { at: listing.until, apply: () => book.end(listing) },
-      { at: listing.mayEnd, apply: () => book.forget(listing) },
-    ].filter(({ at }) => at < end),
-  );
-  // Of the steps of one listing at the same time, the earlier comes first, because the sort is stable.
+  const steps = listings.flatMap((listing) => {
+    const times = [listing.from, listing.until, listing.mayEnd];
+    return STEPS.map((step, index) => ({ at: times[index] ?? end, step, listing })).filter(({ at }) => at < end);
+  });
+  // The sort is stable, so the steps of one listing at the same time stay in their order.
   steps.sort((a, b) => a.at - b.at);
-  for (const [index, { at, apply }] of steps.entries()) {
-    apply();
+  for (const [index, { at, step, listing }] of steps.entries()) {
+    book[step](listing);
     if (steps[index + 1]?.at !== at) yield { at, floorRaw: book.floor(), listed: book.listed() };
   }
 }
 
-/** The listings of one moment of the past. */
+/** The listings of one moment of the past. Each step takes time with the logarithm of the number of listings. */
 class PastBook {
-  readonly #open = new Map<string, Set<PastListing>>();
+  readonly #open = new Map<string, OpenListings>();
+  /** The ask of each asset, by price. */
+  readonly #asks = new Heap(isCheaper);
+  /** The listings that may be open. */
   readonly #uncertain = new Set<PastListing>();
-  /** The asks by their prices. An ask that is not the ask of its asset any more is left out when it becomes the first. */
-  readonly #asks = new Heap();
+  readonly #uncertainByPrice = new Heap(isCheaper);
+  readonly #uncertainOf = new Map<string, { listings: number; own: number }>();
+  /** How many listings may be open whose asset has no listing that is open. */
+  #uncertainAlone = 0;
 
   open(listing: PastListing): void {
-    const ofAsset = this.#open.get(listing.asset) ?? new Set();
-    this.#open.set(listing.asset, ofAsset.add(listing));
-    this.#noteAsk(listing.asset);
+    const { asset } = listing;
+    if (!this.#open.has(asset)) this.#uncertainAlone -= this.#uncertainOf.get(asset)?.listings ?? 0;
+    const ofAsset = this.#open.get(asset) ?? new OpenListings();
+    this.#open.set(asset, ofAsset);
+    ofAsset.add(listing);
+    this.#noteAsk(asset);
   }
 
   end(listing: PastListing): void {
-    const ofAsset = this.#open.get(listing.asset);
+    const { asset } = listing;
+    const ofAsset = this.#open.get(asset);
     ofAsset?.delete(listing);
-    if (ofAsset?.size === 0) this.#open.delete(listing.asset);
-    else this.#noteAsk(listing.asset);
+    if (ofAsset?.isEmpty()) {
+      this.#open.delete(asset);
+      this.#uncertainAlone += this.#uncertainOf.get(asset)?.listings ?? 0;
+    } else this.#noteAsk(asset);
     this.#uncertain.add(listing);
+    this.#uncertainByPrice.add(listing);
+    this.#countUncertain(listing, 1);
   }
 
   forget(listing: PastListing): void {
-    this.#uncertain.delete(listing);
+    if (this.#uncertain.delete(listing)) this.#countUncertain(listing, -1);
   }
 
   listed(): number | null {
-    for (const { asset } of this.#uncertain) if (!this.#open.has(asset)) return null;
-    return this.#open.size;
+    return this.#uncertainAlone > 0 ? null : this.#open.size;
   }
 
   floor(): bigint | null {
-    let first = this.#asks.first();
-    while (first && this.#askOf(first.asset) !== first) {
-      this.#asks.removeFirst();
-      first = this.#asks.first();
-    }
-    for (const { asset, isOwn, priceRaw } of this.#uncertain) {
-      // The listing may have been the cheapest. An own order may also have replaced the cheapest.
-      if (!first || priceRaw <= first.priceRaw || (isOwn && asset === first.asset)) return null;
-    }
-    return first?.priceRaw ?? null;
+    const ask = this.#asks.first((listing) => this.#open.get(listing.asset)?.first() === listing);
+    const uncertain = this.#uncertainByPrice.first((listing) => this.#uncertain.has(listing));
+    // The uncertain listing may have been the cheapest.
+    if (uncertain && (!ask || uncertain.priceRaw <= ask.priceRaw)) return null;
+    // An own order may have replaced the cheapest.
+    if (ask && (this.#uncertainOf.get(ask.asset)?.own ?? 0) > 0) return null;
+    return ask?.priceRaw ?? null;
   }
 
   #noteAsk(asset: string): void {
-    const ask = this.#askOf(asset);
+    const ask = this.#open.get(asset)?.first();
     if (ask) this.#asks.add(ask);
   }
 
-  #askOf(asset: string): PastListing | null {
-    let ask: PastListing | null = null;
-    for (const listing of this.#open.get(asset) ?? []) {
-      const isBetter = !ask || (listing.isOwn === ask.isOwn ? listing.priceRaw < ask.priceRaw : listing.isOwn);
-      if (isBetter) ask = listing;
-    }
-    return ask;
+  #countUncertain({ asset, isOwn }: PastListing, change: number): void {
+    const { listings, own } = this.#uncertainOf.get(asset) ?? { listings: 0, own: 0 };
+    this.#uncertainOf.set(asset, { listings: listings + change, own: own + (isOwn ? change : 0) });
+    if (!this.#open.has(asset)) this.#uncertainAlone += change;
   }
 }
 
-/** A binary heap with the lowest price first. */
+/** The open listings of an asset. */
+class OpenListings {
+  readonly #listings = new Set<PastListing>();
+  readonly #byRank = new Heap((a, b) => (a.isOwn === b.isOwn ? isCheaper(a, b) : a.isOwn));
+
+  add(listing: PastListing): void {
+    this.#listings.add(listing);
+    this.#byRank.add(listing);
+  }
+
+  delete(listing: PastListing): void {
+    this.#listings.delete(listing);
+  }
+
+  isEmpty(): boolean {
+    return this.#listings.size === 0;
+  }
+
+  /** The ask of the asset. */
+  first(): PastListing | undefined {
+    return this.#byRank.first((listing) => this.#listings.has(listing));
+  }
+}
+
+function isCheaper(a: PastListing, b: PastListing): boolean {
+  return a.priceRaw < b.priceRaw;
+}
+
+/** A binary heap. A listing that is not in use any more is removed when it becomes the first. */
 class Heap {
   readonly #items: PastListing[] = [];
+  readonly #isBetter: (a: PastListing, b: PastListing) => boolean;
 
-  first(): PastListing | undefined {
-    return this.#items[0];
+  constructor(isBetter: (a: PastListing, b: PastListing) => boolean) {
+    this.#isBetter = isBetter;
+  }
+
+  first(isUsed: (listing: PastListing) => boolean): PastListing | undefined {
+    for (;;) {
+      const [first] = this.#items;
+      if (!first || isUsed(first)) return first;
+      this.#removeFirst();
+    }
   }
 
   add(listing: PastListing): void {
@@ -151,24 +194,24 @@ class Heap {
     }
   }
 
-  removeFirst(): void {
+  #removeFirst(): void {
     const items = this.#items;
     const last = items.pop();
     if (!last || items.length === 0) return;
     items[0] = last;
     for (let index = 0; ;) {
-      let lowest = index;
+      let best = index;
       for (const child of [2 * index + 1, 2 * index + 2])
-        if (child < items.length && this.#isBefore(child, lowest)) lowest = child;
-      if (lowest === index) return;
-      this.#swap(index, lowest);
-      index = lowest;
+        if (child < items.length && this.#isBefore(child, best)) best = child;
+      if (best === index) return;
+      this.#swap(index, best);
+      index = best;
     }
   }
 
   #isBefore(a: number, b: number): boolean {
     const [first, second] = [this.#items[a], this.#items[b]];
-    return first !== undefined && second !== undefined && first.priceRaw < second.priceRaw;
+    return first !== undefined && second !== undefined && this.#isBetter(first, second);
   }
 
   #swap(a: number, b: number): void {

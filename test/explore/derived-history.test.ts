@@ -86,6 +86,22 @@ forEachEngine('the derived history of the floor', (engine) => {
       assert.deepEqual((await closesOf(subject)).slice(0, HOURS), UNKNOWN);
     });
 
+    test('a listing that is reported as expired was open until its stated end', async () => {
+      const subject = newCollection();
+      await service.load([
+        subject.collection({ listingsComplete: true }),
+        subject.listing('1', 900, { id: 'active', timestamp: ago(4) }),
+        subject.listing('2', 100, { id: 'over', timestamp: ago(3), status: 'expired', endedAt: ago(2) }),
+      ]);
+      assert.deepEqual((await closesOf(subject)).slice(-5), [
+        ['900', 1],
+        ['100', 2],
+        ['900', 1],
+        ['900', 1],
+        ['900', 1],
+      ]);
+    });
+
     test('a listing that is reported as active cannot have ended', async () => {
       const subject = newCollection();
       await assert.rejects(service.load([subject.listing('1', 1, { endedAt: ago(1) })]), /endedAt/);

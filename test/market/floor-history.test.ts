@@ -86,3 +86,18 @@ test('while a listing whose end is not known may have been the cheapest, no floo
     [3, 10n, 1],
   ]);
 });
+
+test(
+  'the history of 50,000 listings of one asset whose ends are not known is derived in time',
+  { timeout: 60_000 },
+  () => {
+    const listings = Array.from({ length: 50_000 }, (_, index): PastListing => {
+      const from = END - (index + 2) * 1_000;
+      return { asset: '1', isOwn: false, priceRaw: BigInt(2 + index), from, until: from, mayEnd: Infinity };
+    });
+    const first = END - 60_000_000;
+    const open = { asset: '2', isOwn: true, priceRaw: 1n, from: first, until: Infinity, mayEnd: Infinity };
+    const hours = toPastHours([...listings, open], END);
+    assert.deepEqual([hours.at(-1)?.closeRaw, hours.at(-1)?.listed], [1n, null]);
+  },
+);

@@ -27,7 +27,6 @@ export type UndoContext = {
   chains: Chains;
   clock: Clock;
   onChanged: OnChanged;
-  serviceName: string;
   copyCatalog: () => Promise<void>;
 };
 
@@ -69,18 +68,25 @@ export async function undoPart(
   await requireUndoable(context, id);
   if (position.schema === 'indexer' && position.before === null) await begin(context, id);
   const tally = new UndoTally(id);
+  const touched = new Set<string>();
   const until = performance.now() + budgetMs;
   let { schema, before } = position;
-  do {
-    const undone = await undoOne(context, { importId: id, schema, before });
-    if (undone) {
-      tally.add(undone);
-      before = undone.seq;
-    } else if (schema === 'indexer') {
-      schema = 'main';
-      before = null;
-    } else return tally.part(null, await end(context, id));
-  } while (performance.now() < until);
+  try {
+    do {
+      const undone = await undoOne(context, { importId: id, schema, before });
+      if (undone) {
+        tally.add(undone);
+        for (const collectionId of undone.collectionIds) touched.add(collectionId);
+        before = undone.seq;
+      } else if (schema === 'indexer') {
+        schema = 'main';
+        before = null;
+      } else return tally.part(null, await end(context, id));
+    } while (performance.now() < until);
+  } finally {
+    const derived = await deriveHistory(context, [...touched]);
+    if (derived.length > 0) context.onChanged({ collectionIds: new Set(derived), kinds: new Set(['listing']) });
+  }
   return tally.part({ schema, before }, null);
 }
 
@@ -148,7 +154,6 @@ async function undoOne(
   );
   if (!undone || undone.removed + undone.restored === 0) return undone;
   if (undone.kind === 'collection' || undone.kind === 'order') await copyCatalog();
-  await deriveHistory(context, [...new Set(undone.collectionIds)]);
   onChanged({ collectionIds: new Set(undone.collectionIds), kinds: new Set([undone.kind]) });
   return undone;
 }

@@ -7,27 +7,29 @@ import type { ListedOnce } from '../../orders/queries/past-orders.ts';
 import { PAST_LISTING } from '../../orders/queries/past-orders.ts';
 import type { PastHour } from '../floor-history.ts';
 
-const decodeListing = rowDecoder('listing', { ...PAST_LISTING, source: text });
+const decodeListing = rowDecoder('listing', PAST_LISTING);
 
-export async function listPastListings(
-  db: Queryable,
-  collectionId: string,
-): Promise<(ListedOnce & { source: string })[]> {
+export async function listPastListings(db: Queryable, collectionId: string, limit: number): Promise<ListedOnce[]> {
   const rows = await db.query(
-    `select id, source, asset, price_raw, listed_at as opened_at, expires_at, coalesce(ended_at, closed_at) as ended_at, status, undeliverable as hidden
-     from indexer.listing where collection_id = $1 and price_raw > 0`,
-    [collectionId],
+    `select id, asset, price_raw, listed_at as opened_at, expires_at, coalesce(ended_at, closed_at) as ended_at, status, undeliverable as hidden
+     from indexer.listing where collection_id = $1 and price_raw > 0 limit $2`,
+    [collectionId, limit],
   );
   return rows.map(decodeListing);
 }
 
 const decodeSale = rowDecoder('sale', { listingId: column('listing_id', text), at: column('sold_at', timestamp) });
 
-/** The time of the sale of each listing or order that was filled, by its id. In milliseconds. */
-export async function listFillTimes(db: Queryable, collectionId: string): Promise<Map<string, number>> {
+/** The time of the sale of each of the listings and orders, by their ids. In milliseconds. */
+export async function listFillTimes(
+  db: Queryable,
+  collectionId: string,
+  ids: readonly string[],
+): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map();
   const rows = await db.query(
-    `select listing_id, sold_at from indexer.sale where collection_id = $1 and listing_id is not null`,
-    [collectionId],
+    `select listing_id, max(sold_at) as sold_at from indexer.sale where collection_id = $1 and listing_id = any($2) group by 1`,
+    [collectionId, ids],
   );
   return new Map(rows.map(decodeSale).map(({ listingId, at }) => [listingId, at]));
 }
