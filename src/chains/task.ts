@@ -7,7 +7,6 @@ import type { Change } from '../core/collection-versions.ts';
 import type { Report, Task } from '../tasks/task.ts';
 import { backoffMs } from '../resilience/backoff.ts';
 import { NOTHING } from '../tasks/task.ts';
-import { createAuditTask } from './audit/task.ts';
 import { backfillOnce } from './backfill.ts';
 import type { ChainContext } from './context.ts';
 import { projectAndCover } from './coverage.ts';
@@ -33,13 +32,13 @@ export function toChainTaskName(chainId: string): string {
   return `chain-${chainId}`;
 }
 
-/** A task for each live chain (`FollowedChains.modeOf`), one that audits them, and one for all other chains together. */
+/** A task for each live chain (`FollowedChains.modeOf`), and one for all other chains together. */
 export function createChainTasks(context: ChainContext): Task[] {
   const live = [...context.chains.keys()].flatMap((chainId) => {
     const reader = context.followed.readerOf(chainId);
     return reader ? [createChainTask(context, reader)] : [];
   });
-  return [...live, ...(live.length > 0 ? [createAuditTask(context)] : []), createUnreadChainsTask(context)];
+  return [...live, createUnreadChainsTask(context)];
 }
 
 function createChainTask(context: ChainContext, reader: ChainReader): Task {

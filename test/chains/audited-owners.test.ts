@@ -1,5 +1,5 @@
 // The only endpoint of a chain alters the logs that it serves, so that wrong owners are stored, and nothing contradicts it. When it tells the truth,
-// the audit finds these tokens without a command, and the blocks that explain them are read again.
+// the audit finds these tokens, and the blocks that explain them are read again.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -7,7 +7,6 @@ import type { TestContext } from 'node:test';
 import { callOf, mine } from '../../devnet/chain.ts';
 import { listRereadRanges } from '../../src/chain-log/queries/reread-ranges.ts';
 import { createAuditOperations } from '../../src/chains/audit/audit.ts';
-import { createAuditTask } from '../../src/chains/audit/task.ts';
 import { findContradictions } from '../../src/chains/audit/wrong-blocks.ts';
 import { ZERO_ADDRESS } from '../../src/core/evm.ts';
 import type { Database } from '../../src/database/port.ts';
@@ -17,8 +16,6 @@ import type { Lie } from '../support/chain/lying-endpoint.ts';
 import { startLyingEndpoint } from '../support/chain/lying-endpoint.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { toContext } from '../support/service/intake.ts';
-
-const DAY_MS = 24 * 60 * 60_000;
 
 test('the blocks of a token are wrong where its transfers contradict each other, and after the last one if the token has another owner', () => {
   const read = { from: 10, to: 99 };
@@ -48,26 +45,18 @@ forEachEngine('tokens with a wrong owner', (engine) => {
   const open = async (t: TestContext) => {
     const lying = await startLyingEndpoint(world.chain.url);
     const db = await engine.open();
-    let passedMs = 0;
-    const clock = () => Date.now() + passedMs;
-    const following = followWorld({ main: db, indexer: db }, world, { urls: [lying.url], clock });
-    const context = toContext(db, { settings: { RPC_URL_ETHEREUM: lying.url }, clock });
-    // The task audits the chains that this process reads.
-    context.followed.readerOf('ethereum');
+    const following = followWorld({ main: db, indexer: db }, world, { urls: [lying.url] });
+    const context = toContext(db, { settings: { RPC_URL_ETHEREUM: lying.url }, clock: Date.now });
     t.after(async () => {
       following.reader.close();
       context.followed.close();
       await lying.close();
     });
-    const task = createAuditTask(context);
-    const run = () => task.run(new AbortController().signal, () => undefined, { isFull: false });
-    const pass = (ms: number) => {
-      passedMs += ms;
-    };
+    const audit = (input = {}) => createAuditOperations(context, { pauseMs: 1 }).audit(input);
     await following.settle();
     await follow(db, world);
     await following.settle();
-    return { ...following, db, lying, context, run, pass };
+    return { ...following, db, lying, audit };
   };
 
   const storedOf = async (db: Database) => ({
@@ -97,8 +86,8 @@ forEachEngine('tokens with a wrong owner', (engine) => {
     ['was burned, if no log said so', 'omits-logs', () => burn(3n)],
   ];
   for (const [what, lie, act] of histories) {
-    test(`the audit finds by itself a token that ${what}, and its owner and sales are corrected`, async (t) => {
-      const { db, lying, settle, run } = await open(t);
+    test(`the audit finds a token that ${what}, and its owner and sales are corrected`, async (t) => {
+      const { db, lying, settle, audit } = await open(t);
       await lying.tell(lie);
       await act();
       await settle();
@@ -114,18 +103,17 @@ forEachEngine('tokens with a wrong owner', (engine) => {
       const expected = await storedOf(honest);
       assert.notDeepEqual(await storedOf(db), expected, 'the lie was not stored');
       assert.deepEqual(await listRereadRanges(db), []);
-      const { changed } = await run();
-      assert.ok(changed > 0, 'the audit found nothing');
+      const { rereads } = await audit();
+      assert.ok(rereads > 0, 'the audit found nothing');
       await settle();
       assert.deepEqual(await storedOf(db), expected);
       assert.deepEqual(await listRereadRanges(db), []);
-      assert.equal((await run()).changed, 0);
+      assert.equal((await audit()).rereads, 0);
     });
   }
 
-  test('the command notes the same blocks, and none for a token of which only the served owner is wrong', async (t) => {
-    const { db, lying, settle, context } = await open(t);
-    const audit = () => createAuditOperations(context, { pauseMs: 1 }).audit({});
+  test('the audit notes the blocks up to the head for a burned token, and none for a token of which only the served owner is wrong', async (t) => {
+    const { db, lying, settle, audit } = await open(t);
     await db.query(`update indexer.token set owner = $1 where asset = '1'`, [world.people[0]]);
     const served = await audit();
     assert.deepEqual([served.drift, served.rereads, await listRereadRanges(db)], [1, 0, []]);
@@ -140,7 +128,7 @@ forEachEngine('tokens with a wrong owner', (engine) => {
   });
 
   test('a token that two accounts seem to hold is audited, whatever the sample is', async (t) => {
-    const { db, context } = await open(t);
+    const { db, audit } = await open(t);
     const [first, second] = world.people;
     for (const [holder, quantity] of [
       [first, 1],
@@ -152,23 +140,8 @@ forEachEngine('tokens with a wrong owner', (engine) => {
       );
     }
     for (const seed of ['a', 'b', 'c', 'd', 'e']) {
-      const operations = createAuditOperations(context, { pauseMs: 1 });
-      const { differences } = await operations.audit({ sample: 1, seed });
+      const { differences } = await audit({ sample: 1, seed });
       assert.match(differences[0]?.subject ?? '', / 2$/);
     }
-  });
-
-  test('a collection whose second read corrects nothing is not read again before the next day', async (t) => {
-    const { db, lying, settle, run, pass } = await open(t);
-    await lying.tell('omits-logs');
-    const [, , third] = world.people;
-    await world.act(callOf(third, world.nft, 'transferFrom', [third, world.people[0], 1n]));
-    await settle();
-    assert.equal((await run()).changed, 1);
-    await settle();
-    assert.deepEqual(await listRereadRanges(db), []);
-    assert.equal((await run()).changed, 0);
-    pass(DAY_MS);
-    assert.equal((await run()).changed, 1);
   });
 });
