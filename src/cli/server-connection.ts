@@ -27,7 +27,7 @@ const CHECK_LIMIT_MS = 10_000;
 const CALL_LIMIT_MS = 60_000;
 /** The operations that read chains, or change as many rows as there are, and the longest call of them. */
 const LONG_OPERATIONS =
-  /^(audit|audit\..*|collections\.(add|remove)|imports\.undo|sample\.remove|secrets\.(encrypt|decrypt)|move\..*)$/;
+  /^(audit|audit\..*|collections\.(add|remove)|imports\.undo|sample\.remove|secrets\.(encrypt|decrypt))$/;
 const LONG_CALL_LIMIT_MS = 24 * 3_600_000;
 
 /** `signal` ends each call and each import, unless the call has a signal of its own. */

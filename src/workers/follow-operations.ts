@@ -166,7 +166,11 @@ async function readForm(
     throw new OperatorError(`the chain shows that ${address} is ${shown}: leave out --standard`);
   }
   if (form) return form;
-  if (known) return { standard: known, unindexed: known === 'erc721' && !(await hasDecimals(reader, address)) };
+  if (known) {
+    // A settlement protocol that is itself the contract of its tokens has decoders of its own.
+    const unindexed = known === 'erc721' && !sought.protocols.has(address) && !(await hasDecimals(reader, address));
+    return { standard: known, unindexed };
+  }
   throw new OperatorError(
     `${address} on ${reader.chain.id} supports neither ERC-721 nor ERC-1155 (ERC-165), and its logs do not show which of them it is: ` +
       'if its tokens are of one of them, name it with --standard erc721 or --standard erc1155',

@@ -59,6 +59,15 @@ function readEnvironment(name: string, variable: string, files: Readonly<Record<
   return assignments.findLast((line) => line.startsWith(`${variable}=`))?.slice(variable.length + 1);
 }
 
+test('the port for the metrics of the worker is not among the ports of 64 serving processes', () => {
+  const [serving, worker] = PROCESSES.map((name) => {
+    const port = readEnvironment(name, 'METRICS_ADDRESS', {})?.split(':').at(-1);
+    return Number(port);
+  });
+  assert.ok(serving !== undefined && worker !== undefined);
+  assert.ok(worker < serving || worker >= serving + 64, `${serving} and ${worker}`);
+});
+
 test('the units have different addresses for metrics and different data directories, and a file of settings each', () => {
   for (const variable of ['METRICS_ADDRESS', 'DATA_DIR']) {
     const values = PROCESSES.map((name) => readEnvironment(name, variable, {}));

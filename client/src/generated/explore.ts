@@ -664,7 +664,7 @@ export type ListActivityAfterResult = {
 };
 
 export type ExploreMethods = {
-  /** List collections with all figures. The collections of `GET /v1/collections` in the same order, with the figures of `GET /v1/collections/{id}`, the last buyer floor, and the changes of floor and volume. */
+  /** List collections with all figures. The collections of `GET /v1/collections` in the same order, with the figures of `GET /v1/collections/{id}`, the buyer floor, and the changes of floor and volume. */
   listMarketCollections(parameters?: ListMarketCollectionsParameters, options?: CallOptions): Pages<ListMarketCollectionsResult>;
   /** Read a collection with all figures. The row of the collection in `GET /explore/v1/collections`. A figure that cannot be read is null, as in `GET /v1/collections/{id}`. */
   getMarketCollection(parameters: GetMarketCollectionParameters, options?: CallOptions): Promise<GetMarketCollectionResult>;

@@ -116,7 +116,7 @@ function registerList(app: FastifyInstance, context: ExploreContext): void {
       operationId: 'listMarketCollections',
       summary: 'List collections with all figures',
       description:
-        'The collections of `GET /v1/collections` in the same order, with the figures of `GET /v1/collections/{id}`, the last buyer floor, and the changes of floor and volume.',
+        'The collections of `GET /v1/collections` in the same order, with the figures of `GET /v1/collections/{id}`, the buyer floor, and the changes of floor and volume.',
       tags: ['Collections'],
       querystring: Type.Object({ chain: Type.Optional(chainSchema), ...pageQuery, sort: sortSchema }),
       response: marketResponses(exploredPageOf('MarketCollection'), 400, 502),

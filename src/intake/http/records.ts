@@ -94,7 +94,7 @@ const DOCUMENTED = {
       Type.String({
         format: 'date-time',
         description:
-          'Until when the sales of each collection are complete. A later figure of 24 hours or of seven days is not computed from them. Default: the time of the newest sale of the collection.',
+          'Until when the sales of each collection are complete. The figures of 24 hours and of seven days are computed from them until two hours after this time. Default: the time of the newest sale of the collection.',
       }),
     ),
     file: Type.Optional(

@@ -111,6 +111,8 @@ export async function rotateWebhookSecret(
   if (!isId('whk', id)) return refuseMissing();
   const stored = context.secretKeys.encrypt(secret, toWebhookPlace(id));
   const change = { secret: stored, previousUntil: now + SECRET_ROTATION_OVERLAP_MS, now };
+  // A rotation at the same time must see the secret that this one replaces.
+  await lock(tx, caller, id);
   return { webhook: (await updateWebhookSecret(tx, caller.shopId, id, change)) ?? refuseMissing(), secret };
 }
 
