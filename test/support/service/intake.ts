@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import type { Database } from '../../../src/database/port.ts';
+import { repeatAborted } from '../../../src/database/port.ts';
 import { createChains } from '../../../src/core/chains.ts';
 import { readConfig } from '../../../src/config.ts';
 import type { ServiceContext } from '../../../src/context.ts';
@@ -189,7 +190,8 @@ export type TableName = (typeof TABLES)[number];
 
 /** Empties the tables in TABLES and LOG_TABLES, and `indexer.collection_rarity`. */
 export async function emptyTables(db: Database): Promise<void> {
-  await db.query(`truncate ${[...LOG_TABLES, ...TABLES].join(', ')}, indexer.collection_rarity`);
+  // A read that is still in progress on the server may hold one of the tables.
+  await repeatAborted(() => db.query(`truncate ${[...LOG_TABLES, ...TABLES].join(', ')}, indexer.collection_rarity`));
 }
 
 const SYNC_TABLES = ['main.follow', 'main.sync_task', 'main.recent_view', 'indexer.listing_snapshot'];
