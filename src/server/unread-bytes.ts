@@ -32,7 +32,7 @@ export type UnreadBytesOptions = {
   clientAddress: (request: IncomingMessage) => string;
   bytesMax?: number;
   allBytesMax?: number;
-  /** Called for each request that a limit rejects, and for each response that a limit ends. */
+  /** Called for each request that a limit rejects, and for each connection that a limit closes. */
   onRejected: () => void;
 };
 
@@ -107,16 +107,19 @@ export class UnreadBytes {
     socket.once('close', () => forget((one) => one.req.socket === socket));
   }
 
-  /** If the unread bytes of all clients exceed their limit, ends responses to the address with the most unread bytes, the largest first. */
+  /** If the unread bytes of all clients exceed their limit, closes connections of the address with the most unread bytes, the largest response first. */
   #endLargest(): void {
     const clients = [...this.#byClient].map(([client, responses]) => ({ bytes: this.of(client), responses }));
     let sum = clients.reduce((bytes, client) => bytes + client.bytes, 0);
     for (const { responses } of clients.sort((a, b) => b.bytes - a.bytes)) {
       for (const response of [...responses].sort((a, b) => b.writableLength - a.writableLength)) {
         if (sum <= this.#allBytesMax) return;
-        sum -= response.writableLength;
+        const { socket } = response.req;
+        if (socket.destroyed) continue;
+        // A response that waits for an earlier one of its connection would keep its bytes until the connection is closed.
+        for (const one of responses) if (one.req.socket === socket) sum -= one.writableLength;
         this.onRejected();
-        response.destroy();
+        socket.destroy();
       }
     }
   }
