@@ -84,9 +84,9 @@ async function auditChain(
   reader: ChainReader,
   { pauseMs, ...sample }: { seed: string; limit: number; pauseMs: number },
 ): Promise<{ audited: ChainAudit; differences: Difference[] }> {
-  const { main, indexer } = context;
+  const { main, indexer, clock } = context;
   const chain = reader.chain.id;
-  const comparing = toComparing(context, reader, pauseMs);
+  const comparing = { main, indexer, reader, clock, failures: { left: CHAIN_FAILURES_MAX }, pauseMs };
   const orders = await compareAll(comparing, ORDERS, await listOrderSample(main, chain, sample));
   const { tokens, wrong } = await auditTokens(comparing, sample);
   await noteWrongBlocks(context, chain, wrong);
@@ -107,19 +107,11 @@ async function auditChain(
   };
 }
 
-export function toComparing(
-  { main, indexer, clock }: ChainContext,
-  reader: ChainReader,
-  pauseMs = PAUSE_MS,
-): CompareContext {
-  return { main, indexer, reader, clock, failures: { left: CHAIN_FAILURES_MAX }, pauseMs };
-}
-
 /**
  * Compares a sample of the tokens of the followed collections, and the ERC-721 tokens that several accounts seem to hold. `wrong`: the blocks
  * that explain the differences.
  */
-export async function auditTokens(
+async function auditTokens(
   comparing: CompareContext,
   sample: { seed: string; limit: number },
 ): Promise<{ tokens: ComparisonResult; wrong: WrongBlocks[] }> {
