@@ -251,11 +251,12 @@ test('the program on the embedded database', async (t) => {
   await t.test(
     'on a port that is in use, the program prints one clear line, exits with 1 and creates no database',
     async (t) => {
-      const server = net.createServer().listen(Number(settings['PORT']), '127.0.0.1');
+      const server = net.createServer().listen(0, '127.0.0.1');
       await once(server, 'listening');
       t.after(() => server.close());
       const dataDir = path.join(temporaryDirectory(), 'not-created');
-      const third = run(t, { ...settings, DATA_DIR: dataDir });
+      const { port } = server.address() as net.AddressInfo;
+      const third = run(t, { PORT: String(port), DATA_DIR: dataDir });
       assert.equal((await third.ended()).code, 1);
       assert.ok(!existsSync(dataDir), 'a database was created before the port was tried');
       assert.match(third.stderr(), /^mercat: cannot listen on 127\.0\.0\.1:\d+: [^\n]*in use[^\n]*--port or PORT\n$/);
