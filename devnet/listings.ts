@@ -4,7 +4,8 @@ import type { Address } from 'viem';
 import type { SeededRandom } from './random.ts';
 import type { ChainState, Listing } from './chain-state.ts';
 import { counterOf, mayMove, operatorOf } from './chain-state.ts';
-import type { OrderComponents, Share, TokenUnits } from './orders.ts';
+import type { SeaportOrder } from '../client/src/seaport.ts';
+import type { Share, TokenUnits } from './orders.ts';
 import { buildAsk, signBulk, signOrder } from './orders.ts';
 import type { LocalCollection, Person, World } from './world.ts';
 
@@ -148,6 +149,6 @@ export function drawTerms({ state, random, now }: SigningContext, { address, con
 function toComponents(
   signing: SigningContext,
   { person, tokens, price, currency, shares, endTime }: Draft,
-): OrderComponents {
+): SeaportOrder {
   return buildAsk({ ...drawTerms(signing, person), tokens, price, currency, shares, endTime });
 }

@@ -17,34 +17,13 @@ import {
 } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
 import type { TokenStandard } from '../src/core/evm.ts';
+import { toJson } from '../client/src/json.ts';
+import type { SeaportOrder, SeaportPayment } from '../client/src/seaport.ts';
+import { SEAPORT_TYPES, toListingOrder, toSeaportDomain } from '../client/src/seaport.ts';
 import { ITEM_TYPE, ORDER_TYPE } from '../src/core/seaport.ts';
 import { SEAPORT_ADDRESS } from './protocol.ts';
 
-export type OfferItem = {
-  itemType: number;
-  token: Address;
-  identifierOrCriteria: bigint;
-  startAmount: bigint;
-  endAmount: bigint;
-};
-export type ConsiderationItem = OfferItem & { recipient: Address };
-
-export type OrderComponents = {
-  offerer: Address;
-  zone: Address;
-  offer: readonly OfferItem[];
-  consideration: readonly ConsiderationItem[];
-  orderType: number;
-  /** `startTime` and `endTime` are Unix times in seconds. */
-  startTime: bigint;
-  endTime: bigint;
-  zoneHash: Hex;
-  salt: bigint;
-  conduitKey: Hex;
-  counter: bigint;
-};
-
-export type SignedOrder = { hash: Hex; components: OrderComponents; signature: Hex };
+export type SignedOrder = { hash: Hex; components: SeaportOrder; signature: Hex };
 
 /** A share of the price and its recipient. */
 export type Share = { to: Address; bps: number };
@@ -66,39 +45,41 @@ type Terms = {
 export type TokenUnits = { contract: Address; standard: TokenStandard; tokenId: bigint; units: bigint };
 
 /** An ask for one token, or for several tokens at one price. An ask for several units of a token may be filled in parts. */
-export function buildAsk(terms: Terms & { tokens: readonly TokenUnits[] }): OrderComponents {
-  const partial = terms.tokens.some(({ units }) => units > 1n);
-  return {
-    ...frameOf(terms),
-    offer: terms.tokens.map(toItem),
-    consideration: payments(terms, terms.offerer),
-    orderType: partial ? ORDER_TYPE.partialOpen : ORDER_TYPE.fullOpen,
-  };
+export function buildAsk({
+  offerer,
+  price,
+  shares,
+  ...terms
+}: Terms & { tokens: readonly TokenUnits[] }): SeaportOrder {
+  const parts = shares.map(({ to, bps }) => ({ recipient: to, amount: (price * BigInt(bps)) / 10_000n }));
+  const rest = parts.reduce((left, { amount }) => left - amount, price);
+  const payments = [{ recipient: offerer, amount: rest }, ...parts.filter(({ amount }) => amount > 0n)];
+  return toListingOrder({ ...terms, seller: offerer, payments });
 }
 
 /** A bid for one token, or for any token of the contract if `tokenId` is null. The shares are deducted from the seller's part. */
 export function buildBid(
   terms: Terms & { currency: Address; contract: Address; tokenId: bigint | null },
-): OrderComponents {
+): SeaportOrder {
   const { offerer, contract, tokenId, currency, price } = terms;
   const itemType = tokenId === null ? ITEM_TYPE.erc721Criteria : ITEM_TYPE.erc721;
   const bidItem = { itemType, token: contract, identifierOrCriteria: tokenId ?? 0n, startAmount: 1n, endAmount: 1n };
-  const [, ...shares] = payments(terms, offerer);
+  const ask = buildAsk({ ...terms, tokens: [] });
+  const [, ...shares] = ask.consideration;
   return {
-    ...frameOf(terms),
+    ...ask,
     offer: [
       { itemType: ITEM_TYPE.erc20, token: currency, identifierOrCriteria: 0n, startAmount: price, endAmount: price },
     ],
     consideration: [{ ...bidItem, recipient: offerer }, ...shares],
-    orderType: ORDER_TYPE.fullOpen,
   };
 }
 
 /** The order that `matchOrders` can match with an ask: the order offers the ask's total payment, and demands the ask's tokens. */
 export function buildMirror(
-  ask: OrderComponents,
+  ask: SeaportOrder,
   buyer: { offerer: Address; salt: bigint; counter: bigint },
-): OrderComponents {
+): SeaportOrder {
   const price = totalOf(ask);
   const [{ itemType, token } = { itemType: ITEM_TYPE.native, token: zeroAddress }] = ask.consideration;
   return {
@@ -112,7 +93,7 @@ export function buildMirror(
 }
 
 /** The total that the buyer of an ask pays. */
-export function totalOf({ consideration }: OrderComponents): bigint {
+export function totalOf({ consideration }: SeaportOrder): bigint {
   return consideration.reduce((sum, { startAmount }) => sum + startAmount, 0n);
 }
 
@@ -120,7 +101,7 @@ export function totalOf({ consideration }: OrderComponents): bigint {
 export async function signOrder(
   account: LocalAccount,
   chainId: number,
-  components: OrderComponents,
+  components: SeaportOrder,
   options: { compact?: boolean } = {},
 ): Promise<SignedOrder> {
   const hash = hashOrder(components);
@@ -135,7 +116,7 @@ export async function signOrder(
 export async function signBulk(
   account: LocalAccount,
   chainId: number,
-  orders: readonly OrderComponents[],
+  orders: readonly SeaportOrder[],
   options: { compact?: boolean } = {},
 ): Promise<SignedOrder[]> {
   const height = Math.max(1, Math.ceil(Math.log2(orders.length)));
@@ -162,15 +143,12 @@ export function toOrder({ components, signature }: Pick<SignedOrder, 'components
 }
 
 /** The components in the form that is sent to a marketplace: large integers as decimal text. */
-export function toWireComponents(components: OrderComponents): Record<string, unknown> {
-  const text = JSON.stringify(components, (_, value: unknown) =>
-    typeof value === 'bigint' ? value.toString() : value,
-  );
-  return JSON.parse(text) as Record<string, unknown>;
+export function toWireComponents(components: SeaportOrder): Record<string, unknown> {
+  return JSON.parse(toJson(components)) as Record<string, unknown>;
 }
 
 /** The inverse of `toWireComponents`. The integers may be text or numbers. */
-export function fromWireComponents(wire: Record<string, unknown>): OrderComponents {
+export function fromWireComponents(wire: Record<string, unknown>): SeaportOrder {
   const item = (from: Record<string, string>) => ({
     ...from,
     itemType: Number(from['itemType']),
@@ -185,7 +163,7 @@ export function fromWireComponents(wire: Record<string, unknown>): OrderComponen
     offerer: String(wire['offerer']).toLowerCase() as Address,
     zone: wire['zone'] as Address,
     offer: items('offer'),
-    consideration: items('consideration') as unknown as ConsiderationItem[],
+    consideration: items('consideration') as unknown as SeaportPayment[],
     orderType: Number(wire['orderType']),
     startTime: integer('startTime'),
     endTime: integer('endTime'),
@@ -196,44 +174,13 @@ export function fromWireComponents(wire: Record<string, unknown>): OrderComponen
   };
 }
 
-const ORDER_TYPES = {
-  OrderComponents: [
-    { name: 'offerer', type: 'address' },
-    { name: 'zone', type: 'address' },
-    { name: 'offer', type: 'OfferItem[]' },
-    { name: 'consideration', type: 'ConsiderationItem[]' },
-    { name: 'orderType', type: 'uint8' },
-    { name: 'startTime', type: 'uint256' },
-    { name: 'endTime', type: 'uint256' },
-    { name: 'zoneHash', type: 'bytes32' },
-    { name: 'salt', type: 'uint256' },
-    { name: 'conduitKey', type: 'bytes32' },
-    { name: 'counter', type: 'uint256' },
-  ],
-  OfferItem: [
-    { name: 'itemType', type: 'uint8' },
-    { name: 'token', type: 'address' },
-    { name: 'identifierOrCriteria', type: 'uint256' },
-    { name: 'startAmount', type: 'uint256' },
-    { name: 'endAmount', type: 'uint256' },
-  ],
-  ConsiderationItem: [
-    { name: 'itemType', type: 'uint8' },
-    { name: 'token', type: 'address' },
-    { name: 'identifierOrCriteria', type: 'uint256' },
-    { name: 'startAmount', type: 'uint256' },
-    { name: 'endAmount', type: 'uint256' },
-    { name: 'recipient', type: 'address' },
-  ],
-} as const;
-
-export function hashOrder(components: OrderComponents): Hex {
-  return hashStruct({ types: ORDER_TYPES, primaryType: 'OrderComponents', data: components });
+export function hashOrder(components: SeaportOrder): Hex {
+  return hashStruct({ types: SEAPORT_TYPES, primaryType: 'OrderComponents', data: components });
 }
 
 function bulkTypeHash(height: number): Hex {
   const types = ['ConsiderationItem', 'OfferItem', 'OrderComponents'] as const;
-  const fields = (name: (typeof types)[number]) => ORDER_TYPES[name].map((field) => `${field.type} ${field.name}`);
+  const fields = (name: (typeof types)[number]) => SEAPORT_TYPES[name].map((field) => `${field.type} ${field.name}`);
   const structs = types.map((name) => `${name}(${fields(name).join(',')})`);
   return keccak256(stringToHex(`BulkOrder(OrderComponents${'[2]'.repeat(height)} tree)${structs.join('')}`));
 }
@@ -245,43 +192,11 @@ function pairUp(level: readonly Hex[]): Hex[] {
 }
 
 function domainOf(chainId: number): Hex {
-  return domainSeparator({ domain: { name: 'Seaport', version: '1.6', chainId, verifyingContract: SEAPORT_ADDRESS } });
+  return domainSeparator({ domain: toSeaportDomain({ address: SEAPORT_ADDRESS, version: '1.6', chainId }) });
 }
 
 async function signDigest(account: LocalAccount, message: Hex, compact: boolean): Promise<Hex> {
   if (!account.sign) throw new Error(`account ${account.address} cannot sign`);
   const signature = await account.sign({ hash: keccak256(message) });
   return compact ? serializeCompactSignature(signatureToCompactSignature(parseSignature(signature))) : signature;
-}
-
-function frameOf(terms: Terms) {
-  return {
-    offerer: terms.offerer,
-    zone: zeroAddress,
-    startTime: BigInt(terms.startTime),
-    endTime: BigInt(terms.endTime),
-    zoneHash: zeroHash,
-    salt: terms.salt,
-    conduitKey: terms.conduitKey,
-    counter: terms.counter,
-  };
-}
-
-function toItem({ contract, standard, tokenId, units }: TokenUnits): OfferItem {
-  const itemType = standard === 'erc721' ? ITEM_TYPE.erc721 : ITEM_TYPE.erc1155;
-  return { itemType, token: contract, identifierOrCriteria: tokenId, startAmount: units, endAmount: units };
-}
-
-/** The payments of an order: first the offerer's part, then each share that is not 0. */
-function payments({ price, currency, shares }: Terms, offerer: Address): ConsiderationItem[] {
-  const parts = shares.map(({ to, bps }) => ({ to, amount: (price * BigInt(bps)) / 10_000n }));
-  const rest = parts.reduce((left, { amount }) => left - amount, price);
-  return [{ to: offerer, amount: rest }, ...parts.filter(({ amount }) => amount > 0n)].map(({ to, amount }) => ({
-    itemType: currency === null ? ITEM_TYPE.native : ITEM_TYPE.erc20,
-    token: currency ?? zeroAddress,
-    identifierOrCriteria: 0n,
-    startAmount: amount,
-    endAmount: amount,
-    recipient: to,
-  }));
 }

@@ -4,42 +4,15 @@
 import type { OrderResponse } from 'mercat-client/intake';
 import { createIntakeClient } from 'mercat-client/intake';
 import { parseAmount } from 'mercat-client';
+import { toListingOrder, toTypedData } from 'mercat-client/seaport';
 import type { Address, Hex, LocalAccount } from 'viem';
-import { createPublicClient, http, parseAbi, zeroAddress, zeroHash } from 'viem';
+import { createPublicClient, http, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
 const SEAPORT: Address = '0x0000000000000068F116a894984e2DB1123eB395';
 const SEAPORT_ABI = parseAbi(['function getCounter(address offerer) view returns (uint256)']);
 const NATIVE_DECIMALS = 18;
-const NATIVE = 0;
-const ERC721 = 2;
-const FULL_OPEN = 0;
 const DAY_S = 86_400n;
-
-const ITEM = [
-  { name: 'itemType', type: 'uint8' },
-  { name: 'token', type: 'address' },
-  { name: 'identifierOrCriteria', type: 'uint256' },
-  { name: 'startAmount', type: 'uint256' },
-  { name: 'endAmount', type: 'uint256' },
-] as const;
-const TYPES = {
-  OrderComponents: [
-    { name: 'offerer', type: 'address' },
-    { name: 'zone', type: 'address' },
-    { name: 'offer', type: 'OfferItem[]' },
-    { name: 'consideration', type: 'ConsiderationItem[]' },
-    { name: 'orderType', type: 'uint8' },
-    { name: 'startTime', type: 'uint256' },
-    { name: 'endTime', type: 'uint256' },
-    { name: 'zoneHash', type: 'bytes32' },
-    { name: 'salt', type: 'uint256' },
-    { name: 'conduitKey', type: 'bytes32' },
-    { name: 'counter', type: 'uint256' },
-  ],
-  OfferItem: ITEM,
-  ConsiderationItem: [...ITEM, { name: 'recipient', type: 'address' }],
-} as const;
 
 export type Sale = {
   /** The name of the chain in the service, such as `ethereum`. */
@@ -62,27 +35,15 @@ export async function postListing(
     node.getBlock(),
     node.getChainId(),
   ]);
-  const payment = { itemType: NATIVE, token: zeroAddress, identifierOrCriteria: 0n, recipient: seller.address };
-  const token = { itemType: ERC721, token: sale.contract, identifierOrCriteria: sale.tokenId };
-  const parameters = {
-    offerer: seller.address,
-    zone: zeroAddress,
-    offer: [{ ...token, startAmount: 1n, endAmount: 1n }],
-    consideration: [{ ...payment, startAmount: sale.price, endAmount: sale.price }],
-    orderType: FULL_OPEN,
+  const parameters = toListingOrder({
+    seller: seller.address,
+    tokens: [{ contract: sale.contract, tokenId: sale.tokenId, standard: 'erc721' }],
+    payments: [{ recipient: seller.address, amount: sale.price }],
     startTime: timestamp,
     endTime: timestamp + DAY_S,
-    zoneHash: zeroHash,
-    salt: BigInt(crypto.getRandomValues(new Uint32Array(1))[0] ?? 0),
-    conduitKey: zeroHash,
     counter,
-  };
-  const signature = await seller.signTypedData({
-    domain: { name: 'Seaport', version: '1.6', chainId, verifyingContract: SEAPORT },
-    types: TYPES,
-    primaryType: 'OrderComponents',
-    message: parameters,
   });
+  const signature = await seller.signTypedData(toTypedData(parameters, { address: SEAPORT, version: '1.6', chainId }));
   // The client sends bigints as decimal text.
   const intake = createIntakeClient({ baseUrl, apiKey });
   return intake.submitOrder({ chain: sale.chain, protocolAddress: SEAPORT, order: { parameters, signature } });

@@ -11,8 +11,9 @@ import { CURRENCY_ABI, SEAPORT_ABI, TOKEN_ABI } from './abis.ts';
 import type { ChainAccess } from './chain.ts';
 import { pause } from './chain.ts';
 import { TradeFailure } from './failure.ts';
+import { toListingOrder, toTypedDataJson } from '../../../client/src/seaport.ts';
 import type { Fulfilment } from './seaport.ts';
-import { buildOrder, toCancelCall, toFillCall, toTypedData, totalOf } from './seaport.ts';
+import { toCancelCall, toFillCall, totalOf } from './seaport.ts';
 import { texts } from './texts.ts';
 
 export type Step = keyof typeof texts.steps;
@@ -86,11 +87,21 @@ export async function listToken(
     onApproved();
   }
   const counter = await access.read<bigint>(seaport, SEAPORT_ABI, 'getCounter', [account]);
-  const parameters = buildOrder({ ...draft, seller: account, startTime, endTime: startTime + durationS, counter });
+  const parameters = toListingOrder({
+    seller: account,
+    tokens: [
+      { contract: draft.contract, tokenId: BigInt(draft.tokenId), standard: draft.isErc1155 ? 'erc1155' : 'erc721' },
+    ],
+    payments: [{ recipient: account, amount: draft.price }, ...(draft.royalty ? [draft.royalty] : [])],
+    startTime,
+    endTime: startTime + durationS,
+    counter,
+  });
   onStep('signing');
   // While the approval was mined, the person may have selected another account or chain in the wallet.
   await access.requireUnchanged();
-  const signature = await access.request<Hex>('eth_signTypedData_v4', [account, toTypedData(parameters, chain)]);
+  const typedData = toTypedDataJson(parameters, { ...chain.seaport, address: seaport, chainId: chain.chainId });
+  const signature = await access.request<Hex>('eth_signTypedData_v4', [account, typedData]);
   if (approvedAt !== null) {
     onStep('following');
     await untilRead(chain.chain, approvedAt);

@@ -8,7 +8,7 @@ import type { Call } from '../../../devnet/chain.ts';
 import { callOf, mine, readChain, rollBack, toSeconds, transact } from '../../../devnet/chain.ts';
 import type { Listing } from '../../../devnet/chain-state.ts';
 import { operatorOf } from '../../../devnet/chain-state.ts';
-import type { ConsiderationItem } from '../../../devnet/orders.ts';
+import type { SeaportPayment } from '../../../client/src/seaport.ts';
 import { buildAsk, hashOrder, signOrder, toOrder } from '../../../devnet/orders.ts';
 import type { LocalCollection, Person, World, WorldSize } from '../../../devnet/world.ts';
 import type { TestDevnet } from '../../support/chain/devnet.ts';
@@ -135,7 +135,7 @@ export async function startMixedWorld(seed: number, random: SeededRandom): Promi
 }
 
 /** The item with an end price that is a tenth below the start price. */
-function toFalling(item: ConsiderationItem): ConsiderationItem {
+function toFalling(item: SeaportPayment): SeaportPayment {
   return { ...item, endAmount: item.startAmount - item.startAmount / 10n };
 }
 

@@ -3,7 +3,7 @@
 
 import type { Address, Hex } from 'viem';
 import { getAddress, zeroAddress } from 'viem';
-import type { OrderComponents } from '../../../devnet/orders.ts';
+import type { SeaportOrder } from '../../../client/src/seaport.ts';
 import { askRow } from '../../support/replay/magic-eden.ts';
 import { parseFixture } from '../../support/fixtures.ts';
 import { makeCollection, openseaRoutes } from '../../support/replay/opensea.ts';
@@ -13,7 +13,7 @@ type Json = Record<string, any>;
 
 export type MarketplaceListing = {
   hash: Hex;
-  components: OrderComponents;
+  components: SeaportOrder;
   /** In seconds. */
   listedAt: number;
   /** What a buyer pays now. Set for an order whose price changes with time. Otherwise a buyer pays the sum of the consideration. */
@@ -96,7 +96,7 @@ function toPage(rows: readonly unknown[], cursor: string | null, limit: number) 
   return { rows: rows.slice(start, end), next };
 }
 
-export function sumOf({ consideration }: OrderComponents, end: 'startAmount' | 'endAmount' = 'startAmount'): bigint {
+export function sumOf({ consideration }: SeaportOrder, end: 'startAmount' | 'endAmount' = 'startAmount'): bigint {
   return consideration.reduce((sum, item) => sum + item[end], 0n);
 }
 
@@ -185,7 +185,7 @@ function toOlderAskRow(listing: MarketplaceListing): Json {
   };
 }
 
-function currencyOf({ consideration }: OrderComponents): Json {
+function currencyOf({ consideration }: SeaportOrder): Json {
   const contract = consideration[0]?.token ?? zeroAddress;
   const symbol = contract === zeroAddress ? SYMBOLS.native : SYMBOLS.wrapped;
   return { contract, name: symbol, symbol, decimals: 18 };

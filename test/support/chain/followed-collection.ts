@@ -17,7 +17,8 @@ import { projectNext } from '../../../src/chains/projection.ts';
 import { readContract } from '../../../devnet/artifacts.ts';
 import type { Call, LocalChain, Receipt } from '../../../devnet/chain.ts';
 import { callOf, deploy, startChain, transact } from '../../../devnet/chain.ts';
-import type { OrderComponents, SignedOrder } from '../../../devnet/orders.ts';
+import type { SeaportOrder } from '../../../client/src/seaport.ts';
+import type { SignedOrder } from '../../../devnet/orders.ts';
 import { buildAsk, signOrder, toOrder, totalOf } from '../../../devnet/orders.ts';
 import type { Contract, Protocol } from '../../../devnet/protocol.ts';
 import { installProtocol } from '../../../devnet/protocol.ts';
@@ -169,7 +170,7 @@ export async function insertOrder(
   now = Date.now(),
 ): Promise<string> {
   const { components, hash } = order;
-  const { token, identifierOrCriteria } = components.offer[0] as OrderComponents['offer'][number];
+  const { token, identifierOrCriteria } = components.offer[0] as SeaportOrder['offer'][number];
   const collectionId = `${world.chain.id}_${token}`;
   const id = `${collectionId}_${identifierOrCriteria}_${hash.slice(2, 14)}`;
   await main.query(

@@ -12,40 +12,18 @@ import {
 } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { privateKeyToAccount } from 'viem/accounts';
+import { toJson } from '../../../client/src/json.ts';
+import type { SeaportDeployment, SeaportOrder as SignedComponents } from '../../../client/src/seaport.ts';
+import { SEAPORT_TYPES, toListingOrder, toSeaportDomain } from '../../../client/src/seaport.ts';
 import type { Address } from '../../../src/core/address.ts';
 import type { Protocol, SeaportOrder } from '../../../src/orders/seaport/order.ts';
 import type { Hex, TokenStandard } from '../../../src/core/evm.ts';
-import { ZERO_ADDRESS, ZERO_HASH } from '../../../src/core/evm.ts';
+import { ORDER_TYPE } from '../../../src/core/seaport.ts';
 
 export const SEAPORT_1_6: Protocol = {
   address: '0x0000000000000068f116a894984e2db1123eb395' as Address,
   version: '1.6',
   chainId: 1,
-};
-
-const OFFER_ITEM = [
-  { name: 'itemType', type: 'uint8' },
-  { name: 'token', type: 'address' },
-  { name: 'identifierOrCriteria', type: 'uint256' },
-  { name: 'startAmount', type: 'uint256' },
-  { name: 'endAmount', type: 'uint256' },
-];
-const TYPES = {
-  OrderComponents: [
-    { name: 'offerer', type: 'address' },
-    { name: 'zone', type: 'address' },
-    { name: 'offer', type: 'OfferItem[]' },
-    { name: 'consideration', type: 'ConsiderationItem[]' },
-    { name: 'orderType', type: 'uint8' },
-    { name: 'startTime', type: 'uint256' },
-    { name: 'endTime', type: 'uint256' },
-    { name: 'zoneHash', type: 'bytes32' },
-    { name: 'salt', type: 'uint256' },
-    { name: 'conduitKey', type: 'bytes32' },
-    { name: 'counter', type: 'uint256' },
-  ],
-  OfferItem: OFFER_ITEM,
-  ConsiderationItem: [...OFFER_ITEM, { name: 'recipient', type: 'address' }],
 };
 
 const accounts = new Map<number, PrivateKeyAccount>();
@@ -76,65 +54,40 @@ let salts = 0n;
 
 /** An ask for one token, with a different salt each time. The values of `components` replace those that the options give. */
 export function toAsk(options: AskOptions, components: Partial<SeaportOrder> = {}): SeaportOrder {
-  const { offerer, contract, tokenId, price, start, end, fees = [], quantity = 1n, currency = ZERO_ADDRESS } = options;
-  const pay = (amount: bigint, recipient: string) => ({
-    itemType: currency === ZERO_ADDRESS ? 0 : 1,
-    token: currency as Address,
-    identifierOrCriteria: 0n,
-    startAmount: amount,
-    endAmount: amount,
-    recipient: recipient as Address,
-  });
+  const { offerer, price, fees = [], quantity = 1n, standard = 'erc721', currency = null } = options;
   salts += 1n;
-  const itemType = options.standard === 'erc1155' ? 3 : 2;
-  return {
-    offerer,
-    zone: ZERO_ADDRESS,
-    offer: [
-      {
-        itemType,
-        token: contract as Address,
-        identifierOrCriteria: tokenId,
-        startAmount: quantity,
-        endAmount: quantity,
-      },
-    ],
-    consideration: [pay(price, offerer), ...fees.map(({ amount, recipient }) => pay(amount, recipient))],
-    orderType: 0,
-    startTime: BigInt(start),
-    endTime: BigInt(end),
-    zoneHash: ZERO_HASH,
+  const order = toListingOrder({
+    seller: offerer as Hex,
+    tokens: [{ contract: options.contract as Hex, tokenId: options.tokenId, standard, units: quantity }],
+    payments: [{ recipient: offerer, amount: price }, ...fees].map((part) => ({
+      ...part,
+      recipient: part.recipient as Hex,
+    })),
+    currency: currency as Hex | null,
+    startTime: options.start,
+    endTime: options.end,
     salt: salts,
-    conduitKey: ZERO_HASH,
     counter: 0n,
-    ...components,
-  };
+  });
+  return { ...order, orderType: ORDER_TYPE.fullOpen, ...components } as SeaportOrder;
 }
 
 /** The order in OpenSea's JSON form: numbers are decimal text. */
 export function toParameters(order: SeaportOrder): Record<string, unknown> {
-  const parameters = JSON.parse(
-    JSON.stringify(order, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)),
-  );
-  return { ...parameters, totalOriginalConsiderationItems: order.consideration.length };
+  return { ...JSON.parse(toJson(order)), totalOriginalConsiderationItems: order.consideration.length };
 }
 
 export function hashAsk(order: SeaportOrder): Hex {
-  return hashStruct({ types: TYPES, primaryType: 'OrderComponents', data: toMessage(order) });
+  return hashStruct({ types: SEAPORT_TYPES, primaryType: 'OrderComponents', data: toMessage(order) });
 }
 
-const toMessage = (order: SeaportOrder) => order as unknown as Record<string, unknown>;
-
-function toDomain({ address, version, chainId }: Protocol) {
-  return { name: 'Seaport', version, chainId, verifyingContract: address as Hex };
-}
+const toMessage = (order: SeaportOrder) => order as SignedComponents;
 
 /** Signs with the n-th account. The signature has 65 bytes. */
 export function signOrder(n: number, order: SeaportOrder, protocol: Protocol = SEAPORT_1_6): Promise<Hex> {
-  const domain = toDomain(protocol);
   return accountOf(n).signTypedData({
-    domain,
-    types: TYPES,
+    domain: toSeaportDomain(protocol as SeaportDeployment),
+    types: SEAPORT_TYPES,
     primaryType: 'OrderComponents',
     message: toMessage(order),
   });
@@ -158,8 +111,8 @@ export async function signBulk(
   const nest = (level: unknown[]): unknown[] =>
     level.length === 2 ? level : nest(pairsOf(level).map((pair) => pair as unknown));
   const full = await accountOf(n).signTypedData({
-    domain: toDomain(protocol),
-    types: { ...TYPES, BulkOrder: [{ name: 'tree', type: `OrderComponents${'[2]'.repeat(height)}` }] },
+    domain: toSeaportDomain(protocol as SeaportDeployment),
+    types: { ...SEAPORT_TYPES, BulkOrder: [{ name: 'tree', type: `OrderComponents${'[2]'.repeat(height)}` }] },
     primaryType: 'BulkOrder',
     message: { tree: nest(leaves) } as never,
   });
