@@ -1,9 +1,7 @@
 // Defines a fault: what is broken on purpose, and what Mercat promises to its callers meanwhile and afterwards.
 
-import type { Platform, PlatformOptions } from './platform.ts';
+import type { FaultEngine, Platform, PlatformOptions } from './platform.ts';
 import type { Program } from './program.ts';
-
-export type FaultEngine = 'embedded' | 'postgresql';
 
 /** What a fault needs in addition to PostgreSQL. If a machine lacks something that a fault needs, the fault is skipped and counted as skipped. */
 export type Need = 'redis' | 'root' | 'haproxy' | 'faketime' | 'git';

@@ -4,7 +4,8 @@
 import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { cleanUp } from '../test/support/engines/cleanup.ts';
-import type { Fault, FaultEngine } from './fault.ts';
+import type { Fault } from './fault.ts';
+import type { FaultEngine } from './platform.ts';
 import type { Result } from './run.ts';
 import { RECOVERY_LIMIT_MS } from './platform.ts';
 import { runFault } from './run.ts';

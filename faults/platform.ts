@@ -16,12 +16,13 @@ import { until } from '../test/support/until.ts';
 import type { Balancer } from './balancer.ts';
 import { startBalancer } from './balancer.ts';
 import { Client, Tally } from './client.ts';
-import type { FaultEngine } from './fault.ts';
 import { Ledger } from './ledger.ts';
 import { Load } from './load.ts';
 import { Program } from './program.ts';
 import type { Receiver } from './receiver.ts';
 import { startDeliveryReceiver } from './receiver.ts';
+
+export type FaultEngine = 'embedded' | 'postgresql';
 
 /** The time limit for the start of a process. It is long enough for a slow machine. */
 const START_LIMIT_MS = 120_000;

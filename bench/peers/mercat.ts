@@ -6,8 +6,8 @@ import { migrate } from '../../src/database/migrate.ts';
 import { createDatabase } from '../../src/database/port.ts';
 import { openPostgres } from '../../src/database/postgres.ts';
 import { createLog } from '../../src/core/log.ts';
-import { startServer } from '../hot-listings.ts';
-import { openShop } from '../store.ts';
+import { startServer } from '../reads/hot-listings.ts';
+import { openShop } from '../store/store.ts';
 import type { Load, Peer, Row } from './peer.ts';
 import { JSON_HEADERS, perProduct } from './peer.ts';
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { rowsSql } from '../../bench/large-set-rows.ts';
-import { createLargeSet, sizeOf } from '../../bench/large-set.ts';
-import { toChunks } from '../../bench/records.ts';
+import { rowsSql, sizeOf } from '../../bench/large/large-set-rows.ts';
+import { createLargeSet } from '../../bench/large/large-set.ts';
+import { toChunks } from '../../bench/support/records.ts';
 import { createChains } from '../../src/core/chains.ts';
 import type { Database } from '../../src/database/port.ts';
 import { importRecords } from '../../src/intake/import.ts';

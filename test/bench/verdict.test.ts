@@ -5,8 +5,8 @@ import { execFile } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Figure } from '../../bench/verdict.ts';
-import { judge, recordUnmeasured, runBenchmarks } from '../../bench/verdict.ts';
+import type { Figure } from '../../bench/support/verdict.ts';
+import { judge, recordUnmeasured, runBenchmarks } from '../../bench/support/verdict.ts';
 
 const FIGURE: Figure = { name: 'reads', figure: 10, unit: 'ms', rounds: [9, 12], aim: { atMost: 20 } };
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createExploreSet } from '../../bench/explore-set.ts';
+import { createExploreSet } from '../../bench/reads/explore-set.ts';
 import { ACTIVITY_KINDS } from '../../src/activity/market-change.ts';
 import type { AssetId } from '../../src/core/address.ts';
 import { listActivity, listLoggedSales } from '../../src/explore/queries/activity.ts';

@@ -3,15 +3,15 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { RecordedStatement, ReadCollection } from '../../bench/cold-reads.ts';
+import type { RecordedStatement, ReadCollection } from '../../bench/reads/cold-reads.ts';
 import {
   COLD_PLAN_LIMITS,
   ColdReads,
   findReadCollections,
   LIST_READS,
   readsOfCollection,
-} from '../../bench/cold-reads.ts';
-import { createLargeSet } from '../../bench/large-set.ts';
+} from '../../bench/reads/cold-reads.ts';
+import { createLargeSet } from '../../bench/large/large-set.ts';
 import type { Database } from '../../src/database/port.ts';
 import type { TestEngine } from '../support/engines/each-engine.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
