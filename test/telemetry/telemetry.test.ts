@@ -58,6 +58,7 @@ function sendLate(text: string): ReadableStream {
     },
   });
 }
+const PAUSE_NS = 1_000_000_000n;
 
 forEachStore(
   'telemetry',
@@ -96,8 +97,9 @@ forEachStore(
       assert.match(String(insert.attributes['db.query.text']), /insert into main\.product/);
       const transaction = others.find((span) => span.spanId === insert.parentSpanId);
       assert.equal(transaction?.name, 'transaction');
+      // The times of each batch are converted with one reading of two clocks, between which a busy machine may pause.
       for (const span of others) {
-        assert.ok(span.startNs >= request.startNs - 1_000_000n && span.startNs <= span.endNs, span.name);
+        assert.ok(span.startNs >= request.startNs - PAUSE_NS && span.startNs <= span.endNs, span.name);
       }
       const sent = receiver.received.map(({ body }) => body).join();
       assert.ok(!sent.includes('a name in a parameter'), 'a parameter was exported');
