@@ -1,4 +1,4 @@
-// Merges the recorded changes of both schemas into the one order of the activity log (docs/decisions/activity-log.md).
+// Merges the recorded changes of both schemas into the one order of the activity log (docs/decisions/0013-activity-log.md).
 
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';

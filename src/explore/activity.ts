@@ -1,5 +1,5 @@
 // Reads the activity of collections, tokens and wallets, newest first. The rows come from the activity log. The rows of a
-// collection or a token also come from the stored sales, because the log does not have past sales (docs/decisions/activity-log.md).
+// collection or a token also come from the stored sales, because the log does not have past sales (docs/decisions/0013-activity-log.md).
 
 import type { ActivityRow } from '../activity/queries/activity-rows.ts';
 import type { Queryable } from '../database/port.ts';

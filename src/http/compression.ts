@@ -5,7 +5,7 @@ import { ENCODED_BYTES_MIN, chooseCoding, encode } from './content-coding.ts';
 
 /**
  * Encodes JSON in responses to GET and HEAD. Responses to other methods are not encoded, because they may contain both a secret and text
- * that the caller has chosen (docs/decisions/compression.md). Responses with a strong ETag are not encoded, because such an ETag identifies
+ * that the caller has chosen (docs/decisions/0011-compression.md). Responses with a strong ETag are not encoded, because such an ETag identifies
  * the bytes before the encoding.
  */
 export function compressResponses(app: FastifyInstance): void {

@@ -1,5 +1,5 @@
 // The supervisor starts, restarts and stops the serving processes. It opens no database and responds to no request of a client
-// (docs/decisions/serving-processes.md).
+// (docs/decisions/0021-serving-processes.md).
 
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';

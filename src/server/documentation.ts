@@ -102,9 +102,9 @@ function titleOf(text: string): string {
   return /^# (.+)$/m.exec(text)?.[1] ?? '';
 }
 
-/** The first sentence of the first paragraph. Only the text of each link is kept. */
+/** The first sentence of the first paragraph, without the date of a decision. Only the text of each link is kept. */
 function firstSentenceOf(text: string): string {
-  const paragraph = text.split(/\n{2,}/).find((one) => /^[^#|\s]/.test(one)) ?? '';
+  const paragraph = text.split(/\n{2,}/).find((one) => /^(?!Date: )[^#|\s]/.test(one)) ?? '';
   const plain = paragraph.replaceAll('\n', ' ').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
   return /^.*?[.:](?=\s|$)/.exec(plain)?.[0] ?? plain;
 }

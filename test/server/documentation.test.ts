@@ -17,7 +17,7 @@ describe('the documentation for agents', () => {
   const service = useSampleService({ settings: { BASE_URL } });
   const toServed = (url: string) => url.replace(BASE_URL, service.url);
 
-  test('llms.txt has the form of llmstxt.org, and has a link to each page and each interface', async () => {
+  test('llms.txt has the form of llmstxt.org, and has a link to each page and each interface, with its first sentence', async () => {
     const response = await fetch(`${service.url}/llms.txt`);
     assert.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8');
     const text = await response.text();
@@ -30,6 +30,7 @@ describe('the documentation for agents', () => {
     const interfaces = ['/mcp', ...['/v1', '/explore/v1', '/api/v1', '/intake/v1'].map((one) => `${one}/openapi.json`)];
     const expected = [...interfaces, ...PAGES.map((name) => `/${name}`)].map((target) => `${BASE_URL}${target}`);
     assert.deepEqual(targets.sort(), expected.sort());
+    assert.doesNotMatch(text, /: Date: /, 'the note of a decision must be its first sentence, not its date');
     for (const target of targets) {
       const { status } = await fetch(toServed(target), { method: 'HEAD' });
       assert.equal(status, target.endsWith('/mcp') ? 405 : 200, target);
@@ -87,7 +88,7 @@ describe('the rate limit of the documentation', () => {
       '/SECURITY.md',
       '/CHANGELOG.md',
       '/docs/explore.md',
-      '/docs/decisions/weight.md',
+      '/docs/decisions/0009-weight.md',
     ]) {
       assert.equal(bucketOf(target), 'single', target);
     }
