@@ -1,5 +1,5 @@
-// `npm run bench [NAME…]` prints the figures of docs/performance.md: ratios or medians from one run on one machine. The exit code is 0 if
-// every aim is reached, 1 if an aim is missed or could not be measured, and 2 for an unknown name.
+// `npm run bench [NAME…]` prints the figures of docs/performance.md and bench/results: ratios or medians from one run on one machine. The exit
+// code is 0 if every aim is reached, 1 if an aim is missed or could not be measured, and 2 for an unknown name.
 
 import { cpus, totalmem } from 'node:os';
 import { benchCommands } from './commands/commands.ts';
