@@ -30,7 +30,7 @@ describe('the documentation for agents', () => {
     const interfaces = ['/mcp', ...['/v1', '/explore/v1', '/api/v1', '/intake/v1'].map((one) => `${one}/openapi.json`)];
     const expected = [...interfaces, ...PAGES.map((name) => `/${name}`)].map((target) => `${BASE_URL}${target}`);
     assert.deepEqual(targets.sort(), expected.sort());
-    assert.doesNotMatch(text, /: Date: /, 'the note of a decision must be its first sentence, not its date');
+    assert.doesNotMatch(text, /: Date:/, 'the note of a decision must be its first sentence, not its date');
     for (const target of targets) {
       const { status } = await fetch(toServed(target), { method: 'HEAD' });
       assert.equal(status, target.endsWith('/mcp') ? 405 : 200, target);
