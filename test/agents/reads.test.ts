@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Databases } from '../../src/database/open.ts';
 import { openDatabases } from '../../src/database/open.ts';
 import { MARKETPLACE_LIMITS } from '../../src/http/rate-limit.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { MINUTE_MS, SECOND_MS, START, newCollection } from '../support/service/market.ts';
 import type { McpClient } from '../support/service/mcp-client.ts';
 import { connectMcp } from '../support/service/mcp-client.ts';
@@ -14,7 +14,7 @@ import { startTestService } from '../support/service/service.ts';
 
 const LIMITS = { list: 3, single: 3, message: 20 };
 
-forEachEngine('the reads of tools', (engine) => {
+forOneEngine('the reads of tools', (engine) => {
   describe('service', () => {
     const [ethereum, solana, tiny] = [
       newCollection(),

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toEvmAddress } from '../../sample/random.ts';
-import { forEachMarket, MINUTE_MS, newCollection, SECOND_MS } from '../support/service/market.ts';
+import { forOneMarket, MINUTE_MS, newCollection, SECOND_MS } from '../support/service/market.ts';
 import { until } from '../support/until.ts';
 
 const VAULT = toEvmAddress('vault');
 
-forEachMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
+forOneMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
   const namesOf = (rows: any[]) => rows.map(({ kind, tokenId, price }) => [kind, tokenId, price?.raw].join(' ').trim());
   /** Loads the records, and waits until the log has `count` rows that match the query. */
   const load = async (records: Record<string, unknown>[], { query, count }: { query: string; count: number }) => {

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { upsertLastBuyerFloor } from '../../src/market/queries/last-buyer-floors.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, forEachMarket, newCollection, range } from '../support/service/market.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, forOneMarket, newCollection, range } from '../support/service/market.ts';
 
 const milli = (count: number) => BigInt(count) * 10n ** 15n;
 const PATH = '/explore/v1/collections';
 
-forEachMarket('collections with all figures', {}, (market) => {
+forOneMarket('collections with all figures', {}, (market) => {
   const read = async (id: string) => (await market.ok(`${PATH}/${id}`)).data;
 
   test('a collection has the fields of /v1/collections/{id}, and is the same in the list and in the read of one collection', async () => {

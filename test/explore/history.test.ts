@@ -6,14 +6,14 @@ import { deleteOldActivity } from '../../src/activity/queries/activity-log.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
 import { createChains } from '../../src/core/chains.ts';
 import type { TestCollection } from '../support/service/market.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, forEachMarket, newCollection } from '../support/service/market.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, forOneMarket, newCollection } from '../support/service/market.ts';
 
 const pathOf = (subject: TestCollection, query = '') =>
   `/explore/v1/collections/${subject.slug}/history${query === '' ? '' : `?${query}`}`;
 
 const milli = (count: number) => BigInt(count) * 10n ** 15n;
 
-forEachMarket('history', {}, (market) => {
+forOneMarket('history', {}, (market) => {
   const read = async (subject: TestCollection, query = ''): Promise<any[]> =>
     (await market.ok(pathOf(subject, query))).data;
   const sweep = () =>

@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toEvmAddress } from '../../sample/random.ts';
 import type { TestCollection } from '../support/service/market.ts';
-import { forEachMarket, newCollection, range } from '../support/service/market.ts';
+import { forOneMarket, newCollection, range } from '../support/service/market.ts';
 
 const VAULT = toEvmAddress('vault');
 const pathOf = (subject: TestCollection) => `/explore/v1/collections/${subject.slug}/holders`;
 const UNKNOWN = { holders: null, tokens: null, distribution: [], largest: [] };
 
-forEachMarket('holders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
+forOneMarket('holders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
   const read = async (subject: TestCollection) => (await market.ok(pathOf(subject))).data;
 
   /** Makes token records. `counts` has the number of tokens of each holder. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { hashOrder } from '../../src/orders/seaport/order.ts';
 import { SEAPORT_1_6, toParameters } from '../support/chain/signed-orders.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { EVM } from '../support/service/intake.ts';
 import type { IntakeClient } from '../support/service/intake-client.ts';
 import { OFFERER, START, ask, startIntake, submissionOf } from '../support/service/intake-client.ts';
@@ -14,7 +14,7 @@ const pathOf = (orderId: string) => `/explore/v1/orders/${orderId}`;
 const BUYER = '0x00000000000000000000000000000000000000b1';
 const TX = `0x${'7a'.repeat(32)}`;
 
-forEachEngine('orders', (engine) => {
+forOneEngine('orders', (engine) => {
   describe('service', () => {
     const intake = {} as IntakeClient;
     before(async () => void Object.assign(intake, await startIntake(engine)));

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../support/until.ts';
 import type { TestCollection } from '../support/service/market.ts';
-import { HOUR_MS, MINUTE_MS, START, forEachMarket, newCollection } from '../support/service/market.ts';
+import { HOUR_MS, MINUTE_MS, START, forOneMarket, newCollection } from '../support/service/market.ts';
 
 const NAMES = [
   'floor',
@@ -22,7 +22,7 @@ const NAMES = [
 const UNKNOWN = { kind: 'unknown', source: null, at: null, complete: false, reason: null, method: null };
 const pathOf = (subject: TestCollection) => `/explore/v1/collections/${subject.slug}/provenance`;
 
-forEachMarket('provenance', {}, (market) => {
+forOneMarket('provenance', {}, (market) => {
   const figuresOf = async (subject: TestCollection): Promise<Record<string, object>> => {
     const { data } = await market.ok(pathOf(subject));
     assert.deepEqual(

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { forEachMarket, mintOf, newCollection } from '../support/service/market.ts';
+import { forOneMarket, mintOf, newCollection } from '../support/service/market.ts';
 
 const pathOf = (text: string, more = '') => `/explore/v1/search?q=${encodeURIComponent(text)}${more}`;
 
-forEachMarket('search', {}, (market) => {
+forOneMarket('search', {}, (market) => {
   /** The slugs of collections and the names of tokens that are found. */
   const find = async (text: string, more = ''): Promise<string[]> => {
     const { data } = await market.ok(pathOf(text, more));

@@ -7,7 +7,7 @@ import { copyCatalog } from '../../src/market/catalog.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
 import { Random } from '../../sample/random.ts';
 import type { TestCollection, TraitValues } from '../support/service/market.ts';
-import { BUYER, HOUR_MS, SELLER, forEachMarket, newCollection, range } from '../support/service/market.ts';
+import { BUYER, HOUR_MS, SELLER, forOneMarket, newCollection, range } from '../support/service/market.ts';
 
 const COMPLETE = { tokensComplete: true };
 const tokensOf = (subject: TestCollection, query = '') => `/explore/v1/collections/${subject.slug}/tokens${query}`;
@@ -15,7 +15,7 @@ const traitsOf = (subject: TestCollection, query = '') => `/explore/v1/collectio
 
 type Rows = Record<string, [value: string, count: number | null, listed: number | null, floor: string | null][]>;
 
-forEachMarket('traits', {}, (market) => {
+forOneMarket('traits', {}, (market) => {
   const readTraits = async (subject: TestCollection, query = ''): Promise<Rows> => {
     const { data } = await market.ok(traitsOf(subject, query));
     return Object.fromEntries(

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toEvmAddress, toSolanaAddress } from '../../sample/random.ts';
-import { HOUR_MS, forEachMarket, mintOf, newCollection, range } from '../support/service/market.ts';
+import { HOUR_MS, forOneMarket, mintOf, newCollection, range } from '../support/service/market.ts';
 
 const VAULT = toEvmAddress('vault');
 const tokensOf = (account: string, query = '') => `/explore/v1/wallets/${account}/tokens${query}`;
 const listingsOf = (account: string, query = '') => `/explore/v1/wallets/${account}/listings${query}`;
 
-forEachMarket('wallets', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
+forOneMarket('wallets', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
   const namesOf = (rows: any[]) => rows.map((row) => `${row.chain} ${row.tokenId ?? row.mint}`);
 
   test('the tokens of a wallet come from all chains, or from the requested chain', async () => {

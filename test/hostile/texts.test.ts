@@ -1,10 +1,10 @@
-// Texts with a special meaning for a database, a browser, a shell or a terminal are ordinary text here, on both engines. A
+// Texts with a special meaning for a database, a browser, a shell or a terminal are ordinary text here. A
 // collection with such a text in its slug and its name is found. An unknown text is a 404. No text causes an internal error.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import pg from 'pg';
-import { forEachMarket, newCollection } from '../support/service/market.ts';
+import { forOneMarket, newCollection } from '../support/service/market.ts';
 import type { TestMarket } from '../support/service/market.ts';
 import { assertErrorEnvelope } from '../support/http/error-envelope.ts';
 import { request } from '../support/http/raw-http.ts';
@@ -83,7 +83,7 @@ const prepare = (settings: Record<string, string>) => {
   return Promise.resolve();
 };
 
-forEachMarket('texts', { prepare }, (market) => {
+forOneMarket('texts', { prepare }, (market) => {
   test('an id that names no collection is a 404, whatever its text', async () => {
     for (const text of [...TEXTS, ...NAMELESS]) {
       for (const rest of RESTS) {

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { createOpenApiContract } from '../support/service/contract.ts';
 import { NOW, toNdjson, token } from '../support/service/intake.ts';
 import { memoryHeld } from '../support/measure/cost.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import type { TestResponse, TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 
@@ -24,7 +24,7 @@ const MINUTE_MS = 60_000;
 /** A blank line with a length of a sixteenth of a megabyte. */
 const blankLine = Buffer.from(`${' '.repeat(MEGABYTE / 16 - 1)}\n`);
 
-forEachEngine('the limits of the intake', (engine) => {
+forOneEngine('the limits of the intake', (engine) => {
   describe('service', () => {
     let service: TestService;
     let contract: ReturnType<typeof createOpenApiContract>;

@@ -8,11 +8,11 @@ import { after, before, describe, test } from 'node:test';
 import { toNdjson, token } from '../support/service/intake.ts';
 import type { IntakeClient } from '../support/service/intake-client.ts';
 import { startIntake } from '../support/service/intake-client.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 
 const LIMIT_MS = 60_000;
 
-forEachEngine('imports in the intake interface', (engine) => {
+forOneEngine('imports in the intake interface', (engine) => {
   describe('service', () => {
     const intake = {} as IntakeClient;
     before(async () => void Object.assign(intake, await startIntake(engine)));

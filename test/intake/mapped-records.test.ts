@@ -6,7 +6,7 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { parseColumnMap } from '../../src/intake/csv/column-map.ts';
 import { parseRequestQuery } from '../../src/intake/import-protocol.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import {
   ASSET,
   collection,
@@ -22,7 +22,7 @@ import {
 
 const ETHER = 10n ** 18n;
 
-forEachEngine('records of a column map', (engine) => {
+forOneEngine('records of a column map', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

@@ -1,10 +1,10 @@
-// Imports records of tokens, stats, analytics, rates and collections over stored rows, on both engines, and checks how the rows change. A
+// Imports records of tokens, stats, analytics, rates and collections over stored rows, and checks how the rows change. A
 // batch with several records of one row must have the same effect as the records one by one.
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import {
   ASSET,
   EVM,
@@ -29,7 +29,7 @@ const INSERTED = [1, 0, 0];
 const UPDATED = [0, 1, 0];
 const UNCHANGED = [0, 0, 1];
 
-forEachEngine('upserts of metadata', (engine) => {
+forOneEngine('upserts of metadata', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

@@ -5,7 +5,7 @@ import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { Ingester } from '../../src/upstreams/ingester.ts';
 import { listCoverage } from '../../src/market/queries/coverage.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import {
   EVM,
   NOW,
@@ -20,7 +20,7 @@ import {
 } from '../support/service/intake.ts';
 
 const COLLECTION = `ethereum_${EVM}`;
-forEachEngine('coverage of imports', (engine) => {
+forOneEngine('coverage of imports', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

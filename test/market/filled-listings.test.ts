@@ -5,13 +5,13 @@ import { before, test } from 'node:test';
 import type { Database, Queryable } from '../../src/database/port.ts';
 import type { ListingChange } from '../../src/market/queries/judged-listings.ts';
 import { updateListingStates } from '../../src/market/queries/judged-listings.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { listPlanFaults } from '../support/engines/query-plans.ts';
 
 const SALES = 20_000;
 const TX = `0x${'7'.padStart(64, '0')}`;
 
-forEachEngine('a filled listing', (engine) => {
+forOneEngine('a filled listing', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

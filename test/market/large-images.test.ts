@@ -10,7 +10,7 @@ import { URL_MAX } from '../../src/intake/records/fields.ts';
 import { listCollectionsByIds } from '../../src/market/queries/collections.ts';
 import { listObservedTokens, toTokenKeyText } from '../../src/market/queries/tokens.ts';
 import { memoryHeld } from '../support/measure/cost.ts';
-import { forEachMarket, newCollection, range } from '../support/service/market.ts';
+import { forOneMarket, newCollection, range } from '../support/service/market.ts';
 
 const MIB = 1024 * 1024;
 const inline = (length: number, seed = '') => `data:image/png;base64,${seed}`.padEnd(length, 'A');
@@ -19,7 +19,7 @@ const SMALL = inline(LISTED_IMAGE_LENGTH_MAX, 'small');
 const TOKENS = 100;
 const CLIENTS = 60;
 
-forEachMarket('large images', {}, (market) => {
+forOneMarket('large images', {}, (market) => {
   describe('a collection with a hundred large inline images', () => {
     const subject = newCollection();
     const owner = `0x${'7'.repeat(40)}`;

@@ -8,12 +8,12 @@ import { readCollectionDetail } from '../../src/market/collection.ts';
 import { submitOrder } from '../../src/orders/submit.ts';
 import { sweepExpired } from '../../src/workers/expiry.ts';
 import { accountOf, signOrder, toAsk, toParameters } from '../support/chain/signed-orders.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { EVM, NOW, collection, emptyTables, ingest, listing, toContext } from '../support/service/intake.ts';
 
 const HOUR_MS = 3_600_000;
 
-forEachEngine('the number of listed tokens', (engine) => {
+forOneEngine('the number of listed tokens', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

@@ -8,7 +8,7 @@ import { createChains } from '../../src/core/chains.ts';
 import { retireMirroredListings } from '../../src/market/mirrored-listings.ts';
 import type { OrderContext } from '../../src/orders/submit.ts';
 import { submitOrder } from '../../src/orders/submit.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { EVM, NOW, emptyTables, ingest, listing, order as orderRecord, toContext } from '../support/service/intake.ts';
 import { accountOf, hashAsk, signOrder, toAsk, toParameters } from '../support/chain/signed-orders.ts';
 
@@ -20,7 +20,7 @@ const START = NOW / 1_000 - 60;
 const order = toAsk({ offerer: OFFERER, contract: EVM, tokenId: 1n, price: 100n, start: START, end: START + 3_600 });
 const orderHash = hashAsk(order);
 
-forEachEngine('the mirrored listings of an order', (engine) => {
+forOneEngine('the mirrored listings of an order', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

@@ -11,13 +11,13 @@ import { lockFigures } from '../../src/market/queries/figures.ts';
 import { Ingester } from '../../src/upstreams/ingester.ts';
 import { createRarityTask } from '../../src/workers/rarity.ts';
 import { explainStatement } from '../support/engines/query-plans.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { collection, emptyTables, EVM, ingest, NOW, toContext, token } from '../support/service/intake.ts';
 
 const ID = `ethereum_${EVM}`;
 const MINUTE_MS = 60_000;
 
-forEachEngine('computed ranks', (engine) => {
+forOneEngine('computed ranks', (engine) => {
   let db: Database;
   let now = NOW;
   before(async () => {

@@ -6,7 +6,7 @@ import type { Database, Row, Statements } from '../../src/database/port.ts';
 import { readListingWindow } from '../../src/market/listing-window.ts';
 import { resolveCollection } from '../../src/market/resolve-collection.ts';
 import { CHUNK_SIZE, WINDOW_SIZE_MAX } from '../../src/market/sorted-rows.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import {
   EVM,
   collection as collectionRecord,
@@ -68,7 +68,7 @@ const CASES: Record<string, { rows: Listed[]; statements: [number, number, numbe
   'only the order book has listings': { rows: ofBook({ count: 650, price: 10 }), statements: [1, 0, 1] },
 };
 
-forEachEngine('the reads of a listing window', (engine) => {
+forOneEngine('the reads of a listing window', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

@@ -25,7 +25,7 @@ import { createRarityTask } from '../../src/workers/rarity.ts';
 import { upsertCollectionMetadata } from '../../src/metadata/queries/collection-metadata.ts';
 import { listCollectionsByIds, listRecordedCollections } from '../../src/market/queries/collections.ts';
 import { createCollectionOperations } from '../../src/workers/follow-operations.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import type { LocalWorld } from '../support/chain/followed-collection.ts';
 import { follow, followWorld, startLocalWorld } from '../support/chain/followed-collection.ts';
 import type { HostMode } from '../support/chain/metadata-host.ts';
@@ -38,7 +38,7 @@ const PACE = { timeoutMs: 300, openMs: 1, sliceMs: 5_000 };
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-forEachEngine('metadata from contracts', (engine) => {
+forOneEngine('metadata from contracts', (engine) => {
   let world: LocalWorld;
   let db: Database;
   before(async () => {

@@ -9,14 +9,14 @@ import { sweepExpired } from '../../src/workers/expiry.ts';
 import type { FollowedLife } from '../chains/followed-devnet.ts';
 import { startFollowedLife } from '../chains/followed-devnet.ts';
 import { listing, runImport, toContext, toNdjson } from '../support/service/intake.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 
 const STEPS = 40;
 const SEED = 11;
 /** Some listings of the simulation expire within this time, others later. */
 const LATER_MS = 15 * 24 * 3_600_000;
 
-forEachEngine('the digest of a chain', (engine) => {
+forOneEngine('the digest of a chain', (engine) => {
   let followed: FollowedLife;
   let db: Database;
   before(async () => {

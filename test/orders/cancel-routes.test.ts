@@ -6,11 +6,11 @@ import { after, before, describe, test } from 'node:test';
 import { EVM } from '../support/service/intake.ts';
 import type { IntakeClient } from '../support/service/intake-client.ts';
 import { OFFERER, ask, startIntake, submissionOf } from '../support/service/intake-client.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import type { TestResponse } from '../support/service/service.ts';
 import { accountOf } from '../support/chain/signed-orders.ts';
 
-forEachEngine('cancels in the intake interface', (engine) => {
+forOneEngine('cancels in the intake interface', (engine) => {
   describe('service', () => {
     const intake = {} as IntakeClient;
     before(async () => {

@@ -7,11 +7,11 @@ import { cancelOrder } from '../../src/orders/cancel.ts';
 import { explainOrder } from '../../src/orders/explain.ts';
 import { hashOrder } from '../../src/orders/seaport/order.ts';
 import { accountOf } from '../support/chain/signed-orders.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { NOW } from '../support/service/intake.ts';
 import { ask, HOUR, outcomeOf, TestOrders } from './test-orders.ts';
 
-forEachEngine('off-chain cancels', (engine) => {
+forOneEngine('off-chain cancels', (engine) => {
   const orders = new TestOrders(engine);
 
   const signCancel = (n: number, orderHash: Hex, chainId = 1) =>

@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Address, AssetId } from '../../src/core/address.ts';
 import { explainOrder } from '../../src/orders/explain.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { EVM, NOW } from '../support/service/intake.ts';
 import { SEAPORT_1_6 } from '../support/chain/signed-orders.ts';
 import { ask, eventAt, OFFERER, TestOrders } from './test-orders.ts';
 
 const OTHER = `0x${'0e'.repeat(20)}`;
 
-forEachEngine('the explanation of an order', (engine) => {
+forOneEngine('the explanation of an order', (engine) => {
   const orders = new TestOrders(engine);
 
   test('an explanation contains the failed checks, the events of the token, and the transitions of the order', async () => {

@@ -7,11 +7,11 @@ import { parseRecordLine } from '../../src/intake/records/parse.ts';
 import { hashOrder } from '../../src/orders/seaport/order.ts';
 import type { SeaportOrder } from '../../src/orders/seaport/order.ts';
 import { SEAPORT_1_6, signOrder, toParameters } from '../support/chain/signed-orders.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { EVM, runImport, toContext, toNdjson, order as orderRecord } from '../support/service/intake.ts';
 import { ask, HOUR, outcomeOf, START, TestOrders } from './test-orders.ts';
 
-forEachEngine('imported orders', (engine) => {
+forOneEngine('imported orders', (engine) => {
   const orders = new TestOrders(engine);
 
   const record = async (order: SeaportOrder, more: object = {}, signature?: string) =>

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { KEYLESS_ORDERS_A_MINUTE_MAX } from '../../src/intake/http/access.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { EVM } from '../support/service/intake.ts';
 import type { IntakeClient } from '../support/service/intake-client.ts';
 import { ask, startIntake, submissionOf } from '../support/service/intake-client.ts';
@@ -12,7 +12,7 @@ import { SEAPORT_1_6 } from '../support/chain/signed-orders.ts';
 
 const FIRST_BLOCK = `0x${'ab'.repeat(32)}`;
 
-forEachEngine('orders without a key', (engine) => {
+forOneEngine('orders without a key', (engine) => {
   describe('service', () => {
     const intake = {} as IntakeClient;
     before(async () => {

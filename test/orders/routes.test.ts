@@ -10,11 +10,11 @@ import { hashOrder } from '../../src/orders/seaport/order.ts';
 import { EVM } from '../support/service/intake.ts';
 import type { IntakeClient } from '../support/service/intake-client.ts';
 import { EXTRA, OFFERER, START, ask, startIntake, submissionOf } from '../support/service/intake-client.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import type { TestResponse } from '../support/service/service.ts';
 import { accountOf, SEAPORT_1_6, signOrder, toParameters } from '../support/chain/signed-orders.ts';
 
-forEachEngine('the intake interface', (engine) => {
+forOneEngine('the intake interface', (engine) => {
   describe('service', () => {
     const intake = {} as IntakeClient;
     before(async () => void Object.assign(intake, await startIntake(engine)));

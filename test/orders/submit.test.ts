@@ -17,11 +17,11 @@ import {
   toCompact,
   toParameters,
 } from '../support/chain/signed-orders.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { EVM, NOW } from '../support/service/intake.ts';
 import { ask, chains, COLLECTION, ethereum, OFFERER, outcomeOf, START, TestOrders } from './test-orders.ts';
 
-forEachEngine('submitted orders', (engine) => {
+forOneEngine('submitted orders', (engine) => {
   const orders = new TestOrders(engine);
 
   test('an order is accepted with a valid signature of any form', async () => {

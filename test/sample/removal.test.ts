@@ -9,7 +9,7 @@ import { createChains } from '../../src/core/chains.ts';
 import type { Database } from '../../src/database/port.ts';
 import { recountFigures } from '../../src/market/recount.ts';
 import { runCommand } from '../cli/run-command.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { newCollection, START } from '../support/service/market.ts';
 import { dumpEveryTable, IMPORT_TABLES, LOG_TABLES } from '../support/service/every-table.ts';
@@ -27,7 +27,7 @@ const SAMPLE_SIZE = listSampleCollections().length;
  */
 const LIVE_TABLES = ['main.sync_task', 'main.request_budget', ...LOG_TABLES, ...IMPORT_TABLES];
 
-forEachEngine('removing the sample', (engine) => {
+forOneEngine('removing the sample', (engine) => {
   describe('service', () => {
     let db: Database;
     let service: TestService;

@@ -14,7 +14,7 @@ import type { DefineCommand } from '../../src/cli/command.ts';
 import { defineKeys } from '../../src/cli/keys.ts';
 import { defineShops } from '../../src/cli/shops.ts';
 import { runCommand } from '../cli/run-command.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
 
@@ -24,7 +24,7 @@ const SCOPES = ['products:read', 'inventory:read'];
 
 type Result = { code: number; stdout: string; stderr: string };
 
-forEachEngine('store commands', (engine) => {
+forOneEngine('store commands', (engine) => {
   let settings: Record<string, string>;
   before(async () => {
     settings = await engine.settings();

@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { forEachStore, inParallel } from '../support/service/shop.ts';
+import { forOneStore, inParallel } from '../support/service/shop.ts';
 import { changeStock, listLowEvents } from './stock-concurrency.suite.ts';
 
 const STOCK_MAX = 2 ** 31 - 1;
 
-forEachStore('inventory', (store) => {
+forOneStore('inventory', (store) => {
   describe('the list of stock levels', () => {
     test('the list has every tracked product, newest first, with exactly the documented fields', async () => {
       const shop = await store.shop();

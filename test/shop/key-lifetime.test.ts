@@ -7,10 +7,10 @@ import { STORE_SCOPES } from '../../src/shop/keys/scopes.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../support/service/market.ts';
 import { until } from '../support/until.ts';
 import type { TestShop } from '../support/service/shop.ts';
-import { forEachStore } from '../support/service/shop.ts';
+import { forOneStore } from '../support/service/shop.ts';
 import { fromNewAddress } from './key-requests.ts';
 
-forEachStore('the lifetime of a key', (store) => {
+forOneStore('the lifetime of a key', (store) => {
   const works = async (shop: TestShop, secret: string) => {
     const { status } = await shop.send('GET', '/products', fromNewAddress({ secret }));
     assert.ok(status === 200 || status === 401);

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createApiKey } from '../../src/shop/keys/api-key.ts';
 import { MINUTE_MS, SECOND_MS } from '../support/service/market.ts';
-import { forEachStore } from '../support/service/shop.ts';
+import { forOneStore } from '../support/service/shop.ts';
 import { assertUnauthorized } from './key-requests.ts';
 
-forEachStore('rate limits of keys', (store) => {
+forOneStore('rate limits of keys', (store) => {
   test('a key is limited to 600 requests in a minute, and failed requests count too', async () => {
     const shop = await store.shop();
     const start = store.now();

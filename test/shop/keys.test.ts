@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { INTAKE_SCOPES, STORE_SCOPES } from '../../src/shop/keys/scopes.ts';
 import { createApiKey } from '../../src/shop/keys/api-key.ts';
-import { forEachStore } from '../support/service/shop.ts';
+import { forOneStore } from '../support/service/shop.ts';
 import { assertUnauthorized, fromNewAddress } from './key-requests.ts';
 import { describeShopIsolation } from './shop-isolation.suite.ts';
 
@@ -35,7 +35,7 @@ const OPERATIONS: Record<string, Operation> = {
   deleteProduct: { scope: 'products:write', method: 'DELETE', path: ONE },
 };
 
-forEachStore('keys', (store) => {
+forOneStore('keys', (store) => {
   describe('scopes', () => {
     for (const [name, { scope, method, path, body }] of Object.entries(OPERATIONS)) {
       test(`${name} is allowed only for keys with ${scope}`, async () => {

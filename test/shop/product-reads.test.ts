@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sendWithKey as send } from '../support/http/header-order.ts';
 import { SECOND_MS } from '../support/service/market.ts';
-import { forEachStore } from '../support/service/shop.ts';
+import { forOneStore } from '../support/service/shop.ts';
 import { until } from '../support/until.ts';
 
 const WAIT_MS = 30_000;
 
-forEachStore('reads of products', (store) => {
+forOneStore('reads of products', (store) => {
   test('a repeated read has the same response with each method and coding, whether or not its path ends with a slash', async () => {
     const shop = await store.shop();
     const { id } = await shop.product();
@@ -73,7 +73,7 @@ forEachStore('reads of products', (store) => {
   });
 });
 
-forEachStore(
+forOneStore(
   'reads of products, with an access log',
   (store) => {
     test('each read of a product is logged with its route', async () => {
@@ -93,7 +93,7 @@ forEachStore(
 /** The requests a minute of one key. */
 const LIMIT = 20;
 
-forEachStore(
+forOneStore(
   'reads of products, with a low rate limit',
   (store) => {
     test('repeated reads count in the rate limit of their key', async () => {
@@ -113,7 +113,7 @@ forEachStore(
   { STORE_RATE_LIMIT: String(LIMIT) },
 );
 
-forEachStore('updates that arrive together', (store) => {
+forOneStore('updates that arrive together', (store) => {
   test('each of the updates that arrive together gets its own response, and a repetition with the same idempotency key gets this response again', async () => {
     const shop = await store.shop();
     const products = await Promise.all(Array.from({ length: 10 }, () => shop.product()));

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TestResponse } from '../support/service/service.ts';
-import { assertInvalidProduct, forEachStore, inParallel } from '../support/service/shop.ts';
+import { assertInvalidProduct, forOneStore, inParallel } from '../support/service/shop.ts';
 import { describeDocument } from './document.suite.ts';
 import { describeProductBodies } from './product-bodies.suite.ts';
 import { describeProductCreation } from './product-creation.suite.ts';
@@ -12,7 +12,7 @@ import { describeProductIdentity } from './product-identity.suite.ts';
 
 const EMOJI = '🦔';
 
-forEachStore('products', (store) => {
+forOneStore('products', (store) => {
   describe('the list', () => {
     test('the list is newest first, in pages of 50 by default', async () => {
       const shop = await store.shop();

@@ -7,7 +7,7 @@ import { METRIC_CONVENTIONS } from '../../src/metrics/metric-families.ts';
 import { cleanUp } from '../support/engines/cleanup.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { startTestService } from '../support/service/service.ts';
-import { forEachStore } from '../support/service/shop.ts';
+import { forOneStore } from '../support/service/shop.ts';
 import { until } from '../support/until.ts';
 import { respondWith, startReceiver } from '../shop/webhooks/fixtures.ts';
 import type { ReceivedSpan } from './otlp.ts';
@@ -60,7 +60,7 @@ function sendLate(text: string): ReadableStream {
 }
 const PAUSE_NS = 1_000_000_000n;
 
-forEachStore(
+forOneStore(
   'telemetry',
   (store) => {
     test('a request is a span of the trace that the client began, and the statements of the request are spans below it', async () => {

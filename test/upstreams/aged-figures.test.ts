@@ -14,7 +14,7 @@ import type { Figure } from '../../src/market/provenance/figure.ts';
 import { MAX_AGE_MS } from '../../src/market/provenance/figure.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import { createVendorTasks } from '../../src/upstreams/vendor.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { FOLLOWED, SERVERS, startVendorServers } from '../support/replay/all-vendors.ts';
 import { emptySyncTables, toContext } from '../support/service/intake.ts';
 
@@ -63,7 +63,7 @@ const EXPECTED = [
   },
 ] as const;
 
-forEachEngine('figures of marketplaces that cannot be read', (engine) => {
+forOneEngine('figures of marketplaces that cannot be read', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

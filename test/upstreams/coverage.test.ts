@@ -11,7 +11,7 @@ import { createLog } from '../../src/core/log.ts';
 import type { Database } from '../../src/database/port.ts';
 import { upsertFollow } from '../../src/follows/queries/follows.ts';
 import { createVendorTasks } from '../../src/upstreams/vendor.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { assetOf, createDasStore, dasRoutes } from '../support/replay/das.ts';
 import {
   addressOf,
@@ -42,7 +42,7 @@ const saleAt = (n: number, soldAt: number) => ({
   soldAt,
 });
 
-forEachEngine('coverage', (engine) => {
+forOneEngine('coverage', (engine) => {
   let db: Database;
   let now = NOW;
   before(async () => {

@@ -13,7 +13,7 @@ import { UpstreamFailure } from '../../src/upstreams/upstream-client.ts';
 import { runFollowed } from '../../src/upstreams/followed-run.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import { NOTHING } from '../../src/tasks/task.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 
 const toFollow = (name: string): Follow => ({
   collectionId: name,
@@ -184,7 +184,7 @@ test('after a run that took longer than its period, the next run begins with the
   assert.deepEqual(await run({}, { afterMs: 2_000 }), { processed: 'bc', end: true });
 });
 
-forEachEngine('the next run of a task over followed collections', (engine) => {
+forOneEngine('the next run of a task over followed collections', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

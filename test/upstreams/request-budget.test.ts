@@ -13,7 +13,7 @@ import { UpstreamFailure } from '../../src/upstreams/upstream-client.ts';
 import { createTaskUpstream } from '../../src/upstreams/followed-task.ts';
 import { SharedBudget } from '../../src/upstreams/shared-budget.ts';
 import type { ServiceContext } from '../../src/context.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { until } from '../support/until.ts';
 import { toContext } from '../support/service/intake.ts';
 import { startReplayServer } from '../support/replay/replay.ts';
@@ -31,7 +31,7 @@ const QUIET_STEPS = 35;
 
 type Crowd = { count: number; perHour: number };
 
-forEachEngine('a budget of requests', (engine) => {
+forOneEngine('a budget of requests', (engine) => {
   let db: Database;
   let passed = 0;
   before(async () => {

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { until } from '../support/until.ts';
 import { createDasStore, dasRoutes, readDasFixtures } from '../support/replay/das.ts';
 import { createFeedStore, feedRoutes } from '../support/replay/feed.ts';
@@ -36,7 +36,7 @@ const LAST = 7;
 const SOURCES = ['das', 'magic-eden', 'feed'];
 const { group, collection } = readDasFixtures();
 
-forEachEngine('Solana from its sources to the interface', (engine) => {
+forOneEngine('Solana from its sources to the interface', (engine) => {
   describe('service', () => {
     const mintOf = (index: number): string => group[index]?.['id'] ?? assert.fail('the fixture lacks an asset');
     const closers: (() => Promise<void>)[] = [];

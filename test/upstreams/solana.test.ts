@@ -13,7 +13,7 @@ import { toCollectionId } from '../../src/core/collection.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { ServiceContext } from '../../src/context.ts';
 import type { Task, TaskResult } from '../../src/tasks/task.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { ASSET, NOW, emptySyncTables, toContext } from '../support/service/intake.ts';
 import { startReplayServer } from '../support/replay/replay.ts';
 import { assetOf, createDasStore, dasRoutes, readDasFixtures } from '../support/replay/das.ts';
@@ -37,7 +37,7 @@ const ENDING = { kind: 'feed', end: true };
 
 const rows = (count: number, from = 0) => Array.from({ length: count }, (_, index) => listingRow(from + index));
 
-forEachEngine('the tasks that mirror Solana', (engine) => {
+forOneEngine('the tasks that mirror Solana', (engine) => {
   let db: Database;
   let now = NOW;
   before(async () => {

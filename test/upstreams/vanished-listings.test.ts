@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/database/port.ts';
 import { Ingester, LISTING_DELAY_MAX_MS } from '../../src/upstreams/ingester.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { emptySyncTables, EVM, listing, NOW, order, toContext, token } from '../support/service/intake.ts';
 import { range } from '../support/service/market.ts';
 
@@ -14,7 +14,7 @@ const COLLECTION_ID = `ethereum_${EVM}`;
 const MINUTE_MS = 60_000;
 const HASH = `0x${'ab'.repeat(32)}`;
 
-forEachEngine('mirrored listings', (engine) => {
+forOneEngine('mirrored listings', (engine) => {
   let db: Database;
   let now = NOW;
   let changed: string[] = [];

@@ -25,7 +25,7 @@ import { sweepExpired } from '../../src/workers/expiry.ts';
 import { createVendorTasks } from '../../src/upstreams/vendor.ts';
 import { runTask } from '../../src/tasks/run.ts';
 import type { Task } from '../../src/tasks/task.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { emptySyncTables, runImport, toContext, toNdjson } from '../support/service/intake.ts';
 import { APES, makeCollection, openseaRoutes } from '../support/replay/opensea.ts';
 import type { ReplayServer, Route } from '../support/replay/replay.ts';
@@ -40,7 +40,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 const PACE = { timeoutMs: 1_000, retryMs: 1, breakerOpenMs: 0 };
 
-forEachEngine('recent views', (engine) => {
+forOneEngine('recent views', (engine) => {
   let db: Database;
   let now = NOW;
   before(async () => {

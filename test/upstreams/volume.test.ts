@@ -8,7 +8,7 @@ import { lockFigures } from '../../src/market/queries/figures.ts';
 import { deleteSalesAfter, upsertSales } from '../../src/market/queries/sales.ts';
 import { listTradeFacts } from '../../src/market/queries/analytics.ts';
 import { parseRecord } from '../../src/intake/records/parse.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { emptyTables, EVM, NOW, recordContext, sale, SELLER } from '../support/service/intake.ts';
 import { range } from '../support/service/market.ts';
 
@@ -28,7 +28,7 @@ function createRandom(seed: number): () => number {
   };
 }
 
-forEachEngine('volume', (engine) => {
+forOneEngine('volume', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

@@ -9,7 +9,7 @@ import { createImport } from '../../../src/cli/import/import.ts';
 import { createChains } from '../../../src/core/chains.ts';
 import type { Database } from '../../../src/database/port.ts';
 import { LocalIntake } from '../../../src/intake/connection.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { emptyTables, ingest, NOW, toContext } from '../../support/service/intake.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { disposable, runCommand } from '../run-command.ts';
@@ -25,7 +25,7 @@ function withoutRepetition(lines: readonly string[]): string[] {
 
 const START = '<!-- The test of this page writes this table with WRITE_DOCS=1. -->\n';
 
-forEachEngine('the guide to imports', (engine) => {
+forOneEngine('the guide to imports', (engine) => {
   let db: Database;
   const dir = temporaryDirectory();
   before(async () => {

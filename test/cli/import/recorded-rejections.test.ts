@@ -29,12 +29,12 @@ import {
   world,
 } from './response-imports.ts';
 import { emptyTables, toContext } from '../../support/service/intake.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { assetOf } from '../../support/replay/das.ts';
 import { addressOf, LANTERNS, LANTERNS_SYMBOL, listingRow, saleRow } from '../../support/replay/magic-eden.ts';
 
-forEachEngine('unstored rows of recorded responses', (engine) => {
+forOneEngine('unstored rows of recorded responses', (engine) => {
   let db: Database;
   let dir: string;
   let run: ReturnType<typeof createResponseImports>['run'];

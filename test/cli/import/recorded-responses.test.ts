@@ -21,7 +21,7 @@ import { dumpTables, emptyTables } from '../../support/service/intake.ts';
 import { APES, makeAddress, makeCollection, makeHash, openseaRoutes } from '../../support/replay/opensea.ts';
 import { parseFixture, readFixture } from '../../support/fixtures.ts';
 import { startReplayServer } from '../../support/replay/replay.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { assetOf } from '../../support/replay/das.ts';
 import { addressOf, askRow, LANTERNS, listingRow, saleRow } from '../../support/replay/magic-eden.ts';
 
@@ -70,7 +70,7 @@ async function readOpenSea(t: TestContext): Promise<Record<'listings' | 'events'
   };
 }
 
-forEachEngine('an import of recorded responses', (engine) => {
+forOneEngine('an import of recorded responses', (engine) => {
   let db: Database;
   let load: ReturnType<typeof createResponseImports>['load'];
   before(async () => {

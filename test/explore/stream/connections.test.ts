@@ -19,14 +19,14 @@ import { toStreamFilter } from '../../../src/explore/stream/stream-entry.ts';
 import { RejectionCounts } from '../../../src/http/rejection-counts.ts';
 import { Market } from '../../../src/market/market.ts';
 import { appendActivity, listed } from '../../support/activity-log.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { EventStream } from '../../support/http/event-stream.ts';
 import { until } from '../../support/until.ts';
 
 const LIMIT_MS = 60_000;
 const random = () => 0.5;
 
-forEachEngine('connections to the stream', (engine) => {
+forOneEngine('connections to the stream', (engine) => {
   describe('server', () => {
     let main: Database;
     before(async () => {

@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toEvmAddress } from '../../../sample/random.ts';
 import type { TestCollection } from '../../support/service/market.ts';
-import { HOUR_MS, MINUTE_MS, forEachMarket, newCollection, range } from '../../support/service/market.ts';
+import { HOUR_MS, MINUTE_MS, forOneMarket, newCollection, range } from '../../support/service/market.ts';
 import { describeComputedStats } from './computed-stats.suite.ts';
 
 const OWNERS = range(5).map((n) => toEvmAddress('owner', `${n}`));
 const UNKNOWN = { allTime: null, sevenDay: null, twentyFourHour: null };
 
-forEachMarket('collection', {}, (market) => {
+forOneMarket('collection', {}, (market) => {
   const read = async (subject: TestCollection) => (await market.ok(subject.path)).data;
   const statsOf = async (subject: TestCollection) => (await read(subject)).stats;
 

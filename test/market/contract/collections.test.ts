@@ -8,7 +8,7 @@ import {
   HOUR_MS,
   MINUTE_MS,
   UINT256_MAX,
-  forEachMarket,
+  forOneMarket,
   mintOf,
   newCollection,
   range,
@@ -26,7 +26,7 @@ const byId = (subjects: readonly TestCollection[], indexes: number[]): number[] 
   indexes.toSorted((a, b) => ((subjects[a]?.id ?? '') < (subjects[b]?.id ?? '') ? -1 : 1));
 const toCollectionRecords = (subjects: readonly TestCollection[]) => subjects.map((subject) => subject.collection());
 
-forEachMarket('collections', { settings }, (market) => {
+forOneMarket('collections', { settings }, (market) => {
   const list = (query = '') => market.walk(`/v1/collections?limit=100${query}`);
   const rowOf = async (subject: TestCollection) =>
     (await list(`&chain=${subject.chain}`)).find((row) => row.id === subject.id);

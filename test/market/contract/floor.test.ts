@@ -11,7 +11,7 @@ import {
   MINUTE_MS,
   SECOND_MS,
   UINT256_MAX,
-  forEachMarket,
+  forOneMarket,
   mintOf,
   newCollection,
   range,
@@ -20,7 +20,7 @@ import {
 /** Differs from the default, so that a test fails when the setting has no effect. */
 const settings = { PLATFORM_FEE_BPS: '250' };
 
-forEachMarket('floor', { settings }, (market) => {
+forOneMarket('floor', { settings }, (market) => {
   const read = async (subject: TestCollection) => (await market.ok(`${subject.path}/floor`)).data;
   const rawsOf = async (subject: TestCollection) => {
     const { askFloor, buyerFloor } = await read(subject);

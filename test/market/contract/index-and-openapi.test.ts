@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { forEachMarket } from '../../support/service/market.ts';
+import { forOneMarket } from '../../support/service/market.ts';
 
 const BASE_URL = 'https://data.example.org/nft';
 
@@ -45,7 +45,7 @@ const FIELDS: Record<string, { required: string[]; optional?: string[] }> = {
 
 const settings = { SERVICE_NAME: 'bazaar', BASE_URL, EXTRA_CHAIN: 'monad:evm:MON:18:143' };
 
-forEachMarket('index and OpenAPI document', { settings }, (market) => {
+forOneMarket('index and OpenAPI document', { settings }, (market) => {
   test('the index has the name of the service and the URLs of the documentation', async () => {
     const { data } = await market.ok('/v1');
     assert.deepEqual(Object.keys(data), ['name', 'version', 'documentation', 'openapi', 'endpoints']);

@@ -7,14 +7,14 @@ import { text } from 'node:stream/consumers';
 import { before, beforeEach, describe, test } from 'node:test';
 import { MARKETPLACE_LIMITS } from '../../../src/http/rate-limit.ts';
 import type { TestResponse } from '../../support/service/service.ts';
-import { MINUTE_MS, SECOND_MS, forEachMarket, newCollection, range } from '../../support/service/market.ts';
+import { MINUTE_MS, SECOND_MS, forOneMarket, newCollection, range } from '../../support/service/market.ts';
 
 const RATE_HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'];
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'];
 const LIST_MAX = 120;
 const SINGLE_MAX = 300;
 
-forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
+forOneMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
   const subject = newCollection();
   const lists = ['/v1/collections', `${subject.path}/listings`, `${subject.path}/sales`];
   const singles = [
@@ -351,7 +351,7 @@ forEachMarket('limits', { limits: MARKETPLACE_LIMITS }, (market) => {
   });
 });
 
-forEachMarket(
+forOneMarket(
   'limits behind a proxy',
   { settings: { TRUST_PROXY: 'true' }, limits: { list: 2, single: 1_000, message: 1_000 } },
   (market) => {

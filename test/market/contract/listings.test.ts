@@ -8,7 +8,7 @@ import {
   HOUR_MS,
   SECOND_MS,
   START,
-  forEachMarket,
+  forOneMarket,
   mintOf,
   newCollection,
   range,
@@ -24,7 +24,7 @@ const prepare = async (settings: Record<string, string>) => {
   secret = await readCursorSecret(settings);
 };
 
-forEachMarket('listings', { prepare }, (market) => {
+forOneMarket('listings', { prepare }, (market) => {
   describeMarketItems(market);
 
   describe('the merged list of own orders and external listings', () => {

@@ -13,7 +13,7 @@ import {
   SOLANA_SELLER,
   START,
   UINT256_MAX,
-  forEachMarket,
+  forOneMarket,
   mintOf,
   newCollection,
   range,
@@ -22,7 +22,7 @@ import {
 const at = (ms: number) => new Date(ms).toISOString();
 const rawsOf = (rows: any[]) => rows.map((row) => row.price.raw);
 
-forEachMarket('sales', {}, (market) => {
+forOneMarket('sales', {}, (market) => {
   test('a sale on EVM has every field, with its source as `marketplace` and its listing as `orderId`', async () => {
     const subject = newCollection({ chain: 'abstract' });
     const tx = toEvmHash('a sale');

@@ -12,7 +12,7 @@ import {
   SOLANA_SELLER,
   START,
   UINT256_MAX,
-  forEachMarket,
+  forOneMarket,
   mintOf,
   newCollection,
 } from '../../support/service/market.ts';
@@ -29,7 +29,7 @@ const settings = {
 };
 const pathOf = (subject: TestCollection, asset: string) => `/v1/tokens/${subject.chain}/${subject.address}/${asset}`;
 
-forEachMarket('tokens', { settings }, (market) => {
+forOneMarket('tokens', { settings }, (market) => {
   const read = async (subject: TestCollection, asset: string) => (await market.ok(pathOf(subject, asset))).data;
 
   test('an EVM token has every field', async () => {

@@ -24,7 +24,7 @@ import type { CoverageSubject } from '../../../src/market/provenance/coverage.ts
 import type { ProvenanceKind } from '../../../src/market/provenance/figure.ts';
 import { PROVENANCE_KINDS } from '../../../src/market/provenance/figure.ts';
 import { Ingester } from '../../../src/upstreams/ingester.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { toContext } from '../../support/service/intake.ts';
 import type { TestCollection } from '../../support/service/market.ts';
 import {
@@ -99,7 +99,7 @@ test('the table has the producers of every figure, the strongest first', () => {
   }
 });
 
-forEachEngine('each producer of docs/provenance.md', (engine) => {
+forOneEngine('each producer of docs/provenance.md', (engine) => {
   describe('service', () => {
     let now = START;
     let service: TestService;

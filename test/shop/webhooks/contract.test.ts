@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { TestShop, TestStore } from '../../support/service/shop.ts';
-import { forEachStore, inParallel } from '../../support/service/shop.ts';
+import { forOneStore, inParallel } from '../../support/service/shop.ts';
 import type { Receiver } from './fixtures.ts';
 import { startReceiver } from './fixtures.ts';
 
@@ -27,7 +27,7 @@ const OPERATIONS = [
 
 const bodyOf = (operation: (typeof OPERATIONS)[number]) => ('body' in operation ? { body: operation.body } : {});
 
-forEachStore('webhooks', suite, { WEBHOOK_ALLOW_PRIVATE: 'true', STORE_RATE_LIMIT: '1000000' });
+forOneStore('webhooks', suite, { WEBHOOK_ALLOW_PRIVATE: 'true', STORE_RATE_LIMIT: '1000000' });
 
 function suite(store: TestStore): void {
   let receiver: Receiver;
@@ -151,7 +151,7 @@ function suite(store: TestStore): void {
   });
 }
 
-forEachStore('webhooks limited to public addresses', (store) => {
+forOneStore('webhooks limited to public addresses', (store) => {
   test('a URL with http, or with an address that is not public, is rejected', async () => {
     const shop = await store.shop();
     for (const url of ['http://example.com/', 'https://127.0.0.1/', 'https://0x7f.1/', 'https://[::ffff:10.0.0.1]/']) {

@@ -8,7 +8,7 @@ import { updateRecovered } from '../../../src/shop/queries/delivery-log.ts';
 import type { Webhook } from '../../../src/shop/queries/webhooks.ts';
 import { deleteWebhook, updateWebhook, updateWebhookSecret } from '../../../src/shop/queries/webhooks.ts';
 import { DISPATCH_LIMITS, EVENTS_KEPT_MS, DELIVERY_LEASE_MS } from '../../../src/shop/webhooks/dispatcher.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import type { Received, Receiver } from './fixtures.ts';
 import {
   NOW,
@@ -31,7 +31,7 @@ const FAILING_MAX_MS = 5 * DAY_MS;
 /** The published delays between attempts: 5 s, 5 min, 30 min, then hours. */
 const RETRY_DELAYS_MS = [5_000, 300_000, 1_800_000, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)];
 
-forEachEngine('webhook deliveries', (engine) => {
+forOneEngine('webhook deliveries', (engine) => {
   let db: Database;
   let receiver: Receiver;
   let shopId: string;

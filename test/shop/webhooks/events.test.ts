@@ -8,13 +8,13 @@ import addFormats from 'ajv-formats';
 import { until } from '../../support/until.ts';
 import { HOUR_MS, SECOND_MS } from '../../support/service/market.ts';
 import type { TestShop, TestStore } from '../../support/service/shop.ts';
-import { forEachStore } from '../../support/service/shop.ts';
+import { forOneStore } from '../../support/service/shop.ts';
 import type { Received, Receiver } from './fixtures.ts';
 import { respondWith, isSignedWith, startReceiver } from './fixtures.ts';
 
 const LIMIT_MS = 60_000;
 
-forEachStore('events of a shop', suite, { WEBHOOK_ALLOW_PRIVATE: 'true', STORE_RATE_LIMIT: '1000000' });
+forOneStore('events of a shop', suite, { WEBHOOK_ALLOW_PRIVATE: 'true', STORE_RATE_LIMIT: '1000000' });
 
 function suite(store: TestStore): void {
   let receiver: Receiver;

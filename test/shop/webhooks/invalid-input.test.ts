@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { forEachStore } from '../../support/service/shop.ts';
+import { forOneStore } from '../../support/service/shop.ts';
 
 const PUBLIC_URL = 'https://hooks.example.com/mercat';
 
-forEachStore('invalid webhooks', (store) => {
+forOneStore('invalid webhooks', (store) => {
   test('an invalid body or parameter gets a 400 and stores nothing; for an invalid field the response names the field', async () => {
     const shop = await store.shop();
     const invalid: [unknown, string][] = [

@@ -9,7 +9,7 @@ import type { WebhookWorkerOptions } from '../../../src/shop/webhooks/worker.ts'
 import { WebhookWorker } from '../../../src/shop/webhooks/worker.ts';
 import type { DispatchLimits } from '../../../src/shop/webhooks/dispatcher.ts';
 import { DISPATCH_LIMITS } from '../../../src/shop/webhooks/dispatcher.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { until } from '../../support/until.ts';
 import type { Receiver } from './fixtures.ts';
 import { createId } from '../../../src/core/time-ordered-id.ts';
@@ -31,7 +31,7 @@ const LIMITS: DispatchLimits = {
   closeWaitMs: 100,
 };
 
-forEachEngine('webhook isolation', (engine) => {
+forOneEngine('webhook isolation', (engine) => {
   let db: Database;
   let good: Receiver;
   let hanging: Receiver;

@@ -1,4 +1,4 @@
-// Runs a suite on both database engines. PostgreSQL is available if TEST_DATABASE_URL names a server, or if PostgreSQL's programs are
+// Runs a suite on both database engines, or on one of them. PostgreSQL is available if TEST_DATABASE_URL names a server, or if PostgreSQL's programs are
 // installed. Otherwise the suite is skipped on PostgreSQL, or fails on PostgreSQL if REQUIRE_POSTGRES=1. With TEST_CITUS=1 the suite runs
 // only on PostgreSQL with the indexer database on a Citus cluster, and is skipped where Citus is not installed.
 
@@ -34,20 +34,39 @@ export type TestEngine = {
 /** Settings without which a service would read prices from the internet. */
 const OFFLINE = { PRICE_SOURCES: 'none' };
 
+export type EngineSuite = (engine: TestEngine) => void;
+
 /** Declares `suite` once for each engine. */
-export function forEachEngine(name: string, suite: (engine: TestEngine) => void): void {
+export function forEachEngine(name: string, suite: EngineSuite): void {
   if (RUNS_ON_CITUS) {
     describeOnCitus(name, suite);
     return;
   }
+  describeEmbedded(name, suite);
+  if (hasPostgres()) describePostgres(name, suite);
+  else test(`${name} [postgresql]`, { skip: 'PostgreSQL is not on this machine' });
+}
+
+/**
+ * Declares `suite` once, for rules that stand above SQL, so that the engine cannot change them: on PostgreSQL, or on the embedded engine where
+ * PostgreSQL is missing. The suite of the model (test/oracle) runs the same statements on both engines.
+ */
+export function forOneEngine(name: string, suite: EngineSuite): void {
+  if (RUNS_ON_CITUS) describeOnCitus(name, suite);
+  else if (hasPostgres()) describePostgres(name, suite);
+  else describeEmbedded(name, suite);
+}
+
+const hasPostgres = () => canRunPostgres() || process.env['REQUIRE_POSTGRES'] === '1';
+
+function describeEmbedded(name: string, suite: EngineSuite): void {
   describe(`${name} [embedded]`, () => {
     after(cleanUp);
     suite(embeddedEngine());
   });
-  if (!canRunPostgres() && process.env['REQUIRE_POSTGRES'] !== '1') {
-    test(`${name} [postgresql]`, { skip: 'PostgreSQL is not on this machine' });
-    return;
-  }
+}
+
+function describePostgres(name: string, suite: EngineSuite): void {
   describe(`${name} [postgresql]`, () => {
     let server: PostgresServer | null = null;
     before(async () => {
@@ -61,7 +80,7 @@ export function forEachEngine(name: string, suite: (engine: TestEngine) => void)
   });
 }
 
-function describeOnCitus(name: string, suite: (engine: TestEngine) => void): void {
+function describeOnCitus(name: string, suite: EngineSuite): void {
   if (!canRunCitus()) {
     test(`${name} [citus]`, { skip: CITUS_MISSING });
     return;

@@ -13,7 +13,8 @@ import { createLog } from '../../../src/core/log.ts';
 import { lockFigures } from '../../../src/market/queries/figures.ts';
 import { upsertTokenMetadata } from '../../../src/market/queries/token-metadata.ts';
 import { toEvmAddress, toSolanaAddress } from '../../../sample/random.ts';
-import { forEachEngine } from '../engines/each-engine.ts';
+import type { TestEngine } from '../engines/each-engine.ts';
+import { forEachEngine, forOneEngine } from '../engines/each-engine.ts';
 import type { TestService } from './service.ts';
 import { startTestService } from './service.ts';
 import { SecretKeys } from '../../../src/core/secret-keys.ts';
@@ -54,53 +55,59 @@ export type TraitValues = Readonly<Record<string, string | readonly string[]>>;
 /** So long that no response is degraded because the machine is busy. */
 const SOURCE_TIMEOUT_MS = '30000';
 
+type MarketOptions = {
+  settings?: Record<string, string>;
+  limits?: RateLimits;
+  /** Called with the settings of the service before the service starts. */
+  prepare?: (settings: Record<string, string>) => Promise<void>;
+};
+type MarketSuite = (market: TestMarket) => void;
+
 /** Declares `suite` once for each engine, with one service. The hooks and tests of the suite may use the market. */
-export function forEachMarket(
-  name: string,
-  options: {
-    settings?: Record<string, string>;
-    limits?: RateLimits;
-    /** Called with the settings of the service before the service starts. */
-    prepare?: (settings: Record<string, string>) => Promise<void>;
-  },
-  suite: (market: TestMarket) => void,
-): void {
+export function forEachMarket(name: string, options: MarketOptions, suite: MarketSuite): void {
+  forEachEngine(name, (engine) => describeMarket(engine, options, suite));
+}
+
+/** Like `forEachMarket`, for rules that the engine cannot change (`forOneEngine`). */
+export function forOneMarket(name: string, options: MarketOptions, suite: MarketSuite): void {
+  forOneEngine(name, (engine) => describeMarket(engine, options, suite));
+}
+
+function describeMarket(engine: TestEngine, options: MarketOptions, suite: MarketSuite): void {
   const { settings = {}, limits } = options;
-  forEachEngine(name, (engine) => {
-    // The inner suite closes the service before the engine removes its database.
-    describe('service', () => {
-      let now = START;
-      let databases: Databases | null = null;
-      const opened = () => {
-        if (!databases) throw new Error('the service has not started: use its databases only in tests and hooks');
-        return databases;
-      };
-      const main = () => opened().main;
-      const indexer = () => opened().indexer;
-      const clock = {
-        now: () => now,
-        advance: (ms: number) => void (now += ms),
-        ago: (ms: number) => new Date(now - ms).toISOString(),
-        main,
-        indexer,
-        describe: (subject: TestCollection, traits: Readonly<Record<string, TraitValues>>) =>
-          storeTraits(indexer(), { collectionId: subject.id, at: now }, traits),
-      };
-      const market = { ...clock } as TestMarket;
-      before(async () => {
-        const all = { SOURCE_TIMEOUT_MS, ...(await engine.settings()), ...settings };
-        await options.prepare?.(all);
-        const service = await startTestService({
-          settings: all,
-          clock: clock.now,
-          open: async (config, log) => (databases = await openDatabases(config, log)),
-          ...(limits && { limits }),
-        });
-        Object.assign(market, service);
+  // The inner suite closes the service before the engine removes its database.
+  describe('service', () => {
+    let now = START;
+    let databases: Databases | null = null;
+    const opened = () => {
+      if (!databases) throw new Error('the service has not started: use its databases only in tests and hooks');
+      return databases;
+    };
+    const main = () => opened().main;
+    const indexer = () => opened().indexer;
+    const clock = {
+      now: () => now,
+      advance: (ms: number) => void (now += ms),
+      ago: (ms: number) => new Date(now - ms).toISOString(),
+      main,
+      indexer,
+      describe: (subject: TestCollection, traits: Readonly<Record<string, TraitValues>>) =>
+        storeTraits(indexer(), { collectionId: subject.id, at: now }, traits),
+    };
+    const market = { ...clock } as TestMarket;
+    before(async () => {
+      const all = { SOURCE_TIMEOUT_MS, ...(await engine.settings()), ...settings };
+      await options.prepare?.(all);
+      const service = await startTestService({
+        settings: all,
+        clock: clock.now,
+        open: async (config, log) => (databases = await openDatabases(config, log)),
+        ...(limits && { limits }),
       });
-      after(() => market.close());
-      suite(market);
+      Object.assign(market, service);
     });
+    after(() => market.close());
+    suite(market);
   });
 }
 

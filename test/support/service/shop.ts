@@ -12,7 +12,7 @@ import { createShopOperations } from '../../../src/shop/operations.ts';
 import { createOpenApiContract } from './contract.ts';
 import { START } from './market.ts';
 import type { TestEngine } from '../engines/each-engine.ts';
-import { forEachEngine } from '../engines/each-engine.ts';
+import { forEachEngine, forOneEngine } from '../engines/each-engine.ts';
 import type { TestResponse, TestService } from './service.ts';
 import { startTestService } from './service.ts';
 import { SecretKeys } from '../../../src/core/secret-keys.ts';
@@ -61,22 +61,27 @@ export type TestStore = {
   statements(mention: string): number;
 };
 
+type StoreSuite = (store: TestStore) => void;
+
 /** Declares `suite` once for each engine, with one service. The hooks and tests of the suite may use the store. */
-export function forEachStore(
-  name: string,
-  suite: (store: TestStore) => void,
-  settings: Record<string, string> = {},
-): void {
-  forEachEngine(name, (engine) => {
-    // The inner suite closes the service before the engine removes its database.
-    describe('service', () => {
-      const store = {} as TestStore;
-      before(async () => {
-        Object.assign(store, await startTestStore(engine, settings));
-      });
-      after(() => store.service.close());
-      suite(store);
+export function forEachStore(name: string, suite: StoreSuite, settings: Record<string, string> = {}): void {
+  forEachEngine(name, (engine) => describeStore(engine, suite, settings));
+}
+
+/** Like `forEachStore`, for rules that the engine cannot change (`forOneEngine`). */
+export function forOneStore(name: string, suite: StoreSuite, settings: Record<string, string> = {}): void {
+  forOneEngine(name, (engine) => describeStore(engine, suite, settings));
+}
+
+function describeStore(engine: TestEngine, suite: StoreSuite, settings: Record<string, string>): void {
+  // The inner suite closes the service before the engine removes its database.
+  describe('service', () => {
+    const store = {} as TestStore;
+    before(async () => {
+      Object.assign(store, await startTestStore(engine, settings));
     });
+    after(() => store.service.close());
+    suite(store);
   });
 }
 

@@ -10,7 +10,7 @@ import { createChains } from '../../../src/core/chains.ts';
 import { OperatorError } from '../../../src/core/errors.ts';
 import { RecordedFields } from '../../../src/upstreams/recorded-format.ts';
 import { VENDORS } from '../../../src/upstreams/registry.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import type { Route } from '../../support/replay/replay.ts';
 import { ReplayResponse, startReplayServer } from '../../support/replay/replay.ts';
 import { startTestService } from '../../support/service/service.ts';
@@ -96,7 +96,7 @@ test('recorded responses of a vendor can be imported', () => {
   assert.deepEqual([record?.kind, record?.['tokenId'], record?.['priceRaw']], ['listing', '9', '3000000000000000000']);
 });
 
-forEachEngine('a vendor of one folder', (engine) => {
+forOneEngine('a vendor of one folder', (engine) => {
   test('the listings of a followed collection of a vendor are ingested and served', async (t) => {
     const server = await startReplayServer(t, routes);
     const service = await startTestService({

@@ -10,7 +10,7 @@ import { createLog } from '../../../src/core/log.ts';
 import { createVendorTasks } from '../../../src/upstreams/vendor.ts';
 import { runTask } from '../../../src/tasks/run.ts';
 import type { TaskResult } from '../../../src/tasks/task.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { NOW, toContext } from '../../support/service/intake.ts';
 import type { ReplayFault } from '../../support/replay/replay.ts';
 import { REPLAY_FAULTS, startReplayServer } from '../../support/replay/replay.ts';
@@ -21,7 +21,7 @@ const PRICES: PriceTable = { ETH: '2723.905', SOL: '84.95', POL: '0.2174', APE: 
 const MINUTE_MS = 60_000;
 const LIMIT_MS = 60_000;
 
-forEachEngine('prices', (engine) => {
+forOneEngine('prices', (engine) => {
   let db: Database;
   let now = NOW;
   let logged: string[] = [];
