@@ -1,7 +1,7 @@
 // `mercat backup`: writes all data to one file, to a new file of a folder, or to standard output. If a server has the embedded database open,
 // the server writes the file.
 
-import { createReadStream, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -10,6 +10,7 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { readConfig } from '../config.ts';
 import { describeError, OperatorError } from '../core/errors.ts';
 import type { BackupReport, BackupState } from '../database/backup/jobs.ts';
+import { BackupFolder, timeOf } from './backup-folder.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { connect } from './connect.ts';
 import { withPatience } from './interruption.ts';
@@ -21,8 +22,6 @@ const HOUR_MS = 3_600_000;
 const EVERY_HOURS_MAX = 24 * 14;
 /** After a failed backup of `--every`, the next one begins after this time, or earlier if it is due earlier. */
 const RETRY_MS = 10 * 60_000;
-/** The names of the backups that are written to a folder. They sort by time. */
-const NAME_IN_FOLDER = /^mercat-\d{4}-\d{2}-\d{2}T\d{6}Z$/;
 const STDOUT = '-';
 
 type Options = { force?: true; json?: true; keep?: number; every?: number };
@@ -42,7 +41,11 @@ export const defineBackup: DefineCommand = (backup, io) => {
       'the file to write; a folder, in which the file is named by the time; or - for standard output',
     )
     .option('--force', 'replace an existing file when the new file is complete')
-    .option('--keep <n>', 'with a folder: then remove its backups except the newest n', parseKeep)
+    .option(
+      '--keep <n>',
+      'with a folder: then remove the backups of this service (SERVICE_NAME) except the newest n',
+      parseKeep,
+    )
     .option('--every <hours>', 'with a folder: go on, and write a backup every so many hours', parseEvery)
     .option(
       '--json',
@@ -78,25 +81,29 @@ async function runBackup(target: string, options: Options, io: CommandIo): Promi
 }
 
 async function backUpInto(folder: string, options: Options, io: CommandIo): Promise<void> {
-  const name = `mercat-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}Z`;
-  report(await writeBackup({ file: path.join(folder, name), force: options.force ?? false }, io), options, io);
-  for (const old of options.keep === undefined ? [] : listBackups(folder).slice(0, -options.keep)) {
-    rmSync(path.join(folder, old));
+  const backups = new BackupFolder(folder, readConfig().serviceName);
+  if (options.keep !== undefined) backups.removeAbandoned(Date.now());
+  const file = backups.fileAt(Date.now());
+  report(await writeBackup({ file, force: options.force ?? false }, io), options, io);
+  const { past, future } = backups.list(Date.now());
+  if (future.length > 0) {
+    io.stderr.write(
+      `mercat: the names of ${future.length} backups in ${folder} are of a time that is still to come, such as ${future[0]}: they are neither counted nor removed\n`,
+    );
   }
+  if (options.keep !== undefined) backups.remove(past.slice(0, -options.keep));
 }
 
-/** The backups of a folder, oldest first. */
-function listBackups(folder: string): string[] {
-  return readdirSync(folder)
-    .filter((name) => NAME_IN_FOLDER.test(name))
-    .toSorted();
-}
-
-/** Writes a backup when the newest one of the folder is `everyMs` old, until the command is interrupted. A failure is printed. */
+/**
+ * Writes a backup when the newest one of the folder is `everyMs` old, until the command is interrupted. A failure is printed. No wait is
+ * longer than `everyMs`, because backups of the future, which a wrong clock has named, do not count.
+ */
 async function backUpEvery(everyMs: number, folder: string, options: Options, io: CommandIo): Promise<void> {
+  const backups = new BackupFolder(folder, readConfig().serviceName);
   while (!io.signal.aborted) {
-    const newest = listBackups(folder).at(-1);
-    const dueMs = newest === undefined ? 0 : statSync(path.join(folder, newest)).mtimeMs + everyMs - Date.now();
+    const now = Date.now();
+    const newest = backups.list(now).past.at(-1);
+    const dueMs = newest === undefined ? 0 : timeOf(newest) + everyMs - now;
     if (dueMs > 0) await delay(dueMs, null, { signal: io.signal }).catch(() => null);
     else {
       try {

@@ -16,6 +16,7 @@ import { mercat, startMercat } from './backups.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const WAIT_LIMIT_MS = 120_000;
+const HOUR_MS = 3_600_000;
 
 function newFolder(): string {
   const folder = path.join(temporaryDirectory(), 'backups');
@@ -50,6 +51,41 @@ forEachEngine('daily backups', (engine) => {
     assert.deepEqual([notRecorded, level], [null, 'ok']);
   });
 
+  test('of two services that share a folder, each removes only its own backups and its own abandoned files', async () => {
+    const settings = { ...(await engine.settings()), SERVICE_NAME: 'west' };
+    const folder = newFolder();
+    const ownAbandoned = 'west-2026-01-02T031500Z.part-7-0a1b2c3d';
+    const othersAbandoned = 'mercat-2026-01-02T031500Z.part-7-0a1b2c3d';
+    const inProgress = 'west-2026-01-03T031500Z.part-8-0a1b2c3d';
+    const others = ['mercat-2026-01-01T031500Z', 'mercat-2026-01-02T031500Z', 'west-note.part-7-0a1b2c3d'];
+    for (const name of ['west-2026-01-01T031500Z', ownAbandoned, othersAbandoned, inProgress, ...others])
+      writeFileSync(path.join(folder, name), '');
+    const dayAgo = Date.now() / 1_000 - 86_400;
+    for (const name of [ownAbandoned, othersAbandoned, 'west-note.part-7-0a1b2c3d'])
+      utimesSync(path.join(folder, name), dayAgo, dayAgo);
+    const { code, stdout, stderr } = await mercat(settings, 'backup', folder, '--keep', '1', '--json');
+    assert.deepEqual([code, stderr], [0, '']);
+    const made = path.basename(JSON.parse(stdout).file);
+    assert.match(made, /^west-/);
+    assert.deepEqual(readdirSync(folder).toSorted(), [othersAbandoned, made, inProgress, ...others].toSorted());
+  });
+
+  test('backups that a wrong clock has named for a later time are neither counted nor removed, and are reported', async () => {
+    const settings = await engine.settings();
+    const folder = newFolder();
+    const future = ['mercat-2999-01-01T031500Z', 'mercat-2999-01-02T031500Z'];
+    for (const name of ['mercat-2026-01-01T031500Z', 'mercat-2026-01-02T031500Z', ...future])
+      writeFileSync(path.join(folder, name), '');
+    const { code, stdout, stderr } = await mercat(settings, 'backup', folder, '--keep', '2', '--json');
+    assert.equal(code, 0, stderr);
+    const made = path.basename(JSON.parse(stdout).file);
+    assert.deepEqual(readdirSync(folder).toSorted(), ['mercat-2026-01-02T031500Z', made, ...future].toSorted());
+    assert.match(
+      stderr,
+      /2 backups .* still to come, such as mercat-2999-01-01T031500Z: .* neither counted nor removed/,
+    );
+  });
+
   test('a failed backup removes nothing', async () => {
     const settings = await engine.settings('empty');
     const folder = newFolder();
@@ -77,25 +113,28 @@ forEachEngine('daily backups', (engine) => {
     assert.equal(restored.code, 0, restored.stderr);
   });
 
-  test('with --every, a backup is made when the newest one is old enough, until SIGTERM', async () => {
+  test('with --every, a backup is made when the newest one is old enough, until SIGTERM', async (t) => {
     const settings = await engine.settings();
     const folder = newFolder();
-    const fresh = path.join(folder, 'mercat-2026-01-01T031500Z');
-    writeFileSync(fresh, '');
-    const hourAgo = Date.now() / 1_000 - 3_600;
-    utimesSync(fresh, hourAgo, hourAgo + 5);
+    // The second one is of a time that is still to come. Counted, it would make the next backup wait longer than a timer can.
+    for (const name of [nameAt(Date.now() - HOUR_MS + 5_000), 'mercat-2999-01-01T031500Z'])
+      writeFileSync(path.join(folder, name), '');
     const { child, ended } = startMercat(settings, ['backup', folder, '--every', '1']);
+    t.after(() => child.kill('SIGKILL'));
     await until(
-      async () => readdirSync(folder).some((name) => /^mercat-\S+Z$/.test(name) && name > 'mercat-2026-01-02'),
+      async () => readdirSync(folder).filter((name) => /^mercat-\S+Z$/.test(name)).length === 3,
       WAIT_LIMIT_MS,
       'no backup was made',
     );
     child.kill('SIGTERM');
-    const { stdout } = await ended;
+    const { stdout, stderr } = await ended;
     assert.equal(stdout.split('\n').length, 2, stdout);
-    assert.equal(readdirSync(folder).length, 2);
+    assert.doesNotMatch(stderr, /Warning/);
+    assert.equal(readdirSync(folder).length, 3);
   });
 });
+
+const nameAt = (time: number): string => `mercat-${new Date(time).toISOString().slice(0, 19).replaceAll(':', '')}Z`;
 
 test('--keep without a folder is a mistake', async () => {
   const { code, stderr } = await mercat({}, 'backup', '/nowhere/file', '--keep', '3');
