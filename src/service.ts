@@ -14,6 +14,7 @@ import { createBackupStatus } from './database/backup/record.ts';
 import { CLOCK_PERIOD_MS, DatabaseClock } from './database/clock.ts';
 import { Notifications } from './database/notifications.ts';
 import { isEmpty } from './database/emptiness.ts';
+import { findSchemaState } from './database/health.ts';
 import type { Database } from './database/port.ts';
 import type { WriteHealth } from './database/write-health.ts';
 import { tryWrite } from './database/try-write.ts';
@@ -440,6 +441,10 @@ export function createOperations(context: ServiceContext, workers: Pick<Workers,
     'collections.unrecorded': () => listUnrecordedCollections(context.indexer),
     'databases.writes': async () =>
       Object.fromEntries(listDatabases(context).map(({ schema, writes }) => [schema, writes.failure])),
+    'databases.schemas': async () => ({
+      main: await findSchemaState(context.main, 'main'),
+      indexer: await findSchemaState(context.indexer, 'indexer'),
+    }),
     'sample.remove': async () => ({ collections: await removeSample(context) }),
   };
 }

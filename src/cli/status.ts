@@ -5,6 +5,7 @@ import type { ChainStatus } from '../chains/chain-status.ts';
 import { toChainSetting } from '../config.ts';
 import type { RedisWindowsStatus } from '../server/rate-limit/redis-windows.ts';
 import type { LastBackup } from '../database/backup/record.ts';
+import type { SchemaState } from '../database/health.ts';
 import type { DatabaseStatus } from '../database/status.ts';
 import type { WriteFailure } from '../database/write-health.ts';
 import type { ProcessReport } from '../processes/calls.ts';
@@ -37,6 +38,8 @@ type Status = {
   unrecordedCollections: readonly string[] | null;
   /** Absent unless several processes serve. */
   processes?: readonly ProcessReport[] | null;
+  /** How the migrations of each schema fit this program. Null if they cannot be read. */
+  schemas: Readonly<Record<string, SchemaState>> | null;
   /** Why writes to a database fail, with the error of the database. Null if it cannot be read. */
   writeFailures: Readonly<Record<string, WriteFailure | null>> | null;
   unavailable: string[];
@@ -54,7 +57,8 @@ export const defineStatus: DefineCommand = (status, io) => {
 };
 
 async function printStatus({ json }: { json?: true }, { stdout, signal }: CommandIo): Promise<void> {
-  await using service = await connect(signal);
+  // The command only reads, so it applies no migrations, and also works on a database that accepts no writes.
+  await using service = await connect(signal, { migrate: false });
   const status = (await service.call('status', {})) as Status;
   // `sync.read` returns more about tasks than the public status. If the public status of the tasks cannot be read, `sync.read` fails too.
   const tasks = status.unavailable.includes('tasks') ? null : ((await service.call('sync.read', {})) as TaskStatus[]);
@@ -66,7 +70,8 @@ async function printStatus({ json }: { json?: true }, { stdout, signal }: Comman
   const metadata = (await readOrNull('metadata.read')) as Status['metadata'];
   const unrecordedCollections = (await readOrNull('collections.unrecorded')) as string[] | null;
   const writeFailures = (await readOrNull('databases.writes')) as Status['writeFailures'];
-  const complete: Status = { ...status, tasks, metadata, unrecordedCollections, writeFailures };
+  const schemas = (await readOrNull('databases.schemas')) as Status['schemas'];
+  const complete: Status = { ...status, tasks, metadata, unrecordedCollections, writeFailures, schemas };
   stdout.write(json ? `${JSON.stringify(complete)}\n` : describeStatus(complete, stdout));
 }
 
@@ -75,6 +80,7 @@ function describeStatus(status: Status, stdout: CommandIo['stdout']): string {
   const sections = [
     describeProcesses(status.processes ?? [], stdout),
     describeDatabases(databases ?? {}, stdout),
+    describeSchemas(status.schemas ?? {}),
     describeWriteFailures(status.writeFailures ?? {}),
     describeIndex(databases?.['indexer']),
     rateLimits ? `rate limits: ${RATE_LIMITS[rateLimits.counted]}\n` : '',
@@ -120,6 +126,18 @@ function describeDatabases(databases: Readonly<Record<string, DatabaseStatus>>, 
     answers ? `responds in ${latencyMs} ms` : 'does not respond',
   ]);
   return tableOf(['database', 'engine', 'state'], rows, stdout);
+}
+
+function describeSchemas(schemas: NonNullable<Status['schemas']>): string {
+  const lines = Object.entries(schemas).flatMap(([name, { pending, mistake }]) => [
+    ...(mistake === null ? [] : [`the schema ${name} does not fit this program: ${mistake}\n`]),
+    ...(pending.length === 0
+      ? []
+      : [
+          `the schema ${name} lacks ${pending.length} migrations, so not everything can be read: run mercat migrate, or start the service\n`,
+        ]),
+  ]);
+  return lines.join('');
 }
 
 /** The error is repeated, because `databases` is public and must not contain it. */

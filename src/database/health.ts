@@ -1,12 +1,22 @@
 // Reads the health of a database: version, latency, pending migrations, and how far its clock is off.
 
 import { OperatorError } from '../core/errors.ts';
-import type { Database, Engine } from './port.ts';
+import type { Database, Engine, Queryable } from './port.ts';
 import type { Schema } from './migrate.ts';
 import { listPendingMigrations } from './migrate.ts';
 import { boolean, rowDecoder, text, timestamp } from './rows.ts';
 
-export type DatabaseHealth = {
+/** How the migrations of a schema fit this program. */
+export type SchemaState = {
+  /** Names of the migrations that are not applied yet. */
+  pending: string[];
+  /** Names of the migrations that are applied only by `mercat migrate --contract`. */
+  waiting: string[];
+  /** Why the applied migrations do not fit this program. Null if they fit. */
+  mistake: string | null;
+};
+
+export type DatabaseHealth = SchemaState & {
   engine: Engine;
   /** As the server reports it, such as `15.6`. */
   version: string;
@@ -15,12 +25,6 @@ export type DatabaseHealth = {
   clockAheadMs: number;
   /** Whether the server cancels statements that run too long. False behind a pooler that drops the settings of connections. */
   limitsStatements: boolean;
-  /** Names of the migrations that are not applied yet. */
-  pending: string[];
-  /** Names of the migrations that are applied only by `mercat migrate --contract`. */
-  waiting: string[];
-  /** Why the applied migrations do not fit this program. Null if they fit. */
-  mistake: string | null;
 };
 
 const decodeServer = rowDecoder('server', { version: text, at: timestamp, limits_statements: boolean });
@@ -43,17 +47,22 @@ export async function findDatabaseHealth(
   const latencyMs = performance.now() - startedAt;
   if (!row) throw new Error('the health statement returned no row');
   const { version, at, limits_statements: limitsStatements } = decodeServer(row);
-  const health = {
+  return {
     engine: db.engine,
     version,
     latencyMs: Math.round(latencyMs * 10) / 10,
     clockAheadMs: Math.round(at - sentAt - latencyMs / 2),
     limitsStatements,
+    ...(await findSchemaState(within, schema)),
   };
+}
+
+/** Changes nothing. */
+export async function findSchemaState(db: Queryable, schema: Schema): Promise<SchemaState> {
   try {
-    return { ...health, ...(await listPendingMigrations(within, schema)), mistake: null };
+    return { ...(await listPendingMigrations(db, schema)), mistake: null };
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    return { ...health, pending: [], waiting: [], mistake: error.message };
+    return { pending: [], waiting: [], mistake: error.message };
   }
 }

@@ -1,0 +1,108 @@
+// Tests that `mercat status` and `mercat doctor` only read: without a running server they apply no migrations, so they also work on a database
+// that accepts no writes, and they say which migrations are missing.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/core/log.ts';
+import { migrate, SCHEMAS } from '../../src/database/migrate.ts';
+import type { Databases } from '../../src/database/open.ts';
+import { openDatabases } from '../../src/database/open.ts';
+import { defineDoctor } from '../../src/cli/doctor/doctor.ts';
+import { defineStatus } from '../../src/cli/status.ts';
+import { forEachEngine } from '../support/engines/each-engine.ts';
+import { runCommand } from './run-command.ts';
+
+type Settings = Record<string, string>;
+
+async function withDatabases<T>(settings: Settings, work: (databases: Databases) => Promise<T>): Promise<T> {
+  const databases = await openDatabases(readConfig(settings), createLog('silent'));
+  try {
+    return await work(databases);
+  } finally {
+    await databases.close();
+  }
+}
+
+/** The names of the applied migrations of each schema, or null for a schema that does not exist. */
+const readApplied = (settings: Settings) =>
+  withDatabases(settings, async (databases) => {
+    const applied: Record<string, number | null> = {};
+    for (const schema of SCHEMAS) {
+      const [found] = await databases[schema].query(`select to_regclass($1) is not null as found`, [
+        `${schema}.migration`,
+      ]);
+      const rows =
+        found?.['found'] === true ? await databases[schema].query(`select name from ${schema}.migration`) : null;
+      applied[schema] = rows?.length ?? null;
+    }
+    return applied;
+  });
+
+const runStatus = (env: Settings, ...args: string[]) => runCommand(defineStatus, ['status', ...args], { env });
+const runDoctor = (env: Settings) => runCommand(defineDoctor, ['doctor'], { env });
+
+forEachEngine('commands that only read', (engine) => {
+  test('status and doctor apply no migrations to a new database, and say which are missing', async () => {
+    const settings = await engine.settings('empty');
+    const before = await readApplied(settings);
+    const status = await runStatus(settings);
+    assert.deepEqual([status.code, status.stderr], [0, '']);
+    assert.match(
+      status.stdout,
+      /^the schema main lacks \d+ migrations, .*: run mercat migrate, or start the service$/m,
+    );
+    assert.match(status.stdout, /^the schema indexer lacks \d+ migrations/m);
+    assert.match((await runDoctor(settings)).stdout, /^warn {2}primary database: schema: migrations to apply: \d+$/m);
+    assert.deepEqual(await readApplied(settings), before);
+  });
+
+  test('status and doctor read what they can of a database that an earlier version has migrated', async () => {
+    const settings = await engine.settings('empty');
+    await withDatabases(settings, async ({ main, indexer }) => {
+      await migrate(main, 'main', { only: new Set(['0001-marketplace.sql']) });
+      await migrate(indexer, 'indexer');
+    });
+    const before = await readApplied(settings);
+    const { code, stdout, stderr } = await runStatus(settings);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^main +\S+ +responds in \d+ ms$/m);
+    assert.match(stdout, /^the schema main lacks \d+ migrations/m);
+    assert.doesNotMatch(stdout, /the schema indexer/);
+    assert.match(stdout, /^cannot be read now: .*tasks/m);
+    await runDoctor(settings);
+    assert.deepEqual(await readApplied(settings), before);
+  });
+
+  test('status says that a newer version made the database', async () => {
+    const settings = await engine.settings();
+    await withDatabases(settings, ({ main }) =>
+      main.query(`insert into main.migration (name, digest, version_min) values ('9999-newer.sql', '', '99.0.0')`),
+    );
+    const { code, stdout } = await runStatus(settings);
+    assert.equal(code, 0);
+    assert.match(stdout, /^the schema main does not fit this program: the database was made by a newer version/m);
+  });
+
+  test(
+    'status and doctor work on a database that accepts no writes',
+    { skip: engine.name === 'embedded' && 'the embedded database has no such mode' },
+    async () => {
+      const settings = await engine.settings();
+      await withDatabases(settings, async (databases) => {
+        for (const schema of SCHEMAS)
+          await databases[schema].query(
+            `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`,
+          );
+      });
+      const status = await runStatus(settings, '--json');
+      assert.deepEqual([status.code, status.stderr], [0, '']);
+      const { unavailable, schemas } = JSON.parse(status.stdout);
+      const upToDate = { pending: [], waiting: [], mistake: null };
+      assert.deepEqual([unavailable, schemas], [[], { main: upToDate, indexer: upToDate }]);
+      const doctor = await runDoctor(settings);
+      assert.match(doctor.stdout, /^FAIL {2}primary database: writes: they fail: .*read-only transaction$/m);
+      assert.match(doctor.stdout, /^ok {4}primary database: schema: up to date$/m);
+    },
+  );
+});
