@@ -1,10 +1,8 @@
 // `mercat serve`: runs the HTTP APIs and the workers until it is stopped, in one process or in several.
 
 import { once } from 'node:events';
-import { availableParallelism } from 'node:os';
-import type { Config, ConfigOverrides } from '../config.ts';
+import type { ConfigOverrides } from '../config.ts';
 import { isStartedByNpm, readConfig } from '../config.ts';
-import { OperatorError } from '../core/errors.ts';
 import { createLog } from '../core/log.ts';
 import { hasEmbeddedDatabase } from '../database/embedded/location.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
@@ -13,6 +11,7 @@ import { exitSoonAfter } from './exit-deadline.ts';
 import { isTerminated } from './interruption.ts';
 import { describeService } from './describe-service.ts';
 import { watchParent } from './npm-parent.ts';
+import { servingProcessesOf } from './serving-processes.ts';
 
 export const defineServe: DefineCommand = (serve, io) => {
   // The library stores one value for both `--workers` and `--no-workers`, so the later option would replace the earlier one. Listeners keep
@@ -54,7 +53,7 @@ async function runServer({ overrides, tasks, sample }: Options, io: CommandIo): 
   // serve it, so there is no load balancer. After Ctrl-C a user waits for the end, so the process ends without a grace period.
   const graceMs = () => (config.databaseUrl !== null && isTerminated(signal) ? config.shutdownGraceMs : 0);
   exitSoonAfter(signal, io.stderr, graceMs);
-  const processes = processesOf(config);
+  const processes = servingProcessesOf(config);
   if (processes > 1) {
     const { serveInProcesses } = await import('./serve-in-processes.ts');
     return serveInProcesses(config, { processes, tasks, overrides, signal, graceMs }, io);
@@ -72,26 +71,4 @@ async function runServer({ overrides, tasks, sample }: Options, io: CommandIo): 
   } finally {
     await service.close();
   }
-}
-
-/** How many processes serve. Throws OperatorError if several processes lack a database or a counter of rate limits that they can share. */
-function processesOf({ servingProcesses, databaseUrl, redisUrl }: Config): number {
-  const processes = servingProcesses === 'auto' ? availableParallelism() : servingProcesses;
-  if (processes === 1) return processes;
-  if (databaseUrl === null) {
-    if (servingProcesses === 'auto') return 1;
-    throw new OperatorError(
-      `${processes} serving processes need PostgreSQL, because only one process can open the embedded database: ` +
-        'set DATABASE_URL, or leave out --workers and WORKERS',
-      { exitCode: 2 },
-    );
-  }
-  if (redisUrl === null) {
-    throw new OperatorError(
-      `${processes} serving processes need Redis, because each would allow every client the complete rate limits: ` +
-        'set REDIS_URL, or leave out --workers and WORKERS',
-      { exitCode: 2 },
-    );
-  }
-  return processes;
 }

@@ -44,6 +44,17 @@ describe('the advice for an operator', () => {
     );
   });
 
+  test('mercat doctor fails for a number of serving processes with which mercat serve does not start', async () => {
+    const doctor = (settings: Record<string, string>) =>
+      runCommand(defineDoctor, ['doctor'], { env: { ...OFFLINE, DATA_DIR: temporaryDirectory(), ...settings } });
+    const { code, stdout } = await doctor({ WORKERS: '2' });
+    assert.equal(code, 1);
+    assert.match(stdout, /^FAIL {2}settings: 2 serving processes need PostgreSQL/m);
+    const alone = await doctor({ WORKERS: '2', DATABASE_URL: 'postgres://127.0.0.1:1/none' });
+    assert.match(alone.stdout, /^FAIL {2}settings: 2 serving processes need Redis, .*: set REDIS_URL/m);
+    assert.match((await doctor({ WORKERS: '1' })).stdout, /^ok {4}settings: every setting is valid$/m);
+  });
+
   test('a service writes failures of the embedded database as JSON', async (t) => {
     const DATA_DIR = await directoryWithDatabase();
     const child = spawn(process.execPath, [MAIN, 'serve', '--no-sample'], {

@@ -40,6 +40,7 @@ import type { ChainRereads } from './rereads.ts';
 import { judgeRereads } from './rereads.ts';
 import { ServerUnresponsive } from '../../intake/connection.ts';
 import { callServer } from '../server-connection.ts';
+import { servingProcessesOf } from '../serving-processes.ts';
 
 const DISK_FAIL_BYTES = 100 * 2 ** 20;
 const DISK_WARN_BYTES = 2 ** 30;
@@ -70,7 +71,9 @@ export async function checkAll(signal: AbortSignal): Promise<DoctorFinding[]> {
 
 function checkSettings(): Config | DoctorFinding {
   try {
-    return readConfig();
+    const config = readConfig();
+    servingProcessesOf(config);
+    return config;
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     return fail('settings', error.message, 'docs/settings.md lists the settings and their values');
