@@ -7,12 +7,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { programEnvironment } from '../support/program-environment.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** The units of processes that go on. */
 const PROCESSES = ['mercat.service', 'mercat-worker.service'];
 const UNITS = [...PROCESSES, 'mercat-backup.service', 'mercat-backup.timer'];
 const PROGRAM = '/opt/mercat/bin/mercat';
+const LAUNCHER = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
 /** The rating in docs/deploying.md. systemd prints the rating with one digit after the point. A lower rating is better. */
 const EXPOSURE = '1.1';
 
@@ -82,4 +84,22 @@ test('the units have different addresses for metrics and different data director
   const read = (variable: string) => PROCESSES.map((name) => readEnvironment(name, variable, files));
   assert.deepEqual(read('METRICS_ADDRESS'), ['10.0.0.1:2', '10.0.0.1:3']);
   assert.deepEqual(read('LOG_LEVEL'), ['info', 'info']);
+});
+
+test('a unit is not started again after wrong settings, and is started again after any other failure', () => {
+  const startOf = (name: string) => {
+    const text = readFileSync(new URL(`../../deploy/systemd/${name}`, import.meta.url), 'utf8');
+    const args = new RegExp(`^ExecStart=${PROGRAM} (.*)$`, 'm').exec(text)?.[1]?.split(' ') ?? assert.fail(name);
+    const final = /^RestartPreventExitStatus=(\d+)$/m.exec(text)?.[1];
+    return (settings: Record<string, string>): boolean => {
+      const env = { ...programEnvironment(), PRICE_SOURCES: 'none', DATA_DIR: temporaryDirectory(), ...settings };
+      const { status, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], { env, encoding: 'utf8' });
+      assert.ok(status !== null && status !== 0, stderr);
+      return String(status) !== final;
+    };
+  };
+  for (const isStartedAgain of PROCESSES.map(startOf)) {
+    assert.equal(isStartedAgain({ PRICE_SOURCES: 'nobody' }), false);
+    assert.equal(isStartedAgain({ DATABASE_URL: 'postgres://127.0.0.1:1/none', PORT: '0' }), true);
+  }
 });
