@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -71,6 +71,12 @@ describe('the npm package', () => {
     assert.deepEqual([isPrivate, devDependencies, scripts], [true, undefined, undefined]);
   });
 
+  test('every file that a file of the npm package imports is in the package', () => {
+    const files = globSync('{bin,src,sample,oracle}/**/*.{js,mjs}', { cwd: unpacked });
+    assert.ok(files.length > 100);
+    assert.deepEqual(listMissingImports(unpacked, files), []);
+  });
+
   test('the npm package pins exactly the production packages of package-lock.json', () => {
     const { packages } = readJson(path.join(unpacked, 'npm-shrinkwrap.json'));
     const { '': _, ...pinned } = packages;
@@ -126,6 +132,43 @@ describe('the npm package', () => {
     },
   );
 });
+
+test('every file that a file of the image imports is in the image', () => {
+  const instructions = readFileSync(path.join(ROOT, 'Containerfile'), 'utf8').split('\nFROM ').at(-2) ?? '';
+  const copied = [...instructions.matchAll(/^COPY (?!--)(.*) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
+  const lines = readFileSync(path.join(ROOT, '.dockerignore'), 'utf8').split('\n');
+  const ignored = lines.filter((line) => /^\w/.test(line));
+  const isIgnored = (file: string) => ignored.some((name) => file === name || file.startsWith(`${name}/`));
+  const files = globSync(
+    copied.map((name) => `${name}/**/*.{ts,mjs}`),
+    { cwd: ROOT },
+  ).filter((file) => !isIgnored(file));
+  assert.ok(copied.includes('src') && files.length > 100, copied.join(' '));
+  const missing = listMissingImports(ROOT, files, (file) => files.includes(file));
+  assert.deepEqual(missing, []);
+});
+
+/** `mercat devnet` says that it needs a checkout. */
+const CHECKOUT_ONLY = 'src/cli/devnet';
+
+/** The relative paths that the files import and that do not exist, as `FILE imports PATH`. */
+function listMissingImports(
+  root: string,
+  files: readonly string[],
+  exists = (file: string) => existsSync(path.join(root, file)),
+): string[] {
+  const others = files.filter((file) => !file.startsWith(`${CHECKOUT_ONLY}.`));
+  return others.flatMap((file) => {
+    const text = readFileSync(path.join(root, file), 'utf8');
+    const imported = [
+      ...text.matchAll(/^(?:import|export)\b.* from '(\.[^']+)'|^\} from '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm),
+    ];
+    return imported
+      .map(([, first, second, third]) => path.join(path.dirname(file), first ?? second ?? third ?? ''))
+      .filter((one) => !exists(one))
+      .map((one) => `${file} imports ${one}`);
+  });
+}
 
 function settings(): Record<string, string> {
   const { PATH = '' } = process.env;
