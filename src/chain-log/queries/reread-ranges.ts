@@ -31,15 +31,25 @@ export async function findDueReread(db: Queryable, chain: string, now: number): 
   return row ? decodeRange(row) : null;
 }
 
-/** Extends a range that ends right before these blocks, or adds a range. */
+/**
+ * Adds blocks. The ranges that overlap or adjoin them become one range: the first of these ranges is extended, so that a read of it goes on
+ * while blocks are added at its end, and the others are removed.
+ */
 export async function insertReread(tx: Queryable, chain: string, { from, to }: Blocks, now: number): Promise<void> {
   await tx.query(
-    `with extended as (
-       update main.reread_range set to_block = $3 where chain = $1 and to_block = $2::bigint - 1 returning 1
+    `with merged as (
+       select (array_agg(id order by from_block, id))[1] as id, least(min(from_block), $2) as from_block,
+         greatest(max(to_block), $3) as to_block, least(min(since), $4) as since
+       from main.reread_range where chain = $1 and from_block <= $3::bigint + 1 and to_block >= $2::bigint - 1
+     ), removed as (
+       delete from main.reread_range using merged
+       where chain = $1 and reread_range.from_block <= $3::bigint + 1 and reread_range.to_block >= $2::bigint - 1 and reread_range.id <> merged.id
+     ), extended as (
+       update main.reread_range set from_block = merged.from_block, to_block = merged.to_block, since = merged.since
+       from merged where reread_range.id = merged.id returning 1
      )
      insert into main.reread_range (chain, from_block, to_block, since, due_at)
-     select $1, $2, $3, $4, $4 where not exists (select from extended)
-       and not exists (select from main.reread_range where chain = $1 and from_block <= $2 and to_block >= $3)`,
+     select $1, from_block, to_block, since, $4 from merged where not exists (select from extended)`,
     [chain, from, to, new Date(now)],
   );
 }
