@@ -1,4 +1,4 @@
-// The check of `mercat doctor` for blocks that only one endpoint of a chain has served.
+// The check of `mercat doctor` for stored blocks that must be read again: only one endpoint of a chain has served them, or an audit found wrong data.
 
 import type { ChainStatus } from '../../chains/chain-status.ts';
 import { toChainSetting } from '../../config.ts';
@@ -20,7 +20,7 @@ export function judgeRereads(
     const [since] = toReadAgain.map((range) => range.since).sort();
     if (since === undefined) return [];
     const name = `${chain} blocks`;
-    const message = `stored, but served by one endpoint only, since ${since}: ${describeRanges(toReadAgain)}`;
+    const message = `stored, and to be read again since ${since}, because only one endpoint served them or an audit found wrong data: ${describeRanges(toReadAgain)}`;
     if (now - Date.parse(since) < LONG_MS) return [ok(name, message)];
     const failing = outside.filter(
       (finding) => finding.name.startsWith(`${chain} endpoint `) && finding.level !== 'ok',
