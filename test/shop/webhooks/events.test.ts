@@ -93,6 +93,21 @@ function suite(store: TestStore): void {
     assert.equal(receivedAt('/hook/untested').length, 0);
   });
 
+  test('after rotations at the same time, deliveries are signed with every secret that was in use', async () => {
+    const shop = await store.shop();
+    const webhook = await create(shop, { url: `${receiver.url}/rotated` });
+    const rotations = Array.from({ length: 6 }, () => shop.ok('POST', `/webhooks/${webhook.id}/rotate-secret`));
+    const secrets: string[] = [webhook.secret, ...(await Promise.all(rotations)).map(({ data }) => data.secret)];
+    assert.equal(new Set(secrets).size, 7);
+    await shop.ok('POST', `/webhooks/${webhook.id}/test`);
+    await until(() => receivedAt('/hook/rotated').length === 1, LIMIT_MS, 'the test event has not arrived');
+    const [request] = receivedAt('/hook/rotated');
+    assert.deepEqual(
+      secrets.filter((secret) => !request || !isSignedWith(request, secret)),
+      [],
+    );
+  });
+
   test('the delivery log lists every delivery in pages and can be filtered by state, and a delivery can be sent again', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/logged` });
