@@ -119,6 +119,7 @@ const OWN_STATE_TABLES = new Set([
   'shown',
   'recent_view',
   'service_start',
+  'backup',
 ]);
 
 /** Returns the first table with rows that is not in OWN_STATE_TABLES, or null. */

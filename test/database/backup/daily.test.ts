@@ -113,6 +113,15 @@ forEachEngine('daily backups', (engine) => {
     assert.equal(restored.code, 0, restored.stderr);
   });
 
+  test('a database of which only backups were made is restored without --replace', async () => {
+    const settings = await engine.settings();
+    const file = path.join(newFolder(), 'file');
+    const made = await mercat(settings, 'backup', file);
+    assert.equal(made.code, 0, made.stderr);
+    const restored = await mercat(settings, 'restore', file);
+    assert.equal(restored.code, 0, restored.stderr);
+  });
+
   test('with --every, a backup is made when the newest one is old enough, until SIGTERM', async (t) => {
     const settings = await engine.settings();
     const folder = newFolder();
