@@ -229,7 +229,7 @@ withRedis('a connection to Redis', (redis) => {
 
     test('doctor reports why Redis cannot be used, and what to correct', async () => {
       const [dead] = await check(`redis://:${PASSWORD}@127.0.0.1:${await freePort()}`);
-      assert.deepEqual([dead?.level, dead?.mend], ['fail', 'start Redis, or correct REDIS_URL']);
+      assert.deepEqual([dead?.level, dead?.mend], ['fail', 'start Redis, correct REDIS_URL, or raise maxmemory']);
       assert.match(dead?.message ?? '', /ECONNREFUSED; each process counts requests by itself/);
       const [locked] = await check(redis.url.replace('redis://', `redis://somebody:${PASSWORD}@`));
       assert.match(locked?.message ?? '', /rejects the user or password/);

@@ -281,7 +281,7 @@ withRedis('rate limits over two nodes', (redis) => {
       assert.match(doctor.stdout, /^(ok {2}|warn) {2}redis: (Redis|Valkey) \S+ counts in/m);
       assert.match(
         doctorWithoutRedis.stdout,
-        /^FAIL {2}redis: .*ECONNREFUSED.*\n +-> start Redis, or correct REDIS_URL$/m,
+        /^FAIL {2}redis: .*ECONNREFUSED.*\n +-> start Redis, correct REDIS_URL, or raise maxmemory$/m,
       );
       assert.deepEqual([status.code, doctor.code, doctorWithoutRedis.code], [0, 0, 1]);
       for (const { stdout } of [status, doctor, doctorWithoutRedis])

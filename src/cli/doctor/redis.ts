@@ -34,7 +34,7 @@ export async function checkRedis({ redisUrl, serviceName }: Config): Promise<Doc
     return [judgeSpeed(ms, COUNT_DEADLINE_MS, info), ...judgeMemory(info), ...judgeClock(window)];
   } catch (error) {
     const message = `Redis cannot count requests: ${describeError(error)}; each process counts requests by itself`;
-    return [fail(NAME, message, 'start Redis, or correct REDIS_URL')];
+    return [fail(NAME, message, 'start Redis, correct REDIS_URL, or raise maxmemory')];
   } finally {
     connection?.destroy();
   }
