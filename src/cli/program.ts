@@ -36,10 +36,18 @@ export async function runProgram(
       if (error.message !== '') io.stderr.write(`mercat: ${error.message}\n`);
       return error.exitCode;
     }
-    if (!(error instanceof OperatorError)) throw error;
-    io.stderr.write(`mercat: ${error.message}\n`);
-    return error.exitCode;
+    const known = error instanceof OperatorError ? error : await toDatabaseFailure(error);
+    if (known === null) throw error;
+    io.stderr.write(`mercat: ${known.message}\n`);
+    return known.exitCode;
   }
+}
+
+/** The failure of a database is no bug, so it is reported in one sentence. Null for any other error. */
+async function toDatabaseFailure(error: unknown): Promise<OperatorError | null> {
+  const { describeDatabaseFailure } = await import('../database/port.ts');
+  const failure = describeDatabaseFailure(error);
+  return failure === null ? null : new OperatorError(failure, { cause: error });
 }
 
 function createProgram(io: CommandIo): Command {

@@ -114,10 +114,17 @@ async function hasSchema(db: Queryable, schema: Schema): Promise<boolean> {
 }
 
 async function createMigrationTable(tx: Queryable, schema: Schema): Promise<void> {
-  await tx.query(`create table if not exists ${schema}.migration (
+  // A database that accepts no writes refuses `create table if not exists` even if the table exists. The service must start all the same.
+  if (!(await hasMigrationTable(tx, schema)))
+    await tx.query(`create table if not exists ${schema}.migration (
     name text collate "C" primary key, digest text not null, applied_at timestamptz not null default now(), version_min text)`);
   // The table is altered only if necessary, because an `alter table` waits for a running backup, which locks all tables.
   if (!(await hasVersionMin(tx, schema))) await tx.query(`alter table ${schema}.migration add column version_min text`);
+}
+
+async function hasMigrationTable(db: Queryable, schema: Schema): Promise<boolean> {
+  const [row] = await db.query(`select to_regclass($1) is not null as found`, [`${schema}.migration`]);
+  return row !== undefined && decodeFound(row).found;
 }
 
 /** Whether the migration table has the column `version_min`, which earlier programs did not create. */
@@ -138,8 +145,7 @@ export async function listPendingMigrations(
   schema: Schema,
 ): Promise<{ pending: string[]; waiting: string[] }> {
   const known = readMigrations(schema);
-  const [row] = await db.query(`select to_regclass($1) is not null as found`, [`${schema}.migration`]);
-  const missing = row && decodeFound(row).found ? await checkApplied(db, schema, known) : known;
+  const missing = (await hasMigrationTable(db, schema)) ? await checkApplied(db, schema, known) : known;
   const isWaiting = (migration: Migration) => missing.length < known.length && isContract(migration);
   const namesOf = (migrations: readonly Migration[]) => migrations.map(({ name }) => name);
   return {

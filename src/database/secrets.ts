@@ -13,13 +13,24 @@ const decodeSecret = rowDecoder('secret', { value: bytes });
 
 /** Returns the secret called `name`, and creates it if it does not exist. Throws OperatorError if the key that encrypted it is missing. */
 export async function findOrInsertSecret(db: Queryable, name: string, keys: SecretKeys): Promise<Buffer> {
-  await db.query(`insert into main.secret (name, value) values ($1, $2) on conflict (name) do nothing`, [
-    name,
-    encryptSharedSecret(keys, name, randomBytes(SHARED_SECRET_BYTES)),
-  ]);
+  // The insert is left out if there is a secret, so that a service also starts on a database that accepts no writes.
+  const stored = (await findSecret(db, name)) ?? (await insertSecret(db, name, keys)) ?? (await findSecret(db, name));
+  if (!stored) throw new Error(`secret ${name} is missing after it was inserted`);
+  return decryptSharedSecret(keys, name, stored);
+}
+
+async function findSecret(db: Queryable, name: string): Promise<Buffer | null> {
   const [row] = await db.query(`select value from main.secret where name = $1`, [name]);
-  if (!row) throw new Error(`secret ${name} is missing after it was inserted`);
-  return decryptSharedSecret(keys, name, decodeSecret(row).value);
+  return row ? decodeSecret(row).value : null;
+}
+
+/** Returns null if another process has created the secret meanwhile. */
+async function insertSecret(db: Queryable, name: string, keys: SecretKeys): Promise<Buffer | null> {
+  const [row] = await db.query(
+    `insert into main.secret (name, value) values ($1, $2) on conflict (name) do nothing returning value`,
+    [name, encryptSharedSecret(keys, name, randomBytes(SHARED_SECRET_BYTES))],
+  );
+  return row ? decodeSecret(row).value : null;
 }
 
 /** The stored form of a secret: its bytes if there is no key, otherwise the text that `SecretKeys` returns. */

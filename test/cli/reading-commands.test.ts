@@ -9,8 +9,10 @@ import { migrate, SCHEMAS } from '../../src/database/migrate.ts';
 import type { Databases } from '../../src/database/open.ts';
 import { openDatabases } from '../../src/database/open.ts';
 import { defineDoctor } from '../../src/cli/doctor/doctor.ts';
+import { defineMigrate } from '../../src/cli/migrate.ts';
 import { defineStatus } from '../../src/cli/status.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
+import { startTestService } from '../support/service/service.ts';
 import { runCommand } from './run-command.ts';
 
 type Settings = Record<string, string>;
@@ -39,6 +41,16 @@ const readApplied = (settings: Settings) =>
     return applied;
   });
 
+/** Sets a PostgreSQL database so that it accepts no writes. */
+const refuseWrites = (settings: Settings) =>
+  withDatabases(settings, async (databases) => {
+    for (const schema of SCHEMAS)
+      await databases[schema].query(
+        `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`,
+      );
+  });
+
+const runMigrate = (env: Settings) => runCommand(defineMigrate, ['migrate'], { env });
 const runStatus = (env: Settings, ...args: string[]) => runCommand(defineStatus, ['status', ...args], { env });
 const runDoctor = (env: Settings) => runCommand(defineDoctor, ['doctor'], { env });
 
@@ -89,12 +101,7 @@ forEachEngine('commands that only read', (engine) => {
     { skip: engine.name === 'embedded' && 'the embedded database has no such mode' },
     async () => {
       const settings = await engine.settings();
-      await withDatabases(settings, async (databases) => {
-        for (const schema of SCHEMAS)
-          await databases[schema].query(
-            `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`,
-          );
-      });
+      await refuseWrites(settings);
       const status = await runStatus(settings, '--json');
       assert.deepEqual([status.code, status.stderr], [0, '']);
       const { unavailable, schemas } = JSON.parse(status.stdout);
@@ -103,6 +110,29 @@ forEachEngine('commands that only read', (engine) => {
       const doctor = await runDoctor(settings);
       assert.match(doctor.stdout, /^FAIL {2}primary database: writes: they fail: .*read-only transaction$/m);
       assert.match(doctor.stdout, /^ok {4}primary database: schema: up to date$/m);
+    },
+  );
+
+  test(
+    'on a database that accepts no writes, the service starts if no migration is missing, and otherwise says why it does not',
+    { skip: engine.name === 'embedded' && 'the embedded database has no such mode' },
+    async () => {
+      const settings = await engine.settings();
+      // The first start creates the secrets of the service.
+      await (await startTestService({ settings })).close();
+      await refuseWrites(settings);
+      assert.deepEqual(await runMigrate(settings), { code: 0, stdout: 'the database is up to date\n', stderr: '' });
+      const service = await startTestService({ settings });
+      assert.equal((await fetch(`${service.url}/v1/collections`)).status, 200);
+      await service.close();
+      const empty = await engine.settings('empty');
+      await refuseWrites(empty);
+      const { code, stderr } = await runMigrate(empty);
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /^mercat: the database accepts no writes: cannot execute CREATE SCHEMA in a read-only transaction\n$/,
+      );
     },
   );
 });
