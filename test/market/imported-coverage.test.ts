@@ -86,6 +86,39 @@ forEachMarket('the coverage of imported sales', {}, (market) => {
     assert.deepEqual((await stats(subject)).sales, { allTime: 1, sevenDay: null, twentyFourHour: null });
   });
 
+  for (const undone of [
+    [0],
+    [1],
+    [2],
+    [0, 1],
+    [0, 2],
+    [1, 0],
+    [1, 2],
+    [2, 0],
+    [2, 1],
+    [0, 1, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+  ]) {
+    test(`of three imports of sales, number ${undone.join(', then ')} undone, the coverage ends with the newest sale of those that are left`, async () => {
+      const subject = await fresh();
+      const ages = [90 * MINUTE_MS, 30 * MINUTE_MS, 60 * MINUTE_MS];
+      const ids: string[] = [];
+      for (const age of ages) ids.push(await importSales(subject, [age]));
+      for (const index of undone) {
+        await createImportOperations(contextOf(market))['imports.undo']?.({ id: ids[index] });
+      }
+      const left = ages.filter((_age, index) => !undone.includes(index));
+      const { allTime } = (await stats(subject)).sales;
+      assert.equal(allTime, left.length === 0 ? null : left.length);
+      if (left.length === 0) return;
+      market.advance(2 * HOUR_MS - Math.min(...left) - MINUTE_MS);
+      assert.equal((await stats(subject)).sales.twentyFourHour, left.length);
+      market.advance(MINUTE_MS);
+      assert.equal((await stats(subject)).sales.twentyFourHour, null);
+    });
+  }
+
   test('a smaller sum of imported sales does not replace the all-time volume of the record, until the record says that the sales are complete', async () => {
     const subject = await fresh({ snapshot: { volumeAllTime: 1_000 } });
     const listed = async () => {

@@ -40,7 +40,6 @@ import type { OrderKey } from '../../orders/order-id.ts';
 import { toOrderKeyText } from '../../orders/order-id.ts';
 import { listOrderIdsByHash } from '../../orders/queries/stored-orders.ts';
 import type { BatchTransaction } from '../batch-size.ts';
-import { toKeyText } from '../queries/tracked-tables.ts';
 import type { RecordKind } from '../records/kinds.ts';
 import type { IntakeRecord, LineRejection, NumberedRecord, RowOf } from '../records/parse.ts';
 import { collectionIdOf } from '../records/parse.ts';
@@ -404,8 +403,8 @@ async function writeIndexed(
   counts.set('stats', await track(tx, 'stats', idsOf(stats), () => upsertStats(tx, stats)));
   const analytics = rowsOf(records, 'analytics');
   counts.set('analytics', await track(tx, 'analytics', idsOf(analytics), () => upsertAnalytics(tx, analytics)));
-  const coverageKeys = coverage.map(({ collectionId, subject, source }) => toKeyText(collectionId, subject, source));
-  await track(tx, 'coverage', coverageKeys, () => upsertCoverage(tx, coverage));
+  await changes?.recordCoverage(tx, coverage);
+  await upsertCoverage(tx, coverage);
   await refreshFigures(tx, { collectionIds, assets: listings.assets }, { chains, now });
   return { counts, conflicts: sales.conflicts };
 }

@@ -136,6 +136,7 @@ export const TRACKED_TABLES: Readonly<Record<TrackedKind, TrackedTable>> = {
     derived: [],
     isLocked: true,
   },
+  // An undo computes the end of the coverage from what the other imports state (coverage-changes.ts).
   coverage: {
     schema: 'indexer',
     name: 'coverage',

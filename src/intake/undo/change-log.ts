@@ -4,8 +4,9 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { Queryable } from '../../database/port.ts';
 import type { RecordWrites } from '../../database/write-recording.ts';
-import { insertImportChange, listRowImages, lockOpenImport, toWriteRecording } from '../queries/import-changes.ts';
 import type { CollectionCoverage } from '../../market/queries/coverage.ts';
+import { insertCoverageChange } from '../queries/coverage-changes.ts';
+import { insertImportChange, listRowImages, lockOpenImport, toWriteRecording } from '../queries/import-changes.ts';
 import { toKeyText } from '../queries/tracked-tables.ts';
 import type { TrackedKind } from '../queries/tracked-tables.ts';
 import { TRACKED_TABLES } from '../queries/tracked-tables.ts';
@@ -64,6 +65,11 @@ export class ChangeLog {
     await insertImportChange(tx, { ...change, kind, keys: wanted }, before);
     return result;
   };
+
+  /** Records up to which time the import covers the collections. Must be called before this coverage is written. */
+  async recordCoverage(tx: Queryable, coverage: readonly CollectionCoverage[]): Promise<void> {
+    if (coverage.length > 0) await insertCoverageChange(tx, await this.#next(tx, 'coverage'), coverage);
+  }
 
   /** The identity of the next change in this transaction. Throws if the import is closed by an undo. */
   async #next(tx: Queryable, kind: TrackedKind): Promise<{ importId: string; seq: number }> {

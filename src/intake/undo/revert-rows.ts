@@ -23,6 +23,7 @@ import { listOrderRows } from '../../orders/queries/order-changes.ts';
 import { listOrderLocations } from '../../orders/queries/reverted-orders.ts';
 import { deleteTrackedRows, restoreTrackedRows } from '../queries/import-changes.ts';
 import type { TrackedKind } from '../queries/tracked-tables.ts';
+import type { RecordKind } from '../records/kinds.ts';
 import type { KeptRow, RevertedRows } from './divided-rows.ts';
 import { revertProducts } from './revert-products.ts';
 
@@ -35,7 +36,7 @@ export type RevertContext = RefreshContext & {
 /** Reverts the rows. Returns the rows that could not be reverted. */
 export async function revertRows(
   tx: Queryable,
-  kind: TrackedKind,
+  kind: RecordKind,
   rows: RevertedRows,
   context: RevertContext,
 ): Promise<KeptRow[]> {
@@ -65,7 +66,6 @@ export async function revertRows(
       return revertListings(tx, rows, context);
     case 'stats':
     case 'analytics':
-    case 'coverage':
       await revertPlainRows(tx, kind, rows);
       break;
   }

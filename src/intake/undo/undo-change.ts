@@ -4,9 +4,11 @@
 import type { Queryable } from '../../database/port.ts';
 import { lockFigures } from '../../market/queries/figures.ts';
 import type { RefreshContext } from '../../market/ranks.ts';
+import { refreshFigures } from '../../market/ranks.ts';
 import { lockChainsAndBooks } from '../../orders/book.ts';
 import { listOrderLocations } from '../../orders/queries/reverted-orders.ts';
 import { claimProductImports } from '../../shop/queries/products.ts';
+import { revertCoverageChange } from '../queries/coverage-changes.ts';
 import type { ImportChange, ImportSchema } from '../queries/import-changes.ts';
 import {
   findLastChange,
@@ -49,6 +51,12 @@ export async function undoLastChange(
   if (!change) return null;
   await nameCollections(tx, importId, change);
   const collectionIds = await lockRows(tx, importId, change);
+  if (change.kind === 'coverage') {
+    await revertCoverageChange(tx, { importId, seq: change.seq });
+    await keepChangedRows(tx, importId, change, []);
+    await refreshFigures(tx, { collectionIds }, context);
+    return { ...change, removed: 0, restored: collectionIds.length, missing: 0, kept: [], collectionIds };
+  }
   const rows = await listChangedRows(tx, importId, change);
   const { removed, restored, missing, changed } = divideRows(rows);
   const blocked =
