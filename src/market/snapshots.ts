@@ -27,8 +27,10 @@ export function toStoredSnapshot(
       record: analytics && {
         at: analytics.at,
         volume: { allTime: analytics.volumeAllTime, sevenDay: null, twentyFourHour: null },
+        salesAllTime: analytics.salesAllTime,
       },
       volumeRaw: facts.volumeRaw,
+      sales: facts.sales,
       unread: facts.unread,
       coverage,
     },

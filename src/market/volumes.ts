@@ -5,7 +5,7 @@ import type { Chain } from '../core/chains.ts';
 import type { TradeContext, VolumeFacts } from './provenance/trade.ts';
 import { toVolumeFigure } from './provenance/trade.ts';
 
-const NO_FACTS: VolumeFacts = { record: null, volumeRaw: 0n, unread: 0, coverage: [] };
+const NO_FACTS: VolumeFacts = { record: null, volumeRaw: 0n, sales: 0, unread: 0, coverage: [] };
 
 /** Null when the volume is unknown. `chain` is null when the collection has no configured chain. */
 export function toVolumeAllTime(

@@ -157,4 +157,27 @@ forEachMarket('the coverage of imported sales', {}, (market) => {
     ]);
     assert.deepEqual(await differences(), []);
   });
+
+  test('while an analytics record of any age states more sales than were imported, neither their sum nor their number is served, in the detail, the list and the order of the list', async () => {
+    const subject = await fresh();
+    await importSales(subject, [0, HOUR_MS]);
+    assert.equal((await stats(subject)).volume.allTime, 2);
+    await market.load([subject.analytics({ at: market.ago(3 * DAY_MS), sales: { allTime: 3 } })]);
+    market.advance(MINUTE_MS);
+    const { volume, sales } = await stats(subject);
+    assert.deepEqual([volume.allTime, sales.allTime], [null, null]);
+    const rows = await market.walk('/v1/collections?sort=volume&limit=100');
+    assert.equal(rows.find(({ contractAddress }) => contractAddress === subject.address)?.stats.volumeAllTime, null);
+    const [ranked] = await market
+      .indexer()
+      .query(`select volume_rank < 0 as is_unknown from indexer.collection_figures where collection_id = $1`, [
+        subject.id,
+      ]);
+    assert.deepEqual(ranked, { is_unknown: true });
+    const { figures } = (await market.ok(`/explore/v1/collections/${subject.slug}/provenance`)).data;
+    for (const name of ['volume.allTime', 'sales.allTime']) {
+      const { reason } = figures.find(({ figure }: { figure: string }) => figure === name);
+      assert.equal(reason, 'the imported sales are fewer than a record of the collection states');
+    }
+  });
 });

@@ -44,29 +44,29 @@ const NOTHING_UNREAD: Windows<number> = { allTime: 0, sevenDay: 0, twentyFourHou
 export function toTradeFigures(facts: TradeFacts | null, context: TradeContext, now: number): TradeFigures {
   if (!facts) return { volume: UNKNOWN, sales: UNKNOWN, unread: NOTHING_UNREAD, isPartial: false };
   const { record, sums, coverage } = facts;
-  const { decimals } = context;
   const window = (name: WindowName) => ({ name, coverage, record, now });
   const volumeOf = (name: ShortWindow) =>
     chooseTrade(window(name), {
       reported: record?.volume,
-      counted: toCountedVolume(sums.volumeRaw[name], sums.unread[name], decimals),
+      counted: toCountedVolume(sums.volumeRaw[name], sums.unread[name], context.decimals),
     });
-  const isPartial =
-    isSmallerThanStated(
-      toCountedVolume(sums.volumeRaw.allTime, sums.unread.allTime, decimals),
-      context,
-      record?.volume.allTime,
-    ) || isSmallerThanStated(sums.sales.allTime, { ...context, snapshotVolume: null }, record?.sales.allTime);
+  const total: VolumeFacts = {
+    record: record && { at: record.at, volume: record.volume, salesAllTime: record.sales.allTime },
+    volumeRaw: sums.volumeRaw.allTime,
+    sales: sums.sales.allTime,
+    unread: sums.unread.allTime,
+    coverage,
+  };
+  const isPartial = isPartOfStated(total, context);
   const salesOf = (name: WindowName) =>
     chooseTrade(window(name), {
       reported: record?.sales,
       counted: sums.sales[name],
       isPartial: name === 'allTime' && isPartial,
     });
-  const volumeFacts = { record, volumeRaw: sums.volumeRaw.allTime, unread: sums.unread.allTime, coverage };
   return {
     volume: {
-      allTime: toVolumeFigure(volumeFacts, context, now),
+      allTime: toVolumeFigure(total, context, now),
       sevenDay: volumeOf('sevenDay'),
       twentyFourHour: volumeOf('twentyFourHour'),
     },
@@ -81,10 +81,14 @@ function toCountedVolume(volumeRaw: bigint, unread: number, decimals: number | n
   return decimals === null || unread > 0 ? null : toNativeNumber(volumeRaw, decimals);
 }
 
-/** The facts from which `toVolumeFigure` chooses the all-time volume. */
+/** An analytics record, without the numbers of sales in short windows. */
+export type VolumeRecord = Pick<TradeRecord, 'at' | 'volume'> & { salesAllTime: number | null };
+
+/** The facts from which `toVolumeFigure` chooses the all-time volume. `volumeRaw`, `sales` and `unread`: of all stored sales. */
 export type VolumeFacts = {
-  record: Pick<TradeRecord, 'at' | 'volume'> | null;
+  record: VolumeRecord | null;
   volumeRaw: bigint;
+  sales: number;
   unread: number;
   coverage: readonly Coverage[];
 };
@@ -94,7 +98,7 @@ export function toVolumeFigure(facts: VolumeFacts, context: TradeContext, now: n
   const { record, volumeRaw, unread, coverage } = facts;
   const { snapshotVolume } = context;
   const counted = toCountedVolume(volumeRaw, unread, context.decimals);
-  const isPartial = isSmallerThanStated(counted, context, record?.volume.allTime);
+  const isPartial = isPartOfStated(facts, context);
   return chooseTrade(
     { name: 'allTime', coverage, record, now },
     {
@@ -108,15 +112,15 @@ export function toVolumeFigure(facts: VolumeFacts, context: TradeContext, now: n
 }
 
 /**
- * Whether imported sales are known to be a part of all sales: their sum or number is smaller than what the collection record or an
- * analytics record of any age states, and the collection record does not say that the sales are complete.
+ * Whether imported sales are known to be a part of all sales: their sum is smaller than the volume that the collection record or an analytics
+ * record of any age states, or their number is smaller than the number that the analytics record states. Not if the collection record says that
+ * the sales are complete. The volume and the number of sales are then both those of a part.
  */
-function isSmallerThanStated(
-  counted: number | null,
-  { snapshotVolume, salesComplete }: Pick<TradeContext, 'snapshotVolume' | 'salesComplete'>,
-  reported: number | null | undefined,
-): boolean {
-  return !salesComplete && counted !== null && Math.max(snapshotVolume ?? 0, reported ?? 0) > counted;
+function isPartOfStated({ record, volumeRaw, sales, unread }: VolumeFacts, context: TradeContext): boolean {
+  const { decimals, snapshotVolume, salesComplete } = context;
+  const volume = toCountedVolume(volumeRaw, unread, decimals);
+  const stated = Math.max(snapshotVolume ?? 0, record?.volume.allTime ?? 0);
+  return !salesComplete && ((volume !== null && stated > volume) || (record?.salesAllTime ?? 0) > sales);
 }
 
 /**

@@ -150,7 +150,9 @@ const decodeVolume = rowDecoder('collection_analytics', {
   allTime: column('volume_all_time', nullable(double)),
   sevenDay: column('volume_seven_day', nullable(double)),
   twentyFourHour: column('volume_day', nullable(double)),
+  salesAllTime: column('sales_all_time', nullable(safeInteger)),
   volumeRaw: column('volume_raw', amount),
+  sales: safeInteger,
   unread: safeInteger,
   coverage: coverageList,
 });
@@ -166,21 +168,22 @@ export async function listVolumeFacts(
   const rows = await db.query(
     narrowToOne(
       `with found as materialized (
-       select home.collection_id as id, record.*, total.volume_raw, total.unread, ${coverageSql('home.collection_id', ['sales'])} as coverage
+       select home.collection_id as id, record.*, total.volume_raw, total.sales, total.unread, ${coverageSql('home.collection_id', ['sales'])} as coverage
        from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
        left join lateral (${RECORD}) as record on true
        left join lateral (select * from indexer.sale_total where collection_id = home.collection_id limit 1) as total on true
      )
-     select wanted.id, at, ${RECORD_COLUMNS}, coalesce(volume_raw, 0) as volume_raw, coalesce(unread, 0) as unread, coalesce(coverage, '[]') as coverage
+     select wanted.id, at, ${RECORD_COLUMNS}, coalesce(volume_raw, 0) as volume_raw, coalesce(sales, 0) as sales, coalesce(unread, 0) as unread,
+       coalesce(coverage, '[]') as coverage
      from unnest($1::text[]) as wanted (id) left join found on found.id = wanted.id`,
       collectionIds,
     ),
     [collectionIds],
   );
   return new Map(
-    rows.map(decodeVolume).map(({ id, at, volumeRaw, unread, coverage, ...volume }) => {
-      const record = at === null ? null : { at, volume };
-      return [id, { record, volumeRaw, unread, coverage }];
+    rows.map(decodeVolume).map(({ id, at, salesAllTime, volumeRaw, sales, unread, coverage, ...volume }) => {
+      const record = at === null ? null : { at, volume, salesAllTime };
+      return [id, { record, volumeRaw, sales, unread, coverage }];
     }),
   );
 }

@@ -15,7 +15,7 @@ import {
   timestamp,
 } from '../../database/rows.ts';
 import type { ListingFacts, ReportedFloor, ReportedListings } from '../floors/listing-figures.ts';
-import type { TradeRecord, VolumeFacts } from '../provenance/trade.ts';
+import type { VolumeFacts, VolumeRecord } from '../provenance/trade.ts';
 import { coverageList, coverageSql } from './coverage.ts';
 import { addPointsSql, pointFactSql } from './market-points.ts';
 
@@ -29,7 +29,7 @@ export type RankFacts = VolumeFacts & {
   snapshotFloorRaw: bigint | null;
   snapshotVolume: number | null;
   salesComplete: boolean;
-  analytics: (ReportedFloor & Pick<TradeRecord, 'volume'>) | null;
+  analytics: (ReportedFloor & VolumeRecord) | null;
   stats: ReportedListings | null;
 };
 
@@ -45,6 +45,7 @@ const decodeFigures = rowDecoder('collection_figures', {
   ownKnown: column('own_known', boolean),
   mirroredAssets: column('listed_assets', safeInteger),
   volumeRaw: column('volume_raw', amount),
+  sales: safeInteger,
   unread: safeInteger,
   coverage: coverageList,
 });
@@ -54,14 +55,17 @@ const decodeRecords = rowDecoder('collection_figures', {
   allTime: column('volume_all_time', nullable(double)),
   sevenDay: column('volume_seven_day', nullable(double)),
   twentyFourHour: column('volume_day', nullable(double)),
+  salesAllTime: column('sales_all_time', nullable(safeInteger)),
   statsAt: column('stats_at', nullable(timestamp)),
   statsFloorRaw: column('stats_floor_raw', nullable(amount)),
   listedCount: column('listed_count', nullable(safeInteger)),
 });
 
 function decodeFacts(row: Row): RankFacts {
-  const { analyticsAt, analyticsFloorRaw, statsAt, statsFloorRaw, listedCount, ...volume } = decodeRecords(row);
-  const analytics = analyticsAt === null ? null : { at: analyticsAt, floorRaw: analyticsFloorRaw, volume };
+  const { analyticsAt, analyticsFloorRaw, salesAllTime, statsAt, statsFloorRaw, listedCount, ...volume } =
+    decodeRecords(row);
+  const analytics =
+    analyticsAt === null ? null : { at: analyticsAt, floorRaw: analyticsFloorRaw, volume, salesAllTime };
   const { ownFloorRaw, ownListedAssets, ownKnown, mirrorFloorRaw, mirroredAssets, ...figures } = decodeFigures(row);
   return {
     ...figures,
@@ -80,8 +84,9 @@ export async function listRankFacts(tx: Queryable, collectionIds: readonly strin
        figures.snapshot_floor_raw, figures.snapshot_volume, figures.sales_complete, figures.own_listed_assets, figures.own_known, figures.listed_assets,
        analytics.at as analytics_at,
        analytics.floor_raw as analytics_floor_raw, analytics.volume_all_time, analytics.volume_seven_day,
-       analytics.volume_day, stats.at as stats_at, stats.floor_raw as stats_floor_raw, stats.listed_count,
-       coalesce(total.volume_raw, 0) as volume_raw, coalesce(total.unread, 0) as unread, ${coverageSql('figures.collection_id', ['listings', 'sales'])} as coverage
+       analytics.volume_day, analytics.sales_all_time, stats.at as stats_at, stats.floor_raw as stats_floor_raw, stats.listed_count,
+       coalesce(total.volume_raw, 0) as volume_raw, coalesce(total.sales, 0) as sales, coalesce(total.unread, 0) as unread,
+       ${coverageSql('figures.collection_id', ['listings', 'sales'])} as coverage
      from unnest($1::text[]) as wanted (id)
      cross join lateral (
        select * from indexer.collection_figures where collection_id = wanted.id and recorded group by collection_id) as figures

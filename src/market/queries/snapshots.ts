@@ -30,8 +30,9 @@ export type SnapshotFacts = {
   chainTokens: number;
   holders: number;
   stats: (ReportedListings & { owners: number | null; supply: number | null }) | null;
-  analytics: { at: number; floorRaw: bigint | null; volumeAllTime: number | null } | null;
+  analytics: { at: number; floorRaw: bigint | null; volumeAllTime: number | null; salesAllTime: number | null } | null;
   volumeRaw: bigint;
+  sales: number;
   /** How many of the stored sales cannot be read. */
   unread: number;
   coverage: Coverage[];
@@ -48,6 +49,7 @@ const decodeFigures = rowDecoder('collection_figures', {
   chainTokens: column('chain_tokens', safeInteger),
   holders: safeInteger,
   volumeRaw: column('volume_raw', amount),
+  sales: safeInteger,
   unread: safeInteger,
   coverage: coverageList,
 });
@@ -62,6 +64,7 @@ const decodeAnalytics = rowDecoder('collection_analytics', {
   at: column('analytics_at', nullable(timestamp)),
   floorRaw: column('analytics_floor_raw', nullable(amount)),
   volumeAllTime: column('volume_all_time', nullable(double)),
+  salesAllTime: column('sales_all_time', nullable(safeInteger)),
 });
 
 function decodeFacts(row: Row): SnapshotFacts {
@@ -82,10 +85,10 @@ export async function listSnapshotFacts(db: Queryable, collectionIds: readonly s
   const rows = await db.query(
     `select figures.collection_id, figures.mirror_floor_raw, figures.listed_assets, figures.own_floor_raw,
        figures.own_listed_assets, figures.own_known, figures.tokens, figures.chain_tokens,
-       figures.holders, coalesce(total.volume_raw, 0) as volume_raw, coalesce(total.unread, 0) as unread,
+       figures.holders, coalesce(total.volume_raw, 0) as volume_raw, coalesce(total.sales, 0) as sales, coalesce(total.unread, 0) as unread,
        stats.at as stats_at, stats.floor_raw as stats_floor_raw, stats.owners, stats.supply, stats.listed_count,
        analytics.at as analytics_at, analytics.floor_raw as analytics_floor_raw, analytics.volume_all_time,
-       ${coverageSql('figures.collection_id', ['listings', 'sales', 'tokens', 'owners'])} as coverage
+       analytics.sales_all_time, ${coverageSql('figures.collection_id', ['listings', 'sales', 'tokens', 'owners'])} as coverage
      from indexer.collection_figures as figures
      left join indexer.sale_total as total on total.collection_id = figures.collection_id
      left join indexer.collection_stats as stats on stats.collection_id = figures.collection_id

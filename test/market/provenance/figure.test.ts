@@ -9,7 +9,7 @@ import type { Candidate } from '../../../src/market/provenance/figure.ts';
 import { MAX_AGE_MS, PROVENANCE_KINDS, chooseFigure } from '../../../src/market/provenance/figure.ts';
 import type { HoldingContext, HoldingFacts } from '../../../src/market/provenance/holdings.ts';
 import { toHoldingFigures } from '../../../src/market/provenance/holdings.ts';
-import type { TradeContext, TradeFacts } from '../../../src/market/provenance/trade.ts';
+import type { TradeContext, TradeFacts, VolumeFacts } from '../../../src/market/provenance/trade.ts';
 import { toTradeFigures, toVolumeChanges, toVolumeFigure } from '../../../src/market/provenance/trade.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, START } from '../../support/service/market.ts';
 
@@ -302,7 +302,10 @@ describe('volume and sales', () => {
     assert.deepEqual(allTime({ record: stated(701, null) }), [null, null]);
     assert.deepEqual(allTime({ record: stated(701, null) }, { snapshotVolume: 699 }), [null, null]);
     assert.deepEqual(allTime({ record: stated(701, null) }, { snapshotVolume: 702 }), [702, null]);
-    assert.deepEqual(allTime({ record: stated(700, 301) }), [700, null]);
+    assert.deepEqual(allTime({ record: stated(700, 301) }), [null, null]);
+    assert.deepEqual(allTime({ record: stated(null, 301) }, { snapshotVolume: 700 }), [700, null]);
+    assert.deepEqual(allTime({ record: stated(null, 301) }, { snapshotVolume: 699 }), [null, null]);
+    assert.deepEqual(allTime({ record: stated(700, 300) }), [700, 300]);
     assert.deepEqual(allTime({ record: stated(701, 301) }, { salesComplete: true }), [700, 300]);
     for (const kind of ['chain', 'scan'] as const) {
       assert.deepEqual(allTime({ coverage: [covered(kind, 'sales')] }, { snapshotVolume: 701 }), [700, 300], kind);
@@ -311,10 +314,23 @@ describe('volume and sales', () => {
 
   test('the all-time volume is the same in the detail of a collection and in the list', () => {
     for (const coverage of [[], [covered('chain', 'sales')], [covered('imported', 'sales')]]) {
-      for (const record of [null, report(HOUR_MS), report(DAY_MS), report(0, windows(null, 1, 1))]) {
+      const records = [
+        report(HOUR_MS),
+        report(DAY_MS),
+        report(0, windows(null, 1, 1)),
+        report(DAY_MS, UNKNOWN, windows(301, null, null)),
+      ];
+      for (const record of [null, ...records]) {
         for (const unread of [0, 1]) {
           for (const snapshotVolume of [5, 800]) {
-            const facts = { record, coverage, unread, volumeRaw: TRADES.sums.volumeRaw.allTime };
+            const { volumeRaw, sales } = TRADES.sums;
+            const facts: VolumeFacts = {
+              record: record && { ...record, salesAllTime: record.sales.allTime },
+              coverage,
+              unread,
+              volumeRaw: volumeRaw.allTime,
+              sales: sales.allTime,
+            };
             const context = { ...CONTEXT, snapshotVolume };
             const sums = { ...TRADES.sums, unread: windows(unread, 0, 0) };
             const figures = toTradeFigures({ record, coverage, sums }, context, NOW);
