@@ -4,7 +4,7 @@ import type { AssetId } from '../core/address.ts';
 import { ServiceError } from '../core/errors.ts';
 import { isStorable } from '../core/text.ts';
 import type { BuyerPrice } from '../market/buyer-price.ts';
-import { toOwnBuyerPrice, toStatedBuyerPrice } from '../market/buyer-price.ts';
+import { toKnownTotal, toOwnBuyerPrice, toStatedBuyerPrice } from '../market/buyer-price.ts';
 import type { Listing } from '../market/listing.ts';
 import { toListingOfMirror } from '../market/listing.ts';
 import { HIDDEN_REASONS } from '../market/listing-judgement.ts';
@@ -97,7 +97,8 @@ async function toMirroredOrder(
   const now = market.clock();
   const statusNow = toStatusAt(status, listing.expiresAt, now);
   // If a listing of another marketplace has no buyer total, its price is the total. The buyer floor has the same rule.
-  const total = listing.source === market.serviceName ? buyerTotal : (buyerTotal ?? listing.raw);
+  const stated = toKnownTotal(listing.raw, buyerTotal);
+  const total = listing.source === market.serviceName ? stated : (stated ?? listing.raw);
   return {
     listing: toListingOfMirror(listing, market.serviceName),
     buyerPrice: await toBuyerPrice(market, listing, total),

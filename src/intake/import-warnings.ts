@@ -4,6 +4,7 @@
 import type { Chains } from '../core/chains.ts';
 import { OTHER_CURRENCY } from '../core/sale-text.ts';
 import type { Queryable } from '../database/port.ts';
+import { toKnownTotal } from '../market/buyer-price.ts';
 import { listRecordedIds } from '../market/queries/collections.ts';
 import type { IntakeRecord, NumberedRecord } from './records/parse.ts';
 import { collectionIdOf } from './records/parse.ts';
@@ -14,6 +15,7 @@ import { collectionIdOf } from './records/parse.ts';
  * - `otherCurrency`: the price of a sale is in another currency than the chain's. The sale is stored, but not served by /v1.
  * - `zeroPrice`: a sale, listing or order at 0, or a floor or buyer total of 0. The sale is served and does not count in volume and sales. The
  *   listing or order is not listed. The floor or buyer total is stored as unknown.
+ * - `lowBuyerTotal`: the buyer total of a listing is below its price. It is stored as unknown.
  * - `tinyPrice`: the price is above 0 and below a millionth of the native unit.
  * - `doubtfulTime`: the time of a sale, listing or order is more than a day in the future, or before 2015. No token existed before 2015.
  * - `repeatedSlug`: an earlier product of the import has the same shop and slug. The later record has changed this product.
@@ -23,6 +25,7 @@ export const WARNING_CODES = [
   'unknownCurrency',
   'otherCurrency',
   'zeroPrice',
+  'lowBuyerTotal',
   'tinyPrice',
   'doubtfulTime',
   'repeatedSlug',
@@ -103,6 +106,12 @@ export class RecordNotes {
     if (listPrices(record).includes(0n)) return { code: 'zeroPrice', value: '0' };
     if (record.kind !== 'sale' && record.kind !== 'listing' && record.kind !== 'order') return null;
     const { priceRaw } = record.row;
+    if (
+      record.kind === 'listing' &&
+      record.row.buyerTotalRaw !== toKnownTotal(record.row.priceRaw, record.row.buyerTotalRaw)
+    ) {
+      return { code: 'lowBuyerTotal', value: String(record.row.buyerTotalRaw) };
+    }
     if (priceRaw === null) return judgeUnreadable(record.kind === 'sale' ? record.row.price : '');
     const decimals = this.#chains.get(record.row.chain)?.decimals ?? 0;
     const isTiny = priceRaw < 10n ** BigInt(Math.max(0, decimals - TINY_DECIMALS));

@@ -1,6 +1,6 @@
 // What a buyer pays for one listing, and how the amount is divided.
 
-import { shareOf } from '../core/amount.ts';
+import { shareOf, toKnownPrice } from '../core/amount.ts';
 import type { Collection } from '../core/collection.ts';
 import type { Market } from './market.ts';
 
@@ -21,7 +21,12 @@ export function toOwnBuyerPrice(
   return { ask, platformFee, royalty, total: ask + platformFee + royalty };
 }
 
-/** The price of a listing that states its total. Null if the total is less than the ask, because then the ask or the total is wrong. */
-export function toStatedBuyerPrice(ask: bigint, total: bigint): BuyerPrice | null {
-  return total < ask ? null : { ask, platformFee: null, royalty: null, total };
+/** The total that a listing states. Null for a total of 0 or below the ask: no buyer pays less than the seller asks, so the total is wrong. */
+export function toKnownTotal(ask: bigint, total: bigint | null): bigint | null {
+  return total !== null && total < ask ? null : toKnownPrice(total);
+}
+
+/** The price of a listing that states its total. */
+export function toStatedBuyerPrice(ask: bigint, total: bigint): BuyerPrice {
+  return { ask, platformFee: null, royalty: null, total };
 }

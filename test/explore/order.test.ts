@@ -60,7 +60,11 @@ forOneEngine('orders', (engine) => {
       assert.deepEqual(prices.get('1'), [1_001, 21, 51, 72, 1_073], 'an own order that does not include the fees');
       assert.deepEqual(prices.get('2'), [900, null, null, 50, 950], 'a listing whose total is stated');
       assert.deepEqual(prices.get('3'), [1_200, null, null, 0, 1_200], 'a listing without a total');
-      assert.equal(prices.get('4'), null, 'a total that is less than the ask');
+      assert.deepEqual(
+        prices.get('4'),
+        [1_300, null, null, 0, 1_300],
+        'a listing whose stated total is less than the ask',
+      );
       const floor = await intake.service.ok(`${subject.path}/floor`);
       assert.equal(floor.data.buyerFloor.raw, '950');
 

@@ -81,6 +81,16 @@ test('a floor or buyer total of 0 gives a warning, and a count or volume of 0 do
   assert.deepEqual(notes.warnings, { zeroPrice: { count: 4, line: 1, value: '0' } });
 });
 
+test('a buyer total below the price of its listing gives a warning', () => {
+  const notes = new RecordNotes(recordContext.chains, NOW);
+  const priceRaw = '1000000000000';
+  const totals = [priceRaw, '999999999999', '1000000000001', '1', undefined];
+  for (const [index, buyerTotalRaw] of totals.entries()) {
+    notes.add({ line: index + 1, record: parse(listing({ priceRaw, buyerTotalRaw })) });
+  }
+  assert.deepEqual(notes.warnings, { lowBuyerTotal: { count: 2, line: 2, value: '999999999999' } });
+});
+
 test('the same slug in two shops does not count as repeated', () => {
   const notes = new RecordNotes(recordContext.chains, NOW);
   for (const shop of ['a', 'b', 'a']) notes.add({ line: 1, record: parse(product({ shop })) });

@@ -131,10 +131,12 @@ forEachEngine('upserts', (engine) => {
       assert.deepEqual(row.expires_at, new Date(may(9)));
     });
 
-    test('a buyer total of 0 is stored as unknown', async () => {
-      await sameInOneBatch(listing({ buyerTotalRaw: '5' }), listing({ buyerTotalRaw: '0' }));
-      assert.equal((await only('indexer.listing')).buyer_total_raw, null);
-    });
+    for (const buyerTotalRaw of ['0', '99']) {
+      test(`a buyer total of ${buyerTotalRaw} at a price of 100 is stored as unknown`, async () => {
+        await sameInOneBatch(listing({ buyerTotalRaw: '105' }), listing({ buyerTotalRaw }));
+        assert.equal((await only('indexer.listing')).buyer_total_raw, null);
+      });
+    }
 
     test('a listing without an id has its source and a digest as its id, and is the same listing when it is imported again', async () => {
       const bare = listing({ id: undefined });

@@ -67,6 +67,10 @@ const WARNINGS: Readonly<Record<WarningCode, (records: string) => [what: string,
     `a price of ${records} is 0: a sale at 0 is not counted in the volume and the number of sales; a listing or order at 0 is not listed; a floor or buyer total of 0 is stored as unknown`,
     'check the column or field of the price; leave out a floor that the source does not know',
   ],
+  lowBuyerTotal: (records) => [
+    `the buyer total of ${records} is below the price: it is stored as unknown`,
+    'check the columns or fields of the price and of the buyer total; the price is what the seller asks',
+  ],
   tinyPrice: (records) => [
     `the price of ${records} is below a millionth of the native unit`,
     'if the file has native amounts, such as 59 ETH, give the price "as": "native-amount" in the column map',

@@ -5,7 +5,7 @@ import type { Collection } from '../../core/collection.ts';
 import type { OwnBook } from '../../orders/queries/book-figures.ts';
 import { listOwnBooks } from '../../orders/queries/book-figures.ts';
 import { listFillableAssets, listFillableAssetsOf } from '../../orders/queries/fillable-orders.ts';
-import { toOwnBuyerPrice } from '../buyer-price.ts';
+import { toKnownTotal, toOwnBuyerPrice } from '../buyer-price.ts';
 import type { Market } from '../market.ts';
 import type { MarketSource } from '../market-source.ts';
 import { valueOrNull } from '../market-source.ts';
@@ -111,7 +111,7 @@ function toMirrorFigures(
 ): NonNullable<Books['mirror']> {
   const totals = rows.map(({ raw, total, isOwn }) => {
     if (isOwn && total === null) return toOwnBuyerPrice(market, collection, raw).total;
-    return total === null || total === 0n ? raw : total;
+    return toKnownTotal(raw, total) ?? raw;
   });
   return {
     ask: lowestOf(rows.map(({ raw }) => raw)),

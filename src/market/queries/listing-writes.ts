@@ -1,7 +1,6 @@
 // Writes to the mirror: reported listings, expired listings, and listings whose order ended at another marketplace. Indexer database.
 
 import type { AssetId } from '../../core/address.ts';
-import { toKnownPrice } from '../../core/amount.ts';
 import type { Chains } from '../../core/chains.ts';
 import type { Queryable, Statements } from '../../database/port.ts';
 import type { RowColumns } from '../../database/row-source.ts';
@@ -12,6 +11,7 @@ import { columnsOf, prepareRows, upsertRows } from '../../database/upsert.ts';
 import type { RecordWrites } from '../../database/write-recording.ts';
 import { recordNothing } from '../../database/write-recording.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
+import { toKnownTotal } from '../buyer-price.ts';
 import type { CollectionAsset } from './figures.ts';
 import { insertListingChanges } from './listing-changes.ts';
 import type { RefreshContext } from '../ranks.ts';
@@ -27,7 +27,7 @@ export type NewListing = {
   collectionId: string;
   asset: AssetId;
   priceRaw: bigint;
-  /** A buyer total of 0 is stored as unknown. */
+  /** A buyer total of 0 or below the price is stored as unknown. */
   buyerTotalRaw: bigint | null;
   seller: string;
   orderHash: string | null;
@@ -186,7 +186,7 @@ const LISTING_COLUMNS: RowColumns<NewListing> = {
   collection_id: { text: (listing) => listing.collectionId },
   asset: { text: (listing) => listing.asset },
   price_raw: { numeric: (listing) => listing.priceRaw },
-  buyer_total_raw: { numeric: (listing) => toKnownPrice(listing.buyerTotalRaw) },
+  buyer_total_raw: { numeric: (listing) => toKnownTotal(listing.priceRaw, listing.buyerTotalRaw) },
   seller: { text: (listing) => listing.seller },
   order_hash: { text: (listing) => listing.orderHash },
   listed_at: { timestamptz: (listing) => listing.listedAt },

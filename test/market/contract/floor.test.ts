@@ -255,6 +255,19 @@ forOneMarket('floor', { settings }, (market) => {
       );
     });
 
+    test('a buyer total below the ask of its listing is unknown, so it does not hide the buyer floor of the collection', async () => {
+      const subject = newCollection({ royaltyBps: 500 });
+      await market.load([
+        subject.collection(),
+        subject.listing('1', 1_000, { buyerTotalRaw: '1111' }),
+        subject.listing('2', 1_040, { buyerTotalRaw: '1039' }),
+        subject.listing('3', 2_000, { buyerTotalRaw: '900' }),
+      ]);
+      assert.deepEqual(await rawsOf(subject), ['1000', '1040']);
+      await market.load([subject.listing('2', 1_040, { status: 'cancelled' })]);
+      assert.deepEqual(await rawsOf(subject), ['1000', '1111']);
+    });
+
     test('the buyer floor is the lower of the buyer totals of an own order and a mirrored listing, whichever of them has the lower ask', async () => {
       const subject = newCollection({ royaltyBps: 500 });
       await market.load([
@@ -263,7 +276,7 @@ forOneMarket('floor', { settings }, (market) => {
         subject.listing('2', 900, { buyerTotalRaw: '1076' }),
       ]);
       assert.deepEqual(await rawsOf(subject), ['900', '1075']);
-      await market.load([subject.listing('3', 1_200, { buyerTotalRaw: '1074' })]);
+      await market.load([subject.listing('3', 1_050, { buyerTotalRaw: '1074' })]);
       assert.deepEqual(await rawsOf(subject), ['900', '1074']);
     });
 
