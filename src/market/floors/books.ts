@@ -52,36 +52,36 @@ export async function readBooks(
     read((db) => listMirrorRows(db, ids, { now, ownSource })),
     readOwn((db) => listOwnBooks(db, ids, now)),
   ]);
-  const own = valueOrNull(ordered);
+  let own = valueOrNull(ordered);
   let mirror = valueOrNull(mirrored);
   const hidden = new Set<string>();
   const isVisible = (id: string) => (row: CheapRow) => !hidden.has(`${id} ${row.asset}`);
   if (own && mirror) {
+    const book = own;
     const pairs = [...mirror].flatMap(([id, { rows }]) =>
-      (own.get(id) ?? NO_ORDER).ask === null ? [] : rows.map(({ asset }) => ({ collectionId: id, asset })),
+      (book.get(id) ?? NO_ORDER).ask === null ? [] : rows.map(({ asset }) => ({ collectionId: id, asset })),
     );
-    const found = pairs.length === 0 ? null : await readOwn((db) => listFillableAssetsOf(db, pairs, now));
-    for (const { collectionId, asset } of found?.ok ? found.value : []) hidden.add(`${collectionId} ${asset}`);
-    // The copy of the own book in the indexer is out of date if it lacks an order that has started, or an asset of every row of one order.
+    const found = pairs.length === 0 ? [] : valueOrNull(await readOwn((db) => listFillableAssetsOf(db, pairs, now)));
+    for (const { collectionId, asset } of found ?? []) hidden.add(`${collectionId} ${asset}`);
+    // The copy of the own book in the indexer is out of date if it lacks an order that has started, or the asset of a row that it does not
+    // list. The cheapest row that is served may then be another row than those that were read.
     const outdated = ids.filter((id) => {
       const rows = mirror?.get(id)?.rows ?? [];
-      return (
-        (own.get(id)?.started.length ?? 0) > 0 || [true, false].some((isBare) => isAllHidden(rows, { isBare, id }))
-      );
+      return (book.get(id)?.started.length ?? 0) > 0 || rows.some((row) => row.isFree && !isVisible(id)(row));
     });
-    if (outdated.length > 0) {
-      const assets = await readOwn((db) => listFillableAssets(db, outdated, { now, limit: OWN_ASSETS_MAX }));
-      const except = valueOrNull(assets) ?? [];
-      const started = outdated.flatMap(
-        (id) => own.get(id)?.started.map((asset) => ({ collectionId: id, asset })) ?? [],
-      );
+    const started = outdated.flatMap((id) => book.get(id)?.started.map((asset) => ({ collectionId: id, asset })) ?? []);
+    const except =
+      outdated.length === 0
+        ? []
+        : valueOrNull(await readOwn((db) => listFillableAssets(db, outdated, { now, limit: OWN_ASSETS_MAX })));
+    if (found === null || except === null) {
+      // Without the assets of the own book, nothing of it is known to be listed beside the mirror.
+      own = null;
+      hidden.clear();
+    } else if (outdated.length > 0) {
       const again = await read((db) => listMirrorRows(db, outdated, { now, ownSource, started, except }));
       mirror = again.ok ? new Map([...mirror, ...again.value]) : null;
     }
-  }
-  function isAllHidden(rows: readonly CheapRow[], { isBare, id }: { isBare: boolean; id: string }): boolean {
-    const ofKind = rows.filter((row) => (row.isOwn && row.total === null) === isBare);
-    return ofKind.length > 0 && !ofKind.some(isVisible(id));
   }
   return new Map(
     collections.map((collection) => {

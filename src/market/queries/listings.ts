@@ -91,16 +91,17 @@ export async function listCheapestListings(
 
 /**
  * A cheap row of the mirror. `raw` is the price that its marketplace states, in base units. `total` is the stated total of a buyer; null if none
- * is stated. `isOwn`: a listing of this service on Solana.
+ * is stated. `isOwn`: a listing of this service on Solana. `isFree`: the cheapest of the rows whose asset the own order book does not list,
+ * according to the indexer's copy of the book.
  */
-export type CheapRow = { asset: AssetId; raw: bigint; total: bigint | null; isOwn: boolean };
+export type CheapRow = { asset: AssetId; raw: bigint; total: bigint | null; isOwn: boolean; isFree: boolean };
 
 /** `assets`: how many assets are listed in the mirror and not in the own order book. */
 export type MirrorRows = { rows: CheapRow[]; assets: number; coverage: Coverage[] };
 
 const decodeMirrorRows: (row: Row) => MirrorRows & { id: string } = rowDecoder('listing', {
   id: text,
-  rows: list(object({ asset: assetId, raw: amount, total: nullable(amount), isOwn: boolean })),
+  rows: list(object({ asset: assetId, raw: amount, total: nullable(amount), isOwn: boolean, isFree: boolean })),
   assets: safeInteger,
   coverage: coverageList,
 });
@@ -138,11 +139,12 @@ export async function listMirrorRows(
   const cheapest = (
     where: string,
     order: string,
-  ) => `(select asset, price_raw, buyer_total_raw, source from indexer.listing
+    isFree = false,
+  ) => `(select asset, price_raw, buyer_total_raw, source, ${isFree} as is_free from indexer.listing
        where collection_id = home.collection_id and ${LISTED} and ${isUnexpired} ${isExcepted} ${where} order by ${order} limit 1)`;
   const both = (where: string, order: string) => [
     cheapest(where, order),
-    cheapest(`${where} and not ${isOwned}`, order),
+    cheapest(`${where} and not ${isOwned}`, order, true),
   ];
   const hasTotal = 'and (buyer_total_raw is not null or source <> $5)';
   const lacksTotal = 'and buyer_total_raw is null and source = $5';
@@ -152,7 +154,7 @@ export async function listMirrorRows(
     ...both(lacksTotal, 'price_raw'),
     // The cheapest row of an asset that the own book does not list is found in the stored cheapest rows of the assets, of which the copy marks
     // the own assets. Assets whose listing or own order has expired since the last sweep are looked up again.
-    `(select visible.asset, visible.price_raw, visible.buyer_total_raw, visible.source from (
+    `(select visible.asset, visible.price_raw, visible.buyer_total_raw, visible.source, true as is_free from (
        (select asset, listing_key from indexer.listed_asset
         where collection_id = home.collection_id and not own and ${isUnexpired} ${isExcepted} order by price_raw limit 1)
        union all
@@ -185,7 +187,7 @@ export async function listMirrorRows(
             where own.collection_id = started.collection_id and own.asset = asset.asset
               and (own.expires_at is null or own.expires_at > $2))) as assets,
        (select coalesce(json_agg(json_build_object('asset', asset, 'raw', price_raw::text, 'total', buyer_total_raw::text,
-          'isOwn', source = $5)), '[]') from (
+          'isOwn', source = $5, 'isFree', is_free)), '[]') from (
          ${parts.join('\n union all ')}
        ) as cheap) as rows
      from unnest($1::text[]) as wanted (id) cross join lateral (
