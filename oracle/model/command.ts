@@ -17,7 +17,7 @@ import type { RunOptions } from './run.ts';
 import { runModel } from './run.ts';
 
 export const MODEL_USAGE =
-  'npm run oracle -- --steps N [--seed 1] [--case-steps 30] [--engine embedded|postgresql] [--patience 15]\n';
+  'npm run oracle -- --steps N [--seed 1] [--case-steps 30] [--engine embedded|postgresql] [--patience 3] [--list]\n';
 
 /** Only the steps of the last case are printed if it fails, so a case is short. Many cases meet more beginnings than one long case. */
 const SHRINK_MS = 300_000;
@@ -32,8 +32,9 @@ export async function runModelCommand(args: readonly string[]): Promise<number> 
       steps: { type: 'string' },
       seed: { type: 'string', default: '1' },
       'case-steps': { type: 'string', default: '30' },
-      patience: { type: 'string', default: '15' },
+      patience: { type: 'string', default: '3' },
       engine: { type: 'string' },
+      list: { type: 'boolean', default: false },
     },
   });
   const stepsPerCase = Number(values['case-steps']);
@@ -43,29 +44,48 @@ export async function runModelCommand(args: readonly string[]): Promise<number> 
     if (name === 'postgresql' && !canRunPostgres()) continue;
     const engine = await (name === 'postgresql' ? onPostgres() : onEmbedded());
     const startedAt = performance.now();
+    const listed = new Map<string, string>();
+    const note = (text: string, steps: number) => {
+      for (const [kind, line] of toKinds(text)) {
+        if (listed.has(kind)) continue;
+        listed.set(kind, line);
+        process.stdout.write(`${name}: step ${steps}: ${line}\n`);
+      }
+    };
     try {
-      const { steps, responses, failure } = await runModel({
+      const { steps, responses, repeated, failure } = await runModel({
         withDatabase: engine.withDatabase,
         seed: Number(values.seed),
         cases: Math.ceil(Number(values.steps) / stepsPerCase),
         stepsPerCase,
         shrinkMs: SHRINK_MS,
         patienceMs: Number(values.patience) * 1_000,
+        ...(values.list && { onDifference: note }),
         onProgress: (line) => process.stderr.write(`${name}: ${line}\n`),
       });
       const seconds = Math.round((performance.now() - startedAt) / 1_000);
       process.stdout.write(
-        `${name}: ${steps} steps, ${responses} responses, ${seconds} s, ${failure === null ? 'no difference' : 'a difference'}\n`,
+        `${name}: ${steps} steps, ${responses} responses, ${repeated} cases repeated, ${seconds} s, ${failure === null && listed.size === 0 ? 'no difference' : 'a difference'}\n`,
       );
-      if (failure === null) continue;
-      failures += 1;
-      process.stdout.write(`${failure}\n`);
+      if (failure !== null || listed.size > 0) failures += 1;
+      if (failure !== null) process.stdout.write(`${failure}\n`);
     } finally {
       await engine.close();
       await cleanUp();
     }
   }
   return failures > 0 ? 1 : 0;
+}
+
+/** The places at which a comparison found differences, by a text that is the same for other ids and amounts. */
+function toKinds(text: string): [string, string][] {
+  const [, ...rest] = text.split(/^(?=\/|[a-z])/m);
+  return (rest.length > 0 ? rest : [text]).map((one) => {
+    const [path = '', ...lines] = one.split('\n');
+    const place = lines.find((line) => line.includes('differs at'))?.trim() ?? lines.join(' ').slice(0, 300);
+    const line = `${path.slice(0, 200)}: ${place}`;
+    return [line.replaceAll(/[0-9a-zA-Z]*\d[0-9a-zA-Z]*/g, '#').slice(0, 160), line];
+  });
 }
 
 export async function onEmbedded(): Promise<Engine> {
@@ -86,11 +106,12 @@ export async function onPostgres(): Promise<Engine> {
     withDatabase: async (use) => {
       const url = await createTestDatabase(server.url, template);
       const dir = temporaryDirectory();
-      await use({ DATA_DIR: dir, DATABASE_URL: url });
-      const client = new pg.Client(server.url);
-      await client.connect();
-      await client.query(`drop database "${new URL(url).pathname.slice(1)}" with (force)`);
-      await client.end();
+      await use({ DATA_DIR: dir, DATABASE_URL: url }).finally(async () => {
+        const client = new pg.Client(server.url);
+        await client.connect();
+        await client.query(`drop database "${new URL(url).pathname.slice(1)}" with (force)`);
+        await client.end();
+      });
     },
     close: () => server.discard(),
   };

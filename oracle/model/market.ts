@@ -362,6 +362,21 @@ export class Market {
   }
 }
 
+/** Whether several of the records are of one row. */
+export function hasRepeatedRows(records: readonly MarketRecord[]): boolean {
+  return new Set(records.map(toKey)).size < records.length;
+}
+
+/** Records, "fields that identify the stored row". */
+function toKey(record: MarketRecord): string {
+  if (record.kind === 'rate') return `rate ${record.symbol}`;
+  if (record.kind === 'order') return `order ${toOrder(record).key}`;
+  if (record.kind === 'listing') return `listing ${toListing(record).key}`;
+  if (record.kind === 'sale') return `sale ${toSale(record).key}`;
+  const asset = record.kind === 'token' ? toAsset(record) : '';
+  return `${record.kind} ${toCollectionId(record)} ${asset}`;
+}
+
 /** Decisions 2, "Statuses": "Expiry is by the clock at read time." */
 export function statusAt({ status, expiresAt }: Listing, now: number): EndStatus {
   return status === 'active' && expiresAt !== null && expiresAt <= now ? 'expired' : status;

@@ -4,6 +4,7 @@
 import type { RequestOptions } from 'node:http';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { TestService } from '../../test/support/service/service.ts';
 import { startTestService } from '../../test/support/service/service.ts';
 import type { MarketRecord } from './records.ts';
@@ -13,9 +14,13 @@ export type Imported = { id: string; counts: Record<string, number>; rejected: s
 /** A response: the status, and the body as parsed JSON. */
 export type Response = { status: number; body: unknown };
 
-const SERVER_ERROR = 500;
+type TaskEnd = { lastEnded: string | null; failures: number };
 
-/** The service could not read its data in time. */
+const SERVER_ERROR = 500;
+const TASK_PATIENCE_MS = 120_000;
+const TASK_POLL_MS = 10;
+
+/** The service did not respond, or not in time. Whether a write was made is not known then. */
 export class Unavailable extends Error {}
 
 type Keys = { intake: string; store: string };
@@ -74,11 +79,17 @@ export class ServiceDoors {
     this.#clock.now += ms;
   }
 
-  /** Starts tasks of the workers, as `mercat sync NAME` does, and does not wait for their end. */
-  async startTasks(names: readonly string[]): Promise<void> {
+  /** Runs tasks of the workers to their end, as `mercat sync NAME --once` does. */
+  async runTasks(names: readonly string[]): Promise<void> {
     for (const name of names) {
-      const { status, body } = await this.#service.operate('sync.start', { name });
-      if (status >= SERVER_ERROR) throw new Unavailable(`sync.start ${name}: ${JSON.stringify(body)}`);
+      const [before] = (await this.operate('sync.start', { name })) as TaskEnd[];
+      const deadline = performance.now() + TASK_PATIENCE_MS;
+      for (;;) {
+        const [task] = (await this.operate('sync.read', { name })) as TaskEnd[];
+        if (task && task.lastEnded !== before?.lastEnded && task.failures === 0) break;
+        if (performance.now() > deadline) throw new Unavailable(`the task ${name} does not end`);
+        await delay(TASK_POLL_MS);
+      }
     }
   }
 
@@ -105,7 +116,7 @@ export class ServiceDoors {
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as Record<string, unknown> & { event: string });
     const done = events.find(({ event }) => event === 'done');
-    if (!done) throw new Error(`the import did not end: ${received}`);
+    if (!done) throw new Unavailable(`the import did not end: ${received}`);
     const counts = Object.fromEntries(
       ['inserted', 'updated', 'unchanged', 'conflict', 'refused'].map((name) => [name, Number(done[name])]),
     );
@@ -129,16 +140,24 @@ export class ServiceDoors {
   }
 
   async operate(operation: string, input: Record<string, unknown>): Promise<unknown> {
-    const { status, body } = await this.#service.operate(operation, input);
+    const { status, body } = await this.#call(operation, input);
     if (status !== 200) throw new Error(`${operation} ${JSON.stringify(input)}: ${JSON.stringify(body)}`);
     return body.result;
   }
 
   /** Deletes everything about a collection. There may be nothing to delete. */
   async purge(id: string): Promise<void> {
-    const { status, body } = await this.#service.operate('collections.remove', { id, purge: true });
+    const { status, body } = await this.#call('collections.remove', { id, purge: true });
     if (status !== 200 && !JSON.stringify(body).includes('nothing is stored'))
       throw new Error(`collections.remove ${id}: ${JSON.stringify(body)}`);
+  }
+
+  async #call(operation: string, input: Record<string, unknown>): Promise<{ status: number; body: any }> {
+    const response = await this.#service.operate(operation, input).catch((error: unknown) => {
+      throw new Unavailable(`${operation}: ${String(error)}`);
+    });
+    if (response.status >= SERVER_ERROR) throw new Unavailable(`${operation}: ${JSON.stringify(response.body)}`);
+    return response;
   }
 
   async get(path: string): Promise<Response> {
@@ -158,7 +177,7 @@ export class ServiceDoors {
     };
     const sent = body ? JSON.stringify(body) : '';
     const { status, text: received } = await send(this.#url(STORE + path), { method, headers }, sent);
-    if (method === 'GET' && status >= SERVER_ERROR) throw new Unavailable(`${path}: ${received}`);
+    if (status >= SERVER_ERROR) throw new Unavailable(`${path}: ${received}`);
     return { status, body: JSON.parse(received) };
   }
 
@@ -194,8 +213,11 @@ export class ServiceDoors {
 function send(to: RequestOptions, options: RequestOptions, body: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const call = request({ ...to, ...options, agent: false }, (response) => {
-      text(response).then((received) => resolve({ status: response.statusCode ?? 0, text: received }), reject);
+      text(response).then(
+        (received) => resolve({ status: response.statusCode ?? 0, text: received }),
+        (error: unknown) => reject(new Unavailable(`${String(to.path)}: ${String(error)}`)),
+      );
     });
-    call.on('error', reject).end(body);
+    call.on('error', (error) => reject(new Unavailable(`${String(to.path)}: ${error.message}`))).end(body);
   });
 }
