@@ -79,7 +79,8 @@ async function findCollections(
   options: { chains: readonly string[]; limit: number },
 ): Promise<FoundCollection[]> {
   const address = parseAddress('evm', text) ?? parseAddress('solana', text);
-  const query = { ...options, prefix: toSearchText(text), parts: toParts(text), id: text.toLowerCase(), address };
+  const names = { written: text, parts: toParts(text), id: text.toLowerCase(), address };
+  const query = { ...options, ...names, prefix: toSearchText(text) };
   return requireValue(await market.primary.read((db) => listCollectionsLike(db, query)), 'unavailable');
 }
 

@@ -248,7 +248,8 @@ function declareTests(engine: TestEngine): void {
     for (const text of ['h', 'harbour', 'habour of lamps', 'lantern of foxes 7', 'zzz', id, 'storms']) {
       const chains = ['ethereum', 'base', 'solana'];
       const query = { prefix: toSearchText(text), chains, limit: 200 };
-      const names = { parts: toParts(text), id: text, address: text === id ? id.slice(id.indexOf('_') + 1) : null };
+      const address = text === id ? id.slice(id.indexOf('_') + 1) : null;
+      const names = { written: text, parts: toParts(text), id: text, address };
       await assertPlans(db, (reading) => listCollectionsLike(reading, { ...query, ...names }));
       const numbered = { tokenId: '7', collectionIds: [id] };
       await assertPlans(db, (reading) => listTokensLike(reading, { ...query, mint: null, numbered }));

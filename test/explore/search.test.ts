@@ -40,6 +40,12 @@ forOneMarket('search', {}, (market) => {
       assert.deepEqual((await find(text))[0], 'quiet-marsh', text);
   });
 
+  test('a search finds a collection by a slug with capital letters, as it is written', async () => {
+    const subject = newCollection({ slug: 'Walnut-Radio', name: 'Amber Dials' });
+    await market.load([subject.collection()]);
+    for (const text of ['Walnut-Radio', 'Walnut']) assert.deepEqual(await find(text), ['Walnut-Radio'], text);
+  });
+
   test('a search finds a collection by its misspelt name, and by one word of its name', async () => {
     const subject = newCollection({ slug: 'copper-lanterns', name: 'Copper Lanterns' });
     const other = newCollection({ slug: 'copper-kettles', name: 'Copper Kettles' });

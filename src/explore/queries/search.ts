@@ -25,18 +25,21 @@ const NAME = `left(lower(name collate "C"), 100)`;
 /** The chain of a row that has no column for it: the part of the collection id before the address. */
 const CHAIN = `split_part(collection_id, '_', 1)`;
 
-/** `parts`: groups of trigrams. A similar name has all trigrams of at least one group. */
-export type CollectionNames = { id: string; address: string | null; parts: readonly string[][] };
+/**
+ * `written`: the search text as it was written, because a slug can have capital letters. `parts`: groups of trigrams. A similar name has all trigrams of
+ * at least one group.
+ */
+export type CollectionNames = { written: string; id: string; address: string | null; parts: readonly string[][] };
 
 /**
- * Lists collections whose name or slug begins with `prefix`, whose id or address is the given one, or whose name is similar to the search
+ * Lists collections whose name or slug begins with `prefix`, whose slug begins with `written`, whose id or address is the given one, or whose name is similar to the search
  * text. Each lookup by a name or a slug lists at most `limit` collections.
  */
 export async function listCollectionsLike(
   db: Queryable,
-  { prefix, chains, limit, parts, id, address }: SearchQuery & CollectionNames,
+  { prefix, written, chains, limit, parts, id, address }: SearchQuery & CollectionNames,
 ): Promise<FoundCollection[]> {
-  const params: unknown[] = [prefix, afterPrefix(prefix), chains, limit, address, id];
+  const params: unknown[] = [prefix, afterPrefix(prefix), chains, limit, address, id, written, afterPrefix(written)];
   const hasPart = parts.map((part) => `main.trigrams(left(name, 200)) @> $${params.push(part)}::text[]`).join(' or ');
   const rows = await db.query(
     `with ids as (
@@ -45,6 +48,7 @@ export async function listCollectionsLike(
          where name is not null and ${NAME} >= $1 and ${NAME} < $2 and ${CHAIN} = any($3)
          order by ${NAME}, collection_id limit $4)
        union (select id from main.collection where slug >= $1 and slug < $2 and chain = any($3) order by slug limit $4)
+       union (select id from main.collection where slug >= $7 and slug < $8 and chain = any($3) order by slug limit $4)
        union (select id from main.collection where contract_address = $5 or id = $6)
        union (select id from main.collection where (${hasPart || 'false'}) and chain = any($3) limit $4)
        union (select collection_id from main.collection_metadata
