@@ -17,10 +17,7 @@ import type { RunOptions } from './run.ts';
 import { runModel } from './run.ts';
 
 export const MODEL_USAGE =
-  'npm run oracle -- --steps N [--seed 1] [--case-steps 30] [--engine embedded|postgresql] [--patience 3] [--list]\n';
-
-/** Only the steps of the last case are printed if it fails, so a case is short. Many cases meet more beginnings than one long case. */
-const SHRINK_MS = 300_000;
+  'npm run oracle -- --steps N [--seed 1] [--case-steps 30] [--engine embedded|postgresql] [--patience 3] [--shrink 300] [--list] [--open]\n';
 
 type Engine = Pick<RunOptions, 'withDatabase'> & { close: () => Promise<void> };
 
@@ -34,6 +31,8 @@ export async function runModelCommand(args: readonly string[]): Promise<number> 
       'case-steps': { type: 'string', default: '30' },
       patience: { type: 'string', default: '3' },
       engine: { type: 'string' },
+      shrink: { type: 'string', default: '300' },
+      open: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
     },
   });
@@ -53,13 +52,14 @@ export async function runModelCommand(args: readonly string[]): Promise<number> 
       }
     };
     try {
-      const { steps, responses, repeated, failure } = await runModel({
+      const { steps, responses, repeated, open, failure } = await runModel({
         withDatabase: engine.withDatabase,
         seed: Number(values.seed),
         cases: Math.ceil(Number(values.steps) / stepsPerCase),
         stepsPerCase,
-        shrinkMs: SHRINK_MS,
+        shrinkMs: Number(values.shrink) * 1_000,
         patienceMs: Number(values.patience) * 1_000,
+        countsOpen: values.open,
         ...(values.list && { onDifference: note }),
         onProgress: (line) => process.stderr.write(`${name}: ${line}\n`),
       });
@@ -67,6 +67,7 @@ export async function runModelCommand(args: readonly string[]): Promise<number> 
       process.stdout.write(
         `${name}: ${steps} steps, ${responses} responses, ${repeated} cases repeated, ${seconds} s, ${failure === null && listed.size === 0 ? 'no difference' : 'a difference'}\n`,
       );
+      for (const [says, cases] of open) process.stdout.write(`${name}: open, in ${cases} cases: ${says}\n`);
       if (failure !== null || listed.size > 0) failures += 1;
       if (failure !== null) process.stdout.write(`${failure}\n`);
     } finally {

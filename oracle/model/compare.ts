@@ -3,18 +3,17 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Reader } from './figures.ts';
-import { compareText, listingFigures, openListings, resolve, tokensOf, walletListings } from './figures.ts';
+import { compareText, resolve } from './figures.ts';
 import type { StreamCopy } from './copy.ts';
+import type { Explorer, Json } from './explore.ts';
+import { compareCollection, compareEverywhere, dataOf, isDigestId } from './explore.ts';
 import type { Collection } from './market.ts';
-import { statusAt } from './market.ts';
 import { CHAINS } from './records.ts';
 import type { ServiceDoors } from './service-doors.ts';
 import type { Shop } from './shop.ts';
 import { COLLECTION_IDS, COLLECTIONS, EVM_TOKENS, MINTS } from './steps.ts';
 import { ANY } from './shop.ts';
 import * as views from './views.ts';
-
-type Json = Record<string, unknown>;
 
 const LISTS = (['volume', 'floor', 'recent'] as const).flatMap((sort) =>
   [null, 'ethereum', 'solana'].map((chain) => ({ sort, chain })),
@@ -64,107 +63,24 @@ export class Comparison {
     await copy.follow();
     for (const id of collectionIds) {
       const collection = this.#reader.market.tables.collection.get(id);
-      if (collection) await this.#exploreCollection(collection, copy);
+      if (collection) await compareCollection(this.#explorer(), collection, copy);
     }
     return this.differences;
   }
 
-  async #exploreCollection(collection: Collection, copy: StreamCopy): Promise<void> {
-    const { id, chain } = collection;
-    const open = openListings(this.#reader, id);
-    const toRow = ({ orderId, asset, raw }: { orderId: string; asset: string; raw: string }) =>
-      `${asset} ${raw} ${hideDigest(orderId)}`;
-    const expected = open.map((row) => toRow({ ...row, raw: row.priceRaw.toString() })).toSorted();
-    this.#expect(`open orders of ${id} in a copy that follows the stream`, expected, copy.of(id).map(toRow).toSorted());
+  /** Compares what `/explore/v1` and the tools for agents serve about all collections together. */
+  async everywhere(): Promise<string[]> {
+    await compareEverywhere(this.#explorer());
+    return this.differences;
+  }
 
-    for (const row of [...this.#reader.market.tables.order.values(), ...this.#reader.market.tables.listing.values()]) {
-      if (row.collectionId !== id || isDigestId(row.orderId)) continue;
-      const path = `/explore/v1/orders/${row.orderId}`;
-      const { status, body } = await this.#doors.get(path);
-      const served = status === 200 ? dataOf(body) : null;
-      const item = served && (served['listing'] as Json);
-      this.#expect(
-        path,
-        {
-          status: statusAt(row, this.#reader.now),
-          orderId: row.orderId,
-          raw: row.priceRaw.toString(),
-          seller: row.seller,
-        },
-        served && {
-          status: served['status'],
-          orderId: served['orderId'],
-          raw: item && (item['price'] as Json)['raw'],
-          seller: item && item['seller'],
-        },
-      );
-    }
-
-    const sellers = new Set(open.map(({ seller }) => seller));
-    for (const seller of sellers) {
-      const path = `/explore/v1/wallets/${seller}/listings?chain=${chain}`;
-      const rows = await this.#doors.rows(path, this.#limit);
-      const served = (rows as Json[] | null)
-        ?.filter((row) => row['collectionId'] === id)
-        .map((row) =>
-          toRow({
-            orderId: String(row['orderId']),
-            asset: String(row['tokenId'] ?? row['mint']),
-            raw: String((row['price'] as Json)['raw']),
-          }),
-        );
-      const sold = walletListings(this.#reader, id, seller);
-      this.#expect(
-        `${path} (${id})`,
-        sold.map((row) => toRow({ ...row, raw: row.priceRaw.toString() })).toSorted(),
-        served?.toSorted() ?? null,
-      );
-    }
-
-    const tokensPath = `/explore/v1/collections/${id}/tokens?sort=id`;
-    const tokens = (await this.#doors.rows(tokensPath, this.#limit)) as Json[] | null;
-    const recorded = tokensOf(this.#reader, id).map(({ asset }) => views.token(this.#reader, collection, asset));
-    const byAsset = (rows: readonly unknown[]) =>
-      rows.toSorted((a, b) => compareText(String((a as Json)['asset']), String((b as Json)['asset'])));
-    const parts = (row: Json) => ({
-      asset: assetOf(row),
-      name: row['name'],
-      owner: row['owner'],
-      raw: row['listing'] && ((row['listing'] as Json)['price'] as Json)['raw'],
-    });
-    this.#expect(
-      tokensPath,
-      byAsset(recorded.map((row) => parts(row as unknown as Json))),
-      tokens && byAsset(tokens.map(parts)),
-    );
-
-    const from = new Date(this.#reader.now - 7 * 24 * HOUR_MS).toISOString();
-    const historyPath = `/explore/v1/collections/${id}/history?interval=hour&from=${from}`;
-    const { body } = await this.#doors.get(historyPath);
-    const points = (body as { data: { from: string; volume: number | null; sales: number }[] }).data;
-    const traded = points
-      .filter(({ volume, sales }) => volume !== 0 || sales !== 0)
-      .map((point) => [point.from, point.volume, point.sales]);
-    const firstPoint = points[0]?.from ?? '';
-    const hours = Array.from(views.hours(this.#reader, collection), ([at, { volume, sales }]) => [at, volume, sales])
-      .filter(([at, volume, sales]) => String(at) >= firstPoint && (volume !== 0 || sales !== 0))
-      .toSorted((a, b) => compareText(String(a[0]), String(b[0])));
-    this.#expect(historyPath, hours, traded);
-
-    const address = `/explore/v1/collections/${id}`;
-    const row = await this.#doors.get(address);
-    const { stats } = dataOf(row.body) as { stats: Json };
-    const { floorRaw, buyerFloorRaw, listedCount } = listingFigures(this.#reader, collection);
-    const rawOf = (value: unknown) => (value === null ? null : (value as Json)['raw']);
-    this.#expect(
-      address,
-      { floor: floorRaw?.toString() ?? null, buyerFloor: buyerFloorRaw?.toString() ?? null, listedCount },
-      {
-        floor: rawOf(stats['floor']),
-        buyerFloor: stats['buyerFloor'] && rawOf((stats['buyerFloor'] as Json)['price']),
-        listedCount: stats['listedCount'],
-      },
-    );
+  #explorer(): Explorer {
+    return {
+      doors: this.#doors,
+      reader: this.#reader,
+      limit: this.#limit,
+      expect: (path, expected, served) => this.#expect(path, expected, served),
+    };
   }
 
   /** Compares everything that the store serves. */
@@ -277,10 +193,6 @@ function without(value: unknown, names: readonly string[]): Json {
   return Object.fromEntries(Object.entries(value as Json).filter(([name]) => !names.includes(name)));
 }
 
-function dataOf(body: unknown): Json {
-  return (body as { data: Json }).data;
-}
-
 function toPrice(value: unknown): unknown {
   if (value === null) return null;
   const { raw, decimal, currency, usd } = value as Json;
@@ -346,7 +258,6 @@ function sortTies<T extends { timestamp?: unknown }>(rows: readonly T[]): T[] {
   });
 }
 
-const HOUR_MS = 3_600_000;
 const CLOSE = 1e-9;
 
 /** Compares as JSON does, except that sums of doubles may differ in their last digits, and that ANY equals everything. */
@@ -363,19 +274,6 @@ export function isSame(expected: unknown, served: unknown): boolean {
     return [...names].every((name) => isSame(expected[name], served[name]));
   }
   return Object.is(expected, served);
-}
-
-/** The part of an id that the model knows. */
-function hideDigest(orderId: string): string {
-  return orderId.replace(/^([a-z-]+_)(?: .*|[0-9a-f]{32})$/, '$1*');
-}
-
-function assetOf(row: Json): string {
-  return String(row['tokenId'] ?? row['mint']);
-}
-
-function isDigestId(text: string): boolean {
-  return /^[a-z-]+_ /.test(text);
 }
 
 function isObject(value: unknown): value is Json {

@@ -165,7 +165,13 @@ export function toNative(raw: bigint | null, chain: string): number | null {
   return raw === null ? null : Number(`${raw}e-${decimalsOf(chain)}`);
 }
 
-export type ListingFigures = { floorRaw: bigint | null; buyerFloorRaw: bigint | null; listedCount: number | null };
+/** `isCounted`: the listed count is the number of the known listings, and not a reported one. */
+export type ListingFigures = {
+  floorRaw: bigint | null;
+  buyerFloorRaw: bigint | null;
+  listedCount: number | null;
+  isCounted: boolean;
+};
 
 /**
  * Decisions 2, "Floor": the cheapest row that is listed, else the reported floor, else the stored snapshot; "a book that is known to be empty has no
@@ -186,24 +192,36 @@ export function listingFigures(reader: Reader, collection: Collection): ListingF
   const cheapest = rows[0];
   if (cheapest) {
     // Provenance, "Listed count": "A reported count below the number of listings that /v1 serves is not used."
-    const listedCount = statedCount && statedCount.value >= rows.length ? statedCount.value : counted;
-    return { floorRaw: cheapest.priceRaw, buyerFloorRaw: toBuyerFloor(buyerTotals, cheapest.priceRaw), listedCount };
+    const isStated = statedCount !== null && statedCount.value >= rows.length;
+    const listedCount = isStated ? statedCount.value : counted;
+    return {
+      floorRaw: cheapest.priceRaw,
+      buyerFloorRaw: toBuyerFloor(buyerTotals, cheapest.priceRaw),
+      listedCount,
+      isCounted: !isStated && counted !== null,
+    };
   }
   const listedCount = statedCount?.value ?? counted;
+  const isCounted = statedCount === null && counted !== null;
   const reported = [analytics, stats]
     .flatMap((record) => (record && record.floorRaw !== null ? [{ at: record.at, raw: record.floorRaw }] : []))
     .filter(({ at }) => now - at < MAX_AGE.floor);
   // Provenance, "Floor": "When both are read and are empty, the floor is null [if] no marketplace is read and listings were imported."
   if (market.coveredUntil('listings', collection.id) !== null)
-    return { floorRaw: null, buyerFloorRaw: null, listedCount };
+    return { floorRaw: null, buyerFloorRaw: null, listedCount, isCounted };
   const [first] = reported;
   const floorRaw = first?.raw ?? collection.snapshot.floorRaw;
   // "The same applies while the listed count is known to be 0, except that a floor that was reported after the time of the count is used: then the
   // listed count is null."
-  if (listedCount !== 0 || floorRaw === null) return { floorRaw, buyerFloorRaw: null, listedCount };
+  if (listedCount !== 0 || floorRaw === null) return { floorRaw, buyerFloorRaw: null, listedCount, isCounted };
   const countedAt = statedCount?.at ?? now;
   const newer = first && first.at > countedAt;
-  return { floorRaw: newer ? floorRaw : null, buyerFloorRaw: null, listedCount: newer ? null : 0 };
+  return {
+    floorRaw: newer ? floorRaw : null,
+    buyerFloorRaw: null,
+    listedCount: newer ? null : 0,
+    isCounted: isCounted && !newer,
+  };
 }
 
 /** Provenance, "Listed count": imported listings, or "the number of own orders alone" if nothing tells of listings elsewhere. */
@@ -234,7 +252,11 @@ function toBuyerFloor(totals: readonly bigint[], floorRaw: bigint): bigint | nul
 }
 
 /** Provenance: supply and owners come from a stats record, else from imported tokens if all are imported, else from the snapshot. */
-export function holdings(reader: Reader, collection: Collection): { supply: number | null; owners: number | null } {
+/** `isCounted`: the supply is the number of the imported tokens. */
+export function holdings(
+  reader: Reader,
+  collection: Collection,
+): { supply: number | null; owners: number | null; isCounted: boolean } {
   const { market, now } = reader;
   const stats = market.tables.stats.get(collection.id);
   const record = stats && now - stats.at < MAX_AGE.total ? stats : null;
@@ -244,6 +266,7 @@ export function holdings(reader: Reader, collection: Collection): { supply: numb
   return {
     supply: record?.supply ?? (counts ? tokens.length : collection.snapshot.supply),
     owners: record?.owners ?? (counts && owners > 0 ? owners : collection.snapshot.owners),
+    isCounted: counts && (record?.supply ?? null) === null,
   };
 }
 

@@ -82,6 +82,8 @@ export type Stats = {
 };
 export type Analytics = { at: number; floorRaw: bigint | null; volume: Windows; sales: Windows };
 export type Rate = { at: number; usd: number };
+type Coverage = { until: number };
+type Part = 'sales' | 'listings';
 
 type Tables = {
   collection: Map<string, Collection>;
@@ -92,18 +94,15 @@ type Tables = {
   stats: Map<string, Stats>;
   analytics: Map<string, Analytics>;
   rate: Map<string, Rate>;
+  /** Up to which time imports cover the sales and the listings of a collection. */
+  coverage: Map<string, Coverage>;
 };
 type TableName = keyof Tables;
-type Row = Collection | Listing | Sale | Token | Stats | Analytics | Rate;
+type Row = Collection | Listing | Sale | Token | Stats | Analytics | Rate | Coverage;
 
 type Change = { table: TableName; key: string; before: Row | undefined; after: Row };
 
-/** `covers`: up to which time an import covers the sales and the listings of each collection of which it has any. */
-type Import = {
-  changes: Change[];
-  covers: { sales: Map<string, number>; listings: Map<string, number> };
-  undone: boolean;
-};
+type Import = { changes: Change[] };
 
 export type Outcome = 'inserted' | 'updated' | 'unchanged' | 'conflict' | 'refused';
 
@@ -119,12 +118,13 @@ export class Market {
     stats: new Map(),
     analytics: new Map(),
     rate: new Map(),
+    coverage: new Map(),
   };
   readonly imports: Import[] = [];
 
   /** Imports one file. Returns what each record did, in order. */
   import(records: readonly MarketRecord[], options: ImportOptions): Outcome[] {
-    const one: Import = { changes: [], covers: { sales: new Map(), listings: new Map() }, undone: false };
+    const one: Import = { changes: [] };
     this.imports.push(one);
     const write = <T extends TableName>(table: T, key: string, row: Row): Outcome => this.#write(one, table, key, row);
     const outcomes = records.map((record) => {
@@ -132,11 +132,9 @@ export class Market {
       if (outcome === 'refused') return outcome;
       if (record.kind === 'sale') {
         // Decisions 8, "What an import covers": "the time up to its newest row". A sale in the future says nothing about the time after the import.
-        const { sales } = one.covers;
-        const id = toCollectionId(record);
-        sales.set(id, Math.max(sales.get(id) ?? 0, Math.min(toSale(record).soldAt, options.now)));
+        this.#cover(one, 'sales', toCollectionId(record), Math.min(toSale(record).soldAt, options.now));
       }
-      if (record.kind === 'listing') one.covers.listings.set(toCollectionId(record), options.now);
+      if (record.kind === 'listing') this.#cover(one, 'listings', toCollectionId(record), options.now);
       return outcome;
     });
     // Records: "--create-collections creates the missing collection records: one for each collection that an imported record names."
@@ -177,8 +175,7 @@ export class Market {
       else table.delete(change.key);
     }
     one.changes = kept.toReversed();
-    one.undone = kept.length === 0;
-    return kept.length;
+    return kept.filter(({ table }) => table !== 'coverage').length;
   }
 
   /** Format of the command line, "collections remove ID --purge": deletes everything stored about the collection. */
@@ -188,18 +185,17 @@ export class Market {
     for (const table of [order, listing, sale, token] as Map<string, Listing | Sale | Token>[]) {
       for (const [key, row] of table) if (row.collectionId === collectionId) table.delete(key);
     }
-    for (const { covers } of this.imports) {
-      covers.sales.delete(collectionId);
-      covers.listings.delete(collectionId);
-    }
+    for (const part of ['sales', 'listings']) this.tables.coverage.delete(`${part} ${collectionId}`);
   }
 
-  /** Up to which time imports have covered a part of the collection; null if no import that counts has a record of it. */
-  coveredUntil(part: 'sales' | 'listings', collectionId: string): number | null {
-    const times = this.imports
-      .filter(({ undone }) => !undone)
-      .flatMap(({ covers }) => covers[part].get(collectionId) ?? []);
-    return times.length === 0 ? null : Math.max(...times);
+  /** Up to which time imports have covered a part of the collection; null if no import has a record of it. */
+  coveredUntil(part: Part, collectionId: string): number | null {
+    return this.tables.coverage.get(`${part} ${collectionId}`)?.until ?? null;
+  }
+
+  #cover(one: Import, part: Part, collectionId: string, until: number): void {
+    const covered = this.coveredUntil(part, collectionId) ?? until;
+    this.#write(one, 'coverage', `${part} ${collectionId}`, { until: Math.max(covered, until) });
   }
 
   #write(one: Import, table: TableName, key: string, row: Row): Outcome {

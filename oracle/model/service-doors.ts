@@ -167,6 +167,28 @@ export class ServiceDoors {
     return { status, body: JSON.parse(received) };
   }
 
+  async post(path: string, body: object): Promise<Response> {
+    this.responses += 1;
+    const options = { method: 'POST', headers: { 'content-type': 'application/json' } };
+    const { status, text: received } = await send(this.#url(path), options, JSON.stringify(body));
+    if (status >= SERVER_ERROR) throw new Unavailable(`${path}: ${received}`);
+    return { status, body: JSON.parse(received) };
+  }
+
+  /** Calls a tool for agents. Returns its structured content. */
+  async tool(name: string, given: object): Promise<unknown> {
+    this.responses += 1;
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } };
+    const { status, text: received } = await send(this.#url('/mcp'), { method: 'POST', headers }, JSON.stringify(call));
+    if (status >= SERVER_ERROR) throw new Unavailable(`/mcp: ${received}`);
+    const { result } = JSON.parse(received.replace(/^(?:event: message\n)?data: /, '')) as {
+      result: { isError?: boolean; structuredContent: unknown; content: unknown };
+    };
+    if (result.isError) throw new Unavailable(`${name}: ${JSON.stringify(result.content)}`);
+    return result.structuredContent;
+  }
+
   /** Sends a request to the store. */
   async store(method: string, path: string, body?: object, idempotencyKey?: string): Promise<Response> {
     this.responses += 1;

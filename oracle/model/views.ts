@@ -87,6 +87,7 @@ export function saleItem(reader: Reader, collection: Collection, sale: Sale) {
 
 export function detail(reader: Reader, collection: Collection) {
   const { floorRaw, listedCount } = listingFigures(reader, collection);
+  const { supply, owners } = holdings(reader, collection);
   return {
     id: collection.id,
     chain: collection.chain,
@@ -100,7 +101,8 @@ export function detail(reader: Reader, collection: Collection) {
       floor: priceOrNull(reader, collection.chain, floorRaw),
       volume: tradeFigures(reader, collection, 'volume'),
       sales: tradeFigures(reader, collection, 'sales'),
-      ...holdings(reader, collection),
+      supply,
+      owners,
       listedCount,
     },
     stale: false,
@@ -158,6 +160,45 @@ export function token(reader: Reader, collection: Collection, asset: string) {
       : null,
     lastSale: lastSalePrices(reader, collection, asset),
   };
+}
+
+/** A token as `/explore/v1` shows it. Explore, "Tokens": "the fields of GET /v1/tokens/… and its traits". */
+export function ownedToken(reader: Reader, collection: Collection, asset: string) {
+  const stored = tokensOf(reader, collection.id).find((one) => one.asset === asset);
+  const listing = listings(reader, collection.id).find((one) => one.asset === asset);
+  return {
+    asset,
+    name: stored?.name ?? null,
+    owner: toOwner(listing?.seller ?? stored?.owner ?? null),
+    listing: listing ? { raw: listing.priceRaw.toString(), orderId: listing.orderHash ?? listing.orderId } : null,
+    traits: (stored?.traits ?? []).map(({ name, value }) => `${name}: ${value}`).toSorted(),
+  };
+}
+
+/**
+ * Explore, "Traits", the table: the count "is known if every token of the collection is known, by the same rule as for the supply, and the traits of each
+ * token were read", the number of listed tokens "if the traits of every listed token were read, and every listing is known".
+ */
+export function traits(reader: Reader, collection: Collection) {
+  const tokens = tokensOf(reader, collection.id);
+  const rows = listings(reader, collection.id);
+  const hasAll = tokens.every((token) => token.traits !== null);
+  const isListedRead = rows.every(({ asset }) =>
+    tokens.some((token) => token.asset === asset && token.traits !== null),
+  );
+  const values = tokens.flatMap((token) => (token.traits ?? []).map((trait) => ({ ...trait, asset: token.asset })));
+  const byValue = Map.groupBy(values, ({ name, value }) => JSON.stringify([name, value]));
+  return Array.from(byValue.values(), (of) => {
+    const [{ name, value } = { name: '', value: '' }] = of;
+    const listed = rows.filter(({ asset }) => of.some((one) => one.asset === asset));
+    return {
+      name,
+      value,
+      count: holdings(reader, collection).isCounted && hasAll ? of.length : null,
+      listed: isListedRead && listingFigures(reader, collection).isCounted ? listed.length : null,
+      floor: isListedRead ? (listed[0]?.priceRaw.toString() ?? null) : null,
+    };
+  });
 }
 
 export function toOwner(address: string | null) {
