@@ -78,6 +78,7 @@ export async function runModel(options: RunOptions): Promise<RunResult> {
   if (!details.failed) return { ...counts, failure: null };
   if (!(details.errorInstance instanceof Difference)) throw details.errorInstance;
   const [steps = []] = details.counterexample ?? [];
+  if (options.shrinkMs === 0) return { ...counts, failure: details.errorInstance.message };
   const small = await shrink(steps, options);
   return { ...counts, failure: small };
 }
