@@ -32,7 +32,7 @@ const COMPLETE_EVERY = 8;
 const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
 /** Fields of responses that the texts do not determine. */
 const UNKNOWN_FIELDS = new Set(['createdAt', 'updatedAt', 'adjustmentId']);
-const WORKERS = ['catalog', 'expiry', 'activity'];
+const WORKERS = ['catalog', 'expiry', 'activity', 'rarity'];
 
 export type RunOptions = {
   /** Calls `use` with the settings of a service with a new, empty database. */

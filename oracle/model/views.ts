@@ -21,6 +21,7 @@ import {
 import type { Collection, Listing, Sale } from './market.ts';
 import { decimalsOf } from './market.ts';
 import { CHAINS } from './records.ts';
+import { ANY } from './shop.ts';
 
 export type Price = { raw: string; decimal: number; currency: string; hasUsd: boolean };
 
@@ -152,7 +153,7 @@ export function token(reader: Reader, collection: Collection, asset: string) {
     ...identity(collection, asset),
     name: stored?.name ?? null,
     image: toServedImage(stored?.image ?? null),
-    rank: stored?.rarityRank ?? null,
+    rank: stored?.rarityRank ?? (isRanked(reader, collection) ? ANY : null),
     // Decisions 2, "Token": "Listed: owner is the seller, kind wallet. No owner on record: unknown."
     owner: toOwner(listing?.seller ?? stored?.owner ?? null),
     listing: listing
@@ -160,6 +161,11 @@ export function token(reader: Reader, collection: Collection, asset: string) {
       : null,
     lastSale: lastSalePrices(reader, collection, asset),
   };
+}
+
+/** Records: "If the collection has `tokensComplete: true` and no ranks, the service computes the ranks from the traits." */
+function isRanked(reader: Reader, collection: Collection): boolean {
+  return collection.tokensComplete && tokensOf(reader, collection.id).every(({ rarityRank }) => rarityRank === null);
 }
 
 /** A token as `/explore/v1` shows it. Explore, "Tokens": "the fields of GET /v1/tokens/… and its traits". */

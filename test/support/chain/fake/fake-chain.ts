@@ -1,4 +1,4 @@
-// A simulated chain in memory: blocks with mints, transfers, burns, and Seaport sales by listings and by bids, of three collections. A
+// A simulated chain in memory: blocks with mints, transfers, burns, and Seaport sales by listings, private listings, bids and matched bids, of three collections. A
 // random generator with a seed chooses what happens, so the same calls make the same chain. Reorganisations replace the newest blocks. What happened is
 // kept beside the logs, so that the true state can be derived without decoding a log.
 
@@ -33,7 +33,7 @@ const TRANSACTIONS_MAX = 3;
 const MINT_SHARE = 0.3;
 const BURN_SHARE = 0.03;
 const SALE_SHARE = 0.5;
-const BID_SHARE = 0.4;
+const FORMS = ['listing', 'listing', 'listing', 'private-listing', 'bid', 'matched-bid'] as const;
 const ZERO = ZERO_ADDRESS as Hex;
 /** The finalized block is this many blocks behind the newest one. */
 export const FINALIZED_BEHIND = 66;
@@ -48,11 +48,15 @@ export class FakeChain {
   /** All blocks that were ever mined. */
   mined = 0;
   readonly #random: SeededRandom;
+  readonly #clock: () => number;
 
-  constructor(seed: number) {
+  /** `clock`: a block is not older than this time in milliseconds. By default, a block follows twelve seconds after the one before. */
+  constructor(seed: number, clock: () => number = () => GENESIS_S * 1_000) {
     this.#random = createRandom(seed);
+    this.#clock = clock;
+    const timeS = Math.floor(clock() / 1_000);
     this.blocks = [
-      { number: 0, hash: toHash(`${seed} genesis`), parentHash: toHash('none'), timeS: GENESIS_S, transactions: [] },
+      { number: 0, hash: toHash(`${seed} genesis`), parentHash: toHash('none'), timeS, transactions: [] },
     ];
   }
 
@@ -79,7 +83,7 @@ export class FakeChain {
         number: number + 1,
         hash: toHash(`${hash} ${this.mined}`),
         parentHash: hash,
-        timeS: timeS + BLOCK_S,
+        timeS: Math.max(timeS + BLOCK_S, Math.floor(this.#clock() / 1_000)),
         transactions,
       });
     }
@@ -96,11 +100,12 @@ export class FakeChain {
     const action = this.#act(owners);
     apply(owners, action);
     const { kind, from, to, price } = action;
-    const isBid = kind === 'sale' && this.#random.happens(BID_SHARE);
+    const form = this.#random.pick(FORMS) ?? 'listing';
+    const isBid = form === 'bid' || form === 'matched-bid';
     const moved = transferLog(action);
     const signer = kind === 'mint' || (kind === 'sale' && !isBid) ? to : from;
     const hash = toHash(`${seed} ${action.tokenId}`);
-    const fills = price === null ? [] : fillLogs({ ...action, price, orderHash: toHash(`order ${seed}`), isBid });
+    const fills = price === null ? [] : fillLogs({ ...action, price, form, hashes: [toHash(`order ${seed}`), toHash(`mirror ${seed}`)] });
     return {
       hash,
       from: signer,

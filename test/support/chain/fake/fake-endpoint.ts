@@ -129,6 +129,8 @@ function answer({ method, params }: Call, view: readonly FakeBlock[], mode: Fake
       const logs = toLogs(params[0] as LogFilter, view, rename);
       return logs ? { result: lieAbout(logs, mode, random) } : { error: { code: -32_000, message: 'unknown block' } };
     }
+    case 'eth_getCode':
+      return { result: '0x00' };
     case 'eth_call':
       return callContract(params, view);
     default:

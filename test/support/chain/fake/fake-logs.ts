@@ -22,6 +22,7 @@ const TAG = '360c6ebe';
 const ABI = parseAbi([
   'struct SpentItem { uint8 itemType; address token; uint256 identifier; uint256 amount; }',
   'struct ReceivedItem { uint8 itemType; address token; uint256 identifier; uint256 amount; address recipient; }',
+  'event OrdersMatched(bytes32[] orderHashes)',
   'event OrderFulfilled(bytes32 orderHash, address indexed offerer, address indexed zone, address recipient, SpentItem[] offer, ReceivedItem[] consideration)',
 ]);
 const NFT = parseAbi(['event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)']);
@@ -36,33 +37,88 @@ export function transferLog({ collection, tokenId, from, to }: Moved): FakeLog {
   return { address: collection, topics, data: '0x', logIndex: 0 };
 }
 
-/** The fill of a listing, or of a bid that is paid with the wrapped native currency. `from` is the seller. */
+export type SaleForm = 'listing' | 'private-listing' | 'bid' | 'matched-bid';
+
+type Item = { itemType: number; token: string; identifier: bigint; amount: bigint };
+type Fill = { orderHash: Hex; offerer: Hex; recipient: Hex; offer: Item[]; consideration: (Item & { recipient: Hex })[] };
+
+/**
+ * The logs of Seaport for a sale. `from` is the seller. A bid is paid with the wrapped native currency. A matched bid and a private listing are filled
+ * together with an order of the other side, as OpenSea does it. The buyer of a private listing is the receiver of the token in its consideration.
+ */
 export function fillLogs({
   collection,
   tokenId,
   from,
   to,
   price,
-  orderHash,
-  isBid,
-}: Moved & { price: bigint; orderHash: Hex; isBid: boolean }): FakeLog[] {
+  form,
+  hashes: [orderHash, mirrorHash],
+}: Moved & { price: bigint; form: SaleForm; hashes: [Hex, Hex] }): FakeLog[] {
   const fee = price / 40n;
   const token = { itemType: ITEM_TYPE.erc721, token: collection, identifier: BigInt(tokenId), amount: 1n };
-  const currency = isBid
-    ? { itemType: ITEM_TYPE.erc20, token: WRAPPED, identifier: 0n }
-    : { itemType: ITEM_TYPE.native, token: ZERO_ADDRESS, identifier: 0n };
-  const offer = isBid ? [{ ...currency, amount: price }] : [token];
-  const paid = { ...currency, amount: price - fee, recipient: from };
-  const feePaid = { ...currency, amount: fee, recipient: FEE_RECIPIENT };
-  const consideration = isBid ? [{ ...token, recipient: to }, feePaid] : [paid, feePaid];
-  const [offerer, recipient] = isBid ? [to, from] : [from, to];
-  const inputs = ABI[0].inputs.filter((input) => !('indexed' in input));
-  return [
-    {
-      address: SEAPORT,
-      topics: encodeEventTopics({ abi: ABI, args: { offerer, zone: ZERO_ADDRESS as Hex } }) as Hex[],
-      data: encodeAbiParameters(inputs, [orderHash, recipient, offer, consideration] as never),
-      logIndex: 0,
-    },
+  const native = { itemType: ITEM_TYPE.native, token: ZERO_ADDRESS, identifier: 0n };
+  const wrapped = { itemType: ITEM_TYPE.erc20, token: WRAPPED, identifier: 0n };
+  const payments = [
+    { ...native, amount: price - fee, recipient: from },
+    { ...native, amount: fee, recipient: FEE_RECIPIENT },
   ];
+  const delivery = { ...token, recipient: to };
+  const bidFee = { ...wrapped, amount: fee, recipient: FEE_RECIPIENT };
+  const none = ZERO_ADDRESS as Hex;
+  const bid = { orderHash, offerer: to, offer: [{ ...wrapped, amount: price }], consideration: [delivery, bidFee] };
+  switch (form) {
+    case 'listing':
+      return [fulfilled({ orderHash, offerer: from, recipient: to, offer: [token], consideration: payments })];
+    case 'private-listing':
+      return [
+        fulfilled({ orderHash, offerer: from, recipient: none, offer: [token], consideration: [...payments, delivery] }),
+        fulfilled({
+          orderHash: mirrorHash,
+          offerer: to,
+          recipient: none,
+          offer: [{ ...native, amount: price }],
+          consideration: [],
+        }),
+        matched([orderHash, mirrorHash]),
+      ];
+    case 'bid':
+      return [fulfilled({ ...bid, recipient: from })];
+    case 'matched-bid':
+      return [
+        fulfilled({ ...bid, recipient: none }),
+        fulfilled({
+          orderHash: mirrorHash,
+          offerer: from,
+          recipient: none,
+          offer: [token],
+          consideration: [{ ...wrapped, amount: price - fee, recipient: from }],
+        }),
+        matched([orderHash, mirrorHash]),
+      ];
+  }
+}
+
+function fulfilled({ orderHash, offerer, recipient, offer, consideration }: Fill): FakeLog {
+  const [, event] = ABI;
+  const inputs = event.inputs.filter((input) => !('indexed' in input));
+  return {
+    address: SEAPORT,
+    topics: encodeEventTopics({
+      abi: ABI,
+      eventName: 'OrderFulfilled',
+      args: { offerer, zone: ZERO_ADDRESS as Hex },
+    }) as Hex[],
+    data: encodeAbiParameters(inputs, [orderHash, recipient, offer, consideration] as never),
+    logIndex: 0,
+  };
+}
+
+function matched(hashes: Hex[]): FakeLog {
+  return {
+    address: SEAPORT,
+    topics: encodeEventTopics({ abi: ABI, eventName: 'OrdersMatched' }) as Hex[],
+    data: encodeAbiParameters(ABI[0].inputs, [hashes]),
+    logIndex: 0,
+  };
 }
