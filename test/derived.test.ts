@@ -3,24 +3,17 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { dumpSchema } from '../src/database/schema-dump.ts';
 import { NEW_CLUSTER, pgliteVersionOf } from '../src/database/embedded/cluster-archive.ts';
-import { SCHEMAS } from '../src/database/migrate.ts';
 import { renderCacheParameters } from './support/generators/cache-parameters.ts';
 import { CLIENT_DOCUMENTS, renderClientTypes } from './support/generators/client-types.ts';
-import { renderOpenApi, renderSchema, renderSettings } from './support/generators/derived.ts';
+import { renderOpenApi, renderSettings } from './support/generators/derived.ts';
 import { installedPgliteVersion } from './support/generators/new-cluster.ts';
-import { forEachEngine } from './support/engines/each-engine.ts';
 
 const committed = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
 const hint = 'run npm run generate and read the difference';
 
 test('docs/settings.md matches the table of settings', () => {
   assert.equal(committed('docs/settings.md'), renderSettings(), hint);
-});
-
-test('schema.sql matches the schema after all migrations', async () => {
-  assert.equal(committed('src/database/schema.sql'), await renderSchema(), hint);
 });
 
 test('the packed cluster of the embedded database was made by the installed version of PGlite', () => {
@@ -40,12 +33,4 @@ test('the types and operations of the client match the OpenAPI documents', () =>
 test('the cache configurations in deploy/ name exactly the query parameters of the OpenAPI document', () => {
   for (const [file, text] of renderCacheParameters(committed('openapi/marketplace.json')))
     assert.equal(committed(file), text, `${file}: ${hint}`);
-});
-
-forEachEngine('the schema', (engine) => {
-  test('the schema is the same on every engine', async () => {
-    const database = await engine.open();
-    for (const schema of SCHEMAS)
-      assert.ok(committed('src/database/schema.sql').includes(await dumpSchema(database, schema)));
-  });
 });

@@ -40,7 +40,7 @@ export async function createInTransaction(tx: Queryable, schema: string): Promis
 }
 
 /** Matches the text in which a semicolon does not end a statement: comments, strings and bodies of functions. */
-export const OPAQUE_SQL = /--.*|'(?:[^']|'')*'|(\$\w*\$)[\s\S]*?\1/g;
+const OPAQUE_SQL = /--.*|'(?:[^']|'')*'|(\$\w*\$)[\s\S]*?\1/g;
 
 /** Splits a migration into its statements. Citus sends the complete text of a query to the nodes, and a node accepts only one statement in a text. */
 export function splitStatements(sql: string): string[] {

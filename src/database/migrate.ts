@@ -1,28 +1,30 @@
-// Applies the migrations of a schema: numbered SQL files, each applied once, in order, and never reverted. A lock lets one process at a time
-// migrate. The first process applies the migrations, and later processes find nothing to apply. Most migrations only add to the schema. An
-// earlier version of the program can use a schema to which a newer version has only added. So nodes of both versions can be started during
-// an upgrade, and the upgrade can be taken back. A migration that removes or changes something is called a contract. A contract is applied
-// when the operator says so, or in a new database. The program runs with the contract and without it.
+// Applies the migrations of a schema: numbered SQL files, each applied once, in order, and never reverted. The first is the schema of version
+// 0.1.0, with the comments that explain its tables. A lock lets one process at a time migrate. The first process applies the migrations, and
+// later processes find nothing to apply. Most migrations only add to the schema. An earlier version of the program can use a schema to which
+// a newer version has only added. So nodes of both versions can be started during an upgrade, and the upgrade can be taken back. A migration
+// that removes or changes something is called a contract. A contract is applied when the operator says so, or in a new database. The program
+// runs with the contract and without it.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { OperatorError } from '../core/errors.ts';
 import { distributeTables, hasCitus, splitStatements, useOneConnection } from './citus.ts';
-import { digestMigration } from './migration-digest.ts';
 import type { Database, Queryable } from './port.ts';
 import { isBelowVersion, readVersion } from '../version.ts';
-import { boolean, nullable, rowDecoder, text } from './rows.ts';
+import { boolean, column, nullable, rowDecoder, text } from './rows.ts';
 
 export const SCHEMAS = ['main', 'indexer'] as const;
 export type Schema = (typeof SCHEMAS)[number];
 
-export type AppliedMigration = { name: string; digest: string };
-type Migration = { name: string; sql: string; digest: string };
-/** `versionMin`: programs of an earlier version cannot run on a schema with this migration. Null: the migration only adds. */
-type RecordedMigration = AppliedMigration & { versionMin: string | null };
+/** The migration that creates the schema. A schema without it was made by a program before 0.1.0. */
+export const FIRST_MIGRATION = '0001-schema.sql';
 
-export const decodeMigration = rowDecoder('migration', { name: text, digest: text });
-const decodeRecorded = rowDecoder('migration', { name: text, digest: text, version_min: nullable(text) });
+export type AppliedMigration = { name: string };
+type Migration = { name: string; sql: string };
+
+export const decodeMigration = rowDecoder('migration', { name: text });
+/** `versionMin`: programs of an earlier version cannot run on a schema with this migration. Null: the migration only adds. */
+const decodeVersionMin = rowDecoder('migration', { name: text, versionMin: column('version_min', nullable(text)) });
 const decodeFound = rowDecoder('existence', { found: boolean });
 
 /** The first line of a migration that removes or changes what earlier versions use. */
@@ -81,8 +83,7 @@ export async function migrateWithin(
     const step = { schema, name: migration.name, number: index + 1, count: wanted.length };
     if (!isNew) onStep?.({ ...step, tookMs: null });
     const startedAt = performance.now();
-    // The embedded engine blocks this process during each statement. Between statements, the process answers its probes.
-    await applyMigration(tx, schema, migration, { isSplit: isDistributed || !isNew });
+    await applyMigration(tx, schema, migration);
     if (!isNew) onStep?.({ ...step, tookMs: Math.round(performance.now() - startedAt) });
   }
   if (isDistributed && wanted.length === pending.length) await distributeTables(tx, schema);
@@ -93,19 +94,16 @@ function isContract({ sql }: Migration): boolean {
   return findVersionMin(sql) !== null;
 }
 
-/** Runs a migration and records it. `isSplit`: sends one statement at a time, as a Citus cluster needs it. */
-export async function applyMigration(
-  tx: Queryable,
-  schema: Schema,
-  { name, sql, digest }: Migration,
-  { isSplit = false }: { isSplit?: boolean } = {},
-): Promise<void> {
-  for (const statement of isSplit ? splitStatements(sql) : [sql]) {
+/**
+ * Runs a migration and records it. Sends one statement at a time, as a Citus cluster needs it. The embedded engine blocks this process during
+ * each statement. Between statements, the process answers its probes.
+ */
+export async function applyMigration(tx: Queryable, schema: Schema, { name, sql }: Migration): Promise<void> {
+  for (const statement of splitStatements(sql)) {
     await tx.query(statement);
-    if (isSplit) await setImmediate();
+    await setImmediate();
   }
-  const values = [name, digest, findVersionMin(sql)];
-  await tx.query(`insert into ${schema}.migration (name, digest, version_min) values ($1, $2, $3)`, values);
+  await tx.query(`insert into ${schema}.migration (name, version_min) values ($1, $2)`, [name, findVersionMin(sql)]);
 }
 
 async function hasSchema(db: Queryable, schema: Schema): Promise<boolean> {
@@ -115,24 +113,13 @@ async function hasSchema(db: Queryable, schema: Schema): Promise<boolean> {
 
 async function createMigrationTable(tx: Queryable, schema: Schema): Promise<void> {
   // A database that accepts no writes refuses `create table if not exists` even if the table exists. The service must start all the same.
-  if (!(await hasMigrationTable(tx, schema)))
-    await tx.query(`create table if not exists ${schema}.migration (
-    name text collate "C" primary key, digest text not null, applied_at timestamptz not null default now(), version_min text)`);
-  // The table is altered only if necessary, because an `alter table` waits for a running backup, which locks all tables.
-  if (!(await hasVersionMin(tx, schema))) await tx.query(`alter table ${schema}.migration add column version_min text`);
+  if (await hasMigrationTable(tx, schema)) return;
+  await tx.query(`create table if not exists ${schema}.migration (
+    name text collate "C" primary key, applied_at timestamptz not null default now(), version_min text)`);
 }
 
 async function hasMigrationTable(db: Queryable, schema: Schema): Promise<boolean> {
   const [row] = await db.query(`select to_regclass($1) is not null as found`, [`${schema}.migration`]);
-  return row !== undefined && decodeFound(row).found;
-}
-
-/** Whether the migration table has the column `version_min`, which earlier programs did not create. */
-async function hasVersionMin(db: Queryable, schema: Schema): Promise<boolean> {
-  const [row] = await db.query(
-    `select exists (select from pg_attribute where attrelid = to_regclass($1) and attname = 'version_min') as found`,
-    [`${schema}.migration`],
-  );
   return row !== undefined && decodeFound(row).found;
 }
 
@@ -155,57 +142,59 @@ export async function listPendingMigrations(
 }
 
 /**
- * Returns the pending migrations. Throws if a migration has changed since it was applied to the database, or if the database has a migration
- * of a newer version with which this program cannot run.
+ * Returns the pending migrations. Throws if a program before 0.1.0 has made the schema, or if the database has a migration of a newer version
+ * with which this program cannot run.
  */
 async function checkApplied(tx: Queryable, schema: Schema, known: Migration[]): Promise<Migration[]> {
-  const versionMin = (await hasVersionMin(tx, schema)) ? 'version_min' : 'null as version_min';
-  const rows = (await tx.query(`select name, digest, ${versionMin} from ${schema}.migration`)).map(decodeRecorded);
-  const recorded = rows.map(({ version_min, ...row }): RecordedMigration => ({ ...row, versionMin: version_min }));
-  const names = new Set(known.map(({ name }) => name));
-  const isExpansion = ({ name, versionMin: min }: RecordedMigration) =>
-    !names.has(name) && (min === null || !isBelowVersion(readVersion(), min));
-  const relevant = recorded.filter((row) => !isExpansion(row));
-  return checkKnown(relevant, schema, known);
+  const applied = (await tx.query(`select name from ${schema}.migration`)).map(decodeMigration);
+  if (isBeforeFirst(applied)) {
+    throw new OperatorError(
+      `a program before version 0.1.0 made the schema ${schema}, and this version cannot use it: write a backup with that program (mercat backup), ` +
+        'and restore it with this one (mercat restore --replace): see Upgrading in docs/deploying.md',
+    );
+  }
+  const unknown = listUnknownMigrations(applied, schema);
+  if (unknown.length > 0) await checkUnknown(tx, schema, unknown);
+  const names = new Set(applied.map(({ name }) => name));
+  return known.filter(({ name }) => !names.has(name));
+}
+
+/** Throws if one of the migrations, which only newer versions have, does not only add to the schema. */
+async function checkUnknown(tx: Queryable, schema: Schema, unknown: string[]): Promise<void> {
+  const rows = await tx.query(`select name, version_min from ${schema}.migration where name = any($1) order by name`, [
+    unknown,
+  ]);
+  const needsNewer = rows
+    .map(decodeVersionMin)
+    .find(({ versionMin }) => versionMin !== null && isBelowVersion(readVersion(), versionMin));
+  if (!needsNewer) return;
+  throw new OperatorError(
+    `the database was made by a newer version: schema ${schema} has migration ${needsNewer.name}; ` +
+      'start that version, or restore a backup that was made before the migration',
+  );
+}
+
+/** Whether a program before 0.1.0 applied these migrations. */
+export function isBeforeFirst(applied: readonly AppliedMigration[]): boolean {
+  return applied.length > 0 && !applied.some(({ name }) => name === FIRST_MIGRATION);
 }
 
 /**
- * Throws if a backup has a migration that this program does not know, or that has changed since the backup. `service` is the version of the
- * program that wrote the backup.
+ * Throws if a backup has a migration that this program does not know. `service` is the version of the program that wrote the backup.
  */
 export function checkMigrations(applied: readonly AppliedMigration[], schema: Schema, service: string): void {
   const [unknown] = listUnknownMigrations(applied, schema);
-  if (unknown !== undefined) {
-    throw new OperatorError(
-      `only a newer version can restore the backup: version ${service} wrote it from a database whose schema ${schema} has migration ${unknown}`,
-    );
-  }
-  checkKnown(applied, schema, readMigrations(schema));
+  if (unknown === undefined) return;
+  throw new OperatorError(
+    `only a newer version can restore the backup: version ${service} wrote it from a database whose schema ${schema} has migration ${unknown}`,
+  );
 }
 
-/** The names of the migrations in `applied` that only a newer version has. */
+/** The names of the migrations in `applied` that only a newer version has. Empty if a program before 0.1.0 applied them. */
 export function listUnknownMigrations(applied: readonly AppliedMigration[], schema: Schema): string[] {
+  if (isBeforeFirst(applied)) return [];
   const known = new Set(readMigrations(schema).map(({ name }) => name));
   return applied.map(({ name }) => name).filter((name) => !known.has(name));
-}
-
-/** Returns the known migrations that are not in `applied`. Throws if `applied` has a migration that is unknown or has changed since. */
-function checkKnown(applied: readonly AppliedMigration[], schema: Schema, known: Migration[]): Migration[] {
-  const byName = new Map(known.map((migration) => [migration.name, migration]));
-  for (const row of applied) {
-    const file = byName.get(row.name);
-    if (!file) {
-      throw new OperatorError(
-        `the database was made by a newer version: schema ${schema} has migration ${row.name}; ` +
-          'start that version, or restore a backup that was made before the migration',
-      );
-    }
-    if (file.digest !== row.digest) {
-      throw new OperatorError(`migration ${row.name} of schema ${schema} has changed since it was applied`);
-    }
-    byName.delete(row.name);
-  }
-  return known.filter((migration) => byName.has(migration.name));
 }
 
 function readMigrations(schema: Schema): Migration[] {
@@ -213,8 +202,5 @@ function readMigrations(schema: Schema): Migration[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .sort()
-    .map((name) => {
-      const sql = readFileSync(new URL(name, folder), 'utf8');
-      return { name, sql, digest: digestMigration(`${schema}/${name}`, sql) };
-    });
+    .map((name) => ({ name, sql: readFileSync(new URL(name, folder), 'utf8') }));
 }

@@ -98,7 +98,7 @@ describe('the schema on a cluster', { skip: citusSkip() }, () => {
         do $$ begin perform ';'; end $$;`;
     await database.transaction(async (tx) => {
       await useOneConnection(tx);
-      await applyMigration(tx, 'indexer', { name: '9001-later.sql', sql, digest: 'later' }, { isSplit: true });
+      await applyMigration(tx, 'indexer', { name: '9001-later.sql', sql });
     });
     const rows = await database.query(`select later from indexer.collection_stats order by later`);
     assert.deepEqual(rows, [{ later: 'a' }, { later: 'b' }]);

@@ -1,4 +1,4 @@
-// Migrations that move rows between tables keep every row. After a migration, processes of the previous version can still use the schema.
+// After a migration, processes of the previous version can still use the schema. A schema that this version cannot use is refused.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -6,134 +6,27 @@ import { test } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/core/log.ts';
 import {
+  FIRST_MIGRATION,
   SCHEMAS,
   applyMigration,
   findVersionMin,
   listPendingMigrations,
   migrate,
-  migrateWithin,
 } from '../../src/database/migrate.ts';
 import type { Schema } from '../../src/database/migrate.ts';
-import { FIRST_DIGESTS, digestMigration } from '../../src/database/migration-digest.ts';
 import type { Databases } from '../../src/database/open.ts';
 import { openDatabases } from '../../src/database/open.ts';
 import type { Queryable } from '../../src/database/port.ts';
+import { openScratch } from '../../src/database/scratch.ts';
 import { readVersion } from '../../src/version.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-
-const UP_TO_0009 = [
-  '0001-marketplace.sql',
-  '0002-store.sql',
-  '0003-webhooks.sql',
-  '0004-chains.sql',
-  '0005-sync.sql',
-  '0006-keys.sql',
-  '0007-shown.sql',
-  '0008-request-budgets.sql',
-  '0009-follow-turns.sql',
-];
+import { dumpSchema } from '../support/engines/schema-dump.ts';
 
 async function openUnmigrated(settings: Record<string, string>): Promise<Databases & AsyncDisposable> {
   const databases = await openDatabases(readConfig(settings), createLog('silent'));
   return { ...databases, [Symbol.asyncDispose]: databases.close };
 }
 
-forEachEngine('migrations of followed collections', (engine) => {
-  test('vendor names, recent views and last-run records are migrated', async () => {
-    await using databases = await openUnmigrated(await engine.settings('empty'));
-    const { main } = databases;
-    await main.transaction((tx) => migrateWithin(tx, 'main', { only: new Set(UP_TO_0009) }));
-    await main.query(
-      `insert into main.follow (collection_id, chain, contract_address, opensea_slug, magiceden_symbol, created_at)
-       values ('both', 'ethereum', '0x1', 'a-slug', 'a-symbol', now()), ('one', 'ethereum', '0x2', 'slug-2', null, now()),
-         ('none', 'solana', 'm', null, null, now())`,
-    );
-    const at = new Date('2025-01-01T00:00:00Z');
-    await main.query(
-      `insert into main.shown (collection_id, asset, shown_at, looked_at) values ('both', '', $1, null), ('both', '7', $1, $1)`,
-      [at],
-    );
-    await main.query(`insert into main.follow_turn values ('opensea-sales', 'both', $1, null)`, [at]);
-    await migrate(main, 'main');
-    const names = () => main.query(`select * from main.follow_name order by collection_id, vendor`);
-    assert.deepEqual(await names(), [
-      { collection_id: 'both', vendor: 'magic-eden', name: 'a-symbol' },
-      { collection_id: 'both', vendor: 'opensea', name: 'a-slug' },
-      { collection_id: 'one', vendor: 'opensea', name: 'slug-2' },
-    ]);
-    assert.deepEqual(await main.query(`select * from main.recent_view order by asset nulls first`), [
-      { collection_id: 'both', asset: null, viewed_at: at, refreshed_at: null },
-      { collection_id: 'both', asset: '7', viewed_at: at, refreshed_at: at },
-    ]);
-    const runs = () => main.query(`select * from main.follow_run`);
-    assert.deepEqual(await runs(), [{ task: 'opensea-sales', collection_id: 'both', tried_at: at, done_at: null }]);
-    await main.query(`delete from main.follow where collection_id = 'both'`);
-    assert.deepEqual(await names(), [{ collection_id: 'one', vendor: 'opensea', name: 'slug-2' }]);
-    assert.deepEqual(await runs(), []);
-  });
-});
-
-const KEY = '00000000-0000-0000-0000-00000000000';
-
-forEachEngine('keys that begin with the collection', (engine) => {
-  test('after the migration, recorded changes of imports and the rows of `listed_trait` contain the id of their collection', async (t) => {
-    if (engine.hasCitus) return t.skip('the versions before this migration do not run on a cluster');
-    await using databases = await openUnmigrated(await engine.settings('empty'));
-    const { indexer } = databases;
-    const folder = new URL('../../src/database/migrations/indexer/', import.meta.url);
-    const before = readdirSync(folder).filter((name) => name < '0026');
-    await indexer.transaction((tx) => migrateWithin(tx, 'indexer', { only: new Set(before) }));
-    await indexer.query(
-      `insert into indexer.listing (key, id, source, chain, collection_id, asset, price_raw, seller, status, listed_at)
-       values ('${KEY}1', 'l', 's', 'ethereum', 'a', '1', 5, 'x', 'active', now())`,
-    );
-    await indexer.query(
-      `insert into indexer.sale (key, source, chain, collection_id, asset, price, sold_at)
-       values ('${KEY}2', 's', 'ethereum', 'b', '1', '5', now())`,
-    );
-    await indexer.query(
-      `insert into indexer.import_change (import_id, seq, kind, rows, keys, hashes, images)
-       values ('i', 1, 'listing', 2, array['${KEY}9', '${KEY}1'], array[1, 2], array[null, '{}']::jsonb[]),
-         ('i', 2, 'sale', 1, array['${KEY}2'], array[3], array[null]::jsonb[]),
-         ('i', 3, 'stats', 1, array['a'], array[4], array[null]::jsonb[])`,
-    );
-    await indexer.query(
-      `insert into indexer.trait (collection_id, name, value) values ('a', 'Hat', 'Cap'), ('b', 'Hat', 'Cap')`,
-    );
-    await indexer.query(
-      `insert into indexer.listed_trait (trait_id, price_raw, asset) select id, 5, collection_id from indexer.trait`,
-    );
-    const applied = await migrate(indexer, 'indexer');
-    assert.ok(applied.includes('0026-traits-by-collection.sql') && !applied.includes('0027-collection-keys.sql'));
-    await indexer.query(
-      `insert into indexer.listed_trait (trait_id, price_raw, asset) values (1, 6, 'of an earlier version')`,
-    );
-    const { pending, waiting } = await listPendingMigrations(indexer, 'indexer');
-    assert.deepEqual([pending, waiting[0]], [[], '0027-collection-keys.sql']);
-    await migrate(indexer, 'indexer', { contracts: true });
-    assert.deepEqual(await indexer.query(`select keys, hashes from indexer.import_change order by seq`), [
-      { keys: [`\n${KEY}9`, `a\n${KEY}1`], hashes: ['1', '2'] },
-      { keys: [`b\n${KEY}2`], hashes: ['3'] },
-      { keys: ['a'], hashes: ['4'] },
-    ]);
-    const listed = await indexer.query(
-      `select collection_id, trait_id, asset from indexer.listed_trait order by price_raw, trait_id`,
-    );
-    assert.deepEqual(listed, [
-      { collection_id: 'a', trait_id: 1, asset: 'a' },
-      { collection_id: 'b', trait_id: 2, asset: 'b' },
-      { collection_id: 'a', trait_id: 1, asset: 'of an earlier version' },
-    ]);
-    const added = `insert into indexer.trait (collection_id, name, value) values ('a', 'Hat', 'Top') returning id`;
-    assert.deepEqual(await indexer.query(added), [{ id: 3 }]);
-  });
-});
-
-/**
- * These migrations and those before them were made before the first release, so they may break running processes of an earlier version.
- * Later migrations may not.
- */
-const LAST_BEFORE_RELEASE = { main: '0017-webhook-positions.sql', indexer: '0010-chain-holders.sql' };
 const BREAKING = [
   /\brename\b/i,
   /\bdrop (table|column|schema|function|type)\b/i,
@@ -159,10 +52,10 @@ function findBreaking(sql: string): string[] {
     .map((one) => one.trim());
 }
 
-test('a migration after the first release has no statement that breaks the previous version, unless a comment names the versions that can no longer use the schema', () => {
+test('a migration after the first has no statement that breaks the previous version, unless a comment names the versions that can no longer use the schema', () => {
   for (const schema of SCHEMAS) {
     const folder = new URL(`../../src/database/migrations/${schema}/`, import.meta.url);
-    for (const name of readdirSync(folder).filter((one) => one > LAST_BEFORE_RELEASE[schema])) {
+    for (const name of readdirSync(folder).filter((one) => one !== FIRST_MIGRATION)) {
       assert.deepEqual(findBreaking(readFileSync(new URL(name, folder), 'utf8')), [], `${schema}/${name}`);
     }
   }
@@ -192,36 +85,13 @@ test('no two migrations of a schema have the same number', () => {
   }
 });
 
-test('the digest of a migration changes with its statements, and not with its comments', () => {
-  const digest = (sql: string) => digestMigration('main/9999-example.sql', sql);
-  const body = (comment: string) => `create function f() returns int language sql as $$ select 1 -- ${comment}\n$$;`;
-  const plain = digest("create table a (b text default '--x');");
-  assert.equal(digest("-- A table.\n\ncreate table a (b text default '--x'); -- The end."), plain);
-  assert.notEqual(digest("create table a (b text default '--y');"), plain);
-  assert.notEqual(digest(body('one')), digest(body('two')));
-  const contract = (version: string) =>
-    `-- Contract: versions before ${version} cannot use this schema.\ndrop table a;`;
-  assert.notEqual(digest(contract('1.2.0')), digest(contract('1.3.0')));
-});
-
-test('the first migrations have the digests that databases have recorded', () => {
-  for (const schema of SCHEMAS) {
-    const folder = new URL(`../../src/database/migrations/${schema}/`, import.meta.url);
-    for (const name of readdirSync(folder)) {
-      const first = FIRST_DIGESTS[`${schema}/${name}`];
-      const digest = digestMigration(`${schema}/${name}`, readFileSync(new URL(name, folder), 'utf8'));
-      if (first) assert.equal(digest, first.text, `a statement of ${schema}/${name} has changed`);
-    }
-  }
-});
-
 const EXPANSION = 'create table main.later (id int)';
 const contractFor = (version: string) =>
   `-- Contract: versions before ${version} cannot use this schema.\ndrop table main.later`;
 
 /** Applies a migration that this program does not know, as a newer version would. */
 async function applyUnknown({ main }: Databases, schema: Schema, name: string, sql: string): Promise<void> {
-  await main.transaction((tx) => applyMigration(tx, schema, { name, sql, digest: 'of a newer version' }));
+  await main.transaction((tx) => applyMigration(tx, schema, { name, sql }));
 }
 
 forEachEngine('a database that a newer version has migrated', (engine) => {
@@ -246,15 +116,46 @@ forEachEngine('a database that a newer version has migrated', (engine) => {
     await assert.rejects(migrate(main, 'main'), refused);
     await assert.rejects(listPendingMigrations(main, 'main'), refused);
   });
+});
 
-  test('a database without the column version_min can be checked and migrated', async () => {
-    await using databases = await openUnmigrated(await engine.settings('migrated'));
-    const { main } = databases;
-    await main.query('alter table main.migration drop column if exists version_min');
-    assert.deepEqual(await listPendingMigrations(main, 'main'), { pending: [], waiting: [] });
-    assert.deepEqual(await migrate(main, 'main'), []);
-    await applyUnknown(databases, 'main', '9001-contract.sql', contractFor('100.0.0').replace('later', 'recent_view'));
-    await assert.rejects(migrate(main, 'main'), { name: 'OperatorError' });
+forEachEngine('a database that a program before 0.1.0 has migrated', (engine) => {
+  test('is refused with the way to carry it over, and stays as it is', async () => {
+    await using databases = await openUnmigrated(await engine.settings('empty'));
+    const { main, indexer } = databases;
+    for (const schema of SCHEMAS) {
+      const db = { main, indexer }[schema];
+      await db.query(`create schema ${schema}`);
+      await db.query(`create table ${schema}.migration (name text collate "C" primary key, digest text not null,
+        applied_at timestamptz not null default now(), version_min text)`);
+      await db.query(`insert into ${schema}.migration (name, digest) values ('0001-tables.sql', 'x')`);
+      const refused = {
+        name: 'OperatorError',
+        message:
+          `a program before version 0.1.0 made the schema ${schema}, and this version cannot use it: write a backup with that program (mercat backup), ` +
+          'and restore it with this one (mercat restore --replace): see Upgrading in docs/deploying.md',
+      };
+      await assert.rejects(migrate(db, schema), refused);
+      await assert.rejects(listPendingMigrations(db, schema), refused);
+      assert.deepEqual(await db.query(`select name, digest from ${schema}.migration`), [
+        { name: '0001-tables.sql', digest: 'x' },
+      ]);
+      assert.deepEqual(await db.query(`select tablename from pg_tables where schemaname = $1`, [schema]), [
+        { tablename: 'migration' },
+      ]);
+    }
+  });
+});
+
+forEachEngine('the schema', (engine) => {
+  test('the schema is the same on every engine', async () => {
+    const database = await engine.open();
+    const scratch = await openScratch();
+    try {
+      for (const schema of SCHEMAS)
+        assert.equal(await dumpSchema(database, schema), await dumpSchema(scratch, schema), schema);
+    } finally {
+      await scratch.close();
+    }
   });
 });
 

@@ -25,9 +25,7 @@ forEachEngine('an indexer database that must not be used', (engine) => {
       const newer = await createTestDatabase(server.url);
       const prepared = { DATA_DIR: temporaryDirectory(), DATABASE_URL: newer, INDEXER_DATABASE_URL: newer };
       await withMigrated(prepared, ({ indexer }) =>
-        indexer.transaction((tx) =>
-          applyMigration(tx, 'indexer', { name: '9999-newer.sql', sql: CONTRACT, digest: 'x' }),
-        ),
+        indexer.transaction((tx) => applyMigration(tx, 'indexer', { name: '9999-newer.sql', sql: CONTRACT })),
       );
       const proxy = await startTcpProxy(newer);
       await proxy.refuse();

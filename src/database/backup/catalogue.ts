@@ -104,19 +104,15 @@ async function listSequenceNames(db: Queryable, schema: Schema): Promise<string[
 export async function listAppliedMigrations(db: Queryable, schema: Schema): Promise<AppliedMigration[] | null> {
   const [row] = await db.query(`select to_regclass($1) is not null as found`, [`${schema}.migration`]);
   if (!row || !decodeFound(row).found) return null;
-  return (await db.query(`select name, digest from ${schema}.migration order by name`)).map(decodeMigration);
+  return (await db.query(`select name from ${schema}.migration order by name`)).map(decodeMigration);
 }
 
-/**
- * Tables that a new service fills by itself. A database counts as empty if no other table has rows. `shown` is the former name of
- * `recent_view`, before migration 0011.
- */
+/** Tables that a new service fills by itself. A database counts as empty if no other table has rows. */
 const OWN_STATE_TABLES = new Set([
   'migration',
   'secret',
   'sync_task',
   'request_budget',
-  'shown',
   'recent_view',
   'service_start',
   'backup',

@@ -5,7 +5,8 @@ import { OperatorError } from '../../core/errors.ts';
 import type { SequenceState, TableShape } from './catalogue.ts';
 import { checkIntact, damaged, readBackupFile } from './file.ts';
 import type { AppliedMigration, Schema } from '../migrate.ts';
-import { SCHEMAS, checkMigrations } from '../migrate.ts';
+import { SCHEMAS, checkMigrations, isBeforeFirst } from '../migrate.ts';
+import { checkEarlier } from './earlier-backup.ts';
 
 /** The version of the format. It must be increased with every change of the format that an older program would misread. */
 const FORMAT_VERSION = 1;
@@ -127,7 +128,10 @@ function checkHeader(file: string, content: Readonly<Record<string, unknown>>): 
     );
   }
   if (!SCHEMAS.every((schema) => Array.isArray(header.migrations?.[schema]))) throw damaged(file);
-  for (const schema of SCHEMAS) checkMigrations(header.migrations[schema], schema, header.service);
+  for (const schema of SCHEMAS) {
+    if (isBeforeFirst(header.migrations[schema])) checkEarlier(header.migrations[schema], schema);
+    else checkMigrations(header.migrations[schema], schema, header.service);
+  }
   return header;
 }
 

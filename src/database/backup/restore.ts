@@ -3,7 +3,7 @@
 // backup. The caller must have verified the file.
 
 import { OperatorError, describeError } from '../../core/errors.ts';
-import type { TableShape } from './catalogue.ts';
+import type { Column, TableShape } from './catalogue.ts';
 import {
   deleteSchemaContent,
   findTableWithRecords,
@@ -20,7 +20,8 @@ import { insertRestoredMark } from '../emptiness.ts';
 import { createInTransaction, hasCitus } from '../citus.ts';
 import type { Database, Engine, Queryable } from '../port.ts';
 import type { Schema } from '../migrate.ts';
-import { migrateWithin } from '../migrate.ts';
+import { FIRST_MIGRATION, SCHEMAS, isBeforeFirst, migrateWithin } from '../migrate.ts';
+import { deriveMissing } from './earlier-backup.ts';
 import { integer, rowDecoder } from '../rows.ts';
 import type { Sides } from '../snapshot.ts';
 
@@ -94,12 +95,20 @@ async function restoreInto(sides: Sides, file: string, options: Options, engine:
     await deleteSchemaContent(tx, schemas);
     for (const schema of schemas) {
       if (await hasCitus(tx)) await createInTransaction(tx, schema);
+      if (isBeforeFirst(header.migrations[schema])) {
+        await migrateWithin(tx, schema, { only: new Set([FIRST_MIGRATION]) });
+        continue;
+      }
       await migrateWithin(tx, schema, { only: new Set(header.migrations[schema].map(({ name }) => name)) });
       await tx.query(`delete from ${schema}.migration`);
     }
   }
   const tables = await load(sides, file, options, engine);
-  for (const schema of restored) await migrateWithin(sides[schema], schema);
+  for (const schema of restored) {
+    const applied = header.migrations[schema];
+    if (isBeforeFirst(applied)) await deriveMissing(sides[schema], schema, applied);
+    await migrateWithin(sides[schema], schema);
+  }
   if (restored.includes('main')) await endLeases(sides.main);
   for (const schema of restored) {
     // Citus does not analyze in a transaction that has written a table of the coordinator. Autovacuum of the nodes analyzes the tables.
@@ -143,6 +152,9 @@ async function load(
     progress.bytes = bytes;
     onProgress(progress);
   };
+  // The migrations of a program before 0.1.0 are not those of the restored schema.
+  const isRestored = (schema: Schema, table: string) =>
+    schemas.includes(schema) && !(table === 'migration' && isBeforeFirst(header.migrations[schema]));
   let insert: { tx: Queryable; sql: string } | null = null;
   let loggedChars = 0;
   for await (const event of readBackup(file, { signal, onBytes })) {
@@ -151,9 +163,11 @@ async function load(
       // The tables were created from the verified header, so the file must not have been replaced since.
       if (JSON.stringify(event.header) !== JSON.stringify(header)) throw damaged(file);
     } else if (event.kind === 'table') {
-      const tx = sides[event.table.schema];
-      insert = schemas.includes(event.table.schema) ? { tx, sql: await toInsert(tx, event.table) } : null;
-      progress.table = `${event.table.schema}.${event.table.name}`;
+      const { schema, name } = event.table;
+      const tx = sides[schema];
+      const isEarlier = isBeforeFirst(header.migrations[schema]);
+      insert = isRestored(schema, name) ? { tx, sql: await toInsert(tx, event.table, isEarlier) } : null;
+      progress.table = `${schema}.${name}`;
     } else if (event.kind === 'rows') {
       if (!insert) continue;
       await insert.tx.query(insert.sql, [event.rows]);
@@ -167,16 +181,22 @@ async function load(
     } else if (event.kind === 'sequence') {
       if (schemas.includes(event.sequence.schema)) await updateSequence(sides[event.sequence.schema], event.sequence);
     } else if (event.kind === 'end') {
-      const isRestored = ([table]: [string, number]) => schemas.some((schema) => table.startsWith(`${schema}.`));
-      return Object.fromEntries(Object.entries(event.counts).filter(isRestored));
+      const isCounted = ([table]: [string, number]) =>
+        SCHEMAS.some((schema) => table.startsWith(`${schema}.`) && isRestored(schema, table.slice(schema.length + 1)));
+      return Object.fromEntries(Object.entries(event.counts).filter(isCounted));
     }
   }
   throw new Error('a backup that was verified has no end');
 }
 
-/** The statement that inserts rows of a table. Each value is cast from its text to the type of its column. */
-async function toInsert(tx: Queryable, expected: TableShape): Promise<string> {
-  const table = (await listTables(tx, expected.schema)).find(({ name }) => name === expected.name);
+/**
+ * The statement that inserts rows of a table. Each value is cast from its text to the type of its column. A table of an `isEarlier` backup may
+ * lack columns.
+ */
+async function toInsert(tx: Queryable, expected: TableShape, isEarlier: boolean): Promise<string> {
+  const found = (await listTables(tx, expected.schema)).find(({ name }) => name === expected.name);
+  const isExpected = ({ name }: Column) => expected.columns.some((one) => one.name === name);
+  const table = found && isEarlier ? { ...found, columns: found.columns.filter(isExpected) } : found;
   if (!table || JSON.stringify(table.columns) !== JSON.stringify(expected.columns)) {
     throw new OperatorError(
       `the table ${expected.schema}.${expected.name} of the backup does not have the columns that the backup's migrations create`,

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../../src/config.ts';
 import { listSequences, listTables } from '../../../src/database/backup/catalogue.ts';
+import { writeBackupFile } from '../../../src/database/backup/file.ts';
 import type { BackupResult } from '../../../src/database/backup/write.ts';
 import { writeBackup } from '../../../src/database/backup/write.ts';
 import { verifyBackup } from '../../../src/database/backup/format.ts';
@@ -26,10 +27,10 @@ const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 export type Settings = Record<string, string>;
 export type Result = { code: number | null; stdout: string; stderr: string };
 
-/** Runs a command of the command line in a process of its own. */
-export function startMercat(settings: Settings, args: readonly string[]) {
+/** Runs a command of the command line in a process of its own. `main`: the file of the program. */
+export function startMercat(settings: Settings, args: readonly string[], main = MAIN) {
   const env = { ...programEnvironment(), LOG_LEVEL: 'error', PRICE_SOURCES: 'none', ...settings };
-  const child = spawn(process.execPath, [MAIN, ...args], { env });
+  const child = spawn(process.execPath, [main, ...args], { env });
   const result: Result = { code: 0, stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (result.stdout += String(chunk)));
   child.stderr.on('data', (chunk) => (result.stderr += String(chunk)));
@@ -66,6 +67,17 @@ export function backUp(
   { force = false } = {},
 ): Promise<BackupResult> {
   return writeBackup(databases, { file, force }, { service: 'test', signal: never, onProgress: () => undefined });
+}
+
+/** Writes a backup file with these lines and correct checksums. */
+export function writeLines(file: string, lines: readonly string[]): Promise<number> {
+  return writeBackupFile({ file, force: false }, { signal: never, onBytes: () => undefined }, (write) =>
+    write(
+      (async function* () {
+        yield* lines;
+      })(),
+    ),
+  );
 }
 
 type RestoreOptions = { replace?: boolean; signal?: AbortSignal; schemas?: readonly Schema[] };

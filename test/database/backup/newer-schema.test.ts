@@ -16,7 +16,7 @@ forEachEngine('a backup of a database that a newer version has migrated', (engin
     const file = path.join(temporaryDirectory(), 'backup');
     await withDatabases(settings, ({ main }) =>
       main.transaction((tx) =>
-        applyMigration(tx, 'main', { name: '9001-later.sql', sql: 'create table main.later (id int)', digest: 'x' }),
+        applyMigration(tx, 'main', { name: '9001-later.sql', sql: 'create table main.later (id int)' }),
       ),
     );
     const made = await mercat(settings, 'backup', file, '--json');

@@ -9,7 +9,7 @@ import type { Database } from '../../../src/database/port.ts';
 import { createDatabase } from '../../../src/database/port.ts';
 import { isEmpty } from '../../../src/database/emptiness.ts';
 import { listAppliedMigrations } from '../../../src/database/backup/catalogue.ts';
-import { migrate, migrateWithin } from '../../../src/database/migrate.ts';
+import { migrate } from '../../../src/database/migrate.ts';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
 import { assertSame, backUp, insertHardRows, insertSales, readEverything, restore } from './backups.ts';
 import type { PostgresServer } from '../../support/engines/postgres-server.ts';
@@ -113,34 +113,6 @@ describe('a round trip', () => {
     assert.deepEqual(tasks, [{ holder: null, leased_until: null, progress: null }]);
     assert.deepEqual(await target.main.query(`select 1 from main.delivery where leased_until is not null`), []);
   });
-
-  for (const engine of ENGINES) {
-    test(`a backup from an older version is migrated when it is restored [${engine}]`, async () => {
-      const source = await openOne(engine);
-      await source.main.transaction(async (tx) => {
-        await migrateWithin(tx, 'main', { only: new Set(['0001-marketplace.sql', '0002-store.sql']) });
-        await migrateWithin(tx, 'indexer', { only: new Set(['0001-mirror.sql']) });
-      });
-      await source.main.query(`insert into main.shop values ('shop_old', 'Old shop', now())`);
-      await source.main
-        .query(`insert into main.book_order (id, collection_id, chain, contract_address, token_id, price_raw, seller, status, created_at)
-        values ('order_old', 'c', 'ethereum', '0x', '1', 5, 's', 'active', now())`);
-      const before = await listAppliedMigrations(source.main, 'main');
-      assert.equal(before?.length, 2);
-      const file = newFile();
-      await backUp(source, file);
-      // The target has rows of the current version, which the restore replaces.
-      const target = await migrated(await openOne(engine));
-      await insertHardRows(target);
-      await restore(target, file, { replace: true });
-      await migrate(source.main, 'main');
-      await migrate(source.main, 'indexer');
-      // The times at which the migrations were applied differ between the two databases, so they are overwritten before the comparison.
-      const set = `update main.migration set applied_at = 'epoch'; update indexer.migration set applied_at = 'epoch'`;
-      for (const { main } of [source, target]) await main.query(set);
-      assertSame(await readEverything(target), await readEverything(source), 'an older backup');
-    });
-  }
 
   test('a restore is refused if a table of the backup has other columns than the migrations create', async () => {
     const source = await migrated(await openOne('embedded'));

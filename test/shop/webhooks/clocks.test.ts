@@ -1,7 +1,6 @@
 // Tests that webhooks lose no event and send no event twice when the clocks of processes differ, or when a clock is set back or forward.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Database } from '../../../src/database/port.ts';
 import { insertDeliveries } from '../../../src/shop/queries/deliveries.ts';
@@ -21,7 +20,6 @@ import {
   subscribe,
 } from './fixtures.ts';
 
-const MIGRATION = new URL('../../../src/database/migrations/main/0017-webhook-positions.sql', import.meta.url);
 const MINUTE_MS = 60_000;
 /**
  * The webhook is created or disabled at `NOW`. An event that is recorded after that has the time `NOW + aheadMs`. An event that is recorded
@@ -138,23 +136,5 @@ forEachEngine('webhooks and clocks', (engine) => {
     assert.equal(await makeDispatcher(db, { time }).run(), 0, 'a retry was sent before it was due');
     const states = (await deliveriesOf(db, webhook.id)).map(({ state }) => state);
     assert.deepEqual(states, ['delivered', 'delivered', 'pending']);
-  });
-
-  test('the migration decides by the stored times which events an existing webhook receives', async () => {
-    await record(db, shopId, 'product.created', NOW - 1);
-    const webhook = await subscribe(db, { shopId, url: receiver.url });
-    const disabled = await subscribe(db, { shopId, url: `${receiver.url}/disabled` });
-    await record(db, shopId, 'product.updated', NOW + 1);
-    await disable(disabled, NOW + 2);
-    await record(db, shopId, 'product.deleted', NOW + 3);
-    await db.query('alter table main.webhook drop column created_sequence, drop column disabled_sequence');
-    const statements = (await readFile(MIGRATION, 'utf8')).replace(/^--.*$/gm, '').split(';');
-    for (const statement of statements.filter((one) => one.trim() !== '')) await db.query(statement);
-    await makeDispatcher(db, { time: createTestClock(NOW + 4) }).run();
-    await enable(disabled, NOW + 5);
-    await makeDispatcher(db, { time: createTestClock(NOW + 6) }).run();
-    const types = async ({ id }: Subscribed) => (await deliveriesOf(db, id)).map(({ type }) => type);
-    assert.deepEqual(await types(webhook), ['product.updated', 'product.deleted']);
-    assert.deepEqual(await types(disabled), ['product.updated']);
   });
 });

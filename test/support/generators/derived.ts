@@ -1,14 +1,10 @@
-// Renders the committed files that are derived from the program: the settings page, the schema dump and the OpenAPI documents. They
+// Renders the committed files that are derived from the program: the settings page and the OpenAPI documents. They
 // are committed so that they can be read without running the program.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { SETTINGS, readConfig } from '../../../src/config.ts';
-import { createDatabase } from '../../../src/database/port.ts';
-import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
-import { SCHEMAS, migrate } from '../../../src/database/migrate.ts';
-import { dumpSchema } from '../../../src/database/schema-dump.ts';
 import { createLog } from '../../../src/core/log.ts';
 import { startService } from '../../../src/service.ts';
 import { copyDatabase } from '../engines/embedded-template.ts';
@@ -29,24 +25,6 @@ line that names every mistake: a bad value, a name of nine or more characters th
 |---|---|---|---|
 ${rows.join('\n')}
 `;
-}
-
-/** The text of src/database/schema.sql, dumped from a database after all migrations. */
-export function renderSchema(): Promise<string> {
-  return withDirectory(async (dir) => {
-    await copyDatabase(path.join(dir, 'db'), 'empty');
-    const { pool, close } = await openEmbedded({ dir: path.join(dir, 'db') });
-    const database = createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
-    const parts = [
-      '-- Generated from the migrations (npm run generate), for reading only: databases are made by the migrations.\n',
-    ];
-    for (const schema of SCHEMAS) {
-      await migrate(database, schema);
-      parts.push(await dumpSchema(database, schema));
-    }
-    await database.close();
-    return parts.join('\n');
-  });
 }
 
 /** The committed file of each OpenAPI document, and the path where the service serves it. */

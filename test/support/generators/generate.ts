@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { renderCacheParameters } from './cache-parameters.ts';
 import { renderClientTypes } from './client-types.ts';
-import { renderOpenApi, renderSchema, renderSettings } from './derived.ts';
+import { renderOpenApi, renderSettings } from './derived.ts';
 import { compileDevnetContracts } from './devnet-contracts.ts';
 import { writeNewCluster } from './new-cluster.ts';
 
@@ -13,10 +13,9 @@ const MARKETPLACE = 'openapi/marketplace.json';
 const root = new URL('../../../', import.meta.url);
 await writeNewCluster();
 writeFileSync(new URL('docs/settings.md', root), renderSettings());
-writeFileSync(new URL('src/database/schema.sql', root), await renderSchema());
 const openApi = await renderOpenApi();
 const cacheParameters = openApi.flatMap(([file, text]) => (file === MARKETPLACE ? renderCacheParameters(text) : []));
 const documents = [...openApi, ...cacheParameters, ...renderClientTypes(new Map(openApi)), ...compileDevnetContracts()];
 for (const [file, document] of documents) writeFileSync(new URL(file, root), document);
-const files = ['docs/settings.md', 'src/database/schema.sql', ...documents.map(([file]) => file)];
+const files = ['docs/settings.md', ...documents.map(([file]) => file)];
 process.stdout.write(`written: ${files.join(', ')}\n`);

@@ -1,10 +1,10 @@
 // Writes a schema as text, from the system catalogs of the database. Tables, constraints and indexes are sorted, and columns are in the
-// order of the table. Both engines give the same text, so a committed dump can be compared with a database of either engine.
+// order of the table. Both engines give the same text.
 
-import type { Schema } from './migrate.ts';
-import type { Queryable } from './port.ts';
+import type { Schema } from '../../../src/database/migrate.ts';
+import type { Queryable } from '../../../src/database/port.ts';
 
-/** Tables with their columns, constraints and indexes, as statements for people to read. */
+/** Tables with their columns, constraints and indexes. */
 export async function dumpSchema(db: Queryable, schema: Schema): Promise<string> {
   const tables = await db.query<{ table_name: string }>(
     `select table_name from information_schema.tables where table_schema = $1 order by table_name collate "C"`,

@@ -1,2 +1,0 @@
--- Finds a listing by the id that the interfaces serve.
-create index listing_by_id on indexer.listing (id);
