@@ -19,8 +19,6 @@ import type { CollectionAsset } from '../../market/queries/figures.ts';
 import { lockFigures } from '../../market/queries/figures.ts';
 import type { NewListing } from '../../market/queries/listing-writes.ts';
 import {
-  haveCollectionsOwnKeys,
-  listCollectionsOfKeys,
   listSharedOrderHashes,
   prepareListings,
   updateListingsOfEndedOrders,
@@ -49,7 +47,6 @@ import type { RecordLocation } from './created-collections.ts';
 import { createCollections, listLocations } from './created-collections.ts';
 import { divideByCollection } from './divide-batch.ts';
 import { ingestOrders, verifyOrders } from './orders.ts';
-import { findRepeatedKeys, findRepeatedLines } from './repeated-keys.ts';
 import type { Importer } from './products.ts';
 import { ingestProducts } from './products.ts';
 import { ingestSales, prepareReportedSales } from './sales.ts';
@@ -105,15 +102,11 @@ export type IngestOptions = {
   onTransaction?: (transaction: BatchTransaction) => void;
 };
 
-/**
- * A batch whose rows for the indexer are folded (rows with the same key become one row), sorted and encoded. `repeatedKeys`: the listing keys
- * that occur in several collections.
- */
+/** A batch whose rows for the indexer are folded (rows with the same key become one row), sorted and encoded. */
 export type PreparedBatch = {
   records: readonly NumberedRecord[];
   now: number;
   parts: readonly PreparedPart[];
-  repeatedKeys: ReadonlySet<string>;
 };
 
 type PrepareOptions = Pick<IngestOptions, 'now' | 'source' | 'replace'>;
@@ -130,7 +123,7 @@ export async function prepareBatch(
   const indexed = records.filter(({ record }) => !isPrimary(record));
   const parts: PreparedPart[] = [];
   for (const part of divideByCollection(indexed, indexer)) parts.push(await preparePart(part, options));
-  return { records, now: options.now, parts, repeatedKeys: findRepeatedKeys(indexed) };
+  return { records, now: options.now, parts };
 }
 
 export async function ingestBatch(
@@ -144,7 +137,7 @@ export async function ingestBatch(
 /** Stores a batch, which must have been prepared with the same options. */
 export async function ingestPrepared(
   context: IngestContext,
-  { records, now, parts, repeatedKeys }: PreparedBatch,
+  { records, now, parts }: PreparedBatch,
   given: Omit<IngestOptions, 'now'>,
 ): Promise<void> {
   const transactions: BatchTransaction[] = [];
@@ -160,15 +153,7 @@ export async function ingestPrepared(
   const indexed = parts.flatMap((part) => part.records);
   const { part, known } = await ingestPrimaryPart(context, { primary, indexed }, options);
   if (part) report(part);
-  const repeatedLines =
-    repeatedKeys.size === 0 || (await haveCollectionsOwnKeys(context.indexer))
-      ? new Set<number>()
-      : findRepeatedLines(
-          omit(records, findOmitted(records, known)),
-          repeatedKeys,
-          await listCollectionsOfKeys(context.indexer, [...repeatedKeys]),
-        );
-  await ingestIndexedParts(context, parts, { known, repeatedLines, ...options, onPart: report });
+  await ingestIndexedParts(context, parts, { known, ...options, onPart: report });
   if (transactions.length > 0) given.onTransaction?.(toLongest(transactions));
 }
 
@@ -262,7 +247,6 @@ async function ingestIndexedParts(
   parts: readonly PreparedPart[],
   options: {
     known: KnownInPrimary;
-    repeatedLines: ReadonlySet<number>;
     onPart: (part: IngestedPart, records: readonly NumberedRecord[]) => void;
   } & IngestOptions,
 ): Promise<void> {
@@ -275,18 +259,17 @@ async function ingestIndexedParts(
 async function ingestIndexedPart(
   { indexer, chains, partLane }: IngestContext,
   prepared: PreparedPart,
-  { known, repeatedLines, ...options }: { known: KnownInPrimary; repeatedLines: ReadonlySet<number> } & IngestOptions,
+  { known, ...options }: { known: KnownInPrimary } & IngestOptions,
 ): Promise<IngestedPart> {
   const found = findOmitted(prepared.records, known);
-  const repeated = prepared.records.filter(({ line }) => repeatedLines.has(line)).length;
-  const kept = omit(prepared.records, found).filter(({ line }) => !repeatedLines.has(line));
+  const kept = omit(prepared.records, found);
   const accepted = kept.length === prepared.records.length ? prepared : await preparePart(kept, options);
   const coverage = options.isImport ? toImportedCoverage(accepted.records, options) : [];
   const store = () => transact(indexer, options, (tx) => writeIndexed(tx, accepted, { ...options, chains, coverage }));
   const { counts, conflicts } = await withPlace(partLane, store);
   options.changes?.noteCovered(coverage);
   const listings = counts.get('listing');
-  if (listings) listings.unchanged += found.ownOrderLines.length + repeated;
+  if (listings) listings.unchanged += found.ownOrderLines.length;
   return { counts, conflicts, ...found, createdCollections: [] };
 }
 

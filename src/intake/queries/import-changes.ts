@@ -130,26 +130,6 @@ export async function findLastChange(
 }
 
 /**
- * Earlier versions recorded the keys of listings and sales without their collections. Adds the collections to the keys of a change that a
- * process of such a version recorded. A row that no longer exists gets an empty collection. The rows are found by their old keys, for which
- * an index exists as long as processes of such versions can run.
- */
-export async function nameCollections(tx: Queryable, importId: string, { seq, kind }: ImportChange): Promise<void> {
-  if (kind !== 'listing' && kind !== 'sale') return;
-  await tx.query(
-    `update indexer.import_change as change set keys = named.keys
-     from (
-       select array_agg(coalesce(stored.collection_id, '') || E'\\n' || item.key order by item.place) as keys
-       from indexer.import_change as recorded cross join unnest(recorded.keys) with ordinality as item (key, place)
-       left join ${tableOf(kind)} as stored on stored.key = item.key::uuid
-       where recorded.import_id = $1 and recorded.seq = $2 and strpos(recorded.keys[1], E'\\n') = 0
-     ) as named
-     where change.import_id = $1 and change.seq = $2 and named.keys is not null`,
-    [importId, seq],
-  );
-}
-
-/**
  * A row of a change. `image` is the row before the change as JSON text. It is null if the import inserted the row. `state`: whether the row
  * is as the import left it, was changed since, or no longer exists.
  */

@@ -16,7 +16,6 @@ import {
   listChangedRows,
   listCollectionsOfChange,
   listKeysOfChange,
-  nameCollections,
 } from '../queries/import-changes.ts';
 import type { TrackedKind } from '../queries/tracked-tables.ts';
 import { TRACKED_TABLES } from '../queries/tracked-tables.ts';
@@ -49,7 +48,6 @@ export async function undoLastChange(
 ): Promise<UndoneChange | null> {
   const change = await findLastChange(tx, schema, { importId, before });
   if (!change) return null;
-  await nameCollections(tx, importId, change);
   const collectionIds = await lockRows(tx, importId, change);
   if (change.kind === 'coverage') {
     await revertCoverageChange(tx, { importId, seq: change.seq });

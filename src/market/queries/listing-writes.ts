@@ -216,26 +216,6 @@ export function prepareListings(listings: readonly NewListing[]): Promise<Prepar
   return prepareRows(listings, LISTING_FORM);
 }
 
-/**
- * Whether two collections may have listings with the same key. False until the migration 0027-collection-keys.sql is applied: until then, a key is
- * unique over all collections.
- */
-export async function haveCollectionsOwnKeys(db: Queryable): Promise<boolean> {
-  const keys = await db.query(
-    `select from pg_constraint where conrelid = 'indexer.listing'::regclass and contype = 'p' and cardinality(conkey) > 1`,
-  );
-  return keys.length > 0;
-}
-
-/** Returns the collections of the stored listings with these keys, by key. Keys have 32 hexadecimal digits. */
-export async function listCollectionsOfKeys(db: Queryable, keys: readonly string[]): Promise<Map<string, string>> {
-  const rows = await db.query(
-    `select replace(key::text, '-', '') as key, collection_id from indexer.listing where key = any($1::uuid[])`,
-    [keys],
-  );
-  return new Map(rows.map(decodeKey).map(({ key, collectionId }) => [key, collectionId]));
-}
-
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
 
 /**

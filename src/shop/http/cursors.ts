@@ -27,7 +27,6 @@ export function sealStoreCursor({ cursorSecret }: CursorContext, scope: string, 
 
 const CIPHER = 'aes-256-ctr';
 const IV_BYTES = 16;
-const NUMBER = /^\d{1,19}$/;
 
 function encrypt(secret: Buffer, position: string): string {
   const iv = randomBytes(IV_BYTES);
@@ -35,9 +34,8 @@ function encrypt(secret: Buffer, position: string): string {
   return Buffer.concat([iv, cipher.update(position, 'utf8'), cipher.final()]).toString('base64url');
 }
 
-/** Returns the position in an authenticated payload. A cursor that an older version of the service issued holds the position unencrypted. */
+/** Returns the position in an authenticated payload. */
 function toPosition(secret: Buffer, payload: string): string {
-  if (NUMBER.test(payload)) return payload;
   const bytes = Buffer.from(payload, 'base64url');
   const decipher = createDecipheriv(CIPHER, keyOf(secret), bytes.subarray(0, IV_BYTES));
   return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES)), decipher.final()]).toString('utf8');
