@@ -52,8 +52,6 @@ export type PlatformOptions = {
   nodes?: number;
   /** Whether the balancer sends a failed request again, to another node. Default: false. */
   repeats?: boolean;
-  /** The folder of the version of Mercat to run. Default: this version. */
-  root?: string;
   /** false: no separate worker, and the service delivers the webhooks. The embedded engine never has a separate worker. */
   ownWorker?: boolean;
 };
@@ -219,10 +217,10 @@ export async function startPlatform(engine: FaultEngine, options: PlatformOption
     const port = await freePort();
     const settings = await newSettings(index === 0 ? dataDir : temporaryDirectory());
     urls.push(`http://127.0.0.1:${port}`);
-    nodes.push(new Program(args, { ...settings, PORT: String(port), ...options.serviceSettings }, options.root));
+    nodes.push(new Program(args, { ...settings, PORT: String(port), ...options.serviceSettings }));
   }
   const worker = ownWorker
-    ? new Program(['work'], { ...(await newSettings(temporaryDirectory())), ...options.workerSettings }, options.root)
+    ? new Program(['work'], { ...(await newSettings(temporaryDirectory())), ...options.workerSettings })
     : null;
   let platform: Platform | null = null;
   // If the run of a fault throws, its load has not been stopped. These functions are called in reverse order: first the processes are killed,

@@ -21,16 +21,15 @@ export class Program {
   readonly #args: readonly string[];
   readonly #settings: Record<string, string>;
   /** The folder of the version of Mercat that the next launch starts. */
-  root: string;
+  root = CURRENT;
   #child: ChildProcess | null = null;
   #closed: Promise<unknown> = Promise.resolve();
   /** The newest LINES_MAX lines that the process wrote. Lines from before a restart are kept. */
   readonly lines: string[] = [];
 
-  constructor(args: readonly string[], settings: Record<string, string>, root: string = CURRENT) {
+  constructor(args: readonly string[], settings: Record<string, string>) {
     this.#args = args;
     this.#settings = settings;
-    this.root = root;
   }
 
   /** Starts the process without waiting for it. Adds `settings` to the settings of the constructor. */

@@ -1,12 +1,11 @@
-// Two nodes and a worker first run the version before the newest migration. Then the nodes and the worker are replaced by the current
-// version, one after another. The first new node migrates the database while the other node, of the old version, serves.
+// Two nodes and a worker first run this version. Then the nodes and the worker are replaced by a newer version, one after another. The first new
+// node migrates the database while the other node, of this version, serves.
 
 import type { Fault } from '../fault.ts';
 import { PATIENT, assertNoneFailed } from '../none-failed.ts';
-import { CURRENT } from '../program.ts';
 import { Readers } from '../readers.ts';
 import { replaceNode } from '../replace-node.ts';
-import { extractOldVersion } from '../versions.ts';
+import { makeNewerVersion } from '../versions.ts';
 
 /** The least number of requests in all steps together. Each of the STEPS steps waits for an equal part of these requests. */
 const REQUESTS_MIN = Number(process.env['UPGRADE_REQUESTS'] ?? 100_000);
@@ -20,8 +19,8 @@ export const fault: Fault = {
   needs: ['haproxy', 'git'],
   limitMs: STEPS * STEP_LIMIT_MS,
   run: async ({ start, onEnd }) => {
-    const old = extractOldVersion();
-    const platform = await start({ nodes: 2, repeats: true, settings: PATIENT, root: old.root });
+    const newer = makeNewerVersion();
+    const platform = await start({ nodes: 2, repeats: true, settings: PATIENT });
     const { nodes, worker } = platform;
     const readers = new Readers(platform.url);
     readers.start();
@@ -30,11 +29,11 @@ export const fault: Fault = {
     await platform.whileBroken(async () => {
       await proceed();
       for (const index of nodes.keys()) {
-        await replaceNode(platform, index, CURRENT);
+        await replaceNode(platform, index, newer.root);
         await proceed();
       }
       await worker?.end('SIGTERM');
-      if (worker) worker.root = CURRENT;
+      if (worker) worker.root = newer.root;
       worker?.launch();
       await proceed();
       await proceed();
@@ -42,6 +41,6 @@ export const fault: Fault = {
     await readers.stop();
     assertNoneFailed(platform.during);
     assertNoneFailed(readers.tally);
-    return [`from ${old.commit}`, `readers: ${readers.tally.describe()}`];
+    return [`from ${newer.commit}`, `readers: ${readers.tally.describe()}`];
   },
 };

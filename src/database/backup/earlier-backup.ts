@@ -5,10 +5,11 @@ import { OperatorError } from '../../core/errors.ts';
 import type { AppliedMigration, Schema } from '../migrate.ts';
 import type { Queryable } from '../port.ts';
 
-/** A backup with these migrations has every table and column that a later migration has changed or removed. */
+/** The migrations that a backup must have. Later ones only added tables, columns and indexes, and derived what DERIVATIONS derives. */
 const REQUIRED: Readonly<Record<Schema, readonly string[]>> = {
   main: ['0030-activity-of-wallets-by-chain.sql'],
-  indexer: ['0027-collection-keys.sql', '0032-fewer-indexes.sql', '0035-cluster-connections.sql'],
+  // The second was a contract, which may still wait for the operator.
+  indexer: ['0035-cluster-connections.sql', '0027-collection-keys.sql'],
 };
 
 /** Throws if the backup is older than the oldest that can be restored. */
