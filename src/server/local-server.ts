@@ -64,6 +64,8 @@ export async function startLocalServer(socketPath: string, log: Log): Promise<Lo
     chmodSync(socketPath, 0o600);
     writeFileSync(pidFileOf(socketPath), `${process.pid}\n`, { mode: 0o600 });
   } catch (error) {
+    // The file of the process id could not be written, for example. A process whose server listens would not end.
+    server.close();
     if (error instanceof OperatorError) throw error;
     throw toListenError({ path: socketPath }, error, 'DATA_DIR');
   }

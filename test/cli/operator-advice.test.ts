@@ -13,6 +13,7 @@ import { openScratch } from '../../src/database/scratch.ts';
 import { defineDoctor } from '../../src/cli/doctor/doctor.ts';
 import { cleanUp } from '../support/engines/cleanup.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
+import { fillDisk, mountMemory } from '../support/engines/file-systems.ts';
 import { programEnvironment } from '../support/program-environment.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { runCommand } from './run-command.ts';
@@ -72,6 +73,22 @@ describe('the advice for an operator', () => {
       messages.some((message) => message.startsWith('the last checkpoint failed: ')),
       messages.join('\n'),
     );
+  });
+
+  test('a service whose disk is full when it starts says so, and ends', { timeout: 60_000 }, async (t) => {
+    const dataDir = temporaryDirectory();
+    const disk = mountMemory('1m', dataDir);
+    if ('reason' in disk) return t.skip(disk.reason);
+    t.after(disk.unmount);
+    fillDisk(dataDir, 0);
+    const child = spawn(process.execPath, [MAIN, 'serve'], {
+      env: { ...programEnvironment(), ...OFFLINE, DATA_DIR: dataDir, PORT: '0' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    t.after(() => child.kill('SIGKILL'));
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    assert.match(stderr, /^mercat: cannot listen on \S+\/mercat\.sock: ENOSPC: no space left on device.*\n$/);
+    assert.equal(code, 1);
   });
 
   test('an audit whose temporary folder cannot be written says so, and names the setting', async () => {
