@@ -41,6 +41,6 @@ export const fault: Fault = {
     await readers.stop();
     assertNoneFailed(platform.during);
     assertNoneFailed(readers.tally);
-    return [`from ${newer.commit}`, `readers: ${readers.tally.describe()}`];
+    return [`to ${newer.commit} with another migration`, `readers: ${readers.tally.describe()}`];
   },
 };

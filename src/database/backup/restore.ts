@@ -81,6 +81,9 @@ export async function restoreBackup(
 /** Restores the schemas in the given transactions, which the caller commits. */
 async function restoreInto(sides: Sides, file: string, options: Options, engine: Engine): Promise<RestoreResult> {
   const { header, schemas: restored, replace } = options;
+  if (restored.length < SCHEMAS.length && restored.some((schema) => isBeforeFirst(header.migrations[schema]))) {
+    throw new OperatorError('a backup from before version 0.1.0 can only be restored as a whole: leave out --only');
+  }
   // With one database both sides are the same transaction.
   const transactions = new Map<Queryable, Schema[]>();
   for (const schema of restored) transactions.set(sides[schema], [...(transactions.get(sides[schema]) ?? []), schema]);

@@ -115,6 +115,14 @@ forEachEngine('a backup of a program before 0.1.0', (engine) => {
     });
   });
 
+  test('is restored only as a whole, because both schemas have a part in what is derived', async () => {
+    await withDatabases(await engine.settings('empty'), (databases) =>
+      assert.rejects(restore(databases, FILE, { schemas: ['indexer'] }), {
+        message: 'a backup from before version 0.1.0 can only be restored as a whole: leave out --only',
+      }),
+    );
+  });
+
   test('is refused if one of its columns is not in the schema, and the database stays as it is', async () => {
     const file = path.join(temporaryDirectory(), 'other-columns');
     let migrations;

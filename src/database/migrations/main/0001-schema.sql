@@ -26,7 +26,7 @@ create table main.collection (
   royalty_bps        integer check (royalty_bps between 0 and 10000),
   launched           boolean not null default false,
   created_at         timestamptz not null,
-  -- Figures that the record states. They are served while nothing newer is known. The volume is in native units.
+  -- The snapshot: figures that the record states. The volume is in native units.
   snapshot_floor_raw numeric(78, 0) check (snapshot_floor_raw >= 0),
   snapshot_volume    double precision,
   snapshot_supply    bigint check (snapshot_supply >= 0),
