@@ -15,6 +15,7 @@ import type { TokenLocation } from '../market/token.ts';
 import type { Explanation } from '../orders/explain.ts';
 import { explainOrder } from '../orders/explain.ts';
 import type { ListingStatus } from '../orders/order-id.ts';
+import { statusAt } from '../orders/order-id.ts';
 import type { SeaportJson } from '../orders/queries/stored-orders.ts';
 import type { FoundListing } from './queries/orders.ts';
 import { findListing, findOwnOrderId } from './queries/orders.ts';
@@ -72,7 +73,7 @@ async function toOwnOrder(market: Market, { order, derived, events, cancel }: Ex
   const { signed, seaport, orderId, asset, raw, seller, createdAt, expiresAt, tx } = order;
   const now = market.clock();
   const state = derived ?? order;
-  const status = toStatusAt(state.status, expiresAt, now);
+  const status = statusAt({ status: state.status, expiresAt }, now);
   const offChain = cancel ? [{ kind: 'off-chain-cancel', at: cancel.createdAt, block: null, tx: null }] : [];
   return {
     listing: { orderId, asset, raw, seller, source: null, listedAt: createdAt, expiresAt, tx },
@@ -95,7 +96,7 @@ async function toMirroredOrder(
   { listing, buyerTotal, status, undeliverable, endedAt }: FoundListing,
 ): Promise<Order> {
   const now = market.clock();
-  const statusNow = toStatusAt(status, listing.expiresAt, now);
+  const statusNow = statusAt({ status, expiresAt: listing.expiresAt }, now);
   // If a listing of another marketplace has no buyer total, its price is the total. The buyer floor has the same rule.
   const stated = toKnownTotal(listing.raw, buyerTotal);
   const total = listing.source === market.serviceName ? stated : (stated ?? listing.raw);
@@ -120,11 +121,6 @@ async function toBuyerPrice(
   if (total !== null) return toStatedBuyerPrice(raw, total);
   const [collection] = valueOrNull(await market.primary.read((db) => listCollectionsByIds(db, [collectionId]))) ?? [];
   return collection ? toOwnBuyerPrice(market, collection, raw) : null;
-}
-
-/** Returns `expired` for an active order whose expiry time has come. The stored status changes only with the next sweep. */
-function toStatusAt(status: ListingStatus, expiresAt: number | null, now: number): ListingStatus {
-  return status === 'active' && expiresAt !== null && expiresAt <= now ? 'expired' : status;
 }
 
 /** Throws `not_found` when the chain is not configured any more. */

@@ -75,7 +75,8 @@ function toPastListing(
   const expiry = expiresAt ?? Infinity;
   const ended = { filled: filledAt.get(id) ?? null, expired: expiresAt, cancelled: null, active: null };
   const end = endedAt ?? ended[status];
-  const isOver = status !== 'active';
+  // The sweep may not have recorded yet that the listing has expired.
+  const isOver = status !== 'active' || endedAt !== null;
   const listing = { asset, isOwn, priceRaw, from };
   // It may have been hidden at any time before, too.
   if (hidden !== null) return { ...listing, until: from, mayEnd: Math.max(from, expiry) };

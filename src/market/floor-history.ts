@@ -119,8 +119,8 @@ class PastBook {
   floor(): bigint | null {
     const ask = this.#asks.first((listing) => this.#open.get(listing.asset)?.first() === listing);
     const uncertain = this.#uncertainByPrice.first((listing) => this.#uncertain.has(listing));
-    // The uncertain listing may have been the cheapest.
-    if (uncertain && (!ask || uncertain.priceRaw <= ask.priceRaw)) return null;
+    // The uncertain listing may have been the cheapest. At the price of the ask, the floor is the same with it and without it.
+    if (uncertain && (!ask || uncertain.priceRaw < ask.priceRaw)) return null;
     // An own order may have replaced the cheapest.
     if (ask && (this.#uncertainOf.get(ask.asset)?.own ?? 0) > 0) return null;
     return ask?.priceRaw ?? null;

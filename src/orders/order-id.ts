@@ -24,3 +24,11 @@ export type OrderKey = { chain: string; orderHash: string };
 export function toOrderKeyText({ chain, orderHash }: OrderKey): string {
   return `${chain} ${orderHash}`;
 }
+
+/** The status at `now`: an active order whose expiry time has come is expired. The stored status changes only with the next sweep. */
+export function statusAt(
+  { status, expiresAt }: { status: ListingStatus; expiresAt: number | null },
+  now: number,
+): ListingStatus {
+  return status === 'active' && expiresAt !== null && expiresAt <= now ? 'expired' : status;
+}

@@ -102,6 +102,21 @@ forEachEngine('the derived history of the floor', (engine) => {
       ]);
     });
 
+    test('a second import can add when a listing ended, and the history is then known', async () => {
+      const subject = newCollection();
+      const cancelled = { id: 'over', timestamp: ago(3), status: 'cancelled' };
+      await service.load([
+        subject.collection({ listingsComplete: true }),
+        subject.listing('1', 900, { id: 'active', timestamp: ago(4) }),
+        subject.listing('2', 100, cancelled),
+      ]);
+      const rest = ['900', '900', '900'];
+      const floors = async () => (await closesOf(subject)).slice(-5).map(([floor]) => floor);
+      assert.deepEqual(await floors(), ['900', null, null, null, '900']);
+      await service.load([subject.listing('2', 100, { ...cancelled, endedAt: ago(2) })]);
+      assert.deepEqual(await floors(), ['900', '100', ...rest]);
+    });
+
     test('a listing that is reported as active cannot have ended', async () => {
       const subject = newCollection();
       await assert.rejects(service.load([subject.listing('1', 1, { endedAt: ago(1) })]), /endedAt/);

@@ -3,10 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
+import { createChains } from '../../src/core/chains.ts';
 import type { Database } from '../../src/database/port.ts';
 import { PIECE_ROWS } from '../../src/database/row-source.ts';
 import { foldRows, prepareRows } from '../../src/database/upsert.ts';
 import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
+import { sweepExpired } from '../../src/workers/expiry.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import {
   EVM,
@@ -22,6 +24,7 @@ import {
   sale,
   toContext,
   toNdjson,
+  completeCatalog,
 } from '../support/service/intake.ts';
 
 const OTHER = '0x00000000000000000000000000000000000000bb';
@@ -184,12 +187,95 @@ forEachEngine('upserts', (engine) => {
       });
     }
 
+    const OVER = { expiresAt: may(20) };
+    const LONGER = { expiresAt: '2027-01-01T00:00:00Z', priceRaw: '5' };
+    const afterExpiry: Record<string, { before: object[]; later: object[] }> = {
+      'a listing that is reported with a later expiry': {
+        before: [listing(OVER)],
+        later: [listing({ ...LONGER, timestamp: may(25) })],
+      },
+      'an order that is imported with a later expiry': { before: [order(OVER)], later: [order(LONGER)] },
+      'a listing that is reported as filled': {
+        before: [listing(OVER)],
+        later: [listing({ status: 'filled', tx: TX })],
+      },
+      'an order that is imported as filled': {
+        before: [order(OVER)],
+        later: [order({ ...OVER, status: 'filled', tx: TX })],
+      },
+      'a listing whose order another marketplace reports as filled': {
+        before: [listing({ ...OVER, orderHash: '0xaa' })],
+        later: [listing({ id: 'M1', source: 'magic-eden', orderHash: '0xaa', status: 'filled', tx: TX })],
+      },
+      'a listing that is reported as expired, with the time of the end': {
+        before: [listing(OVER)],
+        later: [listing({ ...LONGER, status: 'expired', endedAt: may(19), timestamp: may(25) })],
+      },
+      'an order that is imported as expired, with the time of the end': {
+        before: [order(OVER)],
+        later: [order({ ...LONGER, status: 'expired', endedAt: may(19) })],
+      },
+    };
+    for (const [what, { before, later }] of Object.entries(afterExpiry)) {
+      test(`${what} after it has expired keeps its terms and stays expired, whether or not the sweep has run`, async () => {
+        const stores = { main: db, indexer: db, chains: createChains(), clock: () => NOW };
+        const results: unknown[] = [];
+        for (const isSwept of [false, true]) {
+          await emptyTables(db);
+          await runImport(toContext(db, { clock: () => Date.parse(may(10)) }), toNdjson(before));
+          if (isSwept) await sweepExpired(stores);
+          const { summary } = await runImport(toContext(db), toNdjson(later));
+          await sweepExpired(stores);
+          await completeCatalog(toContext(db));
+          results.push({
+            counts: [summary.inserted, summary.updated, summary.unchanged],
+            tables: await dumpTables(db),
+          });
+        }
+        assert.deepEqual(results[0], results[1]);
+        const rows = await db.query(
+          `select status, price_raw::text as price, tx from indexer.listing where source = 'opensea'
+           union all select status, price_raw::text, tx from main.book_order`,
+        );
+        assert.deepEqual(
+          rows,
+          before.map(() => ({ status: 'expired', price: '100', tx: null })),
+        );
+        // Imported in one file, the later record finds the listing or order expired too.
+        await sameInOneBatch(...before, ...later);
+      });
+    }
+
+    test('a later record can add the time at which a listing or an order has ended, and nothing else', async () => {
+      for (const status of ['filled', 'cancelled', 'expired']) {
+        const ended = { status, endedAt: may(3), priceRaw: '5', tx: '0x2', timestamp: may(25) };
+        const { timestamp: _, ...endedOrder } = ended;
+        await sameInOneBatch(listing({ status, tx: TX }), listing(ended));
+        await sameInOneBatch(order({ status, tx: TX }), order(endedOrder));
+        await ingest(db, listing({ status, tx: TX }));
+        assert.deepEqual(await ingest(db, listing(ended)), UPDATED);
+        for (const other of [
+          { ...ended, endedAt: may(4) },
+          { ...ended, status: 'filled', endedAt: may(2) },
+        ]) {
+          assert.deepEqual(await ingest(db, listing(other)), UNCHANGED);
+        }
+        assert.deepEqual(await ingest(db, order({ ...endedOrder, endedAt: may(4) })), UNCHANGED);
+        const rows = await db.query(
+          `select status, price_raw::text as price, tx, closed_at as at from indexer.listing
+           union all select status, price_raw::text, tx, ended_at from main.book_order`,
+        );
+        const expected = { status, price: '100', tx: TX, at: new Date(may(3)) };
+        assert.deepEqual(rows, [expected, expected]);
+      }
+    });
+
     test('each later record of an active order replaces the terms of the order', async () => {
       assert.deepEqual(await ingest(db, order()), INSERTED);
       assert.deepEqual(await ingest(db, order()), UNCHANGED);
-      assert.deepEqual(await ingest(db, order({ priceRaw: '5', expiresAt: may(9) })), UPDATED);
+      assert.deepEqual(await ingest(db, order({ priceRaw: '5', expiresAt: LONGER.expiresAt })), UPDATED);
       assert.deepEqual(
-        await ingest(db, order({ priceRaw: '5', expiresAt: may(9), status: 'filled', tx: TX })),
+        await ingest(db, order({ priceRaw: '5', expiresAt: LONGER.expiresAt, status: 'filled', tx: TX })),
         UPDATED,
       );
       const row = await only('main.book_order');

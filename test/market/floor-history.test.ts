@@ -79,6 +79,12 @@ test('while a listing whose end is not known may have been the cheapest, no floo
     [1, null, null],
     [3, 10n, 1],
   ]);
+  // At the price of the ask, the floor is the same with the listing and without it.
+  assert.deepEqual(closes({ priceRaw: 10n }), [
+    [0, 10n, 1],
+    [1, 10n, null],
+    [3, 10n, 1],
+  ]);
   assert.deepEqual(closes({ asset: '1' }), [[0, 10n, 1]]);
   assert.deepEqual(closes({ asset: '1', isOwn: true }), [
     [0, 10n, 1],

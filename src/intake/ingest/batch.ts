@@ -188,7 +188,7 @@ async function preparePart(
   }));
   return {
     records,
-    listings: await prepareListings(rowsOf(records, 'listing')),
+    listings: await prepareListings(rowsOf(records, 'listing'), now),
     sales: replace ? null : await prepareReportedSales(rowsOf(records, 'sale'), now),
     tokens: await prepareTokens(tokens),
   };

@@ -104,7 +104,7 @@ export async function ingestOrders(
   const ids = accepted.map(({ id }) => id);
   const counts = await track(tx, 'order', ids, async () => {
     const written = { origin: 'main', keys: ids, listRows: listOrderRows, now } as const;
-    const upserted = await recordMarketChanges(tx, written, () => upsertOrders(tx, accepted));
+    const upserted = await recordMarketChanges(tx, written, () => upsertOrders(tx, accepted, now));
     const signedIds = accepted.flatMap(({ id, signed }) => (signed ? [id] : []));
     await evaluateOrders(tx, signedIds, now);
     return upserted;

@@ -128,7 +128,8 @@ export async function updateRetiredListings(
   for (let start = 0; start < sorted.length; start += KEYS_MAX) {
     const rows = await tx.query(
       `update indexer.listing set status = 'cancelled', retired_at = $2
-       where collection_id = $3 and key = any($1::uuid[]) and status = 'active' returning key, asset`,
+       where collection_id = $3 and key = any($1::uuid[]) and status = 'active'
+         and (expires_at is null or expires_at > $2) returning key, asset`,
       [sorted.slice(start, start + KEYS_MAX), new Date(at), collectionId],
     );
     for (const row of rows) retired.push(decodeAsset(row).asset);

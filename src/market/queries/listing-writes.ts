@@ -11,6 +11,7 @@ import { columnsOf, prepareRows, upsertRows } from '../../database/upsert.ts';
 import type { RecordWrites } from '../../database/write-recording.ts';
 import { recordNothing } from '../../database/write-recording.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
+import { statusAt } from '../../orders/order-id.ts';
 import { toKnownTotal } from '../buyer-price.ts';
 import type { CollectionAsset } from './figures.ts';
 import { insertListingChanges } from './listing-changes.ts';
@@ -112,9 +113,16 @@ const RECORD_CHANGES = `recorded_changes as (
        where changed.kind is not null order by upserted.listed_at, upserted.key
      )`;
 
+/** The SQL condition that the row `stored` is active and has not expired at `now`, whether or not the sweep has recorded its expiry. */
+const openAt = (now: string) =>
+  `(stored.status = 'active' and (stored.expires_at is null or stored.expires_at > ${now}))`;
+
+/** The SQL condition that a report can change the row `stored`. `$1` is the present time. */
+const IS_REPORTABLE = `(${openAt('$1')} or stored.retired_at is not null)`;
+
 /**
  * Inserts or updates reported listings. A report can change a stored row that is active or retired, unless a block of its chain has ended
- * the row. A retired row has the status `cancelled` and a time in `retired_at`: the row was missing from a complete list of its marketplace,
+ * the row, or the row has expired at `now`. Of a row that has ended, a report of the same status can only add the time of the end. A retired row has the status `cancelled` and a time in `retired_at`: the row was missing from a complete list of its marketplace,
  * or the own order book has the same order. A report with another status than `active` sets that status, whatever its `listedAt`. A report
  * with status `active` is accepted only if its `listedAt` is not before the stored `listedAt`. An accepted active report makes a retired row
  * active. Every update sets `retired_at` to null. The TERMS are replaced unless the `listedAt` of the report is before the stored
@@ -130,7 +138,7 @@ export async function upsertListings(
   return upsertRows(tx, listings, {
     recording,
     params: [new Date(now)],
-    ...LISTING_FORM,
+    ...toListingForm(now),
     sql: `before as materialized (
       select stored.* from incoming cross join lateral (
         select *${recording.image} from indexer.listing as stored
@@ -141,25 +149,34 @@ export async function upsertListings(
       ), upserted as (insert into indexer.listing as stored (${COLUMNS}, undeliverable)
       select ${COLUMNS}, case when status = 'active' and collection_id in (select collection_id from judged) then 'pending' end
       from incoming
-      on conflict on constraint listing_pkey do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx), retired_at = null,
+      on conflict on constraint listing_pkey do update set
+        status = case when ${IS_REPORTABLE} then excluded.status else stored.status end,
+        tx = case when ${IS_REPORTABLE} then coalesce(excluded.tx, stored.tx) else stored.tx end, retired_at = null,
         closed_at = coalesce(excluded.closed_at, stored.closed_at),
-        undeliverable = case when excluded.undeliverable = 'pending' and stored.status = 'active'
+        undeliverable = case when not ${IS_REPORTABLE} then stored.undeliverable when excluded.undeliverable = 'pending' and stored.status = 'active'
           and (${columnsOf('stored', JUDGED_TERMS)}) is not distinct from (${REPORTED_JUDGED_TERMS})
           then stored.undeliverable else excluded.undeliverable end,
-        ${TERMS.map((term) => `${term} = case when excluded.listed_at >= stored.listed_at then ${reportedTerm(term)} else stored.${term} end`).join(', ')}
-      where (stored.status = 'active' or stored.retired_at is not null) and stored.ended_at is null
+        ${TERMS.map((term) => `${term} = case when ${IS_REPORTABLE} and excluded.listed_at >= stored.listed_at then ${reportedTerm(term)} else stored.${term} end`).join(', ')}
+      where stored.ended_at is null
         and stored.collection_id = excluded.collection_id and stored.asset = excluded.asset
-        and (excluded.status <> 'active' or (excluded.listed_at >= stored.listed_at
+        and case when ${IS_REPORTABLE} then excluded.status <> 'active' or (excluded.listed_at >= stored.listed_at
           and (${columnsOf('stored', TERMS)}, stored.tx, stored.status)
-            is distinct from (${REPORTED_TERMS}, coalesce(excluded.tx, stored.tx), excluded.status)))
+            is distinct from (${REPORTED_TERMS}, coalesce(excluded.tx, stored.tx), excluded.status))
+          else stored.closed_at is null and excluded.closed_at is not null
+            and excluded.status = case stored.status when 'active' then 'expired' else stored.status end end
       returning (xmax = 0) as inserted, ${columnsOf('stored', CHANGED_COLUMNS)}${recording.returning}), ${RECORD_CHANGES}`,
   });
 }
 
 /** Applies the rules of the SQL in `upsertListings` to two reports of one listing. The earlier report is not stored yet. */
-function foldListing(earlier: NewListing, later: NewListing): NewListing {
-  if (earlier.status !== 'active') return earlier;
+function foldListing(earlier: NewListing, later: NewListing, now: number): NewListing {
   if (later.collectionId !== earlier.collectionId || later.asset !== earlier.asset) return earlier;
+  const status = statusAt(earlier, now);
+  if (status !== 'active') {
+    const { endedAt = null } = later;
+    const isAdded = later.status === status && endedAt !== null && (earlier.endedAt ?? null) === null;
+    return isAdded ? { ...earlier, endedAt } : earlier;
+  }
   const tx = later.tx ?? earlier.tx;
   if (later.listedAt >= earlier.listedAt) return { ...withOrderTermsOf(earlier, later), tx };
   return later.status === 'active' ? earlier : { ...earlier, status: later.status, tx, endedAt: later.endedAt ?? null };
@@ -201,19 +218,19 @@ const LISTING_COLUMNS: RowColumns<NewListing> = {
   partial: { boolean: (listing) => listing.partial },
 };
 
-const LISTING_FORM: RowForm<NewListing> = {
+const toListingForm = (now: number): RowForm<NewListing> => ({
   // Two collections may have listings with the same id.
   keyOf: (listing) => `${listing.collectionId} ${listing.key}`,
   // Rows of one collection are adjacent, because most indexes begin with the collection. Within a collection, rows of one asset are
   // adjacent.
   orderOf: (listing) => `${listing.collectionId} ${listing.asset} ${listing.key}`,
-  fold: foldListing,
+  fold: (earlier, later) => foldListing(earlier, later, now),
   columns: LISTING_COLUMNS,
-};
+});
 
-/** Prepares listings for `upsertListings`. */
-export function prepareListings(listings: readonly NewListing[]): Promise<PreparedRows<NewListing>> {
-  return prepareRows(listings, LISTING_FORM);
+/** Prepares listings for `upsertListings` at the same `now`. */
+export function prepareListings(listings: readonly NewListing[], now: number): Promise<PreparedRows<NewListing>> {
+  return prepareRows(listings, toListingForm(now));
 }
 
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
@@ -284,7 +301,7 @@ export async function updateListingsOfOwnOrders(
          where chain = $1 and order_hash = any($2) and status = 'active' and collection_id = any($4)
        ), retired as (
          update indexer.listing as stored set status = 'cancelled', retired_at = $3
-         where chain = $1 and order_hash = any($2) and status = 'active' and collection_id = any($4)
+         where chain = $1 and order_hash = any($2) and ${openAt('$3')} and collection_id = any($4)
          returning false as inserted, stored.key, collection_id, asset${recording.returning}
        ) ${recording.toSql({ written: 'retired', before: 'before' }, 5)}
        select key, collection_id, asset from retired`,
@@ -369,7 +386,7 @@ export async function updateTermsOfSharedOrders(
 
 /**
  * If one marketplace has reported an order as filled or cancelled, the active and retired listings of this order at the other marketplaces
- * get the same status. Only the given orders in the given collections are considered. A retired listing does not end other listings: an order may be valid although
+ * get the same status. Listings that have expired stay expired. Only the given orders in the given collections are considered. A retired listing does not end other listings: an order may be valid although
  * one marketplace no longer lists it. A listing that a block has ended does not change, and does not end other listings, because the chain
  * decides about each listing of the order. Returns the assets whose listings changed.
  */
@@ -393,11 +410,11 @@ export async function updateListingsOfEndedOrders(
        from ended join before on before.order_hash = ended.order_hash and before.chain = ended.chain
        where stored.collection_id = before.collection_id and stored.key = before.key and stored.order_hash = ended.order_hash and stored.chain = ended.chain
          and stored.collection_id = ended.collection_id and stored.asset = ended.asset
-         and (stored.status = 'active' or stored.retired_at is not null) and stored.ended_at is null
+         and (${openAt('$3')} or stored.retired_at is not null) and stored.ended_at is null
        returning false as inserted, stored.key, stored.collection_id, stored.asset, stored.status, before.status as status_before${recording.returning}
-     ) ${recording.toSql({ written: 'changed', before: 'before' }, 3)}
+     ) ${recording.toSql({ written: 'changed', before: 'before' }, 4)}
      select key, collection_id, asset, status, status_before from changed`,
-    [hashes, collectionIds, ...recording.params],
+    [hashes, collectionIds, new Date(now), ...recording.params],
   );
   const ended = changed.map(decodeEnded).filter((listing) => listing.before !== listing.status);
   await insertListingChanges(

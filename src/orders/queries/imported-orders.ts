@@ -6,6 +6,7 @@ import type { RowColumns } from '../../database/row-source.ts';
 import type { UpsertCounts } from '../../database/upsert.ts';
 import { upsertRows } from '../../database/upsert.ts';
 import type { ListingStatus } from '../order-id.ts';
+import { statusAt } from '../order-id.ts';
 import type { SeaportJson, SignedTerms } from './stored-orders.ts';
 
 /** Times in milliseconds. `id` contains `createdAt`, so an update cannot change that time. */
@@ -70,29 +71,44 @@ const COLUMNS: RowColumns<ImportedOrder> = {
   operator: { text: ({ signed }) => signed?.operator ?? null },
 };
 
-/** A record updates a stored order only while that order is active. An unsigned record does not change the terms of a signed order. */
-export function upsertOrders(tx: Queryable, orders: readonly ImportedOrder[]): Promise<UpsertCounts> {
+/** The SQL condition that the row `stored` is active and has not expired, whether or not the sweep has recorded its expiry. */
+const IS_OPEN = `(stored.status = 'active' and (stored.expires_at is null or stored.expires_at > $1))`;
+/** The assignment of a column that a record changes only while the stored order is open. */
+const whileOpen = (column: string, value: string) =>
+  `${column} = case when ${IS_OPEN} then ${value} else stored.${column} end`;
+
+/**
+ * A record updates a stored order only while that order is active and has not expired at `now`. An unsigned record does not change the terms of
+ * a signed order. Of an unsigned order that has ended, a record of the same status can only add the time of the end.
+ */
+export function upsertOrders(tx: Queryable, orders: readonly ImportedOrder[], now: number): Promise<UpsertCounts> {
   return upsertRows(tx, orders, {
     keyOf: (order) => order.id,
-    fold: foldOrder,
+    fold: (earlier, later) => foldOrder(earlier, later, now),
     columns: COLUMNS,
+    params: [new Date(now)],
     sql: `upserted as (insert into main.book_order as stored (id, collection_id, chain, contract_address, token_id, price_raw, seller,
         status, created_at, expires_at, tx, seaport, ended_at, ${SIGNED_COLUMNS.join(', ')})
       select * from incoming
-      on conflict (id) do update set status = excluded.status, tx = coalesce(excluded.tx, stored.tx),
-        seaport = coalesce(excluded.seaport, stored.seaport), ended_at = coalesce(excluded.ended_at, stored.ended_at),
-        ${TERMS.map((column) => `${column} = ${termOf(column)}`).join(', ')}
-      where stored.status = 'active'
-        and (stored.status, stored.tx, stored.seaport, ${TERMS.map((column) => `stored.${column}`).join(', ')})
+      on conflict (id) do update set ended_at = coalesce(excluded.ended_at, stored.ended_at),
+        ${whileOpen('status', 'excluded.status')}, ${whileOpen('tx', 'coalesce(excluded.tx, stored.tx)')},
+        ${whileOpen('seaport', 'coalesce(excluded.seaport, stored.seaport)')},
+        ${TERMS.map((column) => whileOpen(column, termOf(column))).join(', ')}
+      where case when ${IS_OPEN} then (stored.status, stored.tx, stored.seaport, ${TERMS.map((column) => `stored.${column}`).join(', ')})
           is distinct from (excluded.status, coalesce(excluded.tx, stored.tx), coalesce(excluded.seaport, stored.seaport),
             ${TERMS.map(termOf).join(', ')})
+          else stored.order_hash is null and stored.ended_at is null and excluded.ended_at is not null
+            and excluded.status = stored.status end
       returning (xmax = 0) as inserted)`,
   });
 }
 
 /** Merges two records of one order in a batch, by the rules of the SQL statement in `upsertOrders`. */
-function foldOrder(earlier: ImportedOrder, later: ImportedOrder): ImportedOrder {
-  if (earlier.status !== 'active') return earlier;
+function foldOrder(earlier: ImportedOrder, later: ImportedOrder, now: number): ImportedOrder {
+  if (statusAt(earlier, now) !== 'active') {
+    const isAdded = earlier.status !== 'active' && later.status === earlier.status && !earlier.signed;
+    return isAdded ? { ...earlier, endedAt: earlier.endedAt ?? later.endedAt } : earlier;
+  }
   const terms = earlier.signed && !later.signed ? { ...earlier, status: later.status } : later;
   return {
     ...terms,
