@@ -74,6 +74,13 @@ export class Comparison {
     return this.differences;
   }
 
+  /** Compares what is served about the collections that are followed on the chain. */
+  async chain(): Promise<string[]> {
+    const expect = (path: string, expected: unknown, served: unknown) => this.#expect(path, expected, served);
+    await this.#doors.chain.compare(this.#doors, expect, this.#limit);
+    return this.differences;
+  }
+
   #explorer(): Explorer {
     return {
       doors: this.#doors,
@@ -118,8 +125,13 @@ export class Comparison {
 
   async #list({ sort, chain }: (typeof LISTS)[number]): Promise<void> {
     const path = `/v1/collections?sort=${sort}${chain === null ? '' : `&chain=${chain}`}`;
-    const rows = await this.#doors.rows(path, this.#limit);
+    const rows = this.#withoutFollowed(await this.#doors.rows(path, this.#limit));
     this.#expect(path, views.collections(this.#reader, sort, chain), rows?.map(toSummary) ?? null);
+  }
+
+  #withoutFollowed(rows: readonly unknown[] | null): Json[] | null {
+    const followed = new Set(this.#doors.chain.ids);
+    return rows && (rows as Json[]).filter(({ id }) => !followed.has(String(id)));
   }
 
   /** All names of collections. */

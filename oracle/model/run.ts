@@ -187,6 +187,7 @@ class Run {
   readonly #productIds: string[] = [];
   readonly #kept = new Map<string, { at: number; request: string; response: Expected }>();
   #isShopTouched = false;
+  #isChainTouched = false;
   #turn = 0;
   /** The collections that the present step may have changed. */
   #touched = new Set<string>();
@@ -206,6 +207,7 @@ class Run {
     this.#turn += 1;
     this.#touched = new Set();
     this.#isShopTouched = one.do === 'shop';
+    this.#isChainTouched = one.do === 'chain';
     this.#doors.advance(STEP_MS);
     await this.#doors.runTasks([SWEEP]);
     await this.#do(one, commands);
@@ -250,6 +252,11 @@ class Run {
       }
       case 'shop':
         return this.#send(one, commands);
+      case 'chain':
+        commands.push(
+          `# the chain replaces ${one.depth} blocks, and ${one.blocks} blocks are mined (test/support/chain/fake)`,
+        );
+        return this.#doors.chain.mine(this.#doors, one);
       case 'clock':
         commands.push(`# ${one.minutes} minutes pass`);
         this.#doors.advance(one.minutes * 60_000);
@@ -350,6 +357,7 @@ class Run {
       const differences = await (isComplete ? comparison.all() : comparison.some(this.#touched));
       await comparison.explore(isComplete ? COLLECTION_IDS : this.#touched, this.#copy);
       if (isComplete) await comparison.everywhere();
+      if (isComplete || this.#isChainTouched) await comparison.chain();
       return isComplete || this.#isShopTouched ? await comparison.store(this.#shop) : differences;
     } catch (error) {
       if (error instanceof Unavailable) return [error.message];

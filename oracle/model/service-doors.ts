@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TestService } from '../../test/support/service/service.ts';
 import { startTestService } from '../../test/support/service/service.ts';
+import { ChainDoor } from './chain-door.ts';
 import type { MarketRecord } from './records.ts';
 
 export type Imported = { id: string; counts: Record<string, number>; rejected: string[] };
@@ -33,10 +34,16 @@ export class ServiceDoors {
   readonly #service: TestService;
   readonly #keys: Keys;
   readonly #clock: { now: number };
+  /** The chain that the service follows. */
+  readonly chain: ChainDoor;
   /** How many responses were read. */
   responses = 0;
 
-  private constructor(service: TestService, clock: { now: number }, keys: Keys) {
+  private constructor(
+    service: TestService,
+    { clock, keys, chain }: { clock: { now: number }; keys: Keys; chain: ChainDoor },
+  ) {
+    this.chain = chain;
     this.#service = service;
     this.#clock = clock;
     this.#keys = keys;
@@ -45,8 +52,9 @@ export class ServiceDoors {
   /** Starts a service whose clock the run moves. */
   static async start(settings: Record<string, string>, now: number): Promise<ServiceDoors> {
     const clock = { now };
+    const chain = await ChainDoor.start(() => clock.now);
     const service = await startTestService({
-      settings: { SOURCE_TIMEOUT_MS: '60000', ...settings },
+      settings: { SOURCE_TIMEOUT_MS: '60000', ...chain.settings, ...settings },
       clock: () => clock.now,
       logLevel: 'warn',
     });
@@ -56,10 +64,11 @@ export class ServiceDoors {
     };
     await service.operate('shops.create', { name: SHOP });
     const scopes = ['products:read', 'products:write', 'inventory:read', 'inventory:write'];
-    return new ServiceDoors(service, clock, {
+    const keys = {
       intake: await createKey({ scopes: ['intake:write'] }),
       store: await createKey({ shop: SHOP, scopes }),
-    });
+    };
+    return new ServiceDoors(service, { clock, keys, chain });
   }
 
   get now(): number {
@@ -71,12 +80,18 @@ export class ServiceDoors {
     return this.#service.logged.splice(0).filter((line) => line.includes('"level":"error"'));
   }
 
-  close(): Promise<void> {
-    return this.#service.close();
+  async close(): Promise<void> {
+    await this.#service.close();
+    await this.chain.close();
   }
 
   advance(ms: number): void {
     this.#clock.now += ms;
+  }
+
+  /** Advances the clock to a time, if it is later. */
+  advanceTo(time: number): void {
+    this.#clock.now = Math.max(this.#clock.now, time);
   }
 
   /** Runs tasks of the workers to their end, as `mercat sync NAME --once` does. */

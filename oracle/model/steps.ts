@@ -75,6 +75,7 @@ export type Step =
   | { do: 'undo'; of: number }
   | { do: 'purge'; place: number }
   | ShopStep
+  | { do: 'chain'; blocks: number; depth: number }
   | { do: 'clock'; minutes: number };
 
 /** A record whose times are minutes before (negative: after) the start of the run or, in `sinceNow`, the present of the step. */
@@ -374,6 +375,10 @@ function fewOf(fields: Record<string, unknown>): Record<string, unknown> {
 export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: shopStep },
   { weight: 22, arbitrary: marketStep() },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('chain' as const), blocks: of(1, 2, 9), depth: of(0, 0, 1, 3, 20) }),
+  },
 );
 
 function marketStep(): fc.Arbitrary<Step> {

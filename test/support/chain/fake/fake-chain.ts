@@ -55,9 +55,7 @@ export class FakeChain {
     this.#random = createRandom(seed);
     this.#clock = clock;
     const timeS = Math.floor(clock() / 1_000);
-    this.blocks = [
-      { number: 0, hash: toHash(`${seed} genesis`), parentHash: toHash('none'), timeS, transactions: [] },
-    ];
+    this.blocks = [{ number: 0, hash: toHash(`${seed} genesis`), parentHash: toHash('none'), timeS, transactions: [] }];
   }
 
   get head(): FakeBlock {
@@ -105,7 +103,10 @@ export class FakeChain {
     const moved = transferLog(action);
     const signer = kind === 'mint' || (kind === 'sale' && !isBid) ? to : from;
     const hash = toHash(`${seed} ${action.tokenId}`);
-    const fills = price === null ? [] : fillLogs({ ...action, price, form, hashes: [toHash(`order ${seed}`), toHash(`mirror ${seed}`)] });
+    const fills =
+      price === null
+        ? []
+        : fillLogs({ ...action, price, form, hashes: [toHash(`order ${seed}`), toHash(`mirror ${seed}`)] });
     return {
       hash,
       from: signer,

@@ -40,7 +40,13 @@ export function transferLog({ collection, tokenId, from, to }: Moved): FakeLog {
 export type SaleForm = 'listing' | 'private-listing' | 'bid' | 'matched-bid';
 
 type Item = { itemType: number; token: string; identifier: bigint; amount: bigint };
-type Fill = { orderHash: Hex; offerer: Hex; recipient: Hex; offer: Item[]; consideration: (Item & { recipient: Hex })[] };
+type Fill = {
+  orderHash: Hex;
+  offerer: Hex;
+  recipient: Hex;
+  offer: Item[];
+  consideration: (Item & { recipient: Hex })[];
+};
 
 /**
  * The logs of Seaport for a sale. `from` is the seller. A bid is paid with the wrapped native currency. A matched bid and a private listing are filled
@@ -72,7 +78,13 @@ export function fillLogs({
       return [fulfilled({ orderHash, offerer: from, recipient: to, offer: [token], consideration: payments })];
     case 'private-listing':
       return [
-        fulfilled({ orderHash, offerer: from, recipient: none, offer: [token], consideration: [...payments, delivery] }),
+        fulfilled({
+          orderHash,
+          offerer: from,
+          recipient: none,
+          offer: [token],
+          consideration: [...payments, delivery],
+        }),
         fulfilled({
           orderHash: mirrorHash,
           offerer: to,

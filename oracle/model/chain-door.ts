@@ -1,0 +1,171 @@
+// The chain of a run: a simulated chain in memory, which the service follows through a JSON-RPC endpoint on loopback, and the comparison of what it serves
+// about the followed collections.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { createRandom } from '../../devnet/random.ts';
+import { FakeChain } from '../../test/support/chain/fake/fake-chain.ts';
+import type { FakeEndpoint } from '../../test/support/chain/fake/fake-endpoint.ts';
+import { startFakeEndpoint } from '../../test/support/chain/fake/fake-endpoint.ts';
+import { COLLECTIONS } from '../../test/support/chain/fake/fake-logs.ts';
+import { chainSalesOf, mintedOf, ownersOf } from './chain.ts';
+import type { Json } from './explore.ts';
+import type { ServiceDoors } from './service-doors.ts';
+import { Unavailable } from './service-doors.ts';
+
+const CHAIN = 'ethereum';
+const SEED = 7;
+const PATIENCE_MS = 120_000;
+const POLL_MS = 25;
+const FIRST_BLOCKS = 12;
+const FIGURES_MAX_AGE_MS = 2 * 3_600_000;
+
+type Expect = (path: string, expected: unknown, served: unknown) => void;
+
+export class ChainDoor {
+  readonly #chain: FakeChain;
+  readonly #endpoint: FakeEndpoint;
+  #followed: string[] = [];
+
+  private constructor(chain: FakeChain, endpoint: FakeEndpoint) {
+    this.#chain = chain;
+    this.#endpoint = endpoint;
+  }
+
+  static async start(clock: () => number): Promise<ChainDoor> {
+    const chain = new FakeChain(SEED, clock);
+    return new ChainDoor(chain, await startFakeEndpoint(chain, createRandom(SEED)));
+  }
+
+  get settings(): Record<string, string> {
+    return { RPC_URL_ETHEREUM: this.#endpoint.url, CHAIN_POLL_MS: '100' };
+  }
+
+  /** The followed collections. Their figures come from the chain, and not from the market of the model. */
+  get ids(): string[] {
+    return this.#followed.map((contract) => `${CHAIN}_${contract}`);
+  }
+
+  get isFollowed(): boolean {
+    return this.#followed.length > 0;
+  }
+
+  close(): Promise<void> {
+    return this.#endpoint.close();
+  }
+
+  /** Mines blocks, and before that replaces the newest `depth` blocks with one more. The first call also follows a collection, later calls another one. */
+  async mine(doors: ServiceDoors, { blocks, depth }: { blocks: number; depth: number }): Promise<void> {
+    if (!this.isFollowed) this.#chain.mine(FIRST_BLOCKS);
+    if (depth > 0) this.#chain.reorganise(depth, depth + 1);
+    this.#chain.mine(blocks);
+    doors.advanceTo(this.#chain.time);
+    const next = COLLECTIONS.find((contract) => !this.#followed.includes(contract));
+    if (next !== undefined && mintedOf(this.#chain.blocks, next).length > 0) {
+      await doors.operate('collections.add', { chain: CHAIN, address: next, fromBlock: 1, standard: 'erc721' });
+      this.#followed.push(next);
+    }
+    await this.#wait(doors);
+  }
+
+  /** Waits until the service has read the newest block and the past of each followed collection. */
+  async #wait(doors: ServiceDoors): Promise<void> {
+    const deadline = performance.now() + PATIENCE_MS;
+    while (this.isFollowed) {
+      const { chains } = (await doors.operate('status', {})) as { chains: Json[] };
+      const read = chains.find(({ chain }) => chain === CHAIN);
+      const { live } = (read?.['collections'] ?? { live: 0 }) as { live: number };
+      if (read?.['block'] === this.#chain.head.number && live === this.#followed.length) return;
+      if (performance.now() > deadline) throw new Unavailable(`the chain is not read: ${JSON.stringify(read)}`);
+      await delay(POLL_MS);
+    }
+  }
+
+  /** Compares what is served about the followed collections. */
+  async compare(doors: ServiceDoors, expect: Expect, limit: number): Promise<void> {
+    for (const contract of this.#followed) await this.#compareCollection(doors, { contract, expect, limit });
+  }
+
+  async #compareCollection(
+    doors: ServiceDoors,
+    { contract, expect, limit }: { contract: string; expect: Expect; limit: number },
+  ): Promise<void> {
+    const { blocks } = this.#chain;
+    const id = `${CHAIN}_${contract}`;
+    const base = `/v1/collections/${id}`;
+    const owners = ownersOf(blocks, contract);
+    const sales = chainSalesOf(blocks, contract);
+    const rows = (await doors.rows(`${base}/sales`, limit)) as Json[] | null;
+    const toLine = (...parts: unknown[]) => parts.join(' ');
+    expect(
+      `${base}/sales of the chain`,
+      sales.map((sale) => toLine(iso(sale.at), sale.asset, sale.price, sale.seller, sale.buyer, sale.tx)).toSorted(),
+      rows
+        ?.map((row) =>
+          toLine(row['timestamp'], row['tokenId'], rawOf(row['price']), row['seller'], row['buyer'], row['tx']),
+        )
+        .toSorted() ?? null,
+    );
+    const tokens = (await doors.rows(`/explore/v1/collections/${id}/tokens?sort=id`, limit)) as Json[] | null;
+    const ownerOf = (row: Json) => (row['owner'] as Json)['address'];
+    expect(
+      `/explore/v1/collections/${id}/tokens of the chain`,
+      Array.from(owners, ([asset, owner]) => `${asset} ${owner}`).toSorted(),
+      tokens?.map((row) => `${String(row['tokenId'])} ${String(ownerOf(row))}`).toSorted() ?? null,
+    );
+    // Decisions 6, "Maximum age of a reported figure": the newest block says when a figure of the chain was observed.
+    if (doors.now - this.#chain.time >= FIGURES_MAX_AGE_MS) return;
+    const { stats } = dataOf((await doors.get(base)).body) as { stats: Json };
+    const volumeRaw = sales.reduce((sum, { price }) => sum + price, 0n);
+    const all = (windows: unknown) => (windows as Json)['allTime'];
+    expect(
+      `${base} of the chain`,
+      {
+        volume: Number(`${volumeRaw}e-18`),
+        sales: sales.length,
+        supply: owners.size,
+        owners: new Set(owners.values()).size,
+      },
+      { volume: all(stats['volume']), sales: all(stats['sales']), supply: stats['supply'], owners: stats['owners'] },
+    );
+    const holders = dataOf((await doors.get(`/explore/v1/collections/${id}/holders`)).body);
+    const counts = Map.groupBy(owners.values(), (owner) => owner);
+    expect(
+      `/explore/v1/collections/${id}/holders of the chain`,
+      Array.from(counts, ([owner, of]) => `${owner} ${of.length}`).toSorted(),
+      (holders['largest'] as Json[]).map((row) => `${String(row['address'])} ${String(row['tokens'])}`).toSorted(),
+    );
+    const activity = (await doors.rows(`/explore/v1/activity?collection=${id}&kind=sale`, limit)) as Json[] | null;
+    expect(
+      `/explore/v1/activity?collection=${id}&kind=sale of the chain`,
+      sales.map(({ asset, price, tx }) => toLine(asset, price, tx)).toSorted(),
+      activity
+        ?.filter((row) => row['voidedBy'] === null)
+        .map((row) => toLine(row['tokenId'], rawOf(row['price']), row['tx']))
+        .toSorted() ?? null,
+    );
+    for (const wallet of new Set(owners.values())) {
+      const path = `/explore/v1/wallets/${wallet}/tokens?chain=${CHAIN}`;
+      const owned = (await doors.rows(path, limit)) as Json[] | null;
+      expect(
+        `${path} (${id}) of the chain`,
+        [...owners].flatMap(([asset, owner]) => (owner === wallet ? [asset] : [])).toSorted(),
+        owned
+          ?.filter((row) => row['collectionId'] === id)
+          .map((row) => String(row['tokenId']))
+          .toSorted() ?? null,
+      );
+    }
+  }
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}
+
+function dataOf(body: unknown): Json {
+  return (body as { data: Json }).data;
+}
+
+function rawOf(price: unknown): string {
+  return price === null ? 'null' : String((price as Json)['raw']);
+}
