@@ -9,8 +9,8 @@ import { startFakeEndpoint } from '../../test/support/chain/fake/fake-endpoint.t
 import { COLLECTIONS } from '../../test/support/chain/fake/fake-logs.ts';
 import { chainSalesOf, mintedOf, ownersOf } from './chain.ts';
 import type { Json } from './explore.ts';
+import { Unavailable } from './errors.ts';
 import type { ServiceDoors } from './service-doors.ts';
-import { Unavailable } from './service-doors.ts';
 
 const CHAIN = 'ethereum';
 const SEED = 7;

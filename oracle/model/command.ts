@@ -107,12 +107,14 @@ export async function onPostgres(): Promise<Engine> {
     withDatabase: async (use) => {
       const url = await createTestDatabase(server.url, template);
       const dir = temporaryDirectory();
-      await use({ DATA_DIR: dir, DATABASE_URL: url }).finally(async () => {
+      try {
+        await use({ DATA_DIR: dir, DATABASE_URL: url });
+      } finally {
         const client = new pg.Client(server.url);
         await client.connect();
         await client.query(`drop database "${new URL(url).pathname.slice(1)}" with (force)`);
         await client.end();
-      });
+      }
     },
     close: () => server.discard(),
   };

@@ -1,10 +1,8 @@
 // A copy of the open orders that a client keeps with the pages of the stream alone (docs/explore.md, "The stream"): "the last change of an order says its state:
 // after list, reprice and revalidate it can be bought, after the other kinds it cannot".
 
+import { Difference } from './errors.ts';
 import type { ServiceDoors } from './service-doors.ts';
-
-/** The model and the service differ. */
-export class Difference extends Error {}
 
 export type CopiedOrder = { orderId: string; collectionId: string; asset: string; raw: string };
 

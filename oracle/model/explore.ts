@@ -182,7 +182,7 @@ async function compareTraits({ doors, reader, limit, expect }: Explorer, collect
   const served = rows?.flatMap(({ name, values }) =>
     values.map(({ value, count, listed, floor }) => ({ name, value, count, listed, floor: rawOf(floor) })),
   );
-  const key = (row: { name: unknown; value: unknown }) => `${row.name} ${row.value}`;
+  const key = (row: { name: unknown; value: unknown }) => `${String(row.name)} ${String(row.value)}`;
   const sorted = (all: readonly { name: unknown; value: unknown }[]) =>
     all.toSorted((a, b) => compareText(key(a), key(b)));
   expect(path, sorted(views.traits(reader, collection)), served ? sorted(served) : null);

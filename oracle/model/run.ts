@@ -3,13 +3,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Comparison, isSame, show } from './compare.ts';
-import { Difference, StreamCopy } from './copy.ts';
+import { StreamCopy } from './copy.ts';
+import { Difference, Unavailable } from './errors.ts';
 import type { Outcome } from './market.ts';
 import { hasRepeatedRows, Market } from './market.ts';
 import type { MarketRecord } from './records.ts';
 import { toCollectionId } from './records.ts';
 import { findOpen, SWEEP } from './open.ts';
-import { ServiceDoors, Unavailable } from './service-doors.ts';
+import { ServiceDoors } from './service-doors.ts';
 import type { Expected } from './shop.ts';
 import { ANY, isValid, isValidChange, Shop } from './shop.ts';
 import type { ShopStep, Step } from './steps.ts';

@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { TestService } from '../../test/support/service/service.ts';
 import { startTestService } from '../../test/support/service/service.ts';
 import { ChainDoor } from './chain-door.ts';
+import { Unavailable } from './errors.ts';
 import type { MarketRecord } from './records.ts';
 
 export type Imported = { id: string; counts: Record<string, number>; rejected: string[] };
@@ -20,9 +21,6 @@ type TaskEnd = { lastEnded: string | null; failures: number };
 const SERVER_ERROR = 500;
 const TASK_PATIENCE_MS = 120_000;
 const TASK_POLL_MS = 10;
-
-/** The service did not respond, or not in time. Whether a write was made is not known then. */
-export class Unavailable extends Error {}
 
 type Keys = { intake: string; store: string };
 
@@ -167,7 +165,10 @@ export class ServiceDoors {
       throw new Error(`collections.remove ${id}: ${JSON.stringify(body)}`);
   }
 
-  async #call(operation: string, input: Record<string, unknown>): Promise<{ status: number; body: any }> {
+  async #call(
+    operation: string,
+    input: Record<string, unknown>,
+  ): Promise<{ status: number; body: { result: unknown } }> {
     const response = await this.#service.operate(operation, input).catch((error: unknown) => {
       throw new Unavailable(`${operation}: ${String(error)}`);
     });
