@@ -11,7 +11,7 @@ import type { RecordKind } from './records/kinds.ts';
  */
 export const CREATED_COLLECTIONS_MAX = 5_000;
 
-/** `conflict`: sales that are stored already with another price, time, seller or buyer. Such a record changes nothing. */
+/** `conflict`: sales that are stored already with another price, time, seller or buyer, and listings with another token. Such a record changes nothing. */
 export type KindCounts = UpsertCounts & { conflict: number; refused: number };
 
 /** `read` is the sum of the other five counts. A rejected record of an unknown kind counts in the total and not in `byKind`. */

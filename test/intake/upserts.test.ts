@@ -319,6 +319,22 @@ forEachEngine('upserts', (engine) => {
       assert.deepEqual([row.collection_id, row.asset, row.price_raw], [`ethereum_${EVM}`, '1', '100']);
     });
 
+    test('a record that has the id of a listing of another token is a conflict, in the batch of that listing and after it', async () => {
+      const other = listing({ tokenId: '2', timestamp: may(6), priceRaw: '7' });
+      const third = listing({ tokenId: '1', timestamp: may(7), priceRaw: '8' });
+      const reason = 'this listing is stored with token "1", not "2"';
+      const { summary, conflicts } = await runImport(toContext(db), toNdjson([listing(), other, third]), {
+        replace: true,
+      });
+      assert.deepEqual([summary.inserted, summary.updated, summary.unchanged, summary.conflict], [1, 1, 0, 1]);
+      assert.deepEqual(conflicts, [{ line: 2, reason }]);
+      assert.equal(summary.byKind.listing?.conflict, 1);
+      const again = await runImport(toContext(db), toNdjson([third, other]));
+      assert.deepEqual([again.summary.unchanged, again.conflicts], [1, [{ line: 2, reason }]]);
+      const row = await only('indexer.listing');
+      assert.deepEqual([row.asset, row.price_raw], ['1', '8']);
+    });
+
     test('records with the same listing id in two collections are stored as two listings', async () => {
       await ingest(db, listing({ timestamp: may(5) }));
       assert.deepEqual(await ingest(db, listing({ timestamp: may(6), contractAddress: OTHER })), INSERTED);

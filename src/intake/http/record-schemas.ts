@@ -391,7 +391,7 @@ const counts = {
   updated: count('Records that changed stored rows.'),
   unchanged: count('Records that changed nothing.'),
   conflict: count(
-    'Sales that are already stored with other values, such as another price. These records changed nothing.',
+    'Sales that are already stored with other values, such as another price, and listings that are already stored with another token. These records changed nothing.',
   ),
   refused: count('Records that were rejected.'),
 };
@@ -480,7 +480,7 @@ const IMPORT_EVENT_SCHEMA = Type.Unsafe({
       line: Type.Integer({ minimum: 1, description: 'The line on which the record begins.' }),
       reason: Type.String({ description: 'Why the record was rejected.' }),
     }),
-    event('conflict', 'The sale is already stored with other values, so the record changed nothing.', {
+    event('conflict', 'The sale or listing is already stored with other values, so the record changed nothing.', {
       line: Type.Integer({ minimum: 1, description: 'The line on which the record begins.' }),
       reason: Type.String({
         description: 'The values that differ: as they are stored, and as they are in the record.',

@@ -19,6 +19,7 @@ import type { CollectionAsset } from '../../market/queries/figures.ts';
 import { lockFigures } from '../../market/queries/figures.ts';
 import type { NewListing } from '../../market/queries/listing-writes.ts';
 import {
+  listListingsOfOtherAssets,
   listSharedOrderHashes,
   prepareListings,
   updateListingsOfEndedOrders,
@@ -38,6 +39,7 @@ import type { OrderKey } from '../../orders/order-id.ts';
 import { toOrderKeyText } from '../../orders/order-id.ts';
 import { listOrderIdsByHash } from '../../orders/queries/stored-orders.ts';
 import type { BatchTransaction } from '../batch-size.ts';
+import { quoteValue } from '../records/fields.ts';
 import type { RecordKind } from '../records/kinds.ts';
 import type { IntakeRecord, LineRejection, NumberedRecord, RowOf } from '../records/parse.ts';
 import { collectionIdOf } from '../records/parse.ts';
@@ -64,7 +66,10 @@ export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
 export type IngestedPart = {
   counts: Map<RecordKind, UpsertCounts>;
   rejections: LineRejection[];
-  /** Sales that are already stored with different facts. If `isImport` is false, these sales are counted as unchanged and are not in this list. */
+  /**
+   * Sales that are already stored with different facts, and listings that are already stored with another token. If `isImport` is false, they are
+   * counted as unchanged and are not in this list.
+   */
   conflicts: LineRejection[];
   /**
    * The lines of mirrored listings whose order is stored in the primary database. Such a listing is counted as unchanged and is not
@@ -368,7 +373,8 @@ async function writeIndexed(
   await lockFigures(tx, collectionIds);
   const counts = new Map<RecordKind, UpsertCounts>();
   const listings = await writeListings(tx, prepared.listings, { now, record: changes?.recordTo('listing') });
-  counts.set('listing', listings.counts);
+  const ofOtherTokens = isImport && listings.counts.unchanged > 0 ? await findListingConflicts(tx, records) : [];
+  counts.set('listing', { ...listings.counts, unchanged: listings.counts.unchanged - ofOtherTokens.length });
   const sales = await ingestSales(tx, records, {
     prepared: prepared.sales,
     now,
@@ -389,7 +395,21 @@ async function writeIndexed(
   await changes?.recordCoverage(tx, coverage);
   await upsertCoverage(tx, coverage);
   await refreshFigures(tx, { collectionIds, assets: listings.assets }, { chains, now });
-  return { counts, conflicts: sales.conflicts };
+  return { counts, conflicts: [...ofOtherTokens, ...sales.conflicts] };
+}
+
+/** Finds the listings whose id is that of a stored listing of another token. Called after the upsert, so every listing is stored. */
+async function findListingConflicts(tx: Queryable, records: readonly NumberedRecord[]): Promise<LineRejection[]> {
+  const keyOf = ({ collectionId, key }: { collectionId: string; key: string }) => `${collectionId} ${key}`;
+  const others = await listListingsOfOtherAssets(tx, rowsOf(records, 'listing'));
+  const assets = new Map(others.map((stored) => [keyOf(stored), stored.asset]));
+  return records.flatMap(({ line, record }) => {
+    if (record.kind !== 'listing') return [];
+    const stored = assets.get(keyOf(record.row));
+    if (stored === undefined || stored === record.row.asset) return [];
+    const reason = `this listing is stored with token ${quoteValue(stored)}, not ${quoteValue(record.row.asset)}`;
+    return [{ line, kind: 'listing', reason }];
+  });
 }
 
 /** Writes listings, and updates other listings of the same orders. Returns the assets of all these listings. */

@@ -233,6 +233,31 @@ export function prepareListings(listings: readonly NewListing[], now: number): P
   return prepareRows(listings, toListingForm(now));
 }
 
+const decodeOtherAsset = rowDecoder('listing', { collectionId: column('collection_id', text), key: text, asset: text });
+
+/**
+ * Finds the stored listings that have the key of a given listing, but another token. Such a report has changed nothing, because the token
+ * belongs to the identity of a listing. Keys have 32 hexadecimal digits.
+ */
+export async function listListingsOfOtherAssets(
+  tx: Queryable,
+  listings: readonly Pick<NewListing, 'collectionId' | 'key' | 'asset'>[],
+): Promise<{ collectionId: string; key: string; asset: string }[]> {
+  const rows = await tx.query(
+    `select stored.collection_id, replace(stored.key::text, '-', '') as key, stored.asset
+     from unnest($1::text[], $2::uuid[], $3::text[]) as wanted (collection_id, key, asset) cross join lateral (
+       select * from indexer.listing as stored
+       where stored.collection_id = wanted.collection_id and stored.key = wanted.key group by collection_id, key) as stored
+     where stored.asset <> wanted.asset`,
+    [
+      toTextArray(listings.map(({ collectionId }) => collectionId)),
+      listings.map(({ key }) => key),
+      toTextArray(listings.map(({ asset }) => asset)),
+    ],
+  );
+  return rows.map(decodeOtherAsset);
+}
+
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
 
 /**
