@@ -69,8 +69,8 @@ export class Comparison {
   }
 
   /** Compares what `/explore/v1` and the tools for agents serve about all collections together. */
-  async everywhere(): Promise<string[]> {
-    await compareEverywhere(this.#explorer());
+  async everywhere(copy: StreamCopy): Promise<string[]> {
+    await compareEverywhere(this.#explorer(), copy);
     return this.differences;
   }
 
@@ -105,6 +105,11 @@ export class Comparison {
       shop.log.toReversed(),
       log?.map((row) => without(row, ['id', 'keyId', 'createdAt'])) ?? null,
     );
+    // Store, "Access": a key reads the products of its own shop.
+    for (const { id } of shop.products) {
+      const { status } = await this.#doors.asOtherShop(`/products/${id}`);
+      this.#expect(`/api/v1/products/${id} with the key of another shop`, 404, status);
+    }
     for (const [query, lowOnly, threshold] of [
       ['', false, 10],
       ['?low_stock=true&threshold=3', true, 3],

@@ -24,6 +24,8 @@ export class StreamCopy {
   readonly #doors: ServiceDoors;
   readonly #orders = new Map<string, CopiedOrder>();
   #offset = BEGINNING;
+  /** All events that were received. */
+  log: Pick<Activity, 'offset' | 'kind' | 'collectionId'>[] = [];
 
   constructor(doors: ServiceDoors) {
     this.#doors = doors;
@@ -38,6 +40,7 @@ export class StreamCopy {
         if (activity.offset <= this.#offset)
           throw new Difference(`the stream sent ${activity.offset} again or late, after ${this.#offset}`);
         this.#offset = activity.offset;
+        this.log.push(activity);
         this.#apply(activity);
       }
       if (next === null) return;
@@ -48,8 +51,9 @@ export class StreamCopy {
     return [...this.#orders.values()].filter((order) => order.collectionId === collectionId);
   }
 
-  /** The stream has no event for the removal of a collection, so a client has to learn of it in another way. */
+  /** The stream has no event for the removal of a collection, so a client has to learn of it in another way. Its past events are gone. */
   forget(collectionId: string): void {
+    this.log = this.log.filter((one) => one.collectionId !== collectionId);
     for (const [id, order] of this.#orders) if (order.collectionId === collectionId) this.#orders.delete(id);
   }
 

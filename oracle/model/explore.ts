@@ -4,6 +4,7 @@ import type { CopiedOrder, StreamCopy } from './copy.ts';
 import type { Reader } from './figures.ts';
 import {
   compareText,
+  hasRisen,
   holdings,
   listingFigures,
   openListings,
@@ -259,16 +260,39 @@ function figuresOf(reader: Reader, collection: Collection) {
     floor: floorRaw?.toString() ?? null,
     buyerFloor: buyerFloorRaw?.toString() ?? null,
     listedCount,
+    hasRisen: [hasRisen(reader, collection, 24 * HOUR_MS), hasRisen(reader, collection, 7 * 24 * HOUR_MS)],
   };
 }
 
 function toFigures({ id, stats }: Json) {
-  const { floor, buyerFloor, listedCount } = stats as Json;
-  return { id, floor: rawOf(floor), buyerFloor: buyerFloor && rawOf((buyerFloor as Json)['price']), listedCount };
+  const { floor, buyerFloor, listedCount, volumeChange } = stats as Json;
+  const { twentyFourHour, sevenDay } = volumeChange as { twentyFourHour: number | null; sevenDay: number | null };
+  const risen = [twentyFourHour, sevenDay].map((change) => change && change > 0);
+  return {
+    id,
+    floor: rawOf(floor),
+    buyerFloor: buyerFloor && rawOf((buyerFloor as Json)['price']),
+    listedCount,
+    hasRisen: risen.map((one) => (one === 0 ? false : one)),
+  };
+}
+
+const FILTERS = ['list,reprice', 'sale', 'floor,cancel,expire,fill'] as const;
+
+/** Explore, "The stream": the parameters `collections` and `kinds` leave out other events, also while other clients have other filters. */
+async function compareStreams({ doors, expect }: Explorer, copy: StreamCopy, collectionId: string): Promise<void> {
+  const read = async (kinds: string) => {
+    const wanted = copy.log.filter((one) => one.collectionId === collectionId && kinds.split(',').includes(one.kind));
+    const offsets = wanted.map(({ offset }) => offset);
+    const path = `${EXPLORE}/stream?from=0&collections=${collectionId}&kinds=${kinds}`;
+    expect(path, offsets, await doors.events(path, offsets.length));
+  };
+  await Promise.all(FILTERS.map(read));
 }
 
 /** Compares the list of collections, the search and a tool for agents. */
-export async function compareEverywhere({ doors, reader, limit, expect }: Explorer): Promise<void> {
+export async function compareEverywhere(explorer: Explorer, copy: StreamCopy): Promise<void> {
+  const { doors, reader, limit, expect } = explorer;
   const { collection: collections } = reader.market.tables;
   const byId = (rows: readonly { id: unknown }[]) => rows.toSorted((a, b) => compareText(String(a.id), String(b.id)));
   const listPath = `${EXPLORE}/collections?sort=volume`;
@@ -300,6 +324,8 @@ export async function compareEverywhere({ doors, reader, limit, expect }: Explor
   // Explore has no sentence about it; store, "400 unknown field", gives the reason: a request that means something else must not succeed.
   const unread = `${EXPLORE}/activity?kinds=sale`;
   expect(`${unread} with an unknown parameter`, 400, (await doors.get(unread)).status);
+
+  for (const id of collections.keys()) await compareStreams(explorer, copy, id);
 
   for (const one of collections.values()) {
     const { data } = (await doors.tool('get_collection', { collection: one.id })) as { data: Json };

@@ -160,6 +160,25 @@ export function tradeFigures(reader: Reader, collection: Collection, figure: 'vo
   };
 }
 
+/**
+ * Explore, "Collections", `volumeChange`: "known if the stored sales of both periods are complete, by the same rule as for the volume". True: the volume of
+ * the last period is above that of the one before. Null also if nothing was sold in the period before.
+ */
+export function hasRisen({ market, now }: Reader, collection: Collection, lengthMs: number): boolean | null {
+  const record = market.tables.analytics.get(collection.id);
+  const covered = market.coveredUntil('sales', collection.id);
+  const isReported =
+    record !== undefined &&
+    now - record.at < MAX_AGE.window &&
+    Object.values(record.volume).some((value) => value !== null);
+  if (isReported || covered === null || now - covered >= MAX_AGE.window) return null;
+  const sold = salesOf({ market, now }, collection.id).filter(({ soldAt }) => soldAt > now - 2 * lengthMs);
+  const total = sumSales(sold).volumeRaw;
+  const last = sumSales(sold.filter(({ soldAt }) => soldAt > now - lengthMs)).volumeRaw;
+  if (total === null || last === null || total === last) return null;
+  return last > total - last;
+}
+
 /** Null: unknown. */
 export function toNative(raw: bigint | null, chain: string): number | null {
   return raw === null ? null : Number(`${raw}e-${decimalsOf(chain)}`);

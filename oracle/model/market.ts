@@ -328,6 +328,8 @@ export class Market {
 
   /** Records, "token": "replaces the fields that it gives; traits replaces all imported traits". */
   #applyToken(record: TokenRecord, write: (table: TableName, key: string, row: Row) => Outcome): Outcome {
+    // Records: a trait has a name and a value.
+    if (record.traits?.some(({ name, value }) => name === '' || value === '')) return 'refused';
     const collectionId = toCollectionId(record);
     const asset = toAsset(record);
     const key = `${collectionId} ${asset}`;

@@ -357,7 +357,7 @@ class Run {
       if (!isFirst) await this.#doors.runTasks(WORKERS);
       const differences = await (isComplete ? comparison.all() : comparison.some(this.#touched));
       await comparison.explore(isComplete ? COLLECTION_IDS : this.#touched, this.#copy);
-      if (isComplete) await comparison.everywhere();
+      if (isComplete) await comparison.everywhere(this.#copy);
       if (isComplete || this.#isChainTouched) await comparison.chain();
       return isComplete || this.#isShopTouched ? await comparison.store(this.#shop) : differences;
     } catch (error) {

@@ -21,11 +21,13 @@ type TaskEnd = { lastEnded: string | null; failures: number };
 const SERVER_ERROR = 500;
 const TASK_PATIENCE_MS = 120_000;
 const TASK_POLL_MS = 10;
+const STREAM_PATIENCE_MS = 20_000;
 
-type Keys = { intake: string; store: string };
+type Keys = { intake: string; store: string; otherShop: string };
 
 const STORE = '/api/v1';
 const SHOP = 'corner';
+const OTHER_SHOP = 'market';
 const PAGES_MAX = 1_000;
 
 export class ServiceDoors {
@@ -60,11 +62,12 @@ export class ServiceDoors {
       const { body } = await service.operate('keys.create', { ...input });
       return body.result.secret as string;
     };
-    await service.operate('shops.create', { name: SHOP });
+    for (const name of [SHOP, OTHER_SHOP]) await service.operate('shops.create', { name });
     const scopes = ['products:read', 'products:write', 'inventory:read', 'inventory:write'];
     const keys = {
       intake: await createKey({ scopes: ['intake:write'] }),
       store: await createKey({ shop: SHOP, scopes }),
+      otherShop: await createKey({ shop: OTHER_SHOP, scopes }),
     };
     return new ServiceDoors(service, { clock, keys, chain });
   }
@@ -203,6 +206,38 @@ export class ServiceDoors {
     };
     if (result.isError) throw new Unavailable(`${name}: ${JSON.stringify(result.content)}`);
     return result.structuredContent;
+  }
+
+  /** Reads the store with the key of another shop. */
+  async asOtherShop(path: string): Promise<Response> {
+    this.responses += 1;
+    const headers = { authorization: `Bearer ${this.#keys.otherShop}` };
+    const { status, text: received } = await send(this.#url(STORE + path), { method: 'GET', headers }, '');
+    if (status >= SERVER_ERROR) throw new Unavailable(`${path}: ${received}`);
+    return { status, body: JSON.parse(received) };
+  }
+
+  /** The offsets of the first `count` server-sent events, and of those that arrive together with them. */
+  events(path: string, count: number): Promise<string[]> {
+    this.responses += 1;
+    return new Promise((resolve, reject) => {
+      const call = request({ ...this.#url(path), agent: false }, (response) => {
+        let received = '';
+        response.setEncoding('utf8');
+        response.on('error', () => undefined);
+        response.on('data', (part: string) => {
+          received += part;
+          // The line `retry` and an id without data begin every stream.
+          const offsets = [...received.matchAll(/^id: (\S+)\nevent: /gm)].map(([, offset = '']) => offset);
+          if (offsets.length < count || !received.includes('id: ')) return;
+          resolve(offsets);
+          response.destroy();
+        });
+        response.on('end', () => reject(new Unavailable(`${path}: the stream has ended`)));
+      });
+      call.setTimeout(STREAM_PATIENCE_MS, () => call.destroy(new Error('the stream lacks events')));
+      call.on('error', (error) => reject(new Unavailable(`${path}: ${error.message}`))).end();
+    });
   }
 
   /** Sends a request to the store. */

@@ -215,6 +215,7 @@ const token = drafts(
       traits: option(
         fc.constantFrom(
           [],
+          [{ name: '', value: 'Cap' }],
           [{ name: 'Hat', value: 'Cap' }],
           [
             { name: 'Hat', value: 'Crown' },
