@@ -132,6 +132,11 @@ async function compareTokens(explorer: Explorer, collection: Collection): Promis
     'sort=id&traits[Hat]=Cap',
     hats.map(({ asset }) => asset),
   );
+  const isHat = (asset: string) => hats.some((token) => token.asset === asset);
+  await check(
+    'sort=price&listed=true&traits[Hat]=Cap',
+    recorded.filter((asset) => isHat(asset) && tokenOf(asset).listing !== null),
+  );
   const priced = await read('sort=price');
   compareIdentity(explorer, collection, priced);
   const known = knownAssets(reader, collection);
@@ -318,6 +323,19 @@ export async function compareEverywhere(explorer: Explorer, copy: StreamCopy): P
       `${path} (not stored)`,
       [],
       found.filter((id) => !isStored(id)),
+    );
+  }
+
+  for (const token of reader.market.tables.token.values()) {
+    if (token.name === null) continue;
+    const path = `${EXPLORE}/search?q=${encodeURIComponent(token.name)}&limit=50`;
+    const found = (dataOf((await doors.get(path)).body) as unknown as Json[]).flatMap(({ token: one }) =>
+      one ? [`${String((one as Json)['collectionId'])} ${assetOf(one as Json)}`] : [],
+    );
+    expect(
+      `${path} (token ${token.asset} of ${token.collectionId})`,
+      true,
+      found.includes(`${token.collectionId} ${token.asset}`),
     );
   }
 
