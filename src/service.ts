@@ -205,7 +205,7 @@ async function start(options: ServiceOptions, closers: Closer[]): Promise<Omit<S
   const cursorSecret = await findOrInsertSecret(databases.main, 'cursors', secretKeys);
   const shop = { ...toShopContext(context), main: databases.store };
   const keys = new KeyVerifier(shop);
-  closers.push(() => keys.writeUses());
+  closers.push(() => keys.close());
   closers.push(startPeriodic({ name: 'key-uses', periodMs: KEY_USES_PERIOD_MS, run: () => keys.writeUses() }, log));
 
   const windows = await openWindows(context);

@@ -119,12 +119,19 @@ forEachEngine('commands that only read', (engine) => {
     async () => {
       const settings = await engine.settings();
       // The first start creates the secrets of the service.
-      await (await startTestService({ settings })).close();
+      const first = await startTestService({ settings });
+      await first.operate('shops.create', { name: 'Mugs' });
+      const created = await first.operate('keys.create', { shop: 'Mugs', name: '', scopes: ['products:read'] });
+      const headers = { authorization: `Bearer ${created.body.result.secret}` };
+      await first.close();
       await refuseWrites(settings);
       assert.deepEqual(await runMigrate(settings), { code: 0, stdout: 'the database is up to date\n', stderr: '' });
-      const service = await startTestService({ settings });
+      const service = await startTestService({ settings, logLevel: 'warn' });
       assert.equal((await fetch(`${service.url}/v1/collections`)).status, 200);
+      assert.equal((await fetch(`${service.url}/api/v1/products`, { headers })).status, 200);
+      // The uses of the key cannot be written. They are lost, and the service ends as usual.
       await service.close();
+      assert.ok(service.logged.some((line) => line.includes('the uses of API keys could not be written')));
       const empty = await engine.settings('empty');
       await refuseWrites(empty);
       const { code, stderr } = await runMigrate(empty);

@@ -82,6 +82,11 @@ export class KeyVerifier {
     await deleteOldKeyUsage(statements, now - KEY_USAGE_KEPT_MS);
   }
 
+  /** Writes the last uses. If this fails, they are lost, and the failure is logged: it is no reason for the process to fail at its end. */
+  close(): Promise<void> {
+    return this.#tryWriteUses();
+  }
+
   async #find(secret: string, now: number): Promise<CachedKey | null> {
     const hash = hashApiKey(secret);
     const cached = this.#findCached(hash, now);
@@ -117,7 +122,11 @@ export class KeyVerifier {
   #noteUse(keyId: string, now: number): void {
     this.#addUse(keyId, { at: now, requests: 1 });
     if (now - this.#usesWrittenAt < KEY_USES_PERIOD_MS) return;
-    this.writeUses().catch((error: unknown) => {
+    void this.#tryWriteUses();
+  }
+
+  async #tryWriteUses(): Promise<void> {
+    await this.writeUses().catch((error: unknown) => {
       this.#context.log.warn('the uses of API keys could not be written', { error });
     });
   }
