@@ -146,7 +146,7 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     default: 'mercat',
     form: '2 to 16 characters, each a-z or 0-9',
     meaning:
-      "The name of the service. In upper case, this name is the `marketplace` of the service's own listings and sales. The name is also the prefix of the ids of own orders on Solana, of API keys, and of keys in Redis.",
+      "The name of the service. In upper case, this name is the `marketplace` of the service's own listings and sales. The name is also the prefix of the ids of own orders on Solana, of API keys, of keys in Redis, and of the files of `mercat backup FOLDER`.",
     parse: (text) => (/^[a-z0-9]{2,16}$/.test(text) ? text : undefined),
   },
   secretsKeys: {
