@@ -22,8 +22,11 @@ export function checkEarlier(applied: readonly AppliedMigration[], schema: Schem
   );
 }
 
-/** What a migration of a program before 0.1.0 did to rows that were stored already. */
-type Derivation = { schema: Schema; migration: string; statements: readonly string[] };
+/**
+ * What is derived from rows that were stored already. `migration`: the migration of a program before 0.1.0 that did the same. Null if no such
+ * program did.
+ */
+type Derivation = { schema: Schema; migration: string | null; statements: readonly string[] };
 
 const DERIVATIONS: readonly Derivation[] = [
   {
@@ -71,6 +74,33 @@ const DERIVATIONS: readonly Derivation[] = [
        where covered.collection_id = figures.collection_id and covered.kind = 'imported' and covered.subject = 'sales'`,
     ],
   },
+  {
+    // The recorded changes of coverage state the end that an import states and the end before it, in milliseconds, and no longer the row before it.
+    // The end that an import stated is the one that the next import found, or the present one.
+    schema: 'indexer',
+    migration: null,
+    statements: [
+      `update indexer.import_change as change set images = made.images
+       from (
+         select import_id, seq, array_agg(jsonb_build_object(
+             'stated', ceil(extract(epoch from least(coalesce(found, stored, before, 'epoch'), stored)) * 1000)::bigint,
+             'before', case when before is not null then ceil(extract(epoch from least(before, stored)) * 1000)::bigint end
+           ) order by place) as images
+         from (
+           select import_id, seq, place, before, stored.to_time as stored, lead(before) over (partition by key order by import_id, seq) as found
+           from (
+             select recorded.import_id, recorded.seq, item.key, item.place, (item.image ->> 'to_time')::timestamptz as before
+             from indexer.import_change as recorded
+             cross join unnest(recorded.keys, recorded.images) with ordinality as item (key, image, place)
+             where recorded.kind = 'coverage'
+           ) as item
+           left join indexer.coverage as stored on key = concat_ws(E'\\n', stored.collection_id, stored.subject, stored.source)
+         ) as ordered
+         group by import_id, seq
+       ) as made
+       where made.import_id = change.import_id and made.seq = change.seq`,
+    ],
+  },
 ];
 
 /** Derives from the restored rows what the migrations that the backup lacks derived. */
@@ -81,7 +111,7 @@ export async function deriveMissing(
 ): Promise<void> {
   const names = new Set(applied.map(({ name }) => name));
   for (const derivation of DERIVATIONS) {
-    if (derivation.schema !== schema || names.has(derivation.migration)) continue;
+    if (derivation.schema !== schema || (derivation.migration !== null && names.has(derivation.migration))) continue;
     for (const statement of derivation.statements) await tx.query(statement);
   }
 }

@@ -12,7 +12,7 @@ import { quoted, quotedTable, setExactText } from '../../../src/database/backup/
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { startTestService } from '../../support/service/service.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { backUp, never, restore, withDatabases, writeLines } from './backups.ts';
+import { backUp, mercat, never, restore, withDatabases, writeLines } from './backups.ts';
 
 const FILE = fileURLToPath(new URL('../../fixtures/backups/before-0.1.0', import.meta.url));
 const ALPHA = `ethereum_0x${'a1'.repeat(20)}`;
@@ -26,6 +26,7 @@ const DERIVED: Readonly<Record<string, readonly string[]>> = {
   'indexer.sale_total': ['volume_raw', 'sales'],
   'indexer.coverage': ['to_time'],
   'indexer.collection_figures': ['ranks_valid_until'],
+  'indexer.import_change': ['images'],
 };
 
 type Row = readonly (string | null)[];
@@ -107,6 +108,16 @@ forEachEngine('a backup of a program before 0.1.0', (engine) => {
     } finally {
       await service.close();
     }
+    // The import of the earlier program can be taken back.
+    const [{ id } = assert.fail()] = await withDatabases(settings, ({ main }) =>
+      main.query<{ id: string }>(`select id from main.import`),
+    );
+    const undone = await mercat(settings, 'imports', 'undo', id);
+    assert.deepEqual([undone.code, undone.stderr], [0, '']);
+    await withDatabases(settings, async ({ indexer }) => {
+      for (const table of ['sale', 'coverage'])
+        assert.deepEqual(await indexer.query(`select collection_id from indexer.${table}`), [], table);
+    });
     // A backup of the restored databases is one of this version.
     const again = path.join(temporaryDirectory(), 'again');
     await withDatabases(settings, async (databases) => {
