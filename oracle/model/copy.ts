@@ -24,7 +24,9 @@ export class StreamCopy {
   readonly #doors: ServiceDoors;
   readonly #orders = new Map<string, CopiedOrder>();
   #offset = BEGINNING;
-  /** All events that were received. */
+  /** The events of collections that were removed since. A stream may still have them. */
+  readonly forgotten = new Set<string>();
+  /** All other events that were received. */
   log: Pick<Activity, 'offset' | 'kind' | 'collectionId'>[] = [];
 
   constructor(doors: ServiceDoors) {
@@ -53,6 +55,7 @@ export class StreamCopy {
 
   /** The stream has no event for the removal of a collection, so a client has to learn of it in another way. Its past events are gone. */
   forget(collectionId: string): void {
+    for (const { offset } of this.log.filter((one) => one.collectionId === collectionId)) this.forgotten.add(offset);
     this.log = this.log.filter((one) => one.collectionId !== collectionId);
     for (const [id, order] of this.#orders) if (order.collectionId === collectionId) this.#orders.delete(id);
   }
