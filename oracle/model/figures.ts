@@ -138,7 +138,7 @@ export function tradeFigures(reader: Reader, collection: Collection, figure: 'vo
   const volume = toNative(total.volumeRaw, collection.chain);
   const statedVolume = Math.max(collection.snapshot.volumeAllTime ?? 0, record?.volume.allTime ?? 0);
   const isVolumePart = volume !== null && statedVolume > volume;
-  const isPart = isVolumePart || (figure === 'sales' && (record?.sales.allTime ?? 0) > total.sales);
+  const isPart = isVolumePart || (record?.sales.allTime ?? 0) > total.sales;
   const figureOf = (name: keyof Windows, lengthMs: number | null): number | null => {
     const maxAge = lengthMs === null ? MAX_AGE.total : MAX_AGE.window;
     const isCurrent = record !== undefined && now - record.at < maxAge;
