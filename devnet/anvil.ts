@@ -4,7 +4,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { OperatorError } from '../src/core/errors.ts';
+import { OperatorError } from '../src/platform/core/errors.ts';
 
 export type Anvil = {
   url: string;

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Abi, Hex } from 'viem';
-import { OperatorError } from '../src/core/errors.ts';
+import { OperatorError } from '../src/platform/core/errors.ts';
 
 export type Artifact = { abi: Abi; bytecode: Hex };
 

@@ -5,7 +5,7 @@ import type { Abi, Address, Hex } from 'viem';
 import { decodeFunctionResult, encodeDeployData, encodeFunctionData } from 'viem';
 import type { HDAccount } from 'viem/accounts';
 import { mnemonicToAccount } from 'viem/accounts';
-import type { Clock } from '../src/core/clock.ts';
+import type { Clock } from '../src/platform/core/clock.ts';
 import { startAnvil } from './anvil.ts';
 import type { Artifact } from './artifacts.ts';
 import type { Rpc } from './rpc.ts';

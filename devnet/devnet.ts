@@ -1,8 +1,8 @@
 // Starts and stops local chains with their contracts and accounts, and starts simulations on them.
 
-import { createChains } from '../src/core/chains.ts';
-import type { Clock } from '../src/core/clock.ts';
-import { systemClock } from '../src/core/clock.ts';
+import { createChains } from '../src/platform/core/chains.ts';
+import type { Clock } from '../src/platform/core/clock.ts';
+import { systemClock } from '../src/platform/core/clock.ts';
 import { signFirstListings } from './listings.ts';
 import { startChain, toSeconds } from './chain.ts';
 import { createRandom } from './random.ts';

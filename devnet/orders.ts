@@ -16,11 +16,11 @@ import {
   zeroHash,
 } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
-import type { TokenStandard } from '../src/core/evm.ts';
+import type { TokenStandard } from '../src/platform/core/evm.ts';
 import { toJson } from '../client/src/json.ts';
 import type { SeaportOrder, SeaportPayment } from '../client/src/seaport.ts';
 import { SEAPORT_TYPES, toListingOrder, toSeaportDomain } from '../client/src/seaport.ts';
-import { ITEM_TYPE, ORDER_TYPE } from '../src/core/seaport.ts';
+import { ITEM_TYPE, ORDER_TYPE } from '../src/platform/core/seaport.ts';
 import { SEAPORT_ADDRESS } from './protocol.ts';
 
 export type SignedOrder = { hash: Hex; components: SeaportOrder; signature: Hex };

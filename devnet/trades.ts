@@ -3,7 +3,7 @@
 
 import type { Address } from 'viem';
 import { zeroAddress, zeroHash } from 'viem';
-import { ITEM_TYPE } from '../src/core/seaport.ts';
+import { ITEM_TYPE } from '../src/platform/core/seaport.ts';
 import type { SigningContext } from './listings.ts';
 import { collectionOf, drawPrice, drawTerms, listableTokens, signListings } from './listings.ts';
 import type { Call } from './chain.ts';

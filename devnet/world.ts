@@ -3,7 +3,7 @@
 import type { Address, Hex } from 'viem';
 import { parseEther, zeroHash } from 'viem';
 import type { LocalAccount } from 'viem/accounts';
-import type { TokenStandard } from '../src/core/evm.ts';
+import type { TokenStandard } from '../src/platform/core/evm.ts';
 import { readContract } from './artifacts.ts';
 import type { Call, LocalChain } from './chain.ts';
 import { callOf, deploy, transact } from './chain.ts';

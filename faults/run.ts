@@ -4,7 +4,7 @@ import { AssertionError } from 'node:assert';
 import { spawnSync } from 'node:child_process';
 import { canStartPostgres } from '../test/support/engines/postgres-server.ts';
 import { canStartRedis } from '../test/support/engines/redis-server.ts';
-import { DeadlineSignal } from '../src/resilience/deadline.ts';
+import { DeadlineSignal } from '../src/platform/resilience/deadline.ts';
 import { canStartBalancer } from './balancer.ts';
 import { checkAfterFault } from './checks.ts';
 import { findFaketime } from './faketime.ts';

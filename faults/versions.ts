@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '../test/support/temporary-directory.ts';
 
 const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
-const MIGRATIONS = 'src/database/migrations';
+const MIGRATIONS = 'src/platform/database/migrations';
 
 export const hasHistory = (): boolean => readGit('rev-parse', '--verify', 'HEAD') !== null;
 

@@ -1,9 +1,9 @@
 // Generates the history of one sample collection: its tokens, their sales and their holders. The seller of each sale is the holder at that
 // time, so that owners, sales and listings agree.
 
-import type { Address, AssetId } from '../src/core/address.ts';
-import { parseNativeAmount } from '../src/core/amount.ts';
-import type { Chain } from '../src/core/chains.ts';
+import type { Address, AssetId } from '../src/platform/core/address.ts';
+import { parseNativeAmount } from '../src/platform/core/amount.ts';
+import type { Chain } from '../src/platform/core/chains.ts';
 import type { SampleCollection } from './catalogue.ts';
 import type { SampleTrait } from './traits.ts';
 import { pickTraits } from './traits.ts';

@@ -1,10 +1,10 @@
 // Generates the listings of one sample collection: orders of the service, mirrored listings, and ended listings. The lowest active ask
 // equals the floor that the catalogue states. The seller of a listing is the holder of the token.
 
-import type { Address } from '../src/core/address.ts';
-import { shareOf } from '../src/core/amount.ts';
-import type { ListingStatus } from '../src/orders/order-id.ts';
-import { toOrderId } from '../src/orders/order-id.ts';
+import type { Address } from '../src/platform/core/address.ts';
+import { shareOf } from '../src/platform/core/amount.ts';
+import type { ListingStatus } from '../src/market/orders/order-id.ts';
+import { toOrderId } from '../src/market/orders/order-id.ts';
 import { Random, toEvmHash, toSolanaAddress } from './random.ts';
 import type { SampleAsset, SampleSale, CollectionContext } from './history.ts';
 import { DAY_MS, roundPrice, SAMPLE_ANCHOR } from './history.ts';

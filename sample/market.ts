@@ -1,10 +1,10 @@
 // Generates the sample marketplace as records of the intake's formats, so that a new service shows a working market. The records depend
 // only on the time `at`: the same `at` always gives the same bytes, and another `at` changes only the times.
 
-import type { Address } from '../src/core/address.ts';
-import { parseAmount, toNativeNumber } from '../src/core/amount.ts';
-import { createChains } from '../src/core/chains.ts';
-import { toCollectionId } from '../src/core/collection.ts';
+import type { Address } from '../src/platform/core/address.ts';
+import { parseAmount, toNativeNumber } from '../src/platform/core/amount.ts';
+import { createChains } from '../src/platform/core/chains.ts';
+import { toCollectionId } from '../src/platform/core/collection.ts';
 import type { SampleListing } from './listings.ts';
 import { generateListings, generateFilledListings } from './listings.ts';
 import { SAMPLE_COLLECTIONS } from './catalogue.ts';

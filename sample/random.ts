@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
-import type { Address, AssetId } from '../src/core/address.ts';
+import type { Address, AssetId } from '../src/platform/core/address.ts';
 
 /** Part of every seed. With another value, all random choices and identifiers of the sample change. */
 const EDITION = 'mercat sample 1';

@@ -1,6 +1,6 @@
 // Picks the traits of the tokens of the sample marketplace. Tokens with smaller rarity ranks get rarer traits.
 
-import { RarityRanking } from '../src/market/rarity.ts';
+import { RarityRanking } from '../src/market/index/rarity.ts';
 import type { ArtName } from './pictures.ts';
 import type { Random } from './random.ts';
 import { at } from './random.ts';

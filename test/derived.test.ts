@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { NEW_CLUSTER, pgliteVersionOf } from '../src/database/embedded/cluster-archive.ts';
+import { NEW_CLUSTER, pgliteVersionOf } from '../src/platform/database/embedded/cluster-archive.ts';
 import { renderCacheParameters } from './support/generators/cache-parameters.ts';
 import { CLIENT_DOCUMENTS, renderClientTypes } from './support/generators/client-types.ts';
 import { renderOpenApi, renderSettings } from './support/generators/derived.ts';

@@ -1,5 +1,5 @@
 // `npm run fake-chain -- [--blocks N] [--reorganisations N] [--endpoints 2|3] [--engine embedded|postgresql] [--seed N]`: runs
-// test/chains/fake-chain.test.ts on a longer chain. Without `--endpoints` and `--engine`, it runs with each. The exit code is 0 only if nothing was
+// test/sources/chains/fake-chain.test.ts on a longer chain. Without `--endpoints` and `--engine`, it runs with each. The exit code is 0 only if nothing was
 // wrong.
 
 import { spawn } from 'node:child_process';
@@ -19,7 +19,7 @@ const { blocks, reorganisations, endpoints, engine, seed } = values;
 const pattern = engine === undefined ? 'a simulated chain' : `a simulated chain \\[${engine}\\]`;
 // The set-up keeps the databases in memory. On a disk, most of the time would be spent waiting for it.
 const options = ['--test-global-setup=test/support/global-setup.ts', `--test-name-pattern=${pattern}`];
-const child = spawn(process.execPath, ['--test', ...options, 'test/chains/fake-chain.test.ts'], {
+const child = spawn(process.execPath, ['--test', ...options, 'test/sources/chains/fake-chain.test.ts'], {
   stdio: 'inherit',
   env: {
     ...process.env,

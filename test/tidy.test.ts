@@ -13,43 +13,28 @@ type SourceFile = { name: string; text: string };
 /** Returns the violations of the rule, each as one line. */
 type Rule = (files: readonly SourceFile[]) => string[];
 
-/**
- * The contexts in the order of ARCHITECTURE.md, and last `version.ts`, which every context may import. A file imports its own context and the
- * contexts below its own in this list.
- */
-const CONTEXTS = [
-  'main.ts',
-  'cli',
-  'service.ts',
-  'context.ts',
-  'config.ts',
-  'processes',
-  'telemetry',
-  'metrics',
-  'workers',
-  'metadata',
-  'chains',
-  'upstreams',
-  'server',
-  'agents',
-  'intake',
-  'explore',
-  'market',
-  'orders',
-  'follows',
-  'shop',
-  'tasks',
-  'chain-log',
-  'activity',
-  'http',
-  'database',
-  'resilience',
-  'core',
-  'version.ts',
-];
+/** The rooms of ARCHITECTURE.md, floor by floor. A file imports its own room and the rooms on lower floors. Rooms on one floor never meet. */
+const FLOORS = [['main.ts'], ['cli'], ['service'], ['sources', 'server'], ['intake'], ['market', 'shop'], ['platform']];
 
-const contextOf = (name: string) => name.split('/', 1)[0] ?? '';
-const rankOf = (name: string) => CONTEXTS.indexOf(contextOf(name));
+/** The parts of the rooms that have an order of their own. A part imports itself and the parts after it. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  service: ['service.ts', 'context.ts', 'config.ts', 'processes', 'telemetry', 'metrics', 'workers'],
+  sources: ['metadata', 'chains', 'upstreams'],
+  market: ['explore', 'reads', 'index', 'provenance', 'orders', 'follows', 'chain-log', 'activity'],
+  platform: ['tasks', 'http', 'database', 'resilience', 'core', 'version.ts'],
+};
+
+const roomOf = (name: string) => name.split('/', 1)[0] ?? '';
+const floorOf = (name: string) => FLOORS.findIndex((rooms) => rooms.includes(roomOf(name)));
+
+/** The place of a file in the order of its room. -1 if the room has an order in which the file has no place. */
+function partOf(name: string): number {
+  const [room = '', part = ''] = name.split('/');
+  return PARTS[room]?.indexOf(part) ?? 0;
+}
+
+const isUpward = (from: string, to: string) =>
+  roomOf(from) === roomOf(to) ? partOf(to) < partOf(from) : floorOf(to) <= floorOf(from);
 
 /** The files that a file imports, types included, relative to src. */
 function importsOf({ name, text }: SourceFile): string[] {
@@ -67,10 +52,10 @@ const nowhere = (pattern: RegExp) => onlyIn(pattern, /^$/);
 
 function findUpwardImports(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) => {
-    if (rankOf(file.name) < 0)
-      return [`${file.name} is in no context: add its context to CONTEXTS and to ARCHITECTURE.md`];
+    if (floorOf(file.name) < 0 || partOf(file.name) < 0)
+      return [`${file.name} is in no room: add its place to FLOORS or PARTS, and to ARCHITECTURE.md`];
     return importsOf(file)
-      .filter((target) => !target.startsWith('..') && rankOf(target) < rankOf(file.name))
+      .filter((target) => !target.startsWith('..') && isUpward(file.name, target))
       .map((target) => `${file.name} -> ${target}`);
   });
 }
@@ -105,70 +90,78 @@ function findExportedTwice(files: readonly SourceFile[]): string[] {
 }
 
 const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[] }>> = {
-  'imports point down the list of contexts': {
+  'imports point down the floors': {
     rule: findUpwardImports,
-    broken: [{ name: 'core/a.ts', text: `import type { B } from '../http/b.ts';` }],
+    broken: [{ name: 'platform/http/a.ts', text: `import type { B } from '../../market/b.ts';` }],
   },
-  'every file is in a context': {
+  'rooms on one floor never meet': {
+    rule: findUpwardImports,
+    broken: [{ name: 'shop/a.ts', text: `import type { B } from '../market/reads/b.ts';` }],
+  },
+  'imports point down the parts of a room': {
+    rule: findUpwardImports,
+    broken: [{ name: 'platform/core/a.ts', text: `import type { B } from '../http/b.ts';` }],
+  },
+  'every file is in a room': {
     rule: findUpwardImports,
     broken: [{ name: 'misc/a.ts', text: '' }],
   },
   'no files import one another in a circle, types included': {
     rule: findCircles,
     broken: [
-      { name: 'core/a.ts', text: `import type { B } from './b.ts';` },
-      { name: 'core/b.ts', text: `import { a } from './a.ts';` },
+      { name: 'platform/core/a.ts', text: `import type { B } from './b.ts';` },
+      { name: 'platform/core/b.ts', text: `import { a } from './a.ts';` },
     ],
   },
   'only the command `mercat devnet` imports the local chains': {
     rule: onlyIn(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+devnet\//, /^cli\/devnet\.ts$/),
-    broken: [{ name: 'chains/a.ts', text: `import { startDevnet } from '../../devnet/devnet.ts';` }],
+    broken: [{ name: 'sources/chains/a.ts', text: `import { startDevnet } from '../../../devnet/devnet.ts';` }],
   },
   'the oracle is imported by the audit command alone': {
     rule: onlyIn(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+oracle\//, /^cli\/audit-fillable\.ts$/),
-    broken: [{ name: 'chains/a.ts', text: `import { askVerdicts } from '../../oracle/chain-verdicts.ts';` }],
+    broken: [{ name: 'sources/chains/a.ts', text: `import { askVerdicts } from '../../../oracle/chain-verdicts.ts';` }],
   },
   'the export of telemetry is loaded only if it is switched on': {
-    rule: onlyIn(/^import \{[^}]*\} from '[./]*\/telemetry\/(?!settings)/m, /^telemetry\//),
-    broken: [{ name: 'service.ts', text: `import { Telemetry } from './telemetry/telemetry.ts';` }],
+    rule: onlyIn(/^import \{[^}]*\} from '[./]*\/telemetry\/(?!settings)/m, /^service\/telemetry\//),
+    broken: [{ name: 'service/service.ts', text: `import { Telemetry } from './telemetry/telemetry.ts';` }],
   },
   'the MCP server and its SDK are loaded at the first request': {
     rule: onlyIn(
       /^import \{[^}]*\} from '(?:[./]*\/mcp-server\.ts|@modelcontextprotocol\/[^']+)'/m,
-      /^agents\/mcp-server\.ts$/,
+      /^server\/agents\/mcp-server\.ts$/,
     ),
-    broken: [{ name: 'agents/http/a.ts', text: `import { createMcpResponder } from '../mcp-server.ts';` }],
+    broken: [{ name: 'server/agents/http/a.ts', text: `import { createMcpResponder } from '../mcp-server.ts';` }],
   },
-  'SQL stands in queries/ and database/ alone': {
+  'SQL stands in queries/ and platform/database/ alone': {
     rule: onlyIn(
       /\b(select\s[\s\S]{1,80}\sfrom|insert into|update \w+\.\w+ set|delete from)\b/,
-      /^database\/|\/queries\//,
+      /^platform\/database\/|\/queries\//,
     ),
     broken: [{ name: 'market/a.ts', text: 'db.query(`select id\n from main.shop`)' }],
   },
-  'the HTTP framework, its schemas and its statuses are used in server/, http/, */http/ and service.ts alone': {
+  'the HTTP framework, its schemas and its statuses are used in server/, */http/ and service/service.ts alone': {
     rule: onlyIn(
       /from '(?:fastify|typebox|@fastify\/[^']+)'|\.code\(\d{3}\)|\bstatusCode:/,
-      /^(server|http)\/|\/http\/|^service\.ts$/,
+      /^server\/|\/http\/|^service\/service\.ts$/,
     ),
     broken: [{ name: 'market/a.ts', text: `import { Type } from 'typebox';` }],
   },
-  'only config.ts reads the environment': {
-    rule: onlyIn(/process\.env\b/, /^config\.ts$/),
+  'only service/config.ts reads the environment': {
+    rule: onlyIn(/process\.env\b/, /^service\/config\.ts$/),
     broken: [{ name: 'shop/a.ts', text: `process.env['PORT']` }],
   },
   'core does no input or output': {
     // `node:diagnostics_channel` is allowed, because a channel only calls subscribers in this process.
     rule: (files) =>
       nowhere(/from 'node:(?!crypto|zlib|diagnostics_channel)|\bfetch\(|\bsetTimeout\b/)(
-        files.filter(({ name }) => contextOf(name) === 'core'),
+        files.filter(({ name }) => name.startsWith('platform/core/')),
       ),
-    broken: [{ name: 'core/a.ts', text: `import { readFileSync } from 'node:fs';` }],
+    broken: [{ name: 'platform/core/a.ts', text: `import { readFileSync } from 'node:fs';` }],
   },
   'time and randomness are passed in': {
     // The system's clock and random source stand in core. Log lines and commands are at the edge of the program and read the clock
     // directly.
-    rule: onlyIn(/\bMath\.random\b|\bDate\.now\b|\bnew Date\(\)/, /^core\/(clock|random|log)\.ts$|^cli\//),
+    rule: onlyIn(/\bMath\.random\b|\bDate\.now\b|\bnew Date\(\)/, /^platform\/core\/(clock|random|log)\.ts$|^cli\//),
     broken: [{ name: 'shop/a.ts', text: 'const at = Date.now();' }],
   },
   'a name is exported once': {
@@ -191,7 +184,7 @@ const RUNS_OF_THE_ORACLE = /^(?:run\/|model\/(?:command|run|service-doors|steps)
 const ORACLE_RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[] }>> = {
   'the oracle imports nothing of src': {
     rule: nowhere(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+src\//),
-    broken: [{ name: 'run/a.ts', text: `import { deriveOrderStatus } from '../../src/orders/status.ts';` }],
+    broken: [{ name: 'run/a.ts', text: `import { deriveOrderStatus } from '../../src/market/orders/status.ts';` }],
   },
   'only the runs of the oracle and of its model use the local chains and the support of tests': {
     rule: onlyIn(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+(?:devnet|test)\//, RUNS_OF_THE_ORACLE),
@@ -216,7 +209,7 @@ const CLIENT_RULES: Readonly<Record<string, { rule: Rule; broken: readonly Sourc
           .filter((target) => target.startsWith('..'))
           .map((target) => `${file.name} -> ${target}`),
       ),
-    broken: [{ name: 'a.ts', text: `import { ServiceError } from '../../src/core/errors.ts';` }],
+    broken: [{ name: 'a.ts', text: `import { ServiceError } from '../../src/platform/core/errors.ts';` }],
   },
   'no files of the client import one another in a circle, types included': {
     rule: findCircles,
@@ -241,7 +234,10 @@ const TEST_RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceF
       ),
     broken: [
       { name: 'differential/decoder.ts', text: `import { readLog } from './trades.ts';` },
-      { name: 'differential/trades.ts', text: `import { BLUR_V1 } from '../../src/chains/protocols/blur-v1.ts';` },
+      {
+        name: 'differential/trades.ts',
+        text: `import { BLUR_V1 } from '../../src/sources/chains/protocols/blur-v1.ts';`,
+      },
     ],
   },
 };

@@ -2,9 +2,9 @@
 // so that the measured memory and CPU time include no other work. Usage: backfill-process.ts ENGINE ADDRESS CHAIN_URL. The database must be
 // migrated, and `begin` of bench/follower.ts must have inserted the follow. Prints one line of JSON of the type BackfillFigures.
 
-import { findFollow } from '../../src/follows/queries/follows.ts';
-import { backfillOnce } from '../../src/chains/backfill.ts';
-import type { Database } from '../../src/database/port.ts';
+import { findFollow } from '../../src/market/follows/queries/follows.ts';
+import { backfillOnce } from '../../src/sources/chains/backfill.ts';
+import type { Database } from '../../src/platform/database/port.ts';
 import { useTarget } from '../support/databases.ts';
 import { drain, FOLLOWED_ID, openFollower, openProjection } from './follower.ts';
 import type { WorkFigures } from '../support/measure.ts';

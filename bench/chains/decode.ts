@@ -1,15 +1,15 @@
 // Measures how many EVM logs one core decodes in a second. Decoding begins with the text of an eth_getLogs response and ends with validated
 // events. The logs are a mix of Seaport fills, batch transfers, approvals and transfers.
 
-import type { Address } from '../../src/core/address.ts';
-import type { ChainEvent } from '../../src/chain-log/chain-event.ts';
-import { decodeLog } from '../../src/chains/protocols/event-decoder.ts';
-import { SEAPORT, SEAPORT_TOPICS } from '../../src/chains/protocols/seaport.ts';
-import { TOKEN_DECODERS, TOKEN_TOPICS } from '../../src/chains/protocols/token-standards.ts';
-import { readLogs } from '../../src/chains/rpc/log-response.ts';
+import type { Address } from '../../src/platform/core/address.ts';
+import type { ChainEvent } from '../../src/market/chain-log/chain-event.ts';
+import { decodeLog } from '../../src/sources/chains/protocols/event-decoder.ts';
+import { SEAPORT, SEAPORT_TOPICS } from '../../src/sources/chains/protocols/seaport.ts';
+import { TOKEN_DECODERS, TOKEN_TOPICS } from '../../src/sources/chains/protocols/token-standards.ts';
+import { readLogs } from '../../src/sources/chains/rpc/log-response.ts';
 import { median } from '../support/measure.ts';
 import { judge } from '../support/verdict.ts';
-import type { Hex } from '../../src/core/evm.ts';
+import type { Hex } from '../../src/platform/core/evm.ts';
 
 const ROUNDS = 9;
 const BLOCKS = 200;

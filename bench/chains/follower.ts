@@ -1,17 +1,17 @@
 // The follower of a simulated chain, and the projection of its log, without the tasks of a service around them.
 
-import { insertChainCursor } from '../../src/chain-log/queries/chain-cursors.ts';
-import type { FollowContext } from '../../src/chains/follower.ts';
-import { projectNext } from '../../src/chains/projection.ts';
-import { listProtocolContracts } from '../../src/chains/protocols/registry.ts';
-import { ChainReader } from '../../src/chains/rpc/chain-reader.ts';
-import type { Address } from '../../src/core/address.ts';
-import type { Chain } from '../../src/core/chains.ts';
-import { createChains } from '../../src/core/chains.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import { createLog } from '../../src/core/log.ts';
-import type { Database } from '../../src/database/port.ts';
-import { upsertFollow } from '../../src/follows/queries/follows.ts';
+import { insertChainCursor } from '../../src/market/chain-log/queries/chain-cursors.ts';
+import type { FollowContext } from '../../src/sources/chains/follower.ts';
+import { projectNext } from '../../src/sources/chains/projection.ts';
+import { listProtocolContracts } from '../../src/sources/chains/protocols/registry.ts';
+import { ChainReader } from '../../src/sources/chains/rpc/chain-reader.ts';
+import type { Address } from '../../src/platform/core/address.ts';
+import type { Chain } from '../../src/platform/core/chains.ts';
+import { createChains } from '../../src/platform/core/chains.ts';
+import { systemClock } from '../../src/platform/core/clock.ts';
+import { createLog } from '../../src/platform/core/log.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { upsertFollow } from '../../src/market/follows/queries/follows.ts';
 import { hashOf } from './chain-node.ts';
 import { COLLECTION } from './synthetic.ts';
 

@@ -6,12 +6,12 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Database, Engine } from '../../src/database/port.ts';
-import { findFollow } from '../../src/follows/queries/follows.ts';
-import { backfillOnce } from '../../src/chains/backfill.ts';
-import type { FollowContext } from '../../src/chains/follower.ts';
-import { followOnce } from '../../src/chains/follower.ts';
-import { SEAPORT } from '../../src/chains/protocols/seaport.ts';
+import type { Database, Engine } from '../../src/platform/database/port.ts';
+import { findFollow } from '../../src/market/follows/queries/follows.ts';
+import { backfillOnce } from '../../src/sources/chains/backfill.ts';
+import type { FollowContext } from '../../src/sources/chains/follower.ts';
+import { followOnce } from '../../src/sources/chains/follower.ts';
+import { SEAPORT } from '../../src/sources/chains/protocols/seaport.ts';
 import type { BackfillFigures } from './backfill-process.ts';
 import type { Target } from '../support/databases.ts';
 import { onEachEngine, onEachTarget, useTarget } from '../support/databases.ts';

@@ -2,9 +2,9 @@
 // Usage: import-process.ts ENGINE ADDRESS FILE… The database must be migrated. Prints one line of JSON of the type ImportFigures.
 
 import { createReadStream } from 'node:fs';
-import { readConfig } from '../../src/config.ts';
-import { createContext } from '../../src/context.ts';
-import { createLog } from '../../src/core/log.ts';
+import { readConfig } from '../../src/service/config.ts';
+import { createContext } from '../../src/service/context.ts';
+import { createLog } from '../../src/platform/core/log.ts';
 import { importRecords } from '../../src/intake/import.ts';
 import { useTarget } from '../support/databases.ts';
 import type { WorkFigures } from '../support/measure.ts';

@@ -8,7 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Engine } from '../../src/database/port.ts';
+import type { Engine } from '../../src/platform/database/port.ts';
 import type { Target } from '../support/databases.ts';
 import { onEachTarget } from '../support/databases.ts';
 import type { ImportFigures } from './import-process.ts';

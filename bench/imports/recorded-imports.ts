@@ -1,8 +1,8 @@
 // Measures imports of real files on each engine, with durable commits, into empty tables. The aims are the same as for imports of generated rows.
 
-import { readConfig } from '../../src/config.ts';
-import { createContext } from '../../src/context.ts';
-import { createLog } from '../../src/core/log.ts';
+import { readConfig } from '../../src/service/config.ts';
+import { createContext } from '../../src/service/context.ts';
+import { createLog } from '../../src/platform/core/log.ts';
 import { importRecords } from '../../src/intake/import.ts';
 import { emptyTables } from '../../test/support/service/intake.ts';
 import { onEachEngine } from '../support/databases.ts';

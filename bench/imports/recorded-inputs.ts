@@ -1,7 +1,7 @@
 // Reads real records as inputs of benchmarks. They are recordings in a folder beside the repository (`../shared/data`). A benchmark reports
 // each recording that is absent.
 
-import { parseNativeAmount } from '../../src/core/amount.ts';
+import { parseNativeAmount } from '../../src/platform/core/amount.ts';
 import { parseColumnMap } from '../../src/intake/csv/column-map.ts';
 import type { ImportOptions } from '../../src/intake/import.ts';
 import { PUNKS_MAP } from '../../test/cli/import/guide-files.ts';

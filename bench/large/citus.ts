@@ -3,12 +3,12 @@
 // cluster gains nothing here, because its nodes share one machine: the ratios show what the additional steps of a cluster cost.
 
 import pg from 'pg';
-import { readConfig } from '../../src/config.ts';
-import { createContext } from '../../src/context.ts';
-import { createLog } from '../../src/core/log.ts';
-import { SCHEMAS, migrate } from '../../src/database/migrate.ts';
-import type { Database } from '../../src/database/port.ts';
-import { createDatabase } from '../../src/database/port.ts';
+import { readConfig } from '../../src/service/config.ts';
+import { createContext } from '../../src/service/context.ts';
+import { createLog } from '../../src/platform/core/log.ts';
+import { SCHEMAS, migrate } from '../../src/platform/database/migrate.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { createDatabase } from '../../src/platform/database/port.ts';
 import type { ImportContext } from '../../src/intake/import.ts';
 import { importRecords } from '../../src/intake/import.ts';
 import { startCitus } from '../../test/support/engines/citus-cluster.ts';

@@ -3,13 +3,13 @@
 // filled and cancelled, or expire. It compares the plans of uncached reads, the pages that they read and the sizes of tables and indexes after
 // the day with those before the day. `CHURN_HOURS` (default 24) is the length of the day.
 
-import { readConfig } from '../../src/config.ts';
-import type { ServiceContext } from '../../src/context.ts';
-import { createContext } from '../../src/context.ts';
-import { createLog } from '../../src/core/log.ts';
-import type { Database } from '../../src/database/port.ts';
+import { readConfig } from '../../src/service/config.ts';
+import type { ServiceContext } from '../../src/service/context.ts';
+import { createContext } from '../../src/service/context.ts';
+import { createLog } from '../../src/platform/core/log.ts';
+import type { Database } from '../../src/platform/database/port.ts';
 import { importRecords } from '../../src/intake/import.ts';
-import { sweepExpired } from '../../src/workers/expiry.ts';
+import { sweepExpired } from '../../src/service/workers/expiry.ts';
 import { Random } from '../../sample/random.ts';
 import { canStartPostgres } from '../../test/support/engines/postgres-server.ts';
 import type { RecordedStatement } from '../reads/cold-reads.ts';

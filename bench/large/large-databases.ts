@@ -4,9 +4,9 @@
 
 import os from 'node:os';
 import pg from 'pg';
-import type { Database } from '../../src/database/port.ts';
-import { SCHEMAS, migrate } from '../../src/database/migrate.ts';
-import { createDatabase } from '../../src/database/port.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { SCHEMAS, migrate } from '../../src/platform/database/migrate.ts';
+import { createDatabase } from '../../src/platform/database/port.ts';
 import { startOwnPostgres } from '../../test/support/engines/postgres-server.ts';
 import { createLargeSet } from './large-set.ts';
 import type { LargeSize } from './large-set-rows.ts';

@@ -3,16 +3,16 @@
 // before the indexes are built, and the figures are computed from all rows at once. An import of the same records would give the same tables
 // (test/bench/large-set.test.ts), except for the activity log and the history of floors, which begin when the set is made.
 
-import { createChains } from '../../src/core/chains.ts';
-import { SCHEMAS, migrate } from '../../src/database/migrate.ts';
-import type { Database, Queryable } from '../../src/database/port.ts';
-import { copyCatalog } from '../../src/market/catalog.ts';
-import type { CollectionAsset } from '../../src/market/queries/figures.ts';
-import { LISTED, lockFigures } from '../../src/market/queries/figures.ts';
-import { copyReportedTraits } from '../../src/market/queries/reported-traits.ts';
-import { IS_COUNTED } from '../../src/market/queries/sale-rule.ts';
-import { refreshFigures } from '../../src/market/ranks.ts';
-import { refreshBookAssets } from '../../src/orders/queries/book-figures.ts';
+import { createChains } from '../../src/platform/core/chains.ts';
+import { SCHEMAS, migrate } from '../../src/platform/database/migrate.ts';
+import type { Database, Queryable } from '../../src/platform/database/port.ts';
+import { copyCatalog } from '../../src/market/index/catalog.ts';
+import type { CollectionAsset } from '../../src/market/index/queries/figures.ts';
+import { LISTED, lockFigures } from '../../src/market/index/queries/figures.ts';
+import { copyReportedTraits } from '../../src/market/index/queries/reported-traits.ts';
+import { IS_COUNTED } from '../../src/market/index/queries/sale-rule.ts';
+import { refreshFigures } from '../../src/market/index/ranks.ts';
+import { refreshBookAssets } from '../../src/market/orders/queries/book-figures.ts';
 import { say, timeMs } from '../support/measure.ts';
 import type { LargeSize } from './large-set-rows.ts';
 import { deriveSql, rowsSql } from './large-set-rows.ts';

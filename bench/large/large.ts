@@ -4,8 +4,8 @@
 // of each table, and looks for sequential scans and large sorts in the query plans. `LARGE_SHARE` (default 0.1) sets the size of the large set:
 // with 1 it has 20 million sales. `LARGE_SALES` changes only the number of sales.
 
-import { SHORT_POLICY } from '../../src/http/cached-response.ts';
-import { TOKEN_SORTS } from '../../src/explore/tokens.ts';
+import { SHORT_POLICY } from '../../src/platform/http/cached-response.ts';
+import { TOKEN_SORTS } from '../../src/market/explore/tokens.ts';
 import { canStartPostgres } from '../../test/support/engines/postgres-server.ts';
 import { listPlanFaults } from '../../test/support/engines/query-plans.ts';
 import type { ColdRead, ReadCollection, RecordedStatement } from '../reads/cold-reads.ts';

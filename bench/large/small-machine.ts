@@ -9,8 +9,8 @@ import os from 'node:os';
 import path from 'node:path';
 import autocannon from 'autocannon';
 import pg from 'pg';
-import type { Database } from '../../src/database/port.ts';
-import { createDatabase } from '../../src/database/port.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { createDatabase } from '../../src/platform/database/port.ts';
 import { SocketIntake } from '../../src/intake/socket-client.ts';
 import type { PostgresServer } from '../../test/support/engines/postgres-server.ts';
 import {

@@ -2,10 +2,10 @@
 // changes are logged and recorded as events.
 
 import path from 'node:path';
-import { migrate } from '../../src/database/migrate.ts';
-import { createDatabase } from '../../src/database/port.ts';
-import { openPostgres } from '../../src/database/postgres.ts';
-import { createLog } from '../../src/core/log.ts';
+import { migrate } from '../../src/platform/database/migrate.ts';
+import { createDatabase } from '../../src/platform/database/port.ts';
+import { openPostgres } from '../../src/platform/database/postgres.ts';
+import { createLog } from '../../src/platform/core/log.ts';
 import { startServer } from '../reads/hot-listings.ts';
 import { openShop } from '../store/store.ts';
 import type { Load, Peer, Row } from './peer.ts';

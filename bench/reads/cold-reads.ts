@@ -4,16 +4,16 @@
 
 import type { FastifyInstance } from 'fastify';
 import { fastify } from 'fastify';
-import { readConfig } from '../../src/config.ts';
-import type { ServiceContext } from '../../src/context.ts';
-import { createContext } from '../../src/context.ts';
-import { createLog } from '../../src/core/log.ts';
-import type { Database, Row, Statements } from '../../src/database/port.ts';
-import type { CachedResponse } from '../../src/http/cached-response.ts';
-import { splitQuery } from '../../src/http/query.ts';
-import { ResponseCache } from '../../src/http/response-cache.ts';
-import { registerMarketplace } from '../../src/market/http/routes.ts';
-import { SORTS } from '../../src/market/ranking.ts';
+import { readConfig } from '../../src/service/config.ts';
+import type { ServiceContext } from '../../src/service/context.ts';
+import { createContext } from '../../src/service/context.ts';
+import { createLog } from '../../src/platform/core/log.ts';
+import type { Database, Row, Statements } from '../../src/platform/database/port.ts';
+import type { CachedResponse } from '../../src/platform/http/cached-response.ts';
+import { splitQuery } from '../../src/platform/http/query.ts';
+import { ResponseCache } from '../../src/platform/http/response-cache.ts';
+import { registerMarketplace } from '../../src/market/reads/http/routes.ts';
+import { SORTS } from '../../src/market/reads/ranking.ts';
 
 /** `after`: the positions, in the recording, of the statements whose results the service had before it sent this statement. */
 export type RecordedStatement = { sql: string; params: readonly unknown[]; isPrepared: boolean; after: number[] };

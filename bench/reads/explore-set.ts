@@ -2,8 +2,8 @@
 // listings and 100,000 wallets. The largest collection has half of the tokens, and the others have 10,000 each. SQL derives each
 // row from its number, so every run has the same rows. The tables that number the traits (`indexer.trait` and others) are filled from them.
 
-import type { Database } from '../../src/database/port.ts';
-import { SCHEMAS, migrate } from '../../src/database/migrate.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { SCHEMAS, migrate } from '../../src/platform/database/migrate.ts';
 import { say, timeMs } from '../support/measure.ts';
 
 const TOKENS = 1_000_000;

@@ -1,7 +1,7 @@
 // Measures the time to read the first page of the collection list among 10,000 collections.
 
-import { listCollections } from '../../src/market/collections.ts';
-import { SORTS } from '../../src/market/ranking.ts';
+import { listCollections } from '../../src/market/reads/collections.ts';
+import { SORTS } from '../../src/market/reads/ranking.ts';
 import { onEachEngine } from '../support/databases.ts';
 import { createBenchMarket } from '../support/market.ts';
 import { median, timeMs } from '../support/measure.ts';

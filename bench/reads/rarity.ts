@@ -1,8 +1,8 @@
 // Measures how long it takes to rank the tokens of a collection of 100,000 tokens with 10 traits each.
 // `BENCH_SCALE` (default 1) scales the collection.
 
-import type { Database } from '../../src/database/port.ts';
-import { rankTokens } from '../../src/market/token-ranking.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { rankTokens } from '../../src/market/reads/token-ranking.ts';
 import { measureCpuMs } from '../../test/support/measure/cost.ts';
 import { onEachEngine } from '../support/databases.ts';
 import { timeMs } from '../support/measure.ts';

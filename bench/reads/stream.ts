@@ -7,12 +7,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { MarketChange } from '../../src/activity/market-change.ts';
-import { mergeChanges } from '../../src/activity/merge.ts';
-import { insertMarketChanges } from '../../src/activity/queries/market-changes.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import type { Database } from '../../src/database/port.ts';
-import { createDatabase } from '../../src/database/port.ts';
+import type { MarketChange } from '../../src/market/activity/market-change.ts';
+import { mergeChanges } from '../../src/market/activity/merge.ts';
+import { insertMarketChanges } from '../../src/market/activity/queries/market-changes.ts';
+import { systemClock } from '../../src/platform/core/clock.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { createDatabase } from '../../src/platform/database/port.ts';
 import {
   canRunPostgres,
   createTestDatabase,

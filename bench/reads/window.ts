@@ -3,9 +3,9 @@
 // CPU times are compared too: the sum of the CPU times of this process and the database. Two collections are measured: a generated collection
 // (2,000 mirrored listings, 500 own orders), and a collection with the prices and tokens of recorded sales.
 
-import type { Database } from '../../src/database/port.ts';
-import { readListingWindow } from '../../src/market/listing-window.ts';
-import { resolveCollection } from '../../src/market/resolve-collection.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { readListingWindow } from '../../src/market/reads/listing-window.ts';
+import { resolveCollection } from '../../src/market/reads/resolve-collection.ts';
 import { StatementRecorder, runStatements } from './cold-reads.ts';
 import { onEachEngine } from '../support/databases.ts';
 import { createBenchMarket } from '../support/market.ts';

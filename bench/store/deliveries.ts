@@ -5,17 +5,17 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { systemClock } from '../../src/core/clock.ts';
-import { createId } from '../../src/core/time-ordered-id.ts';
+import { systemClock } from '../../src/platform/core/clock.ts';
+import { createId } from '../../src/platform/core/time-ordered-id.ts';
 import { insertEvents } from '../../src/shop/queries/events.ts';
-import type { Database } from '../../src/database/port.ts';
-import { createLog } from '../../src/core/log.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { createLog } from '../../src/platform/core/log.ts';
 import { createShop } from '../../src/shop/shops.ts';
 import { createWebhook } from '../../src/shop/webhooks/webhooks.ts';
 import { WebhookWorker } from '../../src/shop/webhooks/worker.ts';
 import { onEachEngine } from '../support/databases.ts';
 import { databaseCpuMs, median, timeMs } from '../support/measure.ts';
-import { SecretKeys } from '../../src/core/secret-keys.ts';
+import { SecretKeys } from '../../src/platform/core/secret-keys.ts';
 import { judge } from '../support/verdict.ts';
 
 const ROUNDS = 3;

@@ -3,10 +3,10 @@
 // compares the times of the second and the third kind with those of random keys.
 
 import { randomBytes, randomInt } from 'node:crypto';
-import { createLog } from '../../src/core/log.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import { SecretKeys } from '../../src/core/secret-keys.ts';
-import type { Database } from '../../src/database/port.ts';
+import { createLog } from '../../src/platform/core/log.ts';
+import { systemClock } from '../../src/platform/core/clock.ts';
+import { SecretKeys } from '../../src/platform/core/secret-keys.ts';
+import type { Database } from '../../src/platform/database/port.ts';
 import { createApiKey, hashApiKey } from '../../src/shop/keys/api-key.ts';
 import { KeyVerifier } from '../../src/shop/keys/key-verifier.ts';
 import { issueKey } from '../../src/shop/keys/keys.ts';

@@ -4,17 +4,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { systemClock } from '../../src/core/clock.ts';
-import type { Database } from '../../src/database/port.ts';
-import { createDatabase } from '../../src/database/port.ts';
-import { migrate } from '../../src/database/migrate.ts';
-import { openPostgres } from '../../src/database/postgres.ts';
-import { createLog } from '../../src/core/log.ts';
+import { systemClock } from '../../src/platform/core/clock.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { createDatabase } from '../../src/platform/database/port.ts';
+import { migrate } from '../../src/platform/database/migrate.ts';
+import { openPostgres } from '../../src/platform/database/postgres.ts';
+import { createLog } from '../../src/platform/core/log.ts';
 import { createShopOperations } from '../../src/shop/operations.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../../test/support/engines/postgres-server.ts';
 import { load, startServer } from '../reads/hot-listings.ts';
 import { compare } from '../support/measure.ts';
-import { SecretKeys } from '../../src/core/secret-keys.ts';
+import { SecretKeys } from '../../src/platform/core/secret-keys.ts';
 import { judge, recordUnmeasured } from '../support/verdict.ts';
 
 const ROUNDS = 7;

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import type { Database, Engine } from '../../src/database/port.ts';
-import { createDatabase } from '../../src/database/port.ts';
-import { openEmbedded } from '../../src/database/embedded/embedded.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import type { Database, Engine } from '../../src/platform/database/port.ts';
+import { createDatabase } from '../../src/platform/database/port.ts';
+import { openEmbedded } from '../../src/platform/database/embedded/embedded.ts';
+import { migrate } from '../../src/platform/database/migrate.ts';
 import { canRunPostgres, createTestDatabase, startPostgres } from '../../test/support/engines/postgres-server.ts';
 import { recordUnmeasured } from './verdict.ts';
 

@@ -1,11 +1,11 @@
 // Makes a market on one database, without a server, for benchmarks of reads.
 
-import { readConfig } from '../../src/config.ts';
-import { createContext } from '../../src/context.ts';
-import type { Database } from '../../src/database/port.ts';
+import { readConfig } from '../../src/service/config.ts';
+import { createContext } from '../../src/service/context.ts';
+import type { Database } from '../../src/platform/database/port.ts';
 import { importRecords } from '../../src/intake/import.ts';
-import { createLog } from '../../src/core/log.ts';
-import type { Market } from '../../src/market/market.ts';
+import { createLog } from '../../src/platform/core/log.ts';
+import type { Market } from '../../src/market/reads/market.ts';
 import { toChunks } from './records.ts';
 
 const NO_DEADLINE_MS = 60_000;

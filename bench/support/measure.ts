@@ -2,7 +2,7 @@
 // affects both sides of a ratio.
 
 import { readFileSync, readdirSync } from 'node:fs';
-import type { Database } from '../../src/database/port.ts';
+import type { Database } from '../../src/platform/database/port.ts';
 import { listChildren } from '../../test/support/engines/postgres-server.ts';
 
 export function median(values: readonly number[]): number {

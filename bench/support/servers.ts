@@ -7,9 +7,9 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readConfig } from '../../src/config.ts';
-import { createLog } from '../../src/core/log.ts';
-import { startService } from '../../src/service.ts';
+import { readConfig } from '../../src/service/config.ts';
+import { createLog } from '../../src/platform/core/log.ts';
+import { startService } from '../../src/service/service.ts';
 
 const [role, file] = process.argv.slice(2);
 

@@ -2,9 +2,9 @@
 // events, and compares the maintained figures of collections with a new count. With --fillable, audit-fillable.ts does the work.
 
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import type { ChainDigest } from '../chains/audit/digest.ts';
-import type { AuditReport, Difference } from '../chains/audit/report.ts';
-import { OperatorError } from '../core/errors.ts';
+import type { ChainDigest } from '../sources/chains/audit/digest.ts';
+import type { AuditReport, Difference } from '../sources/chains/audit/report.ts';
+import { OperatorError } from '../platform/core/errors.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
 import { callService } from './connect.ts';

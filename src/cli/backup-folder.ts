@@ -12,7 +12,7 @@ export class BackupFolder {
   readonly #folder: string;
   readonly #service: string;
   readonly #backup: RegExp;
-  /** The name of an incomplete backup: database/backup/file.ts. */
+  /** The name of an incomplete backup: platform/database/backup/file.ts. */
   readonly #incomplete: RegExp;
 
   constructor(folder: string, service: string) {

@@ -1,8 +1,8 @@
 // `mercat collections`: lists the collections that the workers follow, adds collections and removes them.
 
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { VENDORS } from '../upstreams/registry.ts';
-import type { Added, Purged } from '../workers/follow-operations.ts';
+import { VENDORS } from '../sources/upstreams/registry.ts';
+import type { Added, Purged } from '../service/workers/follow-operations.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
 import { requireConfirmation } from './confirmation.ts';

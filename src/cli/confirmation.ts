@@ -1,7 +1,7 @@
 // Asks for confirmation before a command deletes data.
 
 import { createInterface } from 'node:readline/promises';
-import { OperatorError } from '../core/errors.ts';
+import { OperatorError } from '../platform/core/errors.ts';
 import type { CommandIo } from './command.ts';
 
 /**

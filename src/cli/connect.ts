@@ -3,11 +3,11 @@
 
 import { lstatSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config } from '../config.ts';
-import { readConfig } from '../config.ts';
-import { OperatorError } from '../core/errors.ts';
-import { embeddedDirectoryOf, hasEmbeddedDatabase } from '../database/embedded/location.ts';
-import { describingPermissions } from '../database/embedded/permissions.ts';
+import type { Config } from '../service/config.ts';
+import { readConfig } from '../service/config.ts';
+import { OperatorError } from '../platform/core/errors.ts';
+import { embeddedDirectoryOf, hasEmbeddedDatabase } from '../platform/database/embedded/location.ts';
+import { describingPermissions } from '../platform/database/embedded/permissions.ts';
 import { isServerListening, socketPathOf } from '../server/local-socket.ts';
 import { connectToServer, toStopError } from './server-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';

@@ -1,7 +1,7 @@
 // Says what the endpoints of a chain disagree about, for `mercat status` and `mercat doctor`.
 
-import type { ChainStatus } from '../chains/chain-status.ts';
-import { toChainSetting } from '../config.ts';
+import type { ChainStatus } from '../sources/chains/chain-status.ts';
+import { toChainSetting } from '../service/config.ts';
 
 type ChainDispute = NonNullable<NonNullable<ChainStatus['comparison']>['disputed']>;
 

@@ -1,6 +1,6 @@
 // What `mercat serve` prints when the service has started.
 
-import type { Service } from '../service.ts';
+import type { Service } from '../service/service.ts';
 
 /** Describes the running service to a new user. */
 export function describeService(

@@ -1,7 +1,7 @@
 // `mercat history`: what has changed in the service, and when.
 
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import type { ServiceHistory, HistoryEntry, SettingChange } from '../database/service-history.ts';
+import type { ServiceHistory, HistoryEntry, SettingChange } from '../platform/database/service-history.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
 import { callService } from './connect.ts';

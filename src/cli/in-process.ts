@@ -1,22 +1,22 @@
 // Runs the operations of the service in the process of a command, if no server runs. Tasks do not follow their schedule here: a task runs
 // only if the command starts it.
 
-import type { Config } from '../config.ts';
-import { createContext } from '../context.ts';
-import { OperatorError } from '../core/errors.ts';
-import { createLog } from '../core/log.ts';
-import { BackupJobs } from '../database/backup/jobs.ts';
-import { DatabaseClock } from '../database/clock.ts';
-import { DirectoryInUse } from '../database/embedded/lock.ts';
-import { migrate } from '../database/migrate.ts';
-import { openDatabases } from '../database/open.ts';
-import { describeDatabaseFailure } from '../database/port.ts';
+import type { Config } from '../service/config.ts';
+import { createContext } from '../service/context.ts';
+import { OperatorError } from '../platform/core/errors.ts';
+import { createLog } from '../platform/core/log.ts';
+import { BackupJobs } from '../platform/database/backup/jobs.ts';
+import { DatabaseClock } from '../platform/database/clock.ts';
+import { DirectoryInUse } from '../platform/database/embedded/lock.ts';
+import { migrate } from '../platform/database/migrate.ts';
+import { openDatabases } from '../platform/database/open.ts';
+import { describeDatabaseFailure } from '../platform/database/port.ts';
 import { importRecords } from '../intake/import.ts';
-import { createOperations, createWorkers } from '../service.ts';
+import { createOperations, createWorkers } from '../service/service.ts';
 import type { Operations } from '../shop/operations.ts';
-import { createStatusReader } from '../core/status.ts';
-import { createDatabaseStatus } from '../database/status.ts';
-import { readVersion } from '../version.ts';
+import { createStatusReader } from '../platform/core/status.ts';
+import { createDatabaseStatus } from '../platform/database/status.ts';
+import { readVersion } from '../platform/version.ts';
 import { toStopError } from './server-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 

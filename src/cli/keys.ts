@@ -1,7 +1,7 @@
 // `mercat keys`: API keys of the store API and of the intake. A secret is printed only by the command that creates it.
 
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { OperatorError } from '../core/errors.ts';
+import { OperatorError } from '../platform/core/errors.ts';
 import type { KeyUsage } from '../shop/operations.ts';
 import { USAGE_DAYS } from '../shop/operations.ts';
 import { INTAKE_SCOPES, needsShop, STORE_SCOPES } from '../shop/keys/scopes.ts';

@@ -1,8 +1,8 @@
 // `mercat migrate`: brings the schemas of the databases up to date without serving.
 
-import { readConfig } from '../config.ts';
-import { createLog } from '../core/log.ts';
-import type { MigrationStep } from '../database/migrate.ts';
+import { readConfig } from '../service/config.ts';
+import { createLog } from '../platform/core/log.ts';
+import type { MigrationStep } from '../platform/database/migrate.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 
 export const defineMigrate: DefineCommand = (migrate, io) => {
@@ -22,8 +22,8 @@ export const defineMigrate: DefineCommand = (migrate, io) => {
 };
 
 async function runMigrate({ json, contract }: { json?: true; contract?: true }, { stdout }: CommandIo): Promise<void> {
-  const { openDatabases } = await import('../database/open.ts');
-  const { migrate } = await import('../database/migrate.ts');
+  const { openDatabases } = await import('../platform/database/open.ts');
+  const { migrate } = await import('../platform/database/migrate.ts');
   const config = readConfig();
   const databases = await openDatabases(config, createLog(config.logLevel));
   try {

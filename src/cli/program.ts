@@ -3,8 +3,8 @@
 import type { CommanderError, CommandUnknownOpts } from '@commander-js/extra-typings';
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import { styleText } from 'node:util';
-import { OperatorError } from '../core/errors.ts';
-import { readVersion } from '../version.ts';
+import { OperatorError } from '../platform/core/errors.ts';
+import { readVersion } from '../platform/version.ts';
 import type { CommandIo, ExitCode } from './command.ts';
 import type { CommandEntry } from './commands.ts';
 import { COMMANDS } from './commands.ts';
@@ -45,7 +45,7 @@ export async function runProgram(
 
 /** The failure of a database is no bug, so it is reported in one sentence. Null for any other error. */
 async function toDatabaseFailure(error: unknown): Promise<OperatorError | null> {
-  const { describeDatabaseFailure } = await import('../database/port.ts');
+  const { describeDatabaseFailure } = await import('../platform/database/port.ts');
   const failure = describeDatabaseFailure(error);
   return failure === null ? null : new OperatorError(failure, { cause: error });
 }

@@ -3,12 +3,12 @@
 
 import path from 'node:path';
 import { Option } from '@commander-js/extra-typings';
-import type { Config } from '../config.ts';
-import { readConfig } from '../config.ts';
-import { OperatorError } from '../core/errors.ts';
-import { createLog } from '../core/log.ts';
-import type { Schema } from '../database/migrate.ts';
-import type { Databases } from '../database/open.ts';
+import type { Config } from '../service/config.ts';
+import { readConfig } from '../service/config.ts';
+import { OperatorError } from '../platform/core/errors.ts';
+import { createLog } from '../platform/core/log.ts';
+import type { Schema } from '../platform/database/migrate.ts';
+import type { Databases } from '../platform/database/open.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { describeRows, Progress } from './progress.ts';
 
@@ -76,14 +76,14 @@ async function checkAndRestore(
   { progress, signal }: { progress: Progress; signal: AbortSignal },
 ) {
   const open = only === 'index' ? toIndexOpener(readConfig()) : toOpener(readConfig());
-  const { checkBackupFile } = await import('../database/backup/file.ts');
-  const { verifyBackup } = await import('../database/backup/format.ts');
+  const { checkBackupFile } = await import('../platform/database/backup/file.ts');
+  const { verifyBackup } = await import('../platform/database/backup/format.ts');
   const bytes = checkBackupFile(file);
   const { header } = await verifyBackup(file, {
     signal,
     onBytes: (done) => progress.update({ done, total: bytes, text: 'checking the file' }),
   });
-  const { restoreBackup } = await import('../database/backup/restore.ts');
+  const { restoreBackup } = await import('../platform/database/backup/restore.ts');
   const { databases, schemas } = await open();
   const startedAt = performance.now();
   try {
@@ -103,8 +103,8 @@ type Opened = { databases: Pick<Databases, 'main' | 'indexer' | 'close'>; schema
 function toOpener(config: Config): () => Promise<Opened> {
   return async () => {
     const [{ openDatabases }, { SCHEMAS }] = [
-      await import('../database/open.ts'),
-      await import('../database/migrate.ts'),
+      await import('../platform/database/open.ts'),
+      await import('../platform/database/migrate.ts'),
     ];
     return { databases: await openDatabases(config, createLog(config.logLevel)), schemas: SCHEMAS };
   };
@@ -118,7 +118,7 @@ function toIndexOpener({ indexerDatabaseUrl, logLevel }: Config): () => Promise<
     });
   }
   return async () => {
-    const { openIndexer } = await import('../database/open.ts');
+    const { openIndexer } = await import('../platform/database/open.ts');
     const indexer = await openIndexer(indexerDatabaseUrl, createLog(logLevel));
     return { databases: { main: indexer, indexer, close: () => indexer.close() }, schemas: ['indexer'] };
   };

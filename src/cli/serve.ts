@@ -1,10 +1,10 @@
 // `mercat serve`: runs the HTTP APIs and the workers until it is stopped, in one process or in several.
 
 import { once } from 'node:events';
-import type { ConfigOverrides } from '../config.ts';
-import { isStartedByNpm, readConfig } from '../config.ts';
-import { createLog } from '../core/log.ts';
-import { hasEmbeddedDatabase } from '../database/embedded/location.ts';
+import type { ConfigOverrides } from '../service/config.ts';
+import { isStartedByNpm, readConfig } from '../service/config.ts';
+import { createLog } from '../platform/core/log.ts';
+import { hasEmbeddedDatabase } from '../platform/database/embedded/location.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { saveCompiledCode } from './compiled-code.ts';
 import { exitSoonAfter } from './exit-deadline.ts';
@@ -58,7 +58,7 @@ async function runServer({ overrides, tasks, sample }: Options, io: CommandIo): 
     const { serveInProcesses } = await import('./serve-in-processes.ts');
     return serveInProcesses(config, { processes, tasks, overrides, signal, graceMs }, io);
   }
-  const { startService } = await import('../service.ts');
+  const { startService } = await import('../service/service.ts');
   const dataDir = config.databaseUrl === null ? config.dataDir : null;
   if (dataDir !== null && !hasEmbeddedDatabase(dataDir))
     io.stdout.write(`Creating the embedded database in ${dataDir}. The first start takes a while.\n`);

@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { OperatorError, describeError } from '../core/errors.ts';
+import { OperatorError, describeError } from '../platform/core/errors.ts';
 import { ServerUnresponsive } from '../intake/connection.ts';
 import { describeServer } from '../server/local-socket.ts';
 import { Interruption } from './interruption.ts';

@@ -1,10 +1,10 @@
-// The program of one of several serving processes. The supervisor (processes/supervisor.ts) starts and stops the process.
+// The program of one of several serving processes. The supervisor (service/processes/supervisor.ts) starts and stops the process.
 
 import { enableCompileCache } from 'node:module';
-import { readConfig } from '../config.ts';
-import { OperatorError } from '../core/errors.ts';
-import { createLog } from '../core/log.ts';
-import { Membership } from '../processes/membership.ts';
+import { readConfig } from '../service/config.ts';
+import { OperatorError } from '../platform/core/errors.ts';
+import { createLog } from '../platform/core/log.ts';
+import { Membership } from '../service/processes/membership.ts';
 import { saveCompiledCode } from './compiled-code.ts';
 
 // A terminal and some service managers send a signal to every process of a service. This process ignores the signal, because the supervisor
@@ -27,7 +27,7 @@ const { number, overrides, tasks, compileCache } = membership.start;
 if (compileCache !== null) enableCompileCache(compileCache);
 try {
   const config = readConfig(undefined, overrides);
-  const { startService } = await import('../service.ts');
+  const { startService } = await import('../service/service.ts');
   const service = await startService({
     config,
     log: createLog(config.logLevel, undefined, { process: number }),

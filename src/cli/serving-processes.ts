@@ -1,8 +1,8 @@
 // The number of serving processes that the settings allow, for `mercat serve` and `mercat doctor`.
 
 import { availableParallelism } from 'node:os';
-import type { Config } from '../config.ts';
-import { OperatorError } from '../core/errors.ts';
+import type { Config } from '../service/config.ts';
+import { OperatorError } from '../platform/core/errors.ts';
 
 /** How many processes serve. Throws OperatorError if several processes lack a database or a counter of rate limits that they can share. */
 export function servingProcessesOf({

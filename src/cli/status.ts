@@ -1,18 +1,18 @@
 // `mercat status`: prints the state of the service. It also prints the error messages of tasks, which the public GET /status leaves out.
 
-import type { CollectionMetadataStatus } from '../metadata/status.ts';
-import type { ChainStatus } from '../chains/chain-status.ts';
-import { toChainSetting } from '../config.ts';
+import type { CollectionMetadataStatus } from '../sources/metadata/status.ts';
+import type { ChainStatus } from '../sources/chains/chain-status.ts';
+import { toChainSetting } from '../service/config.ts';
 import type { RedisWindowsStatus } from '../server/rate-limit/redis-windows.ts';
-import type { LastBackup } from '../database/backup/record.ts';
-import type { SchemaState } from '../database/health.ts';
-import type { DatabaseStatus } from '../database/status.ts';
-import type { WriteFailure } from '../database/write-health.ts';
-import type { ProcessReport } from '../processes/calls.ts';
-import type { SalesStatus } from '../market/sales-status.ts';
+import type { LastBackup } from '../platform/database/backup/record.ts';
+import type { SchemaState } from '../platform/database/health.ts';
+import type { DatabaseStatus } from '../platform/database/status.ts';
+import type { WriteFailure } from '../platform/database/write-health.ts';
+import type { ProcessReport } from '../service/processes/calls.ts';
+import type { SalesStatus } from '../market/index/sales-status.ts';
 import type { DeliveryQueue } from '../shop/queries/delivery-queue.ts';
-import type { TaskStatus } from '../tasks/task-status.ts';
-import type { UpstreamSummary } from '../tasks/upstream-status.ts';
+import type { TaskStatus } from '../platform/tasks/task-status.ts';
+import type { UpstreamSummary } from '../platform/tasks/upstream-status.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
 import { connect } from './connect.ts';

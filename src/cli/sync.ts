@@ -1,7 +1,7 @@
 // `mercat sync`: runs one task, or all tasks of one source such as opensea, and shows their progress.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { TaskStatus } from '../tasks/task-status.ts';
+import type { TaskStatus } from '../platform/tasks/task-status.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { connect } from './connect.ts';
 import { printable } from './output.ts';

@@ -1,6 +1,6 @@
 // `mercat webhooks`: the state of the store's webhooks and their deliveries, and making deliveries due again.
 
-import { OperatorError } from '../core/errors.ts';
+import { OperatorError } from '../platform/core/errors.ts';
 import type { WebhookStatus } from '../shop/webhooks/delivery-operations.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';

@@ -1,8 +1,8 @@
 // `mercat work`: runs the workers without a server.
 
 import { once } from 'node:events';
-import { readConfig } from '../config.ts';
-import { createLog } from '../core/log.ts';
+import { readConfig } from '../service/config.ts';
+import { createLog } from '../platform/core/log.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { saveCompiledCode } from './compiled-code.ts';
 import { requireDatabase } from './connect.ts';
@@ -21,7 +21,7 @@ async function runWorkers({ signal, stdout, stderr }: CommandIo): Promise<void> 
   const config = readConfig();
   requireDatabase(config);
   exitSoonAfter(signal, stderr);
-  const { startWorkerProcess } = await import('../service.ts');
+  const { startWorkerProcess } = await import('../service/service.ts');
   await using workers = await startWorkerProcess({ config, log: createLog(config.logLevel) });
   stdout.write('The workers are running. Stop: Ctrl-C\n');
   saveCompiledCode();

@@ -2,7 +2,7 @@
 // (ingest/divide-batch.ts). A larger transaction costs less for each record, but other writers of its collections wait for it. The embedded
 // engine has one connection, so there all requests wait until the transaction has ended.
 
-import type { Engine } from '../database/port.ts';
+import type { Engine } from '../platform/database/port.ts';
 
 /** The number of records in the first batch. A smaller number is chosen later only if other work waits for the transactions. */
 export const BATCH_ROWS_FIRST = 500;

@@ -1,7 +1,7 @@
 // A command imports records in its own process (LocalIntake) or through a running server (socket-client.ts). Both report the same events
 // and the same summary.
 
-import { OperatorError } from '../core/errors.ts';
+import { OperatorError } from '../platform/core/errors.ts';
 import type { ImportContext, ImportEvent, ImportOptions } from './import.ts';
 import { importRecords } from './import.ts';
 import type { ImportSummary } from './import-summary.ts';

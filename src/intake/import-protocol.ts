@@ -1,8 +1,8 @@
 // The request and response of an import, shared by the server and its socket client. The query holds the options, and the body is the
 // unchanged file. The response has one JSON event on each line.
 
-import { OperatorError, ServiceError } from '../core/errors.ts';
-import { parseTime } from '../core/time.ts';
+import { OperatorError, ServiceError } from '../platform/core/errors.ts';
+import { parseTime } from '../platform/core/time.ts';
 import { hasPattern, parseColumnMap } from './csv/column-map.ts';
 import type { ImportEvent, ImportOptions } from './import.ts';
 import { IMPORT_FORMATS } from './import.ts';

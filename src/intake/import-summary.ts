@@ -1,6 +1,6 @@
 // Counts the records of an import by result, in total and by kind. The summary also has warnings about accepted records.
 
-import type { UpsertCounts } from '../database/upsert.ts';
+import type { UpsertCounts } from '../platform/database/upsert.ts';
 import type { ImportWarnings } from './import-warnings.ts';
 import { addWarnings } from './import-warnings.ts';
 import type { RecordKind } from './records/kinds.ts';

@@ -1,11 +1,11 @@
 // Notes what may be wrong with accepted records: doubtful prices and times, prices that cannot be served, repeated products, and collections
 // without a collection record.
 
-import type { Chains } from '../core/chains.ts';
-import { OTHER_CURRENCY } from '../core/sale-text.ts';
-import type { Queryable } from '../database/port.ts';
-import { toKnownTotal } from '../market/buyer-price.ts';
-import { listRecordedIds } from '../market/queries/collections.ts';
+import type { Chains } from '../platform/core/chains.ts';
+import { OTHER_CURRENCY } from '../platform/core/sale-text.ts';
+import type { Queryable } from '../platform/database/port.ts';
+import { toKnownTotal } from '../market/index/known-total.ts';
+import { listRecordedIds } from '../market/reads/queries/collections.ts';
 import type { IntakeRecord, NumberedRecord } from './records/parse.ts';
 import { collectionIdOf } from './records/parse.ts';
 

@@ -1,13 +1,13 @@
 // Imports a stream of records. While one batch is stored, the next batch is read, parsed and prepared. So memory holds at most two batches,
 // however long the stream is. Importing the same stream again changes nothing.
 
-import type { Chains } from '../core/chains.ts';
-import type { Clock } from '../core/clock.ts';
-import { describeError, OperatorError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
-import { isSliceOver, mapInSlices, nextSlice } from '../core/slices.ts';
-import { deriveHistory } from '../market/derive-history.ts';
-import type { MoreDeployments } from '../orders/seaport/deployments.ts';
+import type { Chains } from '../platform/core/chains.ts';
+import type { Clock } from '../platform/core/clock.ts';
+import { describeError, OperatorError } from '../platform/core/errors.ts';
+import type { Log } from '../platform/core/log.ts';
+import { isSliceOver, mapInSlices, nextSlice } from '../platform/core/slices.ts';
+import { deriveHistory } from '../market/reads/derive-history.ts';
+import type { MoreDeployments } from '../market/orders/seaport/deployments.ts';
 import { untilAborted } from './abortable-source.ts';
 import { BatchSize } from './batch-size.ts';
 import type { ColumnMap } from './csv/column-map.ts';

@@ -3,7 +3,7 @@
 // row is held in memory.
 
 import { isUtf8 } from 'node:buffer';
-import { isSliceOver, nextSlice } from '../core/slices.ts';
+import { isSliceOver, nextSlice } from '../platform/core/slices.ts';
 import { withValue } from './records/fields.ts';
 
 /**

@@ -1,6 +1,6 @@
 // The operations on imports behind the command `mercat imports`.
 
-import { OperatorError } from '../core/errors.ts';
+import { OperatorError } from '../platform/core/errors.ts';
 import { readImports } from './undo/list-imports.ts';
 import type { UndoContext, UndoPart, UndoPosition } from './undo/undo-import.ts';
 import { previewUndo, undoPart } from './undo/undo-import.ts';

@@ -3,7 +3,7 @@
 
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import http from 'node:http';
-import { describeError, OperatorError } from '../core/errors.ts';
+import { describeError, OperatorError } from '../platform/core/errors.ts';
 import type { ConnectionImportOptions, ImportListener, IntakeConnection } from './connection.ts';
 import { ServerUnresponsive } from './connection.ts';
 import { ImportFailure } from './import.ts';

@@ -1,8 +1,8 @@
 // The access log: one line for each request. Queries are left out, because a client may have put a key into its query by mistake.
 
 import type { IncomingMessage } from 'node:http';
-import type { Log } from '../core/log.ts';
-import { pathOf } from '../http/request-target.ts';
+import type { Log } from '../platform/core/log.ts';
+import { pathOf } from '../platform/http/request-target.ts';
 import { findCaller } from '../shop/http/authenticate.ts';
 import { traceOf } from './request-id.ts';
 import type { RequestObserver } from './request-observer.ts';

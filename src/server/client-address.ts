@@ -5,8 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import proxyAddress from '@fastify/proxy-addr';
 import ipaddr from 'ipaddr.js';
-import type { StatusProvider } from '../core/status.ts';
-import { isPublicAddress } from '../resilience/public-target.ts';
+import type { StatusProvider } from '../platform/core/status.ts';
+import { isPublicAddress } from '../platform/resilience/public-target.ts';
 import type { EndedRequest } from './request-observer.ts';
 
 const IPV6_SUBSCRIBER_BYTES = 8;

@@ -7,10 +7,10 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { loadOnce } from '../core/load-once.ts';
-import { isNotModified } from '../http/cached-response.ts';
-import { EncodedBodies, chooseCoding } from '../http/content-coding.ts';
-import { isBelow } from '../http/request-target.ts';
+import { loadOnce } from '../platform/core/load-once.ts';
+import { isNotModified } from '../platform/http/cached-response.ts';
+import { EncodedBodies, chooseCoding } from '../platform/http/content-coding.ts';
+import { isBelow } from '../platform/http/request-target.ts';
 
 /** Where `npm run build` writes the console. The folder has the same place in the npm package and in the image. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../../console/dist/', import.meta.url));

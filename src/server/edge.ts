@@ -2,14 +2,14 @@
 // HTTP/1.1, and responds from the response cache if it can.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Clock } from '../core/clock.ts';
-import { ServiceError } from '../core/errors.ts';
-import { writeCachedResponse } from '../http/cached-response.ts';
-import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
-import type { RateLimitBucket, RateLimitExceeded, RateLimiter } from '../http/rate-limit.ts';
-import { toRateLimitError } from '../http/rate-limit.ts';
-import { parseRequestTarget, pathOf } from '../http/request-target.ts';
-import type { ResponseCache } from '../http/response-cache.ts';
+import type { Clock } from '../platform/core/clock.ts';
+import { ServiceError } from '../platform/core/errors.ts';
+import { writeCachedResponse } from '../platform/http/cached-response.ts';
+import { sendErrorResponse, toErrorResponse } from '../platform/http/error-response.ts';
+import type { RateLimitBucket, RateLimitExceeded, RateLimiter } from '../platform/http/rate-limit.ts';
+import { toRateLimitError } from '../platform/http/rate-limit.ts';
+import { parseRequestTarget, pathOf } from '../platform/http/request-target.ts';
+import type { ResponseCache } from '../platform/http/response-cache.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 import { corsHeadersOf } from './public-interfaces.ts';
 import type { Observation } from './request-observer.ts';

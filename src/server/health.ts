@@ -2,10 +2,10 @@
 // load shedding affect them.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { ServiceError } from '../core/errors.ts';
-import type { Database } from '../database/port.ts';
-import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
-import { pathOf } from '../http/request-target.ts';
+import { ServiceError } from '../platform/core/errors.ts';
+import type { Database } from '../platform/database/port.ts';
+import { sendErrorResponse, toErrorResponse } from '../platform/http/error-response.ts';
+import { pathOf } from '../platform/http/request-target.ts';
 import { readOncePerSecond } from './recent-read.ts';
 
 /** The time limit of a check of the primary. */

@@ -1,7 +1,7 @@
 // Listens on the configured address.
 
 import type { FastifyInstance } from 'fastify';
-import { OperatorError, describeError } from '../core/errors.ts';
+import { OperatorError, describeError } from '../platform/core/errors.ts';
 
 /** `reusePort`: other processes of this service listen on the same address. Default: false. */
 export type ListenAddress = { host: string; port: number; reusePort?: boolean };

@@ -4,15 +4,15 @@
 
 import type { RequestListener } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { MCP_PATH } from '../agents/http/mcp.ts';
-import { ServiceError } from '../core/errors.ts';
-import { isBelow } from '../http/request-target.ts';
-import { onLeave } from '../http/requests-in-progress.ts';
-import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
+import { MCP_PATH } from './agents/http/mcp.ts';
+import { ServiceError } from '../platform/core/errors.ts';
+import { isBelow } from '../platform/http/request-target.ts';
+import { onLeave } from '../platform/http/requests-in-progress.ts';
+import { sendErrorResponse, toErrorResponse } from '../platform/http/error-response.ts';
 import { INTAKE_PREFIX } from '../intake/http/routes.ts';
-import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
+import { MARKETPLACE_PREFIX } from '../market/reads/http/routes.ts';
 import { STORE_PREFIX } from '../shop/http/routes.ts';
-import { EXPLORE_PREFIX } from '../explore/http/routes.ts';
+import { EXPLORE_PREFIX } from '../market/explore/http/routes.ts';
 import { corsHeadersOf } from './public-interfaces.ts';
 
 export type LoadLimits = {

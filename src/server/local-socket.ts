@@ -7,8 +7,8 @@ import { lstatSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { OperatorError } from '../core/errors.ts';
-import { describingPermissions } from '../database/embedded/permissions.ts';
+import { OperatorError } from '../platform/core/errors.ts';
+import { describingPermissions } from '../platform/database/embedded/permissions.ts';
 
 /** The longest path that every system accepts as the address of a Unix socket. */
 const SOCKET_PATH_BYTES_MAX = 100;

@@ -4,9 +4,9 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ServiceError } from '../core/errors.ts';
-import { limitBodyTime } from '../http/body-time.ts';
-import { toErrorResponse } from '../http/error-response.ts';
+import { ServiceError } from '../platform/core/errors.ts';
+import { limitBodyTime } from '../platform/http/body-time.ts';
+import { toErrorResponse } from '../platform/http/error-response.ts';
 import { createResponseClass } from './draining.ts';
 import type { UnreadBytes } from './unread-bytes.ts';
 import { limitUnread } from './unread-bytes.ts';
@@ -16,7 +16,7 @@ export type ClientLimits = {
   headersTimeoutMs: number;
   /** The period at which the timeout above is checked. */
   checkPeriodMs: number;
-  /** The longest time from the end of the headers to the end of the body, unless the route reads a long body (http/body-time.ts). */
+  /** The longest time from the end of the headers to the end of the body, unless the route reads a long body (platform/http/body-time.ts). */
   bodyTimeoutMs: number;
   /** The longest time between a response and the next request. */
   keepAliveTimeoutMs: number;

@@ -2,7 +2,7 @@
 // may call them.
 
 import type { FastifyInstance } from 'fastify';
-import { OperatorError } from '../core/errors.ts';
+import { OperatorError } from '../platform/core/errors.ts';
 
 /** The paths of the operations begin with this text. */
 export const OPERATOR_PREFIX = '/operator/v1';

@@ -1,9 +1,9 @@
 // Decides which interfaces browsers may call from any origin.
 
-import { EXPLORE_PREFIX } from '../explore/http/routes.ts';
-import { CORS_HEADERS } from '../http/cached-response.ts';
-import { isBelow } from '../http/request-target.ts';
-import { MARKETPLACE_PREFIX } from '../market/http/routes.ts';
+import { EXPLORE_PREFIX } from '../market/explore/http/routes.ts';
+import { CORS_HEADERS } from '../platform/http/cached-response.ts';
+import { isBelow } from '../platform/http/request-target.ts';
+import { MARKETPLACE_PREFIX } from '../market/reads/http/routes.ts';
 
 const PUBLIC_PREFIXES = [MARKETPLACE_PREFIX, EXPLORE_PREFIX];
 

@@ -2,13 +2,13 @@
 // client's rate limits and use the cached responses, as if the client had sent the requests itself.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Json } from '../agents/json.ts';
-import type { PublicRead } from '../agents/public-read.ts';
-import { ToolError, toToolError } from '../agents/public-read.ts';
-import type { Clock } from '../core/clock.ts';
-import { sentResponseOf } from '../http/cached-route.ts';
-import type { RateLimiter } from '../http/rate-limit.ts';
-import { toRateLimitError } from '../http/rate-limit.ts';
+import type { Json } from './agents/json.ts';
+import type { PublicRead } from './agents/public-read.ts';
+import { ToolError, toToolError } from './agents/public-read.ts';
+import type { Clock } from '../platform/core/clock.ts';
+import { sentResponseOf } from '../platform/http/cached-route.ts';
+import type { RateLimiter } from '../platform/http/rate-limit.ts';
+import { toRateLimitError } from '../platform/http/rate-limit.ts';
 import type { EdgeOptions } from './edge.ts';
 import { bucketOf } from './rate-limit/bucket-of-path.ts';
 

@@ -4,8 +4,8 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
-import { loadOnce } from '../core/load-once.ts';
-import { pathOf } from '../http/request-target.ts';
+import { loadOnce } from '../platform/core/load-once.ts';
+import { pathOf } from '../platform/http/request-target.ts';
 import { SECURITY_HEADERS, sendAsset, toAsset } from './static-asset.ts';
 
 const PAGE_PATH = '/docs';

@@ -3,33 +3,33 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Fastify from 'fastify';
-import { registerMcpRoute } from '../agents/http/mcp.ts';
-import type { Chains } from '../core/chains.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Log } from '../core/log.ts';
-import { registerExplore } from '../explore/http/routes.ts';
-import type { Subscriptions } from '../explore/http/stream/subscriptions.ts';
-import { compressResponses } from '../http/compression.ts';
-import { DOCUMENT_PATH } from '../http/document-route.ts';
-import type { ErrorResponse } from '../http/error-response.ts';
-import { isUnexpected, toErrorResponse, toKnownError } from '../http/error-response.ts';
-import { splitQuery } from '../http/query.ts';
-import { isBelow, pathOf } from '../http/request-target.ts';
-import { OutageLog } from '../http/outage-log.ts';
-import type { RejectionCounts } from '../http/rejection-counts.ts';
-import { LocalRateLimiter } from '../http/local-rate-limiter.ts';
-import type { RateLimiter, RateLimits } from '../http/rate-limit.ts';
+import { registerMcpRoute } from './agents/http/mcp.ts';
+import type { Chains } from '../platform/core/chains.ts';
+import type { Clock } from '../platform/core/clock.ts';
+import type { Log } from '../platform/core/log.ts';
+import { registerExplore } from '../market/explore/http/routes.ts';
+import type { Subscriptions } from '../market/explore/http/stream/subscriptions.ts';
+import { compressResponses } from '../platform/http/compression.ts';
+import { DOCUMENT_PATH } from '../platform/http/document-route.ts';
+import type { ErrorResponse } from '../platform/http/error-response.ts';
+import { isUnexpected, toErrorResponse, toKnownError } from '../platform/http/error-response.ts';
+import { splitQuery } from '../platform/http/query.ts';
+import { isBelow, pathOf } from '../platform/http/request-target.ts';
+import { OutageLog } from '../platform/http/outage-log.ts';
+import type { RejectionCounts } from '../platform/http/rejection-counts.ts';
+import { LocalRateLimiter } from '../platform/http/local-rate-limiter.ts';
+import type { RateLimiter, RateLimits } from '../platform/http/rate-limit.ts';
 import type { IntakeContext } from '../intake/http/access.ts';
 import type { KeyedAccessOptions } from '../intake/http/access.ts';
 import { KEYLESS_ORDERS_A_MINUTE_MAX, KeyedAccess } from '../intake/http/access.ts';
 import { INTAKE_PREFIX, registerIntake } from '../intake/http/routes.ts';
-import type { MarketplaceContext } from '../market/http/context.ts';
-import { registerMarketplace } from '../market/http/routes.ts';
+import type { MarketplaceContext } from '../market/reads/http/context.ts';
+import { registerMarketplace } from '../market/reads/http/routes.ts';
 import { FAILURES_A_MINUTE_MAX } from '../shop/http/authenticate.ts';
 import type { StoreRoutesContext } from '../shop/http/context.ts';
 import { StoreShares } from '../shop/http/shares.ts';
 import { STORE_PREFIX, registerStoreRoutes } from '../shop/http/routes.ts';
-import type { StatusReader } from '../core/status.ts';
+import type { StatusReader } from '../platform/core/status.ts';
 import { createAccessLog } from './access-log.ts';
 import { createClientAddress } from './client-address.ts';
 import { registerConsole } from './console.ts';
@@ -92,7 +92,7 @@ const PATH_PART_LENGTH_MAX = 3 * CLIENT_LIMITS.headersBytesMax;
 const BODY_BYTES_MAX = 1024 * 1024;
 /**
  * The longest wait for responses in progress when the server closes. Together with the default grace period before it, this wait must be
- * longer than the slowest marketplace response takes. The wait must be shorter than `CLOSE_PATIENCE_MS` in service.ts.
+ * longer than the slowest marketplace response takes. The wait must be shorter than `CLOSE_PATIENCE_MS` in service/service.ts.
  */
 const CLOSE_TIMEOUT_MS = 2_200;
 const IDLE_CHECK_MS = 50;

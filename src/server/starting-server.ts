@@ -4,14 +4,14 @@
 
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ServiceError } from '../core/errors.ts';
-import { sendErrorResponse, toErrorResponse } from '../http/error-response.ts';
-import { pathOf } from '../http/request-target.ts';
+import { ServiceError } from '../platform/core/errors.ts';
+import { sendErrorResponse, toErrorResponse } from '../platform/http/error-response.ts';
+import { pathOf } from '../platform/http/request-target.ts';
 import { isPagePath } from './console.ts';
 import { answerHealthChecks } from './health.ts';
 import type { ListenAddress } from './listen.ts';
 import { toListenError } from './listen.ts';
-import { isStream, sendEmptyStream } from '../explore/http/stream/empty-stream.ts';
+import { isStream, sendEmptyStream } from '../market/explore/http/stream/empty-stream.ts';
 import { createNodeServer } from './node-server.ts';
 
 const STARTING = toErrorResponse(new ServiceError('unavailable', 'The service is starting, try again soon'));

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isNotModified } from '../http/cached-response.ts';
-import { acceptsCoding } from '../http/content-coding.ts';
+import { isNotModified } from '../platform/http/cached-response.ts';
+import { acceptsCoding } from '../platform/http/content-coding.ts';
 
 export type StaticAsset = { type: string; plain: Buffer; gzipped: Buffer; etag: string };
 

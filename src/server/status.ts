@@ -1,7 +1,7 @@
 // GET /status: the state of the service for monitors. The response is public, so it must contain no host, key or path.
 
 import type { FastifyInstance } from 'fastify';
-import type { StatusReader } from '../core/status.ts';
+import type { StatusReader } from '../platform/core/status.ts';
 
 /** `readStatus` must limit its own reads, because every client may request the status. */
 export function registerStatusRoute(app: FastifyInstance, readStatus: StatusReader): void {

@@ -4,10 +4,10 @@
 import type { IncomingMessage } from 'node:http';
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ServiceError } from '../core/errors.ts';
-import type { RateLimiter } from '../http/rate-limit.ts';
-import { toRateLimitError } from '../http/rate-limit.ts';
-import { pathOf } from '../http/request-target.ts';
+import { ServiceError } from '../platform/core/errors.ts';
+import type { RateLimiter } from '../platform/http/rate-limit.ts';
+import { toRateLimitError } from '../platform/http/rate-limit.ts';
+import { pathOf } from '../platform/http/request-target.ts';
 import { corsHeadersOf } from './public-interfaces.ts';
 import { bucketOf } from './rate-limit/bucket-of-path.ts';
 

@@ -3,9 +3,9 @@
 
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { ServiceError } from '../core/errors.ts';
-import { toErrorResponse } from '../http/error-response.ts';
-import { isBelow } from '../http/request-target.ts';
+import { ServiceError } from '../platform/core/errors.ts';
+import { toErrorResponse } from '../platform/http/error-response.ts';
+import { isBelow } from '../platform/http/request-target.ts';
 import { INTAKE_PREFIX } from '../intake/http/routes.ts';
 import { STORE_PREFIX } from '../shop/http/routes.ts';
 import { corsHeadersOf } from './public-interfaces.ts';

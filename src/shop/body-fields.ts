@@ -1,8 +1,8 @@
 // Reads JSON bodies field by field, with a table of readers. Invalid and unknown fields are reported by name, up to a limit.
 
-import type { ErrorDetail } from '../core/errors.ts';
-import { isJsonObject } from '../core/json-text.ts';
-import { countCharacters, isStorable } from '../core/text.ts';
+import type { ErrorDetail } from '../platform/core/errors.ts';
+import { isJsonObject } from '../platform/core/json-text.ts';
+import { countCharacters, isStorable } from '../platform/core/text.ts';
 
 export type ParsedBody<T> = { ok: true; value: T } | { ok: false; details: ErrorDetail[] };
 

@@ -1,9 +1,9 @@
 // The dependencies of the functions in src/shop, and the caller for whom they run. This file must not depend on HTTP.
 
-import type { Clock } from '../core/clock.ts';
-import type { Statements } from '../database/port.ts';
-import type { Log } from '../core/log.ts';
-import type { SecretKeys } from '../core/secret-keys.ts';
+import type { Clock } from '../platform/core/clock.ts';
+import type { Statements } from '../platform/database/port.ts';
+import type { Log } from '../platform/core/log.ts';
+import type { SecretKeys } from '../platform/core/secret-keys.ts';
 
 export type ShopContext = {
   /** The primary database. */

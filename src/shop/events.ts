@@ -1,8 +1,8 @@
 // The types and the data of a shop's events. An event is recorded in the transaction of its change. The webhook worker creates the
 // deliveries of the event afterwards. docs/adding-a-webhook-event.md lists the steps for a new type.
 
-import { createId } from '../core/time-ordered-id.ts';
-import type { Queryable } from '../database/port.ts';
+import { createId } from '../platform/core/time-ordered-id.ts';
+import type { Queryable } from '../platform/database/port.ts';
 import type { ProductFields } from './products/product.ts';
 import type { ProductView } from './products/product-view.ts';
 import { insertEvents } from './queries/events.ts';

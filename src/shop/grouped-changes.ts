@@ -2,12 +2,12 @@
 // own log entry, event, result and idempotency key. The changes of one product are made in the order of their arrival. A product that
 // another transaction has locked delays only its own changes. A change is reported after its group was committed.
 
-import type { Clock } from '../core/clock.ts';
-import { ServiceError } from '../core/errors.ts';
-import type { SecretKeys } from '../core/secret-keys.ts';
-import type { Queryable, Statements } from '../database/port.ts';
-import { repeatAborted } from '../database/port.ts';
-import { isStuck, tooMany } from '../database/turns.ts';
+import type { Clock } from '../platform/core/clock.ts';
+import { ServiceError } from '../platform/core/errors.ts';
+import type { SecretKeys } from '../platform/core/secret-keys.ts';
+import type { Queryable, Statements } from '../platform/database/port.ts';
+import { repeatAborted } from '../platform/database/port.ts';
+import { isStuck, tooMany } from '../platform/database/turns.ts';
 import type { OnceRequest, OnceResponse, RepeatableResponse } from './idempotency.ts';
 import { claimRequests, keepResponses } from './idempotency.ts';
 

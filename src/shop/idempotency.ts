@@ -1,8 +1,8 @@
 // A request that is repeated with the same idempotency key is not executed again, and gets the first response.
 
-import { ServiceError } from '../core/errors.ts';
-import type { SecretKeys } from '../core/secret-keys.ts';
-import type { Queryable } from '../database/port.ts';
+import { ServiceError } from '../platform/core/errors.ts';
+import type { SecretKeys } from '../platform/core/secret-keys.ts';
+import type { Queryable } from '../platform/database/port.ts';
 import type { IdempotencyKey, StoredResponse } from './queries/idempotency.ts';
 import { claimIdempotencyKeys, listStoredResponses, upsertStoredResponses } from './queries/idempotency.ts';
 import { toResponsePlace } from './stored-secrets.ts';

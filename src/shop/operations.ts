@@ -4,9 +4,9 @@
 import type { ApiKey } from './queries/keys.ts';
 import { listKeyUsage } from './queries/keys.ts';
 import { isScope, SCOPES } from './keys/scopes.ts';
-import { isStorable } from '../core/text.ts';
-import { parseTime } from '../core/time.ts';
-import { OperatorError } from '../core/errors.ts';
+import { isStorable } from '../platform/core/text.ts';
+import { parseTime } from '../platform/core/time.ts';
+import { OperatorError } from '../platform/core/errors.ts';
 import type { IssuedKey } from './keys/keys.ts';
 import { issueKey, readKeys, revokeKey, rotateKey } from './keys/keys.ts';
 import { createShop, readShops } from './shops.ts';

@@ -1,7 +1,7 @@
 // The name of a shop, by which commands refer to it.
 
-import { OperatorError } from '../core/errors.ts';
-import { countCharacters, isStorable } from '../core/text.ts';
+import { OperatorError } from '../platform/core/errors.ts';
+import { countCharacters, isStorable } from '../platform/core/text.ts';
 
 const SHOP_NAME_LENGTH_MAX = 160;
 

@@ -2,8 +2,8 @@
 
 import { findShop, insertShop, listShops } from './queries/shops.ts';
 import type { Shop } from './queries/shops.ts';
-import { createId } from '../core/time-ordered-id.ts';
-import { OperatorError } from '../core/errors.ts';
+import { createId } from '../platform/core/time-ordered-id.ts';
+import { OperatorError } from '../platform/core/errors.ts';
 import type { ShopContext } from './context.ts';
 import { parseShopName } from './shop-name.ts';
 

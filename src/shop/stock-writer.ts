@@ -1,7 +1,7 @@
 // Changes the stock of products for callers. Changes that wait at the same time share a statement (`GroupedChanges`).
 
-import { ServiceError } from '../core/errors.ts';
-import { isId } from '../core/time-ordered-id.ts';
+import { ServiceError } from '../platform/core/errors.ts';
+import { isId } from '../platform/core/time-ordered-id.ts';
 import type { ChangeOptions, GroupedChangesOptions, Outcome } from './grouped-changes.ts';
 import { GroupedChanges } from './grouped-changes.ts';
 import type { OnceResponse, RepeatableResponse } from './idempotency.ts';

@@ -1,8 +1,8 @@
 // Reads and changes stock, and reads the adjustment log. Every change of stock is logged, and records `inventory.low` if stock has become
 // low. `StockWriter` groups the changes of callers.
 
-import { createId, isId } from '../core/time-ordered-id.ts';
-import type { Queryable, Statements } from '../database/port.ts';
+import { createId, isId } from '../platform/core/time-ordered-id.ts';
+import type { Queryable, Statements } from '../platform/database/port.ts';
 import type { ShopCaller, ShopContext } from './context.ts';
 import type {
   Adjustment,

@@ -1,10 +1,10 @@
 // The operations behind `mercat secrets`: report how secrets are stored, and encrypt or decrypt the stored secrets.
 
-import type { SecretKeys } from '../core/secret-keys.ts';
-import { describeMissingKeys } from '../core/secret-keys.ts';
-import { OperatorError } from '../core/errors.ts';
-import type { Database, Queryable } from '../database/port.ts';
-import { decryptSharedSecret, encryptSharedSecret, readSharedKeyId } from '../database/secrets.ts';
+import type { SecretKeys } from '../platform/core/secret-keys.ts';
+import { describeMissingKeys } from '../platform/core/secret-keys.ts';
+import { OperatorError } from '../platform/core/errors.ts';
+import type { Database, Queryable } from '../platform/database/port.ts';
+import { decryptSharedSecret, encryptSharedSecret, readSharedKeyId } from '../platform/database/secrets.ts';
 import type { Operations } from './operations.ts';
 import type { IdempotencyKey } from './queries/idempotency.ts';
 import type { SecretCount } from './queries/stored-secrets.ts';

@@ -5,10 +5,10 @@ import { before, describe, test } from 'node:test';
 import { rowsSql, sizeOf } from '../../bench/large/large-set-rows.ts';
 import { createLargeSet } from '../../bench/large/large-set.ts';
 import { toChunks } from '../../bench/support/records.ts';
-import { createChains } from '../../src/core/chains.ts';
-import type { Database } from '../../src/database/port.ts';
+import { createChains } from '../../src/platform/core/chains.ts';
+import type { Database } from '../../src/platform/database/port.ts';
 import { importRecords } from '../../src/intake/import.ts';
-import { recountFigures } from '../../src/market/recount.ts';
+import { recountFigures } from '../../src/market/index/recount.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { NOW, toContext } from '../support/service/intake.ts';
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { checkOutside } from '../../src/cli/doctor/outside.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/service/config.ts';
 
 const LIMIT_MS = 60_000;
 

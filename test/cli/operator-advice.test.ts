@@ -9,7 +9,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { openScratch } from '../../src/database/scratch.ts';
+import { openScratch } from '../../src/platform/database/scratch.ts';
 import { defineDoctor } from '../../src/cli/doctor/doctor.ts';
 import { cleanUp } from '../support/engines/cleanup.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';

@@ -8,7 +8,7 @@ import type { CommandIo } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { formatTable, printable } from '../../src/cli/output.ts';
 import { runProgram } from '../../src/cli/program.ts';
-import { OperatorError } from '../../src/core/errors.ts';
+import { OperatorError } from '../../src/platform/core/errors.ts';
 import { collectOutput, runCommand } from './run-command.ts';
 
 const mercat = (...args: string[]) => collectOutput((io) => runProgram(args, io));

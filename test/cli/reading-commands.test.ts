@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readConfig } from '../../src/config.ts';
-import { createLog } from '../../src/core/log.ts';
-import { migrate, SCHEMAS } from '../../src/database/migrate.ts';
-import type { Databases } from '../../src/database/open.ts';
-import { openDatabases } from '../../src/database/open.ts';
+import { readConfig } from '../../src/service/config.ts';
+import { createLog } from '../../src/platform/core/log.ts';
+import { migrate, SCHEMAS } from '../../src/platform/database/migrate.ts';
+import type { Databases } from '../../src/platform/database/open.ts';
+import { openDatabases } from '../../src/platform/database/open.ts';
 import { defineDoctor } from '../../src/cli/doctor/doctor.ts';
 import { defineMigrate } from '../../src/cli/migrate.ts';
 import { defineStatus } from '../../src/cli/status.ts';

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { METRIC_NAMES } from '../../src/metrics/gauge-table.ts';
+import { METRIC_NAMES } from '../../src/service/metrics/gauge-table.ts';
 
 const pathOf = (file: string) => fileURLToPath(new URL(`../../deploy/${file}`, import.meta.url));
 const PROMTOOL = process.env['PROMTOOL'] ?? 'promtool';

@@ -52,7 +52,7 @@ describe('the npm package', () => {
       files.filter((file) => /\.ts$|^(test|devnet|bench|faults|deploy|client|console\/src)\b/.test(file)),
       [],
     );
-    const migrations = globSync('src/database/migrations/*/*.sql', { cwd: ROOT });
+    const migrations = globSync('src/platform/database/migrations/*/*.sql', { cwd: ROOT });
     assert.deepEqual(
       migrations.filter((file) => !files.includes(file)),
       [],

@@ -13,7 +13,7 @@ import type { LocalNetwork } from '../../devnet/devnet.ts';
 import { hashOrder, signBulk, signOrder, buildAsk, toOrder } from '../../devnet/orders.ts';
 import { CONDUIT_KEY } from '../../devnet/protocol.ts';
 import { createRpc } from '../../devnet/rpc.ts';
-import { OperatorError } from '../../src/core/errors.ts';
+import { OperatorError } from '../../src/platform/core/errors.ts';
 import type { TestDevnet } from '../support/chain/devnet.ts';
 import { readHashes, startTestDevnet } from '../support/chain/devnet.ts';
 

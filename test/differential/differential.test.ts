@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { toEventSelector } from 'viem';
-import { listProtocolContracts } from '../../src/chains/protocols/registry.ts';
-import { createChains } from '../../src/core/chains.ts';
+import { listProtocolContracts } from '../../src/sources/chains/protocols/registry.ts';
+import { createChains } from '../../src/platform/core/chains.ts';
 import { EVENTS } from '../support/chain/encoded-logs.ts';
 import { compareLogs, compareSales } from './comparison.ts';
 import { decodeReceipts } from './decoder.ts';
@@ -18,7 +18,7 @@ import { PROTOCOLS } from './trades.ts';
 const { blocks, codes } = ENCODED_CHAIN;
 const contracts = [...ENCODED_CHAIN.contracts.keys()];
 const NOTHING = { missing: [], extra: [] };
-const PROTOCOL_FILES = new URL('../../src/chains/protocols/', import.meta.url);
+const PROTOCOL_FILES = new URL('../../src/sources/chains/protocols/', import.meta.url);
 
 test('the independent decoder finds what happened in each receipt', () => {
   const happened = SCENARIOS.flatMap(({ sales }) => sales);

@@ -23,7 +23,7 @@ try {
   const survivors: string[] = [];
   for (const [protocol, mutations] of Object.entries({ ...MUTATIONS, ...SHARED_MUTATIONS })) {
     if (chosen.length > 0 && !chosen.includes(protocol)) continue;
-    const file = path.join(copy, `src/chains/protocols/${protocol}.ts`);
+    const file = path.join(copy, `src/sources/chains/protocols/${protocol}.ts`);
     const original = readFileSync(file, 'utf8');
     const seen = mutations.map(({ kind, text, broken }) => {
       if (!original.includes(text)) throw new Error(`${protocol}.ts does not contain ${text}`);

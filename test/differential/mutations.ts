@@ -11,7 +11,7 @@ function ways(price: Change, party: Change, token: Change): Mutation[] {
   return Object.entries(kinds).map(([kind, [text, broken]]) => ({ kind: kind as Mutation['kind'], text, broken }));
 }
 
-/** By the file in src/chains/protocols. A file that only lists contracts is broken in what it lists. */
+/** By the file in src/sources/chains/protocols. A file that only lists contracts is broken in what it lists. */
 export const MUTATIONS: Readonly<Record<string, readonly Mutation[]>> = {
   seaport: ways(
     ['amount: bigintAt(data, word + 3)', 'amount: bigintAt(data, word + 3) + 1n'],
@@ -148,7 +148,7 @@ export const MUTATIONS: Readonly<Record<string, readonly Mutation[]>> = {
   ),
 };
 
-/** Ways to break what the protocols share. By the file, relative to src/chains/protocols. */
+/** Ways to break what the protocols share. By the file, relative to src/sources/chains/protocols. */
 export const SHARED_MUTATIONS: Readonly<Record<string, readonly Mutation[]>> = {
   'market-fill': ways(
     [

@@ -1,13 +1,13 @@
 // Reads receipts with the code of the service, from the endpoint of a chain to its sales, without a database: the reader of the chain, the
 // facts of transactions and pools, and the rules of the projection.
 
-import { toLogEffects } from '../../src/chains/log-effects.ts';
-import { toSalesOfTransaction } from '../../src/chains/projection.ts';
-import { listProtocolContracts, toMarketplace } from '../../src/chains/protocols/registry.ts';
-import { completeEvents } from '../../src/chains/transaction-facts.ts';
-import type { Address } from '../../src/core/address.ts';
-import { createChains } from '../../src/core/chains.ts';
-import { isTokenItem } from '../../src/core/seaport.ts';
+import { toLogEffects } from '../../src/sources/chains/log-effects.ts';
+import { toSalesOfTransaction } from '../../src/sources/chains/projection.ts';
+import { listProtocolContracts, toMarketplace } from '../../src/sources/chains/protocols/registry.ts';
+import { completeEvents } from '../../src/sources/chains/transaction-facts.ts';
+import type { Address } from '../../src/platform/core/address.ts';
+import { createChains } from '../../src/platform/core/chains.ts';
+import { isTokenItem } from '../../src/platform/core/seaport.ts';
 import { createTestReader } from '../support/chain/reader.ts';
 import type { ReceiptsOptions, ReceiptTransaction } from '../support/chain/receipts-endpoint.ts';
 import { startReceipts } from '../support/chain/receipts-endpoint.ts';

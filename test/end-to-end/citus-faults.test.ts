@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { describeError } from '../../src/core/errors.ts';
+import { describeError } from '../../src/platform/core/errors.ts';
 import type { CitusCluster } from '../support/engines/citus-cluster.ts';
 import { startCitus } from '../support/engines/citus-cluster.ts';
 import { citusSkip } from '../support/engines/citus-node.ts';

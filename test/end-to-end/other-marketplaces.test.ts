@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { readHeight } from '../../devnet/chain.ts';
 import { startDevnet, startSimulation } from '../../devnet/devnet.ts';
-import { toListingIdOfOrder } from '../../src/market/row-keys.ts';
+import { toListingIdOfOrder } from '../../src/market/index/row-keys.ts';
 import type { ExpectedSale } from '../support/chain/expected-state.ts';
 import { readExpectedState } from '../support/chain/expected-state.ts';
 import { createOneEngine } from '../support/engines/one-engine.ts';

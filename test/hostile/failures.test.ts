@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Database, Statements } from '../../src/database/port.ts';
-import { openDatabases } from '../../src/database/open.ts';
+import type { Database, Statements } from '../../src/platform/database/port.ts';
+import { openDatabases } from '../../src/platform/database/open.ts';
 import { cleanUp } from '../support/engines/cleanup.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { toNdjson, token } from '../support/service/intake.ts';

@@ -10,7 +10,7 @@ import { createEdge } from '../../src/server/edge.ts';
 import { bucketOf } from '../../src/server/rate-limit/bucket-of-path.ts';
 import { createNodeServer } from '../../src/server/node-server.ts';
 import { UnreadBytes } from '../../src/server/unread-bytes.ts';
-import { LocalRateLimiter } from '../../src/http/local-rate-limiter.ts';
+import { LocalRateLimiter } from '../../src/platform/http/local-rate-limiter.ts';
 import { heapUsed, measureCpuMs } from '../support/measure/cost.ts';
 import { request } from '../support/http/raw-http.ts';
 import { assertErrorEnvelope } from '../support/http/error-envelope.ts';

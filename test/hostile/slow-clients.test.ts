@@ -6,7 +6,7 @@ import type { RequestListener } from 'node:http';
 import http from 'node:http';
 import net from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { allowLongBody } from '../../src/http/body-time.ts';
+import { allowLongBody } from '../../src/platform/http/body-time.ts';
 import { CLIENT_LIMITS, createNodeServer } from '../../src/server/node-server.ts';
 import { until } from '../support/until.ts';
 import { exchange } from '../support/http/raw-http.ts';

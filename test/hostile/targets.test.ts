@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { bucketOf } from '../../src/server/rate-limit/bucket-of-path.ts';
-import { parseRequestTarget } from '../../src/http/request-target.ts';
+import { parseRequestTarget } from '../../src/platform/http/request-target.ts';
 import { measureCpuMs } from '../support/measure/cost.ts';
 import { assertErrorEnvelope } from '../support/http/error-envelope.ts';
 import { exchange, request } from '../support/http/raw-http.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { Database } from '../../src/database/port.ts';
+import type { Database } from '../../src/platform/database/port.ts';
 import { BATCH_ROWS_FIRST, BatchSize } from '../../src/intake/batch-size.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { runImport, toContext, token, toNdjson } from '../support/service/intake.ts';

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createChains } from '../../src/core/chains.ts';
-import { OperatorError } from '../../src/core/errors.ts';
+import { createChains } from '../../src/platform/core/chains.ts';
+import { OperatorError } from '../../src/platform/core/errors.ts';
 import { parseColumnMap } from '../../src/intake/csv/column-map.ts';
 import { readCsvRows } from '../../src/intake/csv/rows.ts';
 import { toChunks } from '../support/service/intake.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
-import type { Database } from '../../src/database/port.ts';
+import type { Database } from '../../src/platform/database/port.ts';
 import type { BatchTransaction } from '../../src/intake/batch-size.ts';
 import type { IngestOptions } from '../../src/intake/ingest/batch.ts';
 import { ingestBatch, prepareBatch } from '../../src/intake/ingest/batch.ts';

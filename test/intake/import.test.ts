@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import type { Database } from '../../src/database/port.ts';
+import type { Database } from '../../src/platform/database/port.ts';
 import type { ImportContext, ImportEvent } from '../../src/intake/import.ts';
 import { ImportFailure, importRecords } from '../../src/intake/import.ts';
 import { RecordNotes } from '../../src/intake/import-warnings.ts';
 import { parseRecord } from '../../src/intake/records/parse.ts';
-import { createLog } from '../../src/core/log.ts';
+import { createLog } from '../../src/platform/core/log.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import {
   collection,

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import type { Database } from '../../src/database/port.ts';
+import type { Database } from '../../src/platform/database/port.ts';
 import { parseColumnMap } from '../../src/intake/csv/column-map.ts';
 import { parseRequestQuery } from '../../src/intake/import-protocol.ts';
 import { forOneEngine } from '../support/engines/each-engine.ts';

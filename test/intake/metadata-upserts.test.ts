@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
-import type { Database } from '../../src/database/port.ts';
+import type { Database } from '../../src/platform/database/port.ts';
 import { forOneEngine } from '../support/engines/each-engine.ts';
 import {
   ASSET,

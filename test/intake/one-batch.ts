@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
-import { createDatabase } from '../../src/database/port.ts';
+import { createDatabase } from '../../src/platform/database/port.ts';
 import { ingestBatch } from '../../src/intake/ingest/batch.ts';
 import { parseRecordLine } from '../../src/intake/records/parse.ts';
 import { beginImport } from '../../src/intake/undo/recorded-import.ts';

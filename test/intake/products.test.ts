@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Queryable } from '../../src/database/port.ts';
+import type { Queryable } from '../../src/platform/database/port.ts';
 import { trackNothing } from '../../src/intake/undo/change-log.ts';
 import { ingestProducts } from '../../src/intake/ingest/products.ts';
 import type { ProductRecord } from '../../src/intake/records/product.ts';

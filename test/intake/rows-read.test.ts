@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { Database, Queryable } from '../../src/database/port.ts';
+import type { Database, Queryable } from '../../src/platform/database/port.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { listing, runImport, sale, SELLER, toContext, token, toNdjson } from '../support/service/intake.ts';
 

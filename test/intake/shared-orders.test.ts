@@ -4,8 +4,11 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import type { Database } from '../../src/database/port.ts';
-import { updateListingsOfEndedOrders, updateTermsOfSharedOrders } from '../../src/market/queries/listing-writes.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import {
+  updateListingsOfEndedOrders,
+  updateTermsOfSharedOrders,
+} from '../../src/market/index/queries/listing-writes.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { explainStatement } from '../support/engines/query-plans.ts';
 import { emptyTables, ingest, listing, NOW } from '../support/service/intake.ts';

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
-import type { Database } from '../../src/database/port.ts';
+import type { Database } from '../../src/platform/database/port.ts';
 import { LOCAL_ACCESS } from '../../src/intake/http/access.ts';
 import { registerRecordRoutes } from '../../src/intake/http/records.ts';
 import { IntakeErrorSchema } from '../../src/intake/http/schemas.ts';

@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import type { Database } from '../../src/database/port.ts';
-import { repeatAborted } from '../../src/database/port.ts';
-import type { ServiceContext } from '../../src/context.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { repeatAborted } from '../../src/platform/database/port.ts';
+import type { ServiceContext } from '../../src/service/context.ts';
 import { ImportFailure } from '../../src/intake/import.ts';
 import type { ImportOptions } from '../../src/intake/import.ts';
 import { createImportOperations } from '../../src/intake/operations.ts';
@@ -13,13 +13,13 @@ import { deleteOldChanges, UNDO_KEPT_MS } from '../../src/intake/undo/retention.
 import { readImports } from '../../src/intake/undo/list-imports.ts';
 import type { UndoPart } from '../../src/intake/undo/undo-import.ts';
 import { undoPart } from '../../src/intake/undo/undo-import.ts';
-import { copyCatalog } from '../../src/market/catalog.ts';
-import { readCollectionDetail } from '../../src/market/collection.ts';
-import { recountFigures } from '../../src/market/recount.ts';
+import { copyCatalog } from '../../src/market/index/catalog.ts';
+import { readCollectionDetail } from '../../src/market/reads/collection.ts';
+import { recountFigures } from '../../src/market/index/recount.ts';
 import { createShop } from '../../src/shop/shops.ts';
-import { hashOrder } from '../../src/orders/seaport/order.ts';
-import { Ingester } from '../../src/upstreams/ingester.ts';
-import { ask } from '../orders/test-orders.ts';
+import { hashOrder } from '../../src/market/orders/seaport/order.ts';
+import { Ingester } from '../../src/sources/upstreams/ingester.ts';
+import { ask } from '../market/orders/test-orders.ts';
 import { signOrder, toParameters } from '../support/chain/signed-orders.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { listEveryTable } from '../support/service/every-table.ts';

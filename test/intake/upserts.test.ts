@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
-import { createChains } from '../../src/core/chains.ts';
-import type { Database } from '../../src/database/port.ts';
-import { PIECE_ROWS } from '../../src/database/row-source.ts';
-import { foldRows, prepareRows } from '../../src/database/upsert.ts';
-import { listFigureDifferences } from '../../src/market/queries/figure-recount.ts';
-import { sweepExpired } from '../../src/workers/expiry.ts';
+import { createChains } from '../../src/platform/core/chains.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { PIECE_ROWS } from '../../src/platform/database/row-source.ts';
+import { foldRows, prepareRows } from '../../src/platform/database/upsert.ts';
+import { listFigureDifferences } from '../../src/market/index/queries/figure-recount.ts';
+import { sweepExpired } from '../../src/service/workers/expiry.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import {
   EVM,

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createChains } from '../../src/core/chains.ts';
+import { createChains } from '../../src/platform/core/chains.ts';
 import { parseColumnMap } from '../../src/intake/csv/column-map.ts';
 import type { Conversion } from '../../src/intake/csv/conversions.ts';
 import { CONVERSIONS, createConversion } from '../../src/intake/csv/conversions.ts';

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { digestChain } from '../../src/chains/audit/digest.ts';
-import { createChains } from '../../src/core/chains.ts';
-import type { Database } from '../../src/database/port.ts';
-import { sweepExpired } from '../../src/workers/expiry.ts';
-import type { FollowedLife } from '../chains/followed-devnet.ts';
-import { startFollowedLife } from '../chains/followed-devnet.ts';
+import { digestChain } from '../../src/sources/chains/audit/digest.ts';
+import { createChains } from '../../src/platform/core/chains.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { sweepExpired } from '../../src/service/workers/expiry.ts';
+import type { FollowedLife } from '../sources/chains/followed-devnet.ts';
+import { startFollowedLife } from '../sources/chains/followed-devnet.ts';
 import { listing, runImport, toContext, toNdjson } from '../support/service/intake.ts';
 import { forOneEngine } from '../support/engines/each-engine.ts';
 

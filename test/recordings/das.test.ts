@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseDasTokens, readDasCollection, walkDasCollection } from '../../src/upstreams/das/assets.ts';
-import { parseExactJson } from '../../src/upstreams/exact-json.ts';
+import { parseDasTokens, readDasCollection, walkDasCollection } from '../../src/sources/upstreams/das/assets.ts';
+import { parseExactJson } from '../../src/sources/upstreams/exact-json.ts';
 import { needsPayloads, readPayload } from '../support/recordings/payloads.ts';
 import { needsRecordings, readRecording } from '../support/recordings/recordings.ts';
 import { FAMOUS_FOX } from '../support/recordings/subjects.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import type { Database } from '../../src/database/port.ts';
+import type { Database } from '../../src/platform/database/port.ts';
 import { createResponseImports, set } from '../cli/import/response-imports.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { needsPayloads, readPayload } from '../support/recordings/payloads.ts';

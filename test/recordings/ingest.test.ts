@@ -4,17 +4,17 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import { readConfig } from '../../src/config.ts';
-import type { Address } from '../../src/core/address.ts';
-import { toCollectionId } from '../../src/core/collection.ts';
-import type { Database } from '../../src/database/port.ts';
-import { upsertFollow } from '../../src/follows/queries/follows.ts';
-import { createLog } from '../../src/core/log.ts';
-import { Ingester } from '../../src/upstreams/ingester.ts';
-import { createVendorTasks } from '../../src/upstreams/vendor.ts';
-import { runTask } from '../../src/tasks/run.ts';
-import type { Task } from '../../src/tasks/task.ts';
-import type { ServiceContext } from '../../src/context.ts';
+import { readConfig } from '../../src/service/config.ts';
+import type { Address } from '../../src/platform/core/address.ts';
+import { toCollectionId } from '../../src/platform/core/collection.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { upsertFollow } from '../../src/market/follows/queries/follows.ts';
+import { createLog } from '../../src/platform/core/log.ts';
+import { Ingester } from '../../src/sources/upstreams/ingester.ts';
+import { createVendorTasks } from '../../src/sources/upstreams/vendor.ts';
+import { runTask } from '../../src/platform/tasks/run.ts';
+import type { Task } from '../../src/platform/tasks/task.ts';
+import type { ServiceContext } from '../../src/service/context.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { createTestUpstream } from '../support/replay/every-fault.ts';
 import { NOW, dumpTables, emptySyncTables, runImport, toContext, toNdjson } from '../support/service/intake.ts';

@@ -2,15 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createChains } from '../../src/core/chains.ts';
-import { parseJsonText } from '../../src/core/json-text.ts';
-import { parseMagicEdenAsks } from '../../src/upstreams/magic-eden/evm.ts';
+import { createChains } from '../../src/platform/core/chains.ts';
+import { parseJsonText } from '../../src/platform/core/json-text.ts';
+import { parseMagicEdenAsks } from '../../src/sources/upstreams/magic-eden/evm.ts';
 import {
   readMagicEdenStats,
   readMagicEdenToken,
   walkMagicEdenListings,
   walkMagicEdenSales,
-} from '../../src/upstreams/magic-eden/solana.ts';
+} from '../../src/sources/upstreams/magic-eden/solana.ts';
 import { needsPayloads, readPayload } from '../support/recordings/payloads.ts';
 import { ASKED, DEGODS } from '../support/recordings/subjects.ts';
 import { assertValidRecords, collectPages, createTestUpstream } from '../support/replay/every-fault.ts';

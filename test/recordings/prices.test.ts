@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readCoinbasePrices } from '../../src/upstreams/prices/prices.ts';
+import { readCoinbasePrices } from '../../src/sources/upstreams/prices/prices.ts';
 import { needsPayloads, readPayload } from '../support/recordings/payloads.ts';
 import { createTestUpstream } from '../support/replay/every-fault.ts';
 import { startSameResponse } from '../support/replay/wrong-response.ts';

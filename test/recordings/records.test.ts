@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import type { Database } from '../../src/database/port.ts';
-import { parseNativeAmount } from '../../src/core/amount.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { parseNativeAmount } from '../../src/platform/core/amount.ts';
 import { parseColumnMap } from '../../src/intake/csv/column-map.ts';
 import { ORDERS_MAP, PUNKS_MAP } from '../cli/import/guide-files.ts';
 import { needsPayloads, readPayload } from '../support/recordings/payloads.ts';

@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { needsPayloads, readPayload } from '../support/recordings/payloads.ts';
 import { inspect } from 'node:util';
-import type { Address } from '../../src/core/address.ts';
-import { createChains } from '../../src/core/chains.ts';
-import { listProtocols } from '../../src/orders/seaport/deployments.ts';
-import type { SeaportOrder } from '../../src/orders/seaport/order.ts';
-import { hashOrder, parseSeaportOrder } from '../../src/orders/seaport/order.ts';
-import { parseListingTerms } from '../../src/orders/seaport/listing.ts';
-import { checkSignature } from '../../src/orders/seaport/signature.ts';
-import type { Hex } from '../../src/core/evm.ts';
+import type { Address } from '../../src/platform/core/address.ts';
+import { createChains } from '../../src/platform/core/chains.ts';
+import { listProtocols } from '../../src/market/orders/seaport/deployments.ts';
+import type { SeaportOrder } from '../../src/market/orders/seaport/order.ts';
+import { hashOrder, parseSeaportOrder } from '../../src/market/orders/seaport/order.ts';
+import { parseListingTerms } from '../../src/market/orders/seaport/listing.ts';
+import { checkSignature } from '../../src/market/orders/seaport/signature.ts';
+import type { Hex } from '../../src/platform/core/evm.ts';
 
 function read(value: unknown): SeaportOrder {
   const parsed = parseSeaportOrder(value);

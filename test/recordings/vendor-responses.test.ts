@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { readCoingeckoPrices } from '../../src/upstreams/prices/prices.ts';
+import { readCoingeckoPrices } from '../../src/sources/upstreams/prices/prices.ts';
 import type { WalkOutcome } from '../support/replay/every-fault.ts';
 import { assertValidRecords, createTestUpstream } from '../support/replay/every-fault.ts';
 import { NOW, startSameResponse, summarize } from '../support/replay/wrong-response.ts';

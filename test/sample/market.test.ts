@@ -6,15 +6,15 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { base58 } from '@scure/base';
 
-import { parseAddress, parseAssetId } from '../../src/core/address.ts';
-import { parseAmount, toNativeNumber } from '../../src/core/amount.ts';
-import { createChains, PUBLISHED_CHAIN_IDS } from '../../src/core/chains.ts';
-import { RarityRanking } from '../../src/market/rarity.ts';
-import { mergeListings } from '../../src/market/listing-window.ts';
-import { WINDOW_SIZE_MAX } from '../../src/market/sorted-rows.ts';
+import { parseAddress, parseAssetId } from '../../src/platform/core/address.ts';
+import { parseAmount, toNativeNumber } from '../../src/platform/core/amount.ts';
+import { createChains, PUBLISHED_CHAIN_IDS } from '../../src/platform/core/chains.ts';
+import { RarityRanking } from '../../src/market/index/rarity.ts';
+import { mergeListings } from '../../src/market/reads/listing-window.ts';
+import { WINDOW_SIZE_MAX } from '../../src/market/reads/sorted-rows.ts';
 import { parseRecordLine } from '../../src/intake/records/parse.ts';
-import type { PastListing } from '../../src/market/floor-history.ts';
-import { toPastHours } from '../../src/market/floor-history.ts';
+import type { PastListing } from '../../src/market/index/floor-history.ts';
+import { toPastHours } from '../../src/market/index/floor-history.ts';
 import { generateSampleMarket, SAMPLE_CUSTODY_WALLET } from '../../sample/market.ts';
 
 type SampleRecord = Record<string, unknown>;

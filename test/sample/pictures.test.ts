@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { toServedImage } from '../../src/core/image-url.ts';
+import { toServedImage } from '../../src/platform/core/image-url.ts';
 import { generateSampleMarket } from '../../sample/market.ts';
 
 const SIZE_MAX = 1_500;

@@ -11,7 +11,7 @@ import { test } from 'node:test';
 import { createEdge } from '../../src/server/edge.ts';
 import { createNodeServer } from '../../src/server/node-server.ts';
 import { UnreadBytes } from '../../src/server/unread-bytes.ts';
-import type { RateLimitExceeded } from '../../src/http/rate-limit.ts';
+import type { RateLimitExceeded } from '../../src/platform/http/rate-limit.ts';
 import { until } from '../support/until.ts';
 import { exchange } from '../support/http/raw-http.ts';
 

@@ -10,7 +10,7 @@ import net from 'node:net';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { answerHealthChecks } from '../../src/server/health.ts';
-import { leaveRequestsInProgress } from '../../src/http/requests-in-progress.ts';
+import { leaveRequestsInProgress } from '../../src/platform/http/requests-in-progress.ts';
 import { EventLoopDelay, shedLoad } from '../../src/server/load-shedding.ts';
 import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { startTestService } from '../support/service/service.ts';

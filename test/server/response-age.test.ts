@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CollectionVersions } from '../../src/core/collection-versions.ts';
-import { ServiceError } from '../../src/core/errors.ts';
-import type { CachedResponse } from '../../src/http/cached-response.ts';
-import { createCachedResponse } from '../../src/http/cached-response.ts';
-import { ResponseCache } from '../../src/http/response-cache.ts';
+import { CollectionVersions } from '../../src/platform/core/collection-versions.ts';
+import { ServiceError } from '../../src/platform/core/errors.ts';
+import type { CachedResponse } from '../../src/platform/http/cached-response.ts';
+import { createCachedResponse } from '../../src/platform/http/cached-response.ts';
+import { ResponseCache } from '../../src/platform/http/response-cache.ts';
 
 const START = Date.parse('2026-01-01T00:00:00Z');
 

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { SecretKeys } from '../../src/core/secret-keys.ts';
-import type { Database } from '../../src/database/port.ts';
-import { DeadlineExceeded } from '../../src/resilience/deadline.ts';
+import { SecretKeys } from '../../src/platform/core/secret-keys.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { DeadlineExceeded } from '../../src/platform/resilience/deadline.ts';
 import { GroupedChanges } from '../../src/shop/grouped-changes.ts';
 import { toFirstResponse } from '../../src/shop/idempotency.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';

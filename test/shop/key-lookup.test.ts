@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, test } from 'node:test';
-import { createLog } from '../../src/core/log.ts';
-import { SecretKeys } from '../../src/core/secret-keys.ts';
-import type { Database, Statements } from '../../src/database/port.ts';
+import { createLog } from '../../src/platform/core/log.ts';
+import { SecretKeys } from '../../src/platform/core/secret-keys.ts';
+import type { Database, Statements } from '../../src/platform/database/port.ts';
 import { createApiKey, hashApiKey } from '../../src/shop/keys/api-key.ts';
 import { KeyVerifier } from '../../src/shop/keys/key-verifier.ts';
 import { issueKey } from '../../src/shop/keys/keys.ts';

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Database } from '../../src/database/port.ts';
-import { createId } from '../../src/core/time-ordered-id.ts';
+import type { Database } from '../../src/platform/database/port.ts';
+import { createId } from '../../src/platform/core/time-ordered-id.ts';
 import { insertProduct } from '../../src/shop/queries/products.ts';
 import { insertShop } from '../../src/shop/queries/shops.ts';
 import type { GroupedStockChange } from '../../src/shop/queries/stock.ts';
 import { updateStocks } from '../../src/shop/queries/stock.ts';
-import { SecretKeys } from '../../src/core/secret-keys.ts';
+import { SecretKeys } from '../../src/platform/core/secret-keys.ts';
 import { StockWriter } from '../../src/shop/stock-writer.ts';
 import type { Product } from '../../src/shop/products/product.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';

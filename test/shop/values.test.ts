@@ -5,12 +5,12 @@ import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createApiKey, isWellFormedKey, toKeyPrefix } from '../../src/shop/keys/api-key.ts';
-import { JsonNumber, parseJsonText } from '../../src/core/json-text.ts';
+import { JsonNumber, parseJsonText } from '../../src/platform/core/json-text.ts';
 import type { ProductFields } from '../../src/shop/products/product.ts';
 import { PRODUCT_TYPES, changedFields, mergeProduct } from '../../src/shop/products/product.ts';
 import { parseNewProduct, parseProductInput } from '../../src/shop/products/product-input.ts';
 import { SLUG_LENGTH_MAX, toFreeSlug, toSlug } from '../../src/shop/products/slug.ts';
-import { createId, isId } from '../../src/core/time-ordered-id.ts';
+import { createId, isId } from '../../src/platform/core/time-ordered-id.ts';
 
 const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme', maxLength: 200 }));
 

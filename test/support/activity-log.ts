@@ -1,10 +1,10 @@
 // Appends events to the activity log, with the code of the service that records and merges changes.
 
-import type { MarketChange } from '../../src/activity/market-change.ts';
-import { mergeChanges } from '../../src/activity/merge.ts';
-import { insertMarketChanges } from '../../src/activity/queries/market-changes.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import type { Database } from '../../src/database/port.ts';
+import type { MarketChange } from '../../src/market/activity/market-change.ts';
+import { mergeChanges } from '../../src/market/activity/merge.ts';
+import { insertMarketChanges } from '../../src/market/activity/queries/market-changes.ts';
+import { systemClock } from '../../src/platform/core/clock.ts';
+import type { Database } from '../../src/platform/database/port.ts';
 
 const LIMITS = { timeoutMs: 60_000, batchesMax: 1_000 };
 

@@ -3,7 +3,7 @@
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Schema } from '../../src/database/migrate.ts';
+import type { Schema } from '../../src/platform/database/migrate.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -21,7 +21,7 @@ export function makeNextVersion(migrations: Partial<Record<Schema, Readonly<Reco
   cpSync(path.join(ROOT, 'src'), path.join(root, 'src'), { recursive: true });
   for (const [schema, files] of Object.entries(migrations)) {
     for (const [name, sql] of Object.entries(files)) {
-      writeFileSync(path.join(root, 'src/database/migrations', schema, name), sql);
+      writeFileSync(path.join(root, 'src/platform/database/migrations', schema, name), sql);
     }
   }
   return root;

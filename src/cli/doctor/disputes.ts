@@ -1,6 +1,6 @@
 // The check of `mercat doctor` for endpoints of a chain that disagree. Each of them may respond as it should to the other checks.
 
-import type { ChainStatus } from '../../chains/chain-status.ts';
+import type { ChainStatus } from '../../sources/chains/chain-status.ts';
 import { describeDispute, describeDisputeRemedy } from '../describe-dispute.ts';
 import type { DoctorFinding } from './findings.ts';
 import { fail, warn } from './findings.ts';

@@ -2,12 +2,12 @@
 // their chains, and whether the clock of this machine is right. Each probe of a vendor or an endpoint is one small request. No URL is
 // printed, because a URL may contain a key.
 
-import type { Config } from '../../config.ts';
-import { toChainSetting } from '../../config.ts';
-import { createChains } from '../../core/chains.ts';
-import type { Exchange } from '../../resilience/http-exchange.ts';
-import { exchange, ExchangeFailure } from '../../resilience/http-exchange.ts';
-import type { Probe } from '../../upstreams/vendor.ts';
+import type { Config } from '../../service/config.ts';
+import { toChainSetting } from '../../service/config.ts';
+import { createChains } from '../../platform/core/chains.ts';
+import type { Exchange } from '../../platform/resilience/http-exchange.ts';
+import { exchange, ExchangeFailure } from '../../platform/resilience/http-exchange.ts';
+import type { Probe } from '../../sources/upstreams/vendor.ts';
 import type { DoctorFinding } from './findings.ts';
 import { CLOCK_FAIL_MS, fail, ok, warn } from './findings.ts';
 

@@ -1,8 +1,8 @@
 // Checks Redis if REDIS_URL is set: whether it can count requests, how fast it counts, and whether counts last until their window ends. The
 // check counts in the same way as the service, under a key of its own. The findings do not contain the address of Redis.
 
-import type { Config } from '../../config.ts';
-import { describeError } from '../../core/errors.ts';
+import type { Config } from '../../service/config.ts';
+import { describeError } from '../../platform/core/errors.ts';
 import type { CountedWindow, RedisConnection as Connection } from '../../server/rate-limit/redis-connection.ts';
 import type { DoctorFinding } from './findings.ts';
 import { fail, ok, warn } from './findings.ts';

@@ -1,7 +1,7 @@
 // The check of `mercat doctor` for stored blocks that must be read again: only one endpoint of a chain has served them, or an audit found wrong data.
 
-import type { ChainStatus } from '../../chains/chain-status.ts';
-import { toChainSetting } from '../../config.ts';
+import type { ChainStatus } from '../../sources/chains/chain-status.ts';
+import { toChainSetting } from '../../service/config.ts';
 import { describeRanges } from '../describe-ranges.ts';
 import type { DoctorFinding } from './findings.ts';
 import { ok, warn } from './findings.ts';

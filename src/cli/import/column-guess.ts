@@ -1,8 +1,8 @@
 // Guesses the field of each column of a file that another program wrote. The guess uses the names of the columns and the values of the first
 // rows. The person who imports checks and edits the guess.
 
-import type { ChainFamily } from '../../core/address.ts';
-import type { Chain, Chains } from '../../core/chains.ts';
+import type { ChainFamily } from '../../platform/core/address.ts';
+import type { Chain, Chains } from '../../platform/core/chains.ts';
 import type { ColumnSource, FieldSource } from '../../intake/csv/column-map.ts';
 import { PLACEHOLDER } from '../../intake/csv/column-map.ts';
 import type { RecordKind } from '../../intake/records/kinds.ts';

@@ -1,7 +1,7 @@
 // Recognises from sample values whether a column contains addresses, token ids, times or prices. Returns the pattern and the conversions
 // with which the column is read.
 
-import { parseTime } from '../../core/time.ts';
+import { parseTime } from '../../platform/core/time.ts';
 import type { ColumnSource } from '../../intake/csv/column-map.ts';
 import type { Conversion } from '../../intake/csv/conversions.ts';
 import { createConversion } from '../../intake/csv/conversions.ts';

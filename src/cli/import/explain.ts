@@ -3,7 +3,7 @@
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describeError, OperatorError } from '../../core/errors.ts';
+import { describeError, OperatorError } from '../../platform/core/errors.ts';
 import type { ColumnMap, FieldSource } from '../../intake/csv/column-map.ts';
 import { parseColumnMap, PLACEHOLDER } from '../../intake/csv/column-map.ts';
 import { isHeaderComplete } from '../../intake/csv/dialect.ts';

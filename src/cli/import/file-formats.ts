@@ -1,7 +1,7 @@
 // Recognises the format of a file by its first bytes. For a format that `mercat import` does not read, the message says how to
 // convert the file.
 
-import { OperatorError } from '../../core/errors.ts';
+import { OperatorError } from '../../platform/core/errors.ts';
 
 /** The formats that `mercat import` reads. `text` is UTF-8. */
 export type FileFormat = 'text' | 'gzip' | 'zstd' | 'zip' | 'utf-16le' | 'utf-16be';

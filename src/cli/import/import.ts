@@ -1,10 +1,10 @@
 // `mercat import`: imports records from files, through the running server if a server runs.
 
-import type { Clock } from '../../core/clock.ts';
-import { systemClock } from '../../core/clock.ts';
-import { readConfig } from '../../config.ts';
-import type { Chains } from '../../core/chains.ts';
-import { createChains } from '../../core/chains.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import { systemClock } from '../../platform/core/clock.ts';
+import { readConfig } from '../../service/config.ts';
+import type { Chains } from '../../platform/core/chains.ts';
+import { createChains } from '../../platform/core/chains.ts';
 import type { IntakeConnection } from '../../intake/connection.ts';
 import { describeDialect, detectDialect, isHeaderComplete } from '../../intake/csv/dialect.ts';
 import { CONVERSION_NAMES } from '../../intake/csv/conversions.ts';
@@ -13,7 +13,7 @@ import { ImportFailure } from '../../intake/import.ts';
 import type { ImportSummary } from '../../intake/import-summary.ts';
 import { addSummaries } from '../../intake/import-summary.ts';
 import { peek } from '../../intake/peek.ts';
-import type { RecordedFormat } from '../../upstreams/recorded-format.ts';
+import type { RecordedFormat } from '../../sources/upstreams/recorded-format.ts';
 import type { CommandIo, DefineCommand } from '../command.ts';
 import { connect } from '../connect.ts';
 import { printable } from '../output.ts';

@@ -1,7 +1,7 @@
 // Splits a file into its JSON values without parsing them. A top-level array is split into its elements, but an empty array is one value.
 // At most one value is in memory.
 
-import { OperatorError } from '../../core/errors.ts';
+import { OperatorError } from '../../platform/core/errors.ts';
 
 export type JsonValue = {
   line: number;

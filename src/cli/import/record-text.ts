@@ -1,7 +1,7 @@
 // Describes a parsed record in words, with units.
 
-import { toDecimalText } from '../../core/amount.ts';
-import type { Chains } from '../../core/chains.ts';
+import { toDecimalText } from '../../platform/core/amount.ts';
+import type { Chains } from '../../platform/core/chains.ts';
 import type { IntakeRecord } from '../../intake/records/parse.ts';
 
 export function describeRecord(chains: Chains, record: IntakeRecord): string {

@@ -3,9 +3,9 @@
 // intake has not confirmed yet.
 
 import { NOT_UTF8 } from '../../intake/lines.ts';
-import { parseExactJson } from '../../upstreams/exact-json.ts';
-import type { RecordedReader } from '../../upstreams/recorded-format.ts';
-import type { ParsedPage } from '../../upstreams/response-rows.ts';
+import { parseExactJson } from '../../sources/upstreams/exact-json.ts';
+import type { RecordedReader } from '../../sources/upstreams/recorded-format.ts';
+import type { ParsedPage } from '../../sources/upstreams/response-rows.ts';
 import { describeMalformed, splitValues } from './json-values.ts';
 
 /** The number of a page, and the number of a row in this page. Both start at 1. A position without `row` is that of the page as a whole. */

@@ -1,7 +1,7 @@
 // Reports the refused rows of an import: prints the first few, and writes all of them to the file of the option --refused.
 
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { describeError, OperatorError } from '../../core/errors.ts';
+import { describeError, OperatorError } from '../../platform/core/errors.ts';
 import type { CommandIo } from '../command.ts';
 import { printable } from '../output.ts';
 import type { Progress } from '../progress.ts';

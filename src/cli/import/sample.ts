@@ -1,7 +1,7 @@
 // Reads the first rows of a file. `mercat import --explain` guesses the meaning of the columns from these rows.
 
-import type { Chains } from '../../core/chains.ts';
-import { JsonNumber } from '../../core/json-text.ts';
+import type { Chains } from '../../platform/core/chains.ts';
+import { JsonNumber } from '../../platform/core/json-text.ts';
 import type { ColumnMap } from '../../intake/csv/column-map.ts';
 import { describeDialect, detectDialect } from '../../intake/csv/dialect.ts';
 import { findInHeader, findInObject, RowReader } from '../../intake/csv/row-reader.ts';

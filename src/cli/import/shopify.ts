@@ -2,7 +2,7 @@
 // product. The rows of a product are consecutive and have the same handle. A product of a shop has only one price and one stock, so each
 // variant becomes a product.
 
-import { OperatorError } from '../../core/errors.ts';
+import { OperatorError } from '../../platform/core/errors.ts';
 import type { ParsedRow } from '../../intake/csv/rows.ts';
 import { readCells } from '../../intake/csv/rows.ts';
 import { toSlug } from '../../shop/products/slug.ts';

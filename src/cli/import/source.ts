@@ -4,7 +4,7 @@ import { accessSync, closeSync, constants, createReadStream, openSync, readSync,
 import type { Duplex } from 'node:stream';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
-import { describeError, OperatorError } from '../../core/errors.ts';
+import { describeError, OperatorError } from '../../platform/core/errors.ts';
 import { peek } from '../../intake/peek.ts';
 import { FORMAT_HEAD_SIZE, fromUtf16, recogniseFormat } from './file-formats.ts';
 import type { ZipEntry } from './zip-entry.ts';

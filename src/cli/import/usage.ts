@@ -1,18 +1,18 @@
 // Checks the arguments of `mercat import`, before anything is opened or connected.
 
 import { readFileSync } from 'node:fs';
-import type { Chains } from '../../core/chains.ts';
-import type { Clock } from '../../core/clock.ts';
-import { describeError, OperatorError } from '../../core/errors.ts';
-import { parseTime } from '../../core/time.ts';
+import type { Chains } from '../../platform/core/chains.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import { describeError, OperatorError } from '../../platform/core/errors.ts';
+import { parseTime } from '../../platform/core/time.ts';
 import type { ColumnMap } from '../../intake/csv/column-map.ts';
 import { parseColumnMap } from '../../intake/csv/column-map.ts';
 import { CONVERSIONS } from '../../intake/csv/conversions.ts';
 import type { ImportFormat } from '../../intake/import.ts';
 import { IMPORT_FORMATS } from '../../intake/import.ts';
-import type { RecordedFormat, RecordedReader } from '../../upstreams/recorded-format.ts';
-import { RecordedFields } from '../../upstreams/recorded-format.ts';
-import { VENDORS } from '../../upstreams/registry.ts';
+import type { RecordedFormat, RecordedReader } from '../../sources/upstreams/recorded-format.ts';
+import { RecordedFields } from '../../sources/upstreams/recorded-format.ts';
+import { VENDORS } from '../../sources/upstreams/registry.ts';
 import { SHOPIFY_FORMAT } from './shopify.ts';
 import { requireReadable } from './source.ts';
 

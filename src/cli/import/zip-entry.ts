@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream';
 import type { Entry, ZipFile } from 'yauzl';
-import { describeError, OperatorError } from '../../core/errors.ts';
+import { describeError, OperatorError } from '../../platform/core/errors.ts';
 
 const NAMES_MAX = 10;
 

@@ -1,7 +1,7 @@
 // Parses and checks column maps. A column map gives the source of each field of a record. A source is a column of a CSV file, a member of
 // JSON objects, or one value for every row.
 
-import { OperatorError } from '../../core/errors.ts';
+import { OperatorError } from '../../platform/core/errors.ts';
 import { isPlainObject, quoteValue } from '../records/fields.ts';
 import type { FieldType, RecordKind } from '../records/kinds.ts';
 import { findFieldType, RECORD_KINDS } from '../records/kinds.ts';

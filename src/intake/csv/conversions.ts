@@ -2,9 +2,9 @@
 // conversion of an amount, a time, a number, a boolean or a `bytea` does not recognise the text of a cell, it returns the text unchanged. The
 // parser of the record then accepts or rejects the text.
 
-import { parseAmount, parseNativeAmount } from '../../core/amount.ts';
-import type { Chain } from '../../core/chains.ts';
-import { hasMoreValues } from '../../core/json-text.ts';
+import { parseAmount, parseNativeAmount } from '../../platform/core/amount.ts';
+import type { Chain } from '../../platform/core/chains.ts';
+import { hasMoreValues } from '../../platform/core/json-text.ts';
 import { toSlug } from '../../shop/products/slug.ts';
 import { NAME_MAX, quoteValue, RecordRejected, TEXTS_MAX, URL_MAX } from '../records/fields.ts';
 import type { FieldType } from '../records/kinds.ts';

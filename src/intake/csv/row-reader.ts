@@ -1,9 +1,9 @@
 // Converts rows to raw records, by a column map. A row is a list of CSV cells or a JSON object. The values are checked later, by the parser
 // of the record.
 
-import type { Chains } from '../../core/chains.ts';
-import { OperatorError } from '../../core/errors.ts';
-import { JsonNumber } from '../../core/json-text.ts';
+import type { Chains } from '../../platform/core/chains.ts';
+import { OperatorError } from '../../platform/core/errors.ts';
+import { JsonNumber } from '../../platform/core/json-text.ts';
 import { quoteValue, RecordRejected } from '../records/fields.ts';
 import type { FieldType, RecordKind } from '../records/kinds.ts';
 import { findFieldType, RECORD_KINDS } from '../records/kinds.ts';

@@ -1,9 +1,9 @@
 // Reads CSV files with a header as raw records, by a column map. A malformed row is rejected; the rows after it are still read.
 
 import { parse } from 'csv-parse/sync';
-import type { Chains } from '../../core/chains.ts';
-import { OperatorError } from '../../core/errors.ts';
-import { isSliceOver, mapInSlices, nextSlice } from '../../core/slices.ts';
+import type { Chains } from '../../platform/core/chains.ts';
+import { OperatorError } from '../../platform/core/errors.ts';
+import { isSliceOver, mapInSlices, nextSlice } from '../../platform/core/slices.ts';
 import type { Line } from '../lines.ts';
 import { splitLines } from '../lines.ts';
 import { peek } from '../peek.ts';

@@ -2,14 +2,14 @@
 // requires no key, because only the operator can open it.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { describeError, OperatorError, ServiceError } from '../../core/errors.ts';
-import type { RateLimiter } from '../../http/rate-limit.ts';
-import { toRateLimitError } from '../../http/rate-limit.ts';
-import type { Log } from '../../core/log.ts';
-import type { Database } from '../../database/port.ts';
-import { isOutOfReach } from '../../database/port.ts';
-import type { Market } from '../../market/market.ts';
-import type { OrderContext } from '../../orders/submit.ts';
+import { describeError, OperatorError, ServiceError } from '../../platform/core/errors.ts';
+import type { RateLimiter } from '../../platform/http/rate-limit.ts';
+import { toRateLimitError } from '../../platform/http/rate-limit.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Database } from '../../platform/database/port.ts';
+import { isOutOfReach } from '../../platform/database/port.ts';
+import type { Market } from '../../market/reads/market.ts';
+import type { OrderContext } from '../../market/orders/submit.ts';
 import type { Caller } from '../../shop/context.ts';
 import type { KeyAccess } from '../../shop/http/authenticate.ts';
 import { authenticate, lacksScope } from '../../shop/http/authenticate.ts';

@@ -1,7 +1,7 @@
 // The signed order that the examples in the OpenAPI document show: a listing of one token. Its hash and signatures are valid.
 
-import { EXAMPLE_COLLECTION, toExamplePrice } from '../../market/http/example-collection.ts';
-import { toExampleIdentity } from '../../market/http/asset-identity.ts';
+import { EXAMPLE_COLLECTION, toExamplePrice } from '../../market/reads/http/example-collection.ts';
+import { toExampleIdentity } from '../../market/reads/http/asset-identity.ts';
 
 const NO_ADDRESS = '0x0000000000000000000000000000000000000000';
 const NO_HASH = '0x0000000000000000000000000000000000000000000000000000000000000000';

@@ -3,13 +3,13 @@
 
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { EXAMPLE_COLLECTION, EXAMPLE_TIME, toExamplePrice } from '../../market/http/example-collection.ts';
-import { LISTING_EXAMPLE, SALE_EXAMPLE } from '../../market/http/market-item.ts';
-import { TRAIT_KINDS } from '../../market/queries/token-metadata.ts';
-import { LISTING_STATUSES } from '../../orders/order-id.ts';
+import { EXAMPLE_COLLECTION, EXAMPLE_TIME, toExamplePrice } from '../../market/reads/http/example-collection.ts';
+import { LISTING_EXAMPLE, SALE_EXAMPLE } from '../../market/reads/http/market-item.ts';
+import { TRAIT_KINDS } from '../../market/index/queries/token-metadata.ts';
+import { LISTING_STATUSES } from '../../market/orders/order-id.ts';
 import { PRODUCT_CREATE_EXAMPLE } from '../../shop/http/example-shop.ts';
 import { newProductProperties } from '../../shop/http/product-schemas.ts';
-import { closed, ref } from '../../http/schema-builders.ts';
+import { closed, ref } from '../../platform/http/schema-builders.ts';
 import { WARNING_CODES } from '../import-warnings.ts';
 import type { FieldType, RecordKind } from '../records/kinds.ts';
 import { KIND_FIELDS, RECORD_KINDS } from '../records/kinds.ts';

@@ -1,8 +1,8 @@
 // Maps each rejection code of an order to its HTTP status. docs/orders.md documents the codes.
 
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import type { OrderRejectionCode } from '../../orders/rejection.ts';
-import { OrderRejected } from '../../orders/rejection.ts';
+import type { OrderRejectionCode } from '../../market/orders/rejection.ts';
+import { OrderRejected } from '../../market/orders/rejection.ts';
 
 const STATUS_BY_CODE: Record<OrderRejectionCode, number> = {
   malformed_order: 400,

@@ -2,10 +2,10 @@
 
 import type { FastifyInstance } from 'fastify';
 import { INTAKE_SCOPES } from '../../shop/keys/scopes.ts';
-import type { DocumentContext } from '../../http/document-route.ts';
-import { registerDocumentRoute } from '../../http/document-route.ts';
-import { registerOpenApi } from '../../http/openapi.ts';
-import { readJsonBodies } from '../../http/json-body.ts';
+import type { DocumentContext } from '../../platform/http/document-route.ts';
+import { registerDocumentRoute } from '../../platform/http/document-route.ts';
+import { registerOpenApi } from '../../platform/http/openapi.ts';
+import { readJsonBodies } from '../../platform/http/json-body.ts';
 import type { IntakeContext, IntakeAccess } from './access.ts';
 import { registerOrderRoutes } from './orders.ts';
 import { registerRecordRoutes } from './records.ts';

@@ -2,13 +2,13 @@
 
 import type { Static, TSchema } from 'typebox';
 import Type from 'typebox';
-import type { TokenStandard } from '../../core/evm.ts';
-import type { WireMarketItem } from '../../market/http/market-item.ts';
-import { MarketItemSchema } from '../../market/http/market-item.ts';
-import type { WirePrice } from '../../market/http/price.ts';
-import { PriceSchema } from '../../market/http/price.ts';
-import { KEYED_ERRORS, createResponseTable } from '../../http/response-table.ts';
-import { closed, dateTime, dateTimeOrNull, ref, typeOrNull } from '../../http/schema-builders.ts';
+import type { TokenStandard } from '../../platform/core/evm.ts';
+import type { WireMarketItem } from '../../market/reads/http/market-item.ts';
+import { MarketItemSchema } from '../../market/reads/http/market-item.ts';
+import type { WirePrice } from '../../market/reads/http/price.ts';
+import { PriceSchema } from '../../market/reads/http/price.ts';
+import { KEYED_ERRORS, createResponseTable } from '../../platform/http/response-table.ts';
+import { closed, dateTime, dateTimeOrNull, ref, typeOrNull } from '../../platform/http/schema-builders.ts';
 import {
   CANCEL_SIGNATURE_EXAMPLE,
   CHAIN_EVENT_EXAMPLE,

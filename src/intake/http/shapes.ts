@@ -1,13 +1,13 @@
 // Converts orders of this service to the JSON of responses.
 
-import { toAssetNames } from '../../core/address.ts';
-import type { Chain } from '../../core/chains.ts';
-import type { ChainEvent } from '../../chain-log/chain-event.ts';
-import { toPrice } from '../../core/price.ts';
-import type { Explanation } from '../../orders/explain.ts';
-import type { StoredOrder } from '../../orders/queries/stored-orders.ts';
-import type { WireMarketItem } from '../../market/http/market-item.ts';
-import type { PriceContext } from '../../market/http/price.ts';
+import { toAssetNames } from '../../platform/core/address.ts';
+import type { Chain } from '../../platform/core/chains.ts';
+import type { ChainEvent } from '../../market/chain-log/chain-event.ts';
+import { toPrice } from '../../platform/core/price.ts';
+import type { Explanation } from '../../market/orders/explain.ts';
+import type { StoredOrder } from '../../market/orders/queries/stored-orders.ts';
+import type { WireMarketItem } from '../../market/reads/http/market-item.ts';
+import type { PriceContext } from '../../market/reads/http/price.ts';
 import type { WireExplanation, WireSignedOrder } from './schemas.ts';
 
 export type WireOrderResponse = { data: WireMarketItem; order: WireSignedOrder | null };

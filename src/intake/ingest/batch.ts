@@ -2,22 +2,22 @@
 // indexer are written, in one transaction or in several at the same time (divide-batch.ts). If only some transactions are committed, storing the
 // same batch again completes the batch.
 
-import type { Chains } from '../../core/chains.ts';
-import type { OnChanged } from '../../core/collection-versions.ts';
-import { nextSlice } from '../../core/slices.ts';
-import type { ConnectionLane } from '../../database/connection-lane.ts';
-import type { Databases } from '../../database/open.ts';
-import type { Database, Queryable } from '../../database/port.ts';
-import { isAborted, repeatAborted } from '../../database/port.ts';
-import type { PreparedRows, UpsertRejection, UpsertCounts } from '../../database/upsert.ts';
-import type { RecordWrites } from '../../database/write-recording.ts';
-import { retireMirroredListings } from '../../market/mirrored-listings.ts';
-import { listContractAddresses, upsertCollections } from '../../market/queries/collections.ts';
-import type { CollectionCoverage } from '../../market/queries/coverage.ts';
-import { upsertCoverage } from '../../market/queries/coverage.ts';
-import type { CollectionAsset } from '../../market/queries/figures.ts';
-import { lockFigures } from '../../market/queries/figures.ts';
-import type { NewListing } from '../../market/queries/listing-writes.ts';
+import type { Chains } from '../../platform/core/chains.ts';
+import type { OnChanged } from '../../platform/core/collection-versions.ts';
+import { nextSlice } from '../../platform/core/slices.ts';
+import type { ConnectionLane } from '../../platform/database/connection-lane.ts';
+import type { Databases } from '../../platform/database/open.ts';
+import type { Database, Queryable } from '../../platform/database/port.ts';
+import { isAborted, repeatAborted } from '../../platform/database/port.ts';
+import type { PreparedRows, UpsertRejection, UpsertCounts } from '../../platform/database/upsert.ts';
+import type { RecordWrites } from '../../platform/database/write-recording.ts';
+import { retireMirroredListings } from '../../market/index/mirrored-listings.ts';
+import { listContractAddresses, upsertCollections } from '../../market/reads/queries/collections.ts';
+import type { CollectionCoverage } from '../../market/index/queries/coverage.ts';
+import { upsertCoverage } from '../../market/index/queries/coverage.ts';
+import type { CollectionAsset } from '../../market/index/queries/figures.ts';
+import { lockFigures } from '../../market/index/queries/figures.ts';
+import type { NewListing } from '../../market/index/queries/listing-writes.ts';
 import {
   listListingsOfOtherAssets,
   listSharedOrderHashes,
@@ -25,19 +25,19 @@ import {
   updateListingsOfEndedOrders,
   updateTermsOfSharedOrders,
   upsertListings,
-} from '../../market/queries/listing-writes.ts';
-import { upsertRates } from '../../market/queries/rates.ts';
-import { upsertStats } from '../../market/queries/stats.ts';
-import { upsertAnalytics } from '../../market/queries/analytics.ts';
-import { copyReportedTraits } from '../../market/queries/reported-traits.ts';
-import type { NewSale } from '../../market/queries/sales.ts';
-import type { NewToken } from '../../market/queries/tokens.ts';
-import { prepareTokens, upsertTokens } from '../../market/queries/tokens.ts';
-import type { RefreshContext } from '../../market/ranks.ts';
-import { refreshFigures } from '../../market/ranks.ts';
-import type { OrderKey } from '../../orders/order-id.ts';
-import { toOrderKeyText } from '../../orders/order-id.ts';
-import { listOrderIdsByHash } from '../../orders/queries/stored-orders.ts';
+} from '../../market/index/queries/listing-writes.ts';
+import { upsertRates } from '../../market/reads/queries/rates.ts';
+import { upsertStats } from '../../market/index/queries/stats.ts';
+import { upsertAnalytics } from '../../market/index/queries/analytics.ts';
+import { copyReportedTraits } from '../../market/index/queries/reported-traits.ts';
+import type { NewSale } from '../../market/index/queries/sales.ts';
+import type { NewToken } from '../../market/index/queries/tokens.ts';
+import { prepareTokens, upsertTokens } from '../../market/index/queries/tokens.ts';
+import type { RefreshContext } from '../../market/index/ranks.ts';
+import { refreshFigures } from '../../market/index/ranks.ts';
+import type { OrderKey } from '../../market/orders/order-id.ts';
+import { toOrderKeyText } from '../../market/orders/order-id.ts';
+import { listOrderIdsByHash } from '../../market/orders/queries/stored-orders.ts';
 import type { BatchTransaction } from '../batch-size.ts';
 import { quoteValue } from '../records/fields.ts';
 import type { RecordKind } from '../records/kinds.ts';

@@ -1,8 +1,8 @@
 // Creates records of collections that a file names only by their addresses.
 
-import type { Address } from '../../core/address.ts';
-import type { Queryable } from '../../database/port.ts';
-import { listRecordedIds, upsertCollections } from '../../market/queries/collections.ts';
+import type { Address } from '../../platform/core/address.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import { listRecordedIds, upsertCollections } from '../../market/reads/queries/collections.ts';
 import type { NumberedRecord } from '../records/parse.ts';
 import { collectionIdOf } from '../records/parse.ts';
 import type { TrackChanges } from '../undo/change-log.ts';

@@ -1,8 +1,8 @@
 // Divides the records of a batch into parts that are stored at the same time. The parts have no collection in common: a transaction locks its
 // collections, and later records of a collection must be stored after earlier ones.
 
-import { ConnectionLane } from '../../database/connection-lane.ts';
-import type { Database } from '../../database/port.ts';
+import { ConnectionLane } from '../../platform/database/connection-lane.ts';
+import type { Database } from '../../platform/database/port.ts';
 import type { NumberedRecord } from '../records/parse.ts';
 import { collectionIdOf } from '../records/parse.ts';
 

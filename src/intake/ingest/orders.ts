@@ -1,23 +1,23 @@
 // Stores records of the kind `order`. A signed order is stored only if its signature is valid. The status of an active signed order is
 // derived from the chain log. An order that has ended or has no signature keeps the status of its record.
 
-import { recordMarketChanges } from '../../activity/record-writes.ts';
-import { isSliceOver, nextSlice } from '../../core/slices.ts';
-import type { Queryable } from '../../database/port.ts';
-import type { UpsertCounts } from '../../database/upsert.ts';
-import { lockChainsAndBooks } from '../../orders/book.ts';
-import { evaluateOrders } from '../../orders/evaluate.ts';
-import { toOrderKeyText } from '../../orders/order-id.ts';
-import { refreshBookAssets } from '../../orders/queries/book-figures.ts';
-import type { ImportedOrder } from '../../orders/queries/imported-orders.ts';
-import { upsertOrders } from '../../orders/queries/imported-orders.ts';
-import { listOrderRows } from '../../orders/queries/order-changes.ts';
-import type { SignedTerms } from '../../orders/queries/stored-orders.ts';
-import { listOrderIdsByHash } from '../../orders/queries/stored-orders.ts';
-import { findOperator } from '../../orders/seaport/deployments.ts';
-import type { Protocol } from '../../orders/seaport/order.ts';
-import { normalizeSignature } from '../../orders/seaport/signature.ts';
-import { findSigningProtocol } from '../../orders/signatures.ts';
+import { recordMarketChanges } from '../../market/activity/record-writes.ts';
+import { isSliceOver, nextSlice } from '../../platform/core/slices.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import type { UpsertCounts } from '../../platform/database/upsert.ts';
+import { lockChainsAndBooks } from '../../market/orders/book.ts';
+import { evaluateOrders } from '../../market/orders/evaluate.ts';
+import { toOrderKeyText } from '../../market/orders/order-id.ts';
+import { refreshBookAssets } from '../../market/orders/queries/book-figures.ts';
+import type { ImportedOrder } from '../../market/orders/queries/imported-orders.ts';
+import { upsertOrders } from '../../market/orders/queries/imported-orders.ts';
+import { listOrderRows } from '../../market/orders/queries/order-changes.ts';
+import type { SignedTerms } from '../../market/orders/queries/stored-orders.ts';
+import { listOrderIdsByHash } from '../../market/orders/queries/stored-orders.ts';
+import { findOperator } from '../../market/orders/seaport/deployments.ts';
+import type { Protocol } from '../../market/orders/seaport/order.ts';
+import { normalizeSignature } from '../../market/orders/seaport/signature.ts';
+import { findSigningProtocol } from '../../market/orders/signatures.ts';
 import type { OrderRow } from '../records/items.ts';
 import type { LineRejection, NumberedRecord } from '../records/parse.ts';
 import type { UnverifiedOrder } from '../records/signed-order.ts';

@@ -1,8 +1,8 @@
 // Stores product records by the rules of the store interface, and records an event for each change. If the shop has a product with the
 // record's slug, that product is updated; otherwise a product is created. A record that changes nothing writes nothing.
 
-import type { Queryable } from '../../database/port.ts';
-import type { UpsertRejection, UpsertCounts } from '../../database/upsert.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import type { UpsertRejection, UpsertCounts } from '../../platform/database/upsert.ts';
 import type { ShopTime } from '../../shop/products/product-changes.ts';
 import { insertProductWithEvent, updateProductWithEvent } from '../../shop/products/product-changes.ts';
 import type { Product } from '../../shop/products/product.ts';

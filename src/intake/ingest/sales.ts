@@ -1,9 +1,9 @@
 // Stores records of the kind `sale`. A stored sale never changes, except by an import that replaces sales. An import reports a record that
 // contradicts a stored sale as a conflict.
 
-import type { Queryable } from '../../database/port.ts';
-import type { PreparedRows, UpsertCounts } from '../../database/upsert.ts';
-import type { NewSale, SaleFacts } from '../../market/queries/sales.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import type { PreparedRows, UpsertCounts } from '../../platform/database/upsert.ts';
+import type { NewSale, SaleFacts } from '../../market/index/queries/sales.ts';
 import {
   deleteDifferingSales,
   listSaleFacts,
@@ -11,7 +11,7 @@ import {
   prepareSales,
   REPORTED_NEWS_MS,
   upsertSales,
-} from '../../market/queries/sales.ts';
+} from '../../market/index/queries/sales.ts';
 import { toKeyText } from '../queries/tracked-tables.ts';
 import { quoteValue } from '../records/fields.ts';
 import type { LineRejection, NumberedRecord } from '../records/parse.ts';

@@ -2,11 +2,11 @@
 // import states, whatever the order of the imports. An undo therefore restores no earlier row: it computes the end from what the other imports
 // state. Indexer database. The transaction must have locked the figures of the collections.
 
-import type { Queryable } from '../../database/port.ts';
-import { column, nullable, rowDecoder, safeInteger, text } from '../../database/rows.ts';
-import type { CollectionCoverage } from '../../market/queries/coverage.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import { column, nullable, rowDecoder, safeInteger, text } from '../../platform/database/rows.ts';
+import type { CollectionCoverage } from '../../market/index/queries/coverage.ts';
 import { COVERAGE_SUBJECTS } from '../../market/provenance/coverage.ts';
-import { listCoverage } from '../../market/queries/coverage.ts';
+import { listCoverage } from '../../market/index/queries/coverage.ts';
 import { keyCondition, toKeyText } from './tracked-tables.ts';
 
 type ChangeId = { importId: string; seq: number };

@@ -1,9 +1,9 @@
 // Records which rows imports insert and change, and reads and deletes these records. Each database records the changes of its own tables,
 // in the transaction that changes the rows.
 
-import type { Queryable } from '../../database/port.ts';
-import { boolean, column, nullable, oneOf, rowDecoder, safeInteger, text } from '../../database/rows.ts';
-import type { WriteRecording } from '../../database/write-recording.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import { boolean, column, nullable, oneOf, rowDecoder, safeInteger, text } from '../../platform/database/rows.ts';
+import type { WriteRecording } from '../../platform/database/write-recording.ts';
 import type { TrackedKind } from './tracked-tables.ts';
 import {
   hashSql,

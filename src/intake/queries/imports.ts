@@ -1,7 +1,16 @@
 // The list of imports: who imported what and when, and what has been undone. Primary database.
 
-import type { Queryable } from '../../database/port.ts';
-import { anyJson, boolean, column, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import {
+  anyJson,
+  boolean,
+  column,
+  nullable,
+  oneOf,
+  rowDecoder,
+  text,
+  timestamp,
+} from '../../platform/database/rows.ts';
 
 /** `undoing`: an undo has begun and is not complete. `partly undone`: the undo did not revert rows that had changed since the import. */
 const UNDO_STATES = ['undoing', 'partly undone', 'undone'] as const;

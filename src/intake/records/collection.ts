@@ -1,13 +1,13 @@
 // Parses records of four kinds: collections (each with its snapshot), stats, analytics and exchange rates.
 
-import type { Address } from '../../core/address.ts';
-import { parseAnyAddress } from '../../core/address.ts';
-import type { Chain } from '../../core/chains.ts';
-import { parseCollectionId, toRecordedCollectionId } from '../../core/collection.ts';
-import type { Rate } from '../../core/price.ts';
-import type { CollectionChange } from '../../market/queries/collections.ts';
-import type { NewStats } from '../../market/queries/stats.ts';
-import type { NewAnalytics } from '../../market/queries/analytics.ts';
+import type { Address } from '../../platform/core/address.ts';
+import { parseAnyAddress } from '../../platform/core/address.ts';
+import type { Chain } from '../../platform/core/chains.ts';
+import { parseCollectionId, toRecordedCollectionId } from '../../platform/core/collection.ts';
+import type { Rate } from '../../platform/core/price.ts';
+import type { CollectionChange } from '../../market/reads/queries/collections.ts';
+import type { NewStats } from '../../market/index/queries/stats.ts';
+import type { NewAnalytics } from '../../market/index/queries/analytics.ts';
 import type { Fields } from './fields.ts';
 import {
   DESCRIPTION_MAX,

@@ -1,9 +1,9 @@
 // Reads single fields of a raw record. A wrong type or a value out of bounds rejects the record, with a reason that names the field. This
 // file must not know which fields a kind of record has.
 
-import { parseAmount } from '../../core/amount.ts';
-import { JsonNumber } from '../../core/json-text.ts';
-import { parseTime } from '../../core/time.ts';
+import { parseAmount } from '../../platform/core/amount.ts';
+import { JsonNumber } from '../../platform/core/json-text.ts';
+import { parseTime } from '../../platform/core/time.ts';
 
 /** A record was rejected. The message is the reason, for the person who sent the record. */
 export class RecordRejected extends Error {

@@ -1,12 +1,12 @@
 // Reads the identifiers in records, in their canonical form: chains, addresses, tokens, marketplaces, transactions and hashes.
 
-import type { Address, AssetId, SoldAsset } from '../../core/address.ts';
-import { parseAddress, parseAssetId } from '../../core/address.ts';
-import { parseTransactionId } from '../../core/transaction-id.ts';
-import type { Chain, Chains } from '../../core/chains.ts';
-import type { CollectionLocation } from '../../core/collection.ts';
-import { toCollectionId } from '../../core/collection.ts';
-import type { MoreDeployments } from '../../orders/seaport/deployments.ts';
+import type { Address, AssetId, SoldAsset } from '../../platform/core/address.ts';
+import { parseAddress, parseAssetId } from '../../platform/core/address.ts';
+import { parseTransactionId } from '../../platform/core/transaction-id.ts';
+import type { Chain, Chains } from '../../platform/core/chains.ts';
+import type { CollectionLocation } from '../../platform/core/collection.ts';
+import { toCollectionId } from '../../platform/core/collection.ts';
+import type { MoreDeployments } from '../../market/orders/seaport/deployments.ts';
 import type { Fields } from './fields.ts';
 import { quoteValue, readName, readText, readTexts, rejectField, requireField } from './fields.ts';
 

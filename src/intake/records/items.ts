@@ -1,16 +1,16 @@
 // Parses records about single tokens: orders of this service, mirrored listings, sales, and tokens.
 
-import type { Address } from '../../core/address.ts';
-import { parseAmount } from '../../core/amount.ts';
-import type { Chain } from '../../core/chains.ts';
-import { toKnownAccount } from '../../core/sale-text.ts';
-import type { NewListing } from '../../market/queries/listing-writes.ts';
-import type { NewSale } from '../../market/queries/sales.ts';
-import type { NewToken } from '../../market/queries/tokens.ts';
-import { toDigest, toSaleKey } from '../../market/row-keys.ts';
-import type { ListingStatus } from '../../orders/order-id.ts';
-import { LISTING_STATUSES, toOrderId } from '../../orders/order-id.ts';
-import type { ImportedOrder } from '../../orders/queries/imported-orders.ts';
+import type { Address } from '../../platform/core/address.ts';
+import { parseAmount } from '../../platform/core/amount.ts';
+import type { Chain } from '../../platform/core/chains.ts';
+import { toKnownAccount } from '../../platform/core/sale-text.ts';
+import type { NewListing } from '../../market/index/queries/listing-writes.ts';
+import type { NewSale } from '../../market/index/queries/sales.ts';
+import type { NewToken } from '../../market/index/queries/tokens.ts';
+import { toDigest, toSaleKey } from '../../market/index/row-keys.ts';
+import type { ListingStatus } from '../../market/orders/order-id.ts';
+import { LISTING_STATUSES, toOrderId } from '../../market/orders/order-id.ts';
+import type { ImportedOrder } from '../../market/orders/queries/imported-orders.ts';
 import type { Fields } from './fields.ts';
 import {
   checkLeadingZeros,

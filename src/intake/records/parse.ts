@@ -1,7 +1,7 @@
 // Parses raw records into typed rows with canonical values. An invalid record is rejected with a reason. No database is read here, so
 // conflicts with stored rows are detected later.
 
-import { hasMoreValues, parseJsonText } from '../../core/json-text.ts';
+import { hasMoreValues, parseJsonText } from '../../platform/core/json-text.ts';
 import { parseAnalyticsRecord, parseCollectionRecord, parseRateRecord, parseStatsRecord } from './collection.ts';
 import { isPlainObject, quoteValue, readEnum, RecordRejected, requireField, withValue } from './fields.ts';
 import type { RecordContext } from './identifiers.ts';

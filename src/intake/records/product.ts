@@ -1,7 +1,7 @@
 // Parses product records. Fields other than the shop are checked by the rules of the store API.
 
-import type { ErrorDetail } from '../../core/errors.ts';
-import { JsonNumber } from '../../core/json-text.ts';
+import type { ErrorDetail } from '../../platform/core/errors.ts';
+import { JsonNumber } from '../../platform/core/json-text.ts';
 import type { NewProduct, ProductInput } from '../../shop/products/product.ts';
 import { parseNewProduct, parseProductInput } from '../../shop/products/product-input.ts';
 import { toSlug } from '../../shop/products/slug.ts';

@@ -1,16 +1,16 @@
 // Parses the signed order in a record of the kind `order`, and compares its terms with the other fields of the record. The signature is
 // verified later.
 
-import type { Address } from '../../core/address.ts';
-import type { Chain } from '../../core/chains.ts';
-import type { ImportedOrder } from '../../orders/queries/imported-orders.ts';
-import { listProtocols } from '../../orders/seaport/deployments.ts';
-import type { ListingTerms } from '../../orders/seaport/listing.ts';
-import { parseListingTerms } from '../../orders/seaport/listing.ts';
-import type { Protocol, SeaportOrder } from '../../orders/seaport/order.ts';
-import { hashOrder, parseSeaportOrder, toParameters } from '../../orders/seaport/order.ts';
-import { isSignatureText } from '../../orders/seaport/signature.ts';
-import type { UnverifiedSignature } from '../../orders/signatures.ts';
+import type { Address } from '../../platform/core/address.ts';
+import type { Chain } from '../../platform/core/chains.ts';
+import type { ImportedOrder } from '../../market/orders/queries/imported-orders.ts';
+import { listProtocols } from '../../market/orders/seaport/deployments.ts';
+import type { ListingTerms } from '../../market/orders/seaport/listing.ts';
+import { parseListingTerms } from '../../market/orders/seaport/listing.ts';
+import type { Protocol, SeaportOrder } from '../../market/orders/seaport/order.ts';
+import { hashOrder, parseSeaportOrder, toParameters } from '../../market/orders/seaport/order.ts';
+import { isSignatureText } from '../../market/orders/seaport/signature.ts';
+import type { UnverifiedSignature } from '../../market/orders/signatures.ts';
 import type { Fields } from './fields.ts';
 import { readFields, readJson, readText, rejectField, requireField, URL_MAX } from './fields.ts';
 import type { RecordContext } from './identifiers.ts';

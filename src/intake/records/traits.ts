@@ -1,9 +1,9 @@
 // Parses the traits of a token record. Limits the number of traits and the length of their names and values.
 
-import { JsonNumber } from '../../core/json-text.ts';
-import { isStorable } from '../../core/text.ts';
-import type { Trait } from '../../market/queries/token-metadata.ts';
-import { TRAIT_KINDS } from '../../market/queries/token-metadata.ts';
+import { JsonNumber } from '../../platform/core/json-text.ts';
+import { isStorable } from '../../platform/core/text.ts';
+import type { Trait } from '../../market/index/queries/token-metadata.ts';
+import { TRAIT_KINDS } from '../../market/index/queries/token-metadata.ts';
 import type { Fields } from './fields.ts';
 import { isPlainObject, readEnum, rejectField } from './fields.ts';
 

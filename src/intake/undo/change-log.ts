@@ -1,10 +1,10 @@
 // Records which rows an import inserts and changes, so that the import can be undone. The records are written in the same transactions as
 // the rows.
 
-import { OperatorError } from '../../core/errors.ts';
-import type { Queryable } from '../../database/port.ts';
-import type { RecordWrites } from '../../database/write-recording.ts';
-import type { CollectionCoverage } from '../../market/queries/coverage.ts';
+import { OperatorError } from '../../platform/core/errors.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import type { RecordWrites } from '../../platform/database/write-recording.ts';
+import type { CollectionCoverage } from '../../market/index/queries/coverage.ts';
 import { insertCoverageChange } from '../queries/coverage-changes.ts';
 import { insertImportChange, listRowImages, lockOpenImport, toWriteRecording } from '../queries/import-changes.ts';
 import { toKeyText } from '../queries/tracked-tables.ts';

@@ -1,6 +1,6 @@
 // Lists the imports for the operator, each with the number of its rows that an undo can still take back.
 
-import type { Queryable } from '../../database/port.ts';
+import type { Queryable } from '../../platform/database/port.ts';
 import { listRecordedRows } from '../queries/import-changes.ts';
 import type { StoredImport } from '../queries/imports.ts';
 import { listImports } from '../queries/imports.ts';

@@ -1,9 +1,9 @@
 // Writes the entry of an import in the list of imports. The entry is inserted when the import starts, and completed when it ends.
 
-import { createId } from '../../core/time-ordered-id.ts';
-import type { Clock } from '../../core/clock.ts';
-import type { Log } from '../../core/log.ts';
-import type { Queryable } from '../../database/port.ts';
+import { createId } from '../../platform/core/time-ordered-id.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Queryable } from '../../platform/database/port.ts';
 import type { ImportSummary } from '../import-summary.ts';
 import type { Importer } from '../ingest/products.ts';
 import { insertImport, updateEndedImport } from '../queries/imports.ts';

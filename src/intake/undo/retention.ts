@@ -1,6 +1,6 @@
 // Deletes the recorded changes of old imports, so that they do not grow without limit.
 
-import type { Statements } from '../../database/port.ts';
+import type { Statements } from '../../platform/database/port.ts';
 import { deleteImportChanges } from '../queries/import-changes.ts';
 import { listOldImports, updateUndoDeleted } from '../queries/imports.ts';
 

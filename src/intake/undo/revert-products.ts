@@ -1,7 +1,17 @@
 // Undoes the import of products. The rules of the store apply: each change records an event, and each change of stock is logged.
 
-import type { Queryable } from '../../database/port.ts';
-import { boolean, column, double, integer, list, nullable, oneOf, rowDecoder, text } from '../../database/rows.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import {
+  boolean,
+  column,
+  double,
+  integer,
+  list,
+  nullable,
+  oneOf,
+  rowDecoder,
+  text,
+} from '../../platform/database/rows.ts';
 import { deleteProductWithEvent, updateProductWithEvent } from '../../shop/products/product-changes.ts';
 import type { Product } from '../../shop/products/product.ts';
 import { PRODUCT_TYPES } from '../../shop/products/product.ts';

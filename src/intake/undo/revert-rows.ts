@@ -1,12 +1,16 @@
 // Undoes a change of an import: deletes the rows that the import inserted, and restores the rows that it updated. Also updates the figures,
 // order books and logs that depend on these rows. The transaction must hold the locks that other writers of these rows take.
 
-import { recordMarketChanges } from '../../activity/record-writes.ts';
-import type { Queryable } from '../../database/port.ts';
-import { insertCatalogChanges } from '../../market/queries/catalog.ts';
-import { listListingRows } from '../../market/queries/listing-changes.ts';
-import type { CollectionAsset } from '../../market/queries/figures.ts';
-import { listFollowedIds, listTakenSlugs, updateWithoutSlugs } from '../../market/queries/reverted-collections.ts';
+import { recordMarketChanges } from '../../market/activity/record-writes.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import { insertCatalogChanges } from '../../market/index/queries/catalog.ts';
+import { listListingRows } from '../../market/index/queries/listing-changes.ts';
+import type { CollectionAsset } from '../../market/index/queries/figures.ts';
+import {
+  listFollowedIds,
+  listTakenSlugs,
+  updateWithoutSlugs,
+} from '../../market/reads/queries/reverted-collections.ts';
 import {
   deleteSalesByKey,
   deleteTokens,
@@ -14,13 +18,13 @@ import {
   listListedAssets,
   restoreSales,
   restoreTokens,
-} from '../../market/queries/reverted-rows.ts';
-import type { RefreshContext } from '../../market/ranks.ts';
-import { refreshFigures } from '../../market/ranks.ts';
-import { evaluateOrders } from '../../orders/evaluate.ts';
-import { refreshBookAssets } from '../../orders/queries/book-figures.ts';
-import { listOrderRows } from '../../orders/queries/order-changes.ts';
-import { listOrderLocations } from '../../orders/queries/reverted-orders.ts';
+} from '../../market/index/queries/reverted-rows.ts';
+import type { RefreshContext } from '../../market/index/ranks.ts';
+import { refreshFigures } from '../../market/index/ranks.ts';
+import { evaluateOrders } from '../../market/orders/evaluate.ts';
+import { refreshBookAssets } from '../../market/orders/queries/book-figures.ts';
+import { listOrderRows } from '../../market/orders/queries/order-changes.ts';
+import { listOrderLocations } from '../../market/orders/queries/reverted-orders.ts';
 import { deleteTrackedRows, restoreTrackedRows } from '../queries/import-changes.ts';
 import type { TrackedKind } from '../queries/tracked-tables.ts';
 import type { RecordKind } from '../records/kinds.ts';

@@ -1,12 +1,12 @@
 // Undoes one recorded change of an import in one transaction. A row that has changed since the import is not reverted, and stays
 // in the record of the change.
 
-import type { Queryable } from '../../database/port.ts';
-import { lockFigures } from '../../market/queries/figures.ts';
-import type { RefreshContext } from '../../market/ranks.ts';
-import { refreshFigures } from '../../market/ranks.ts';
-import { lockChainsAndBooks } from '../../orders/book.ts';
-import { listOrderLocations } from '../../orders/queries/reverted-orders.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import { lockFigures } from '../../market/index/queries/figures.ts';
+import type { RefreshContext } from '../../market/index/ranks.ts';
+import { refreshFigures } from '../../market/index/ranks.ts';
+import { lockChainsAndBooks } from '../../market/orders/book.ts';
+import { listOrderLocations } from '../../market/orders/queries/reverted-orders.ts';
 import { claimProductImports } from '../../shop/queries/products.ts';
 import { revertCoverageChange } from '../queries/coverage-changes.ts';
 import type { ImportChange, ImportSchema } from '../queries/import-changes.ts';

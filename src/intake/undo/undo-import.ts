@@ -2,13 +2,13 @@
 // changes in the primary database. The record of an undone change is deleted, so a call after an interrupted undo
 // continues with the changes that are left.
 
-import type { OnChanged } from '../../core/collection-versions.ts';
-import type { Chains } from '../../core/chains.ts';
-import type { Clock } from '../../core/clock.ts';
-import { OperatorError } from '../../core/errors.ts';
-import type { Database } from '../../database/port.ts';
-import { repeatAborted } from '../../database/port.ts';
-import { deriveHistory } from '../../market/derive-history.ts';
+import type { OnChanged } from '../../platform/core/collection-versions.ts';
+import type { Chains } from '../../platform/core/chains.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import { OperatorError } from '../../platform/core/errors.ts';
+import type { Database } from '../../platform/database/port.ts';
+import { repeatAborted } from '../../platform/database/port.ts';
+import { deriveHistory } from '../../market/reads/derive-history.ts';
 import type { ImportSchema } from '../queries/import-changes.ts';
 import { closeImportLog, findLastChange, listChangedRows } from '../queries/import-changes.ts';
 import type { StoredImport, UndoState } from '../queries/imports.ts';

@@ -1,6 +1,6 @@
 // Chooses the supply and the number of owners of a collection from the stored facts. The caller reads the facts.
 
-import type { CollectionSnapshot } from '../../core/collection.ts';
+import type { CollectionSnapshot } from '../../platform/core/collection.ts';
 import type { Coverage, CoverageSubject } from './coverage.ts';
 import { toCounted } from './coverage.ts';
 import type { Candidate, Figure } from './figure.ts';

@@ -1,6 +1,6 @@
 // Computes the volume and the number of sales of a collection from stored facts, without access to a database.
 
-import { toNativeNumber } from '../../core/amount.ts';
+import { toNativeNumber } from '../../platform/core/amount.ts';
 import type { Coverage } from './coverage.ts';
 import { toCounted } from './coverage.ts';
 import type { Figure } from './figure.ts';

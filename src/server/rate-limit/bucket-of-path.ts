@@ -1,10 +1,10 @@
 // Chooses the rate limit bucket that counts a request to a path. A path is in a bucket unless it is named here as an exception, so that a new
 // route is counted without any further step.
 
-import type { RateLimitBucket } from '../../http/rate-limit.ts';
-import { MCP_PATH } from '../../agents/http/mcp.ts';
-import { DOCUMENT_PATH } from '../../http/document-route.ts';
-import { isBelow, withoutTrailingSlash } from '../../http/request-target.ts';
+import type { RateLimitBucket } from '../../platform/http/rate-limit.ts';
+import { MCP_PATH } from '../agents/http/mcp.ts';
+import { DOCUMENT_PATH } from '../../platform/http/document-route.ts';
+import { isBelow, withoutTrailingSlash } from '../../platform/http/request-target.ts';
 import { INTAKE_PREFIX } from '../../intake/http/routes.ts';
 import { STORE_PREFIX } from '../../shop/http/routes.ts';
 

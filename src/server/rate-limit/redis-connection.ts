@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { createClient } from '@redis/client';
-import { DeadlineExceeded, raceDeadline } from '../../resilience/deadline.ts';
+import { DeadlineExceeded, raceDeadline } from '../../platform/resilience/deadline.ts';
 import { NOT_IN_TIME, RedisFailure, SCRIPT_NOT_LOADED, toRedisFailure } from './redis-failure.ts';
 import { RedisDeadline } from './redis-deadline.ts';
 

@@ -1,11 +1,11 @@
 // Rate limit windows in Redis, which several processes share. After a failure or a late reply, Redis is not used until a trial in the
 // background succeeds. A failure of Redis does not fail a request.
 
-import type { Clock } from '../../core/clock.ts';
-import type { Log } from '../../core/log.ts';
-import type { Random } from '../../core/random.ts';
-import type { StatusProvider } from '../../core/status.ts';
-import { BackgroundTrials, CircuitBreaker } from '../../resilience/breaker.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Random } from '../../platform/core/random.ts';
+import type { StatusProvider } from '../../platform/core/status.ts';
+import { BackgroundTrials, CircuitBreaker } from '../../platform/resilience/breaker.ts';
 import type { CountedWindow } from './redis-connection.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { RedisFailure } from './redis-failure.ts';

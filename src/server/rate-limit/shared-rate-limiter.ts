@@ -3,8 +3,8 @@
 
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { RateLimitClocks, RateLimitExceeded, RateLimiter } from '../../http/rate-limit.ts';
-import { WINDOW_MS } from '../../http/rate-limit.ts';
+import type { RateLimitClocks, RateLimitExceeded, RateLimiter } from '../../platform/http/rate-limit.ts';
+import { WINDOW_MS } from '../../platform/http/rate-limit.ts';
 import type { RedisWindows } from './redis-windows.ts';
 
 export type SharedCounting = {

@@ -3,12 +3,12 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ServiceError } from '../../core/errors.ts';
+import { ServiceError } from '../../platform/core/errors.ts';
 import type { KeyVerifier } from '../keys/key-verifier.ts';
 import type { StoreScope } from '../keys/scopes.ts';
 import type { Caller, ShopCaller } from '../context.ts';
-import type { RateLimiter } from '../../http/rate-limit.ts';
-import { toRateLimitError } from '../../http/rate-limit.ts';
+import type { RateLimiter } from '../../platform/http/rate-limit.ts';
+import { toRateLimitError } from '../../platform/http/rate-limit.ts';
 
 export type KeyAccess = {
   keys: KeyVerifier;

@@ -3,7 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { StoreScope } from '../keys/scopes.ts';
-import type { Statements } from '../../database/port.ts';
+import type { Statements } from '../../platform/database/port.ts';
 import type { ShopCaller, ShopContext } from '../context.ts';
 import { authenticate, hasScope, lacksScope } from './authenticate.ts';
 import type { StoreRoutesContext } from './context.ts';

@@ -1,6 +1,6 @@
 // The dependencies of the routes of the store interface.
 
-import type { Database } from '../../database/port.ts';
+import type { Database } from '../../platform/database/port.ts';
 import type { ShopContext } from '../context.ts';
 import type { KeyAccess } from './authenticate.ts';
 import type { StoreShares } from './shares.ts';

@@ -2,8 +2,8 @@
 // position in a cursor is encrypted. Rows are numbered across all shops, so a readable position would reveal how many rows other shops have.
 
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
-import { openCursor, sealCursor } from '../../core/cursor.ts';
-import { ServiceError } from '../../core/errors.ts';
+import { openCursor, sealCursor } from '../../platform/core/cursor.ts';
+import { ServiceError } from '../../platform/core/errors.ts';
 import type { StoreRoutesContext } from './context.ts';
 
 type CursorContext = Pick<StoreRoutesContext, 'cursorSecret'>;

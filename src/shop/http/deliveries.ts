@@ -8,7 +8,7 @@ import { authorize, callerOf, shopContextOf } from './authorize.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { openStoreCursor, sealStoreCursor } from './cursors.ts';
 import { sendInTransaction } from './transactions.ts';
-import { dataOf, ref } from '../../http/schema-builders.ts';
+import { dataOf, ref } from '../../platform/http/schema-builders.ts';
 import { idempotencyHeader, storeResponses } from './schemas.ts';
 import { deliveryParams, deliveryState, toWireDelivery, webhookParams } from './webhook-schemas.ts';
 

@@ -1,7 +1,7 @@
 // Versions of products and webhooks as strong ETags. With `If-Match`, a change applies only to the version that the caller has read.
 
 import type { FastifyRequest } from 'fastify';
-import { ServiceError } from '../../core/errors.ts';
+import { ServiceError } from '../../platform/core/errors.ts';
 
 type Versioned = { version: number };
 

@@ -2,7 +2,7 @@
 
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { closed, dateTime, ref } from '../../http/schema-builders.ts';
+import { closed, dateTime, ref } from '../../platform/http/schema-builders.ts';
 import type { EventType } from '../events.ts';
 import { TEST_EVENT_TYPE } from '../events.ts';
 import { PRODUCT_FIELDS } from '../products/product.ts';

@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import type { Adjustment, AppliedStockChange, StockLevel } from '../queries/stock.ts';
 import { LOW_STOCK_LEVEL, STOCK_MAX } from '../stock.ts';
-import { closed, dateTime, typeOrNull } from '../../http/schema-builders.ts';
+import { closed, dateTime, typeOrNull } from '../../platform/http/schema-builders.ts';
 import { EXAMPLE_CHANGE_TIME, EXAMPLE_IDS, EXAMPLE_STOCK, PRODUCT_CREATE_EXAMPLE } from './example-shop.ts';
 
 const level = {

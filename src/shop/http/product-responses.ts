@@ -2,7 +2,7 @@
 // product or page is cached.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ENCODED_BYTES_MIN, EncodedBodies, chooseCoding } from '../../http/content-coding.ts';
+import { ENCODED_BYTES_MIN, EncodedBodies, chooseCoding } from '../../platform/http/content-coding.ts';
 import type { Product, ProductSummary } from '../products/product.ts';
 import type { ProductPage } from '../products/product-reads.ts';
 import { toProductSummaryView, toProductView } from '../products/product-view.ts';

@@ -12,9 +12,9 @@ import {
   PRODUCT_TYPES,
 } from '../products/product.ts';
 import { SLUG_LENGTH_MAX } from '../products/slug.ts';
-import { IMAGE_URL_FORMS, IMAGE_URL_PATTERN } from '../../core/image-url.ts';
+import { IMAGE_URL_FORMS, IMAGE_URL_PATTERN } from '../../platform/core/image-url.ts';
 import { STOCK_MAX } from '../stock.ts';
-import { closed, dateTime, typeOrNull } from '../../http/schema-builders.ts';
+import { closed, dateTime, typeOrNull } from '../../platform/http/schema-builders.ts';
 import {
   EXAMPLE_IDS,
   PRODUCT_CREATE_EXAMPLE,

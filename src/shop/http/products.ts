@@ -5,9 +5,9 @@ import Type from 'typebox';
 import type { ProductType } from '../products/product.ts';
 import { COLLECTION_LENGTH_MAX, PRODUCT_TYPES } from '../products/product.ts';
 import { parseNewProduct, parseProductInput } from '../products/product-input.ts';
-import { isId } from '../../core/time-ordered-id.ts';
-import { ServiceError } from '../../core/errors.ts';
-import { repeatAborted } from '../../database/port.ts';
+import { isId } from '../../platform/core/time-ordered-id.ts';
+import { ServiceError } from '../../platform/core/errors.ts';
+import { repeatAborted } from '../../platform/database/port.ts';
 import { ProductReads } from '../products/product-reads.ts';
 import {
   INVALID_PRODUCT,
@@ -18,7 +18,7 @@ import {
   removeProduct,
 } from '../products/products.ts';
 import { authorize, callerOf, productContextOf, shopContextOf } from './authorize.ts';
-import { bodyOf } from '../../http/json-body.ts';
+import { bodyOf } from '../../platform/http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { REQUEST_TIMEOUT_MS } from './context.ts';
 import { EXAMPLE_IDS, PRODUCT_EXAMPLE, PRODUCT_UPDATE_EXAMPLE, PRODUCT_UPDATE_TIME } from './example-shop.ts';
@@ -26,7 +26,7 @@ import { sendInTransaction } from './transactions.ts';
 import { ifMatchCheck, toEtag } from './etags.ts';
 import type { PreparedResponse } from './product-responses.ts';
 import { prepareProduct, prepareProductPage, toWireProduct, writePrepared } from './product-responses.ts';
-import { dataOf, ref } from '../../http/schema-builders.ts';
+import { dataOf, ref } from '../../platform/http/schema-builders.ts';
 import { changeHeaders, idempotencyHeader, matchHeader, storeResponses } from './schemas.ts';
 
 type ListQuery = { limit: number; cursor?: string; collection?: string; type?: ProductType };

@@ -1,14 +1,14 @@
 // The store interface: all its routes, with their own rules for reading bodies and query parameters.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Chains } from '../../core/chains.ts';
-import { ServiceError } from '../../core/errors.ts';
-import type { DocumentContext } from '../../http/document-route.ts';
-import { registerDocumentRoute } from '../../http/document-route.ts';
-import { registerOpenApi } from '../../http/openapi.ts';
-import type { RawQuery } from '../../http/query.ts';
-import { createQueryValidator } from '../../http/query.ts';
-import { readJsonBodies } from '../../http/json-body.ts';
+import type { Chains } from '../../platform/core/chains.ts';
+import { ServiceError } from '../../platform/core/errors.ts';
+import type { DocumentContext } from '../../platform/http/document-route.ts';
+import { registerDocumentRoute } from '../../platform/http/document-route.ts';
+import { registerOpenApi } from '../../platform/http/openapi.ts';
+import type { RawQuery } from '../../platform/http/query.ts';
+import { createQueryValidator } from '../../platform/http/query.ts';
+import { readJsonBodies } from '../../platform/http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { registerDeliveryRoutes } from './deliveries.ts';
 import { EVENT_SCHEMAS, EVENT_WEBHOOKS } from './event-schemas.ts';

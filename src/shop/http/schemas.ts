@@ -2,8 +2,8 @@
 
 import Type from 'typebox';
 import { STORE_SCOPES } from '../keys/scopes.ts';
-import { KEYED_ERRORS, createResponseTable } from '../../http/response-table.ts';
-import { closed, typeOrNull } from '../../http/schema-builders.ts';
+import { KEYED_ERRORS, createResponseTable } from '../../platform/http/response-table.ts';
+import { closed, typeOrNull } from '../../platform/http/schema-builders.ts';
 
 const StorePaginationSchema = Type.Object(
   {

@@ -3,10 +3,10 @@
 
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { ServiceError } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
-import type { Database, Statements } from '../../database/port.ts';
-import { TimeBudget, Turns, inTurn, tooMany } from '../../database/turns.ts';
+import { ServiceError } from '../../platform/core/errors.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Database, Statements } from '../../platform/database/port.ts';
+import { TimeBudget, Turns, inTurn, tooMany } from '../../platform/database/turns.ts';
 
 /**
  * The longest wait of a request, or of one page of a long response, for its turns. This wait and the time for the database must together
@@ -33,7 +33,7 @@ const PRODUCT_LIMITS = { runningMax: 2, waitingMax: WAITING_MAX, stallMs: STALL_
 const CONNECTIONS_LEFT = 2;
 /**
  * How many requests of one shop may have their turn at the same time on the embedded engine. This engine has one connection, and its
- * statements wait for this connection in an order of their own (database/connection-order.ts).
+ * statements wait for this connection in an order of their own (platform/database/connection-order.ts).
  */
 const SHOP_RUNNING_EMBEDDED = 8;
 const SHOP_LIMITS = { waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };

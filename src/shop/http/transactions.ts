@@ -2,10 +2,10 @@
 
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Queryable } from '../../database/port.ts';
-import { repeatAborted } from '../../database/port.ts';
-import { ServiceError } from '../../core/errors.ts';
-import { bodyOf } from '../../http/json-body.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import { repeatAborted } from '../../platform/database/port.ts';
+import { ServiceError } from '../../platform/core/errors.ts';
+import { bodyOf } from '../../platform/http/json-body.ts';
 import type { ShopContext } from '../context.ts';
 import type { OnceRequest, OnceResponse, RepeatableResponse } from '../idempotency.ts';
 import { runOnce, toFirstResponse } from '../idempotency.ts';

@@ -9,8 +9,8 @@ import type { DeliveryState } from '../webhooks/delivery.ts';
 import { DELIVERY_STATES } from '../webhooks/delivery.ts';
 import type { EventPattern } from '../events.ts';
 import { EVENT_PATTERNS } from '../events.ts';
-import { TARGET_LENGTH_MAX } from '../../resilience/public-target.ts';
-import { closed, dateTime, dateTimeOrNull, typeOrNull } from '../../http/schema-builders.ts';
+import { TARGET_LENGTH_MAX } from '../../platform/resilience/public-target.ts';
+import { closed, dateTime, dateTimeOrNull, typeOrNull } from '../../platform/http/schema-builders.ts';
 import { EXAMPLE_CHANGE_TIME, EXAMPLE_IDS, EXAMPLE_SECRET, toExampleEventId } from './example-shop.ts';
 
 const CREATE_EXAMPLE = {

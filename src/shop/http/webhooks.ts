@@ -18,14 +18,14 @@ import {
   changeWebhook,
 } from '../webhooks/webhooks.ts';
 import { authorize, callerOf, shopContextOf } from './authorize.ts';
-import { bodyOf } from '../../http/json-body.ts';
+import { bodyOf } from '../../platform/http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
-import { repeatAborted } from '../../database/port.ts';
+import { repeatAborted } from '../../platform/database/port.ts';
 import type { Write, WriteResponse } from './transactions.ts';
 import { sendInTransaction } from './transactions.ts';
 import { ifMatchCheck, toEtag } from './etags.ts';
 import { EXAMPLE_IDS } from './example-shop.ts';
-import { dataOf, ref } from '../../http/schema-builders.ts';
+import { dataOf, ref } from '../../platform/http/schema-builders.ts';
 import { changeHeaders, idempotencyHeader, matchHeader, storeResponses } from './schemas.ts';
 import { WEBHOOK_SCHEMAS, toWireDelivery, toWireWebhook, webhookParams } from './webhook-schemas.ts';
 

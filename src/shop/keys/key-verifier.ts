@@ -2,8 +2,8 @@
 // statements, so that wrong keys cannot fill the database with statements. The uses of keys are counted here and written in batches.
 
 import { LRUCache } from 'lru-cache';
-import { BatchedReads } from '../../database/batched-reads.ts';
-import type { Database } from '../../database/port.ts';
+import { BatchedReads } from '../../platform/database/batched-reads.ts';
+import type { Database } from '../../platform/database/port.ts';
 import type { ApiKey, KeyUse } from '../queries/keys.ts';
 import { deleteOldKeyUsage, findKeysByHash, updateKeysUsed } from '../queries/keys.ts';
 import { hashApiKey, isWellFormedKey } from './api-key.ts';

@@ -1,13 +1,13 @@
 // Issues, rotates and revokes API keys for the operator.
 
 import { randomBytes } from 'node:crypto';
-import type { Queryable } from '../../database/port.ts';
+import type { Queryable } from '../../platform/database/port.ts';
 import type { ApiKey } from '../queries/keys.ts';
 import { findKeyForUpdate, insertKey, listKeys, updateKeyReplaced, updateKeyRevoked } from '../queries/keys.ts';
 import { createApiKey, hashApiKey, toKeyPrefix } from './api-key.ts';
 import { needsShop } from './scopes.ts';
-import { createId } from '../../core/time-ordered-id.ts';
-import { OperatorError } from '../../core/errors.ts';
+import { createId } from '../../platform/core/time-ordered-id.ts';
+import { OperatorError } from '../../platform/core/errors.ts';
 import { requireShop } from '../shops.ts';
 import type { ShopContext } from '../context.ts';
 

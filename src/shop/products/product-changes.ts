@@ -1,12 +1,12 @@
 // Inserts, updates and deletes products for requests and imports. Records the event of each change, and logs each change of stock, in the
 // same transaction. Callers check permissions.
 
-import type { ErrorDetail } from '../../core/errors.ts';
+import type { ErrorDetail } from '../../platform/core/errors.ts';
 import type { Product, ProductFields, ProductInput } from './product.ts';
 import { changedFields, mergeProduct } from './product.ts';
 import { toProductView } from './product-view.ts';
-import { createId } from '../../core/time-ordered-id.ts';
-import type { Queryable } from '../../database/port.ts';
+import { createId } from '../../platform/core/time-ordered-id.ts';
+import type { Queryable } from '../../platform/database/port.ts';
 import { recordEvent } from '../events.ts';
 import { deleteProduct, findProduct, insertProduct, updateProduct } from '../queries/products.ts';
 import type { StockChangeOrigin } from '../queries/stock.ts';

@@ -1,7 +1,7 @@
 // Reads the fields of products from JSON: bodies of requests, and imported records.
 
-import { IMAGE_URL_FORMS, isImageUrl } from '../../core/image-url.ts';
-import { JsonNumber, isJsonObject } from '../../core/json-text.ts';
+import { IMAGE_URL_FORMS, isImageUrl } from '../../platform/core/image-url.ts';
+import { JsonNumber, isJsonObject } from '../../platform/core/json-text.ts';
 import type { FieldReader, FieldReaders, ParsedBody } from '../body-fields.ts';
 import { InvalidValue, parseBodyFields, readBooleanField, readTextField } from '../body-fields.ts';
 import { STOCK_MAX } from '../stock.ts';

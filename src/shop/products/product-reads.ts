@@ -3,8 +3,8 @@
 // a shop share their statements.
 
 import { LRUCache } from 'lru-cache';
-import { BatchedReads } from '../../database/batched-reads.ts';
-import type { Statements } from '../../database/port.ts';
+import { BatchedReads } from '../../platform/database/batched-reads.ts';
+import type { Statements } from '../../platform/database/port.ts';
 import type { ProductVersion } from '../queries/products.ts';
 import { listProductPages, listProductSummaries, listProductVersions, listProducts } from '../queries/products.ts';
 import type { Product, ProductSummary, ProductType } from './product.ts';

@@ -1,6 +1,6 @@
 // A product of a shop: its fields, their limits, and the effect of an update.
 
-import type { ErrorDetail } from '../../core/errors.ts';
+import type { ErrorDetail } from '../../platform/core/errors.ts';
 
 export const PRODUCT_TYPES = ['physical', 'digital', 'nft'] as const;
 export type ProductType = (typeof PRODUCT_TYPES)[number];

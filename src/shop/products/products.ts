@@ -1,16 +1,16 @@
 // The operations of the store interface on products: read, create, update and delete. A mistake of the caller is thrown as a
 // ServiceError.
 
-import type { Queryable } from '../../database/port.ts';
+import type { Queryable } from '../../platform/database/port.ts';
 import type { ShopTime } from './product-changes.ts';
 import { deleteProductWithEvent, insertProductWithEvent, updateProductWithEvent } from './product-changes.ts';
 import { claimSlugNumbers, findProductForUpdate, listSlugsLike } from '../queries/products.ts';
 import type { NewProduct, Product, ProductInput } from './product.ts';
 import type { ProductReads } from './product-reads.ts';
 import { toFreeSlug, toSlug } from './slug.ts';
-import { isId } from '../../core/time-ordered-id.ts';
-import type { ErrorDetail } from '../../core/errors.ts';
-import { ServiceError } from '../../core/errors.ts';
+import { isId } from '../../platform/core/time-ordered-id.ts';
+import type { ErrorDetail } from '../../platform/core/errors.ts';
+import { ServiceError } from '../../platform/core/errors.ts';
 import type { ShopCaller, ShopContext } from '../context.ts';
 
 /** The message for any invalid field of a product. The details name the field. */

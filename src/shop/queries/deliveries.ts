@@ -3,8 +3,8 @@
 
 import type { RecordedEvent } from '../events.ts';
 import type { DeliveryState } from '../webhooks/delivery.ts';
-import type { Queryable, Row } from '../../database/port.ts';
-import { amount, boolean, column, integer, list, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import type { Queryable, Row } from '../../platform/database/port.ts';
+import { amount, boolean, column, integer, list, rowDecoder, text, timestamp } from '../../platform/database/rows.ts';
 
 /** SQL condition: `event` and `webhook` belong to the same shop, and the webhook subscribes to the type of the event. */
 export const MATCHES = `event.shop_id = webhook.shop_id

@@ -2,8 +2,8 @@
 
 import type { DeliveryState } from '../webhooks/delivery.ts';
 import { DELIVERY_STATES } from '../webhooks/delivery.ts';
-import type { Queryable, Row } from '../../database/port.ts';
-import { amount, column, integer, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import type { Queryable, Row } from '../../platform/database/port.ts';
+import { amount, column, integer, nullable, oneOf, rowDecoder, text, timestamp } from '../../platform/database/rows.ts';
 import { MATCHES } from './deliveries.ts';
 
 const decodeDelivery = rowDecoder('delivery', {

@@ -1,8 +1,8 @@
 // Counts what waits for the webhook worker: the queue as a whole, which the status and the metrics show, and the queue of each webhook, which
 // `mercat webhooks status` lists.
 
-import type { Queryable } from '../../database/port.ts';
-import { boolean, column, integer, nullable, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import { boolean, column, integer, nullable, rowDecoder, text, timestamp } from '../../platform/database/rows.ts';
 
 /** At most this many events, and deliveries of one webhook, are counted, so that a long queue does not slow the metrics. */
 const COUNTED_MAX = 10_000;

@@ -1,6 +1,6 @@
 // Records the events of shops. deliveries.ts creates their deliveries.
 
-import type { Queryable } from '../../database/port.ts';
+import type { Queryable } from '../../platform/database/port.ts';
 
 /** Inserts the events of one type that one change has caused. `data` is JSON text. The database assigns sequence numbers in the given order. */
 export async function insertEvents(

@@ -1,8 +1,8 @@
 // Stores the responses to requests with an idempotency key, so that a repeated request gets the stored response. One transaction makes the
 // change and stores the response.
 
-import type { Queryable } from '../../database/port.ts';
-import { bytes, column, integer, rowDecoder, text } from '../../database/rows.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import { bytes, column, integer, rowDecoder, text } from '../../platform/database/rows.ts';
 
 export type StoredResponse = { requestDigest: Buffer; status: number; headers: Record<string, string>; body: string };
 

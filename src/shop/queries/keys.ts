@@ -1,8 +1,8 @@
 // Stores and finds API keys. Secrets are not stored: a key is found by the hash of its secret.
 
-import type { Queryable } from '../../database/port.ts';
-import { queryHot } from '../../database/port.ts';
-import { column, list, nullable, rowDecoder, safeInteger, text, timestamp } from '../../database/rows.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import { queryHot } from '../../platform/database/port.ts';
+import { column, list, nullable, rowDecoder, safeInteger, text, timestamp } from '../../platform/database/rows.ts';
 
 const decodeKey = rowDecoder('api_key', {
   id: text,

@@ -2,8 +2,8 @@
 
 import type { Product, ProductFields, ProductSummary } from '../products/product.ts';
 import { PRODUCT_TYPES } from '../products/product.ts';
-import type { Queryable } from '../../database/port.ts';
-import { queryHot } from '../../database/port.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import { queryHot } from '../../platform/database/port.ts';
 import {
   boolean,
   column,
@@ -15,7 +15,7 @@ import {
   rowDecoder,
   text,
   timestamp,
-} from '../../database/rows.ts';
+} from '../../platform/database/rows.ts';
 
 const COLUMNS = `id, name, slug, price, type, description, image, more_images, inventory, track_inventory,
   requires_shipping, weight_grams, collections, version, created_at, updated_at`;

@@ -1,7 +1,7 @@
 // Statements on shops, to which products, keys and webhooks belong.
 
-import type { Queryable } from '../../database/port.ts';
-import { column, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import { column, rowDecoder, text, timestamp } from '../../platform/database/rows.ts';
 
 export type Shop = { id: string; name: string; createdAt: number };
 

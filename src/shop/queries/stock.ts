@@ -2,9 +2,9 @@
 // concurrent change or a crash therefore cannot separate these effects. In the log of a product, `previous` of each entry equals `next` of
 // the entry before it.
 
-import type { Queryable, Statements } from '../../database/port.ts';
+import type { Queryable, Statements } from '../../platform/database/port.ts';
 import type { WhenLocked } from '../grouped-changes.ts';
-import { queryHot } from '../../database/port.ts';
+import { queryHot } from '../../platform/database/port.ts';
 import {
   amount,
   boolean,
@@ -16,7 +16,7 @@ import {
   safeInteger,
   text,
   timestamp,
-} from '../../database/rows.ts';
+} from '../../platform/database/rows.ts';
 
 const SOURCES = ['inventory', 'product', 'import'] as const;
 

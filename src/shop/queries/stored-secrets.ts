@@ -1,8 +1,8 @@
 // Statements that count the stored secrets by the key that encrypted them, and that replace the stored form of secrets.
 
-import type { Queryable } from '../../database/port.ts';
-import { bytes, column, integer, list, nullable, oneOf, rowDecoder, text } from '../../database/rows.ts';
-import { SHARED_SECRET_BYTES } from '../../database/secrets.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import { bytes, column, integer, list, nullable, oneOf, rowDecoder, text } from '../../platform/database/rows.ts';
+import { SHARED_SECRET_BYTES } from '../../platform/database/secrets.ts';
 
 /**
  * `service`: secrets of the service, such as the secret that authenticates cursors. `webhook`: current and previous secrets of webhooks.

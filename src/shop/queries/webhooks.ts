@@ -1,8 +1,18 @@
 // Statements on webhooks. Every statement for a caller is limited to the caller's shop, so that webhooks of other shops are not found. No
 // statement in this file returns a secret.
 
-import type { Queryable } from '../../database/port.ts';
-import { boolean, column, integer, list, nullable, oneOf, rowDecoder, text, timestamp } from '../../database/rows.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import {
+  boolean,
+  column,
+  integer,
+  list,
+  nullable,
+  oneOf,
+  rowDecoder,
+  text,
+  timestamp,
+} from '../../platform/database/rows.ts';
 import { EVENT_PATTERNS } from '../events.ts';
 
 const decodeWebhook = rowDecoder('webhook', {

@@ -1,8 +1,8 @@
 // Records the results of attempts to send deliveries, and the health of the webhooks. Results that arrive during a write are written
 // together in the next batch.
 
-import type { Clock } from '../../core/clock.ts';
-import type { Database, Queryable } from '../../database/port.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Database, Queryable } from '../../platform/database/port.ts';
 import type { Attempt, ClaimedDelivery } from '../queries/deliveries.ts';
 import { updateAttempts } from '../queries/deliveries.ts';
 import { listWebhookHealthForUpdate, updateWebhookHealth } from '../queries/webhooks.ts';
@@ -10,8 +10,8 @@ import type { AttemptResult } from './attempt.ts';
 import { judgeAttempt } from './attempt.ts';
 import type { HealthSign } from './health.ts';
 import { combineSigns, judgeHealth, toHealthSign } from './health.ts';
-import type { Log } from '../../core/log.ts';
-import type { Random } from '../../core/random.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Random } from '../../platform/core/random.ts';
 
 export type RecorderOptions = {
   main: Database;

@@ -1,8 +1,8 @@
 // The result of one attempt to send a delivery, and the state of the delivery that follows from it.
 
 import type { DeliveryState } from './delivery.ts';
-import type { Random } from '../../core/random.ts';
-import { parseRetryAfter } from '../../resilience/backoff.ts';
+import type { Random } from '../../platform/core/random.ts';
+import { parseRetryAfter } from '../../platform/resilience/backoff.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 
 /**

@@ -1,10 +1,10 @@
 // Creates deliveries for events. Leases, signs, sends and records due deliveries. Delivery is at least once: if a process dies, its lease
 // ends and another process sends the delivery again. A slow receiver must not delay other receivers.
 
-import type { Clock } from '../../core/clock.ts';
-import type { SecretKeys } from '../../core/secret-keys.ts';
-import { BatchedReads } from '../../database/batched-reads.ts';
-import type { Database } from '../../database/port.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import type { SecretKeys } from '../../platform/core/secret-keys.ts';
+import { BatchedReads } from '../../platform/database/batched-reads.ts';
+import type { Database } from '../../platform/database/port.ts';
 import type { ClaimedDelivery, WebhookTarget } from '../queries/deliveries.ts';
 import {
   claimDeliveries,
@@ -17,13 +17,13 @@ import {
 import { toWebhookBody } from '../events.ts';
 import { toWebhookPlace } from '../stored-secrets.ts';
 import { signWebhook } from './signature.ts';
-import type { Log } from '../../core/log.ts';
-import { traced } from '../../core/traced.ts';
-import { noteStatus } from '../../resilience/http-exchange.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { traced } from '../../platform/core/traced.ts';
+import { noteStatus } from '../../platform/resilience/http-exchange.ts';
 import type { AttemptResult } from './attempt.ts';
 import { isSuccess } from './attempt.ts';
 import { LeasedDeliveries } from './leased-deliveries.ts';
-import type { Random } from '../../core/random.ts';
+import type { Random } from '../../platform/core/random.ts';
 import { AttemptRecorder, WEBHOOK_STATEMENT_TIMEOUT_MS } from './attempt-recorder.ts';
 import type { WebhookRequest, WebhookSender } from './sender.ts';
 

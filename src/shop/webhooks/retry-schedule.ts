@@ -1,7 +1,7 @@
 // Decides when a failed delivery is attempted again, and after how many attempts the delivery is dead.
 
-import type { Random } from '../../core/random.ts';
-import { spreadMs } from '../../resilience/backoff.ts';
+import type { Random } from '../../platform/core/random.ts';
+import { spreadMs } from '../../platform/resilience/backoff.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;

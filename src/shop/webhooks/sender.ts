@@ -4,11 +4,11 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { DeadlineSignal } from '../../resilience/deadline.ts';
-import { createCheckedLookup, PrivateAddressError } from '../../resilience/checked-lookup.ts';
-import { parseTarget } from '../../resilience/public-target.ts';
-import type { Resolve } from '../../resilience/resolve-host.ts';
-import { createResolve } from '../../resilience/resolve-host.ts';
+import { DeadlineSignal } from '../../platform/resilience/deadline.ts';
+import { createCheckedLookup, PrivateAddressError } from '../../platform/resilience/checked-lookup.ts';
+import { parseTarget } from '../../platform/resilience/public-target.ts';
+import type { Resolve } from '../../platform/resilience/resolve-host.ts';
+import { createResolve } from '../../platform/resilience/resolve-host.ts';
 import type { AttemptResult } from './attempt.ts';
 
 export type WebhookRequest = { url: string; headers: Record<string, string>; body: string };

@@ -1,15 +1,15 @@
 // Reads the settings of webhooks from request bodies, and merges an update into a webhook.
 
-import type { ErrorDetail } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-text.ts';
-import { countCharacters, isStorable } from '../../core/text.ts';
-import { parseTime } from '../../core/time.ts';
+import type { ErrorDetail } from '../../platform/core/errors.ts';
+import { isJsonObject } from '../../platform/core/json-text.ts';
+import { countCharacters, isStorable } from '../../platform/core/text.ts';
+import { parseTime } from '../../platform/core/time.ts';
 import type { FieldReaders, ParsedBody } from '../body-fields.ts';
 import { DETAILS_MAX, InvalidValue, parseBodyFields, readBooleanField } from '../body-fields.ts';
 import type { EventPattern } from '../events.ts';
 import { EVENT_PATTERNS, EVENT_PATTERNS_DEFAULT, isEventPattern } from '../events.ts';
 import type { WebhookState } from '../queries/webhooks.ts';
-import { parseTarget } from '../../resilience/public-target.ts';
+import { parseTarget } from '../../platform/resilience/public-target.ts';
 
 export const WEBHOOK_DESCRIPTION_LENGTH_MAX = 500;
 

@@ -2,7 +2,7 @@
 // them. If the caller has made a mistake, an operation throws a ServiceError.
 
 import { randomBytes } from 'node:crypto';
-import type { Queryable } from '../../database/port.ts';
+import type { Queryable } from '../../platform/database/port.ts';
 import type { Delivery, DeliveryQuery } from '../queries/delivery-log.ts';
 import {
   findDelivery,
@@ -22,13 +22,13 @@ import {
   updateWebhookSecret,
 } from '../queries/webhooks.ts';
 import { isDeliveryId } from './delivery.ts';
-import { createId, isId } from '../../core/time-ordered-id.ts';
+import { createId, isId } from '../../platform/core/time-ordered-id.ts';
 import type { NewWebhookSettings, WebhookSettings } from './webhook-input.ts';
 import { mergeWebhook } from './webhook-input.ts';
 import { TEST_EVENT_TYPE } from '../events.ts';
 import { SECRET_ROTATION_OVERLAP_MS, createWebhookSecret } from './signature.ts';
-import type { ErrorDetail } from '../../core/errors.ts';
-import { ServiceError } from '../../core/errors.ts';
+import type { ErrorDetail } from '../../platform/core/errors.ts';
+import { ServiceError } from '../../platform/core/errors.ts';
 import type { ShopCaller, ShopContext } from '../context.ts';
 import { toWebhookPlace } from '../stored-secrets.ts';
 

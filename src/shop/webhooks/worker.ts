@@ -1,12 +1,12 @@
 // Dispatches webhook deliveries in rounds until it is stopped. A round starts every period, and soon after a nudge: a call that reports a
 // new event in this process. A round also starts soon after a send has ended, because another delivery can then be sent.
 
-import type { Clock } from '../../core/clock.ts';
-import type { Database } from '../../database/port.ts';
-import type { Log } from '../../core/log.ts';
-import type { Random } from '../../core/random.ts';
-import type { SecretKeys } from '../../core/secret-keys.ts';
-import { Pause } from '../../tasks/pause.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import type { Database } from '../../platform/database/port.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Random } from '../../platform/core/random.ts';
+import type { SecretKeys } from '../../platform/core/secret-keys.ts';
+import { Pause } from '../../platform/tasks/pause.ts';
 import { DeliveryDispatcher } from './dispatcher.ts';
 import { WebhookSender } from './sender.ts';
 

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createImport } from '../../../src/cli/import/import.ts';
-import { createChains } from '../../../src/core/chains.ts';
+import { createChains } from '../../../src/platform/core/chains.ts';
 import { ImportFailure } from '../../../src/intake/import.ts';
 import { ImportCounter } from '../../../src/intake/import-summary.ts';
 import { NOW } from '../../support/service/intake.ts';

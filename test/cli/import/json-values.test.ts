@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonValue, MalformedPart } from '../../../src/cli/import/json-values.ts';
 import { describeMalformed, splitValues, VALUE_SIZE_MAX } from '../../../src/cli/import/json-values.ts';
-import { OperatorError } from '../../../src/core/errors.ts';
+import { OperatorError } from '../../../src/platform/core/errors.ts';
 import { toChunks } from '../../support/service/intake.ts';
 
 async function splitAll(content: string | Uint8Array, chunkSize?: number): Promise<(JsonValue | MalformedPart)[]> {

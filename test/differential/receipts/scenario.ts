@@ -9,7 +9,7 @@ import type { ReceiptTransaction } from '../../support/chain/receipts-endpoint.t
 import type { Sale } from '../decoder.ts';
 
 export type Scenario = {
-  /** The file of the protocol in src/chains/protocols, without its extension. */
+  /** The file of the protocol in src/sources/chains/protocols, without its extension. */
   protocol: string;
   name: string;
   receipt: ReceiptTransaction;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import type { Database } from '../../../src/database/port.ts';
+import type { Database } from '../../../src/platform/database/port.ts';
 import { insertDeliveries } from '../../../src/shop/queries/deliveries.ts';
 import { updateRecovered } from '../../../src/shop/queries/delivery-log.ts';
 import { updateWebhook } from '../../../src/shop/queries/webhooks.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
-import type { Database } from '../../../src/database/port.ts';
+import type { Database } from '../../../src/platform/database/port.ts';
 import { updateRecovered } from '../../../src/shop/queries/delivery-log.ts';
 import type { Webhook } from '../../../src/shop/queries/webhooks.ts';
 import { deleteWebhook, updateWebhook, updateWebhookSecret } from '../../../src/shop/queries/webhooks.ts';

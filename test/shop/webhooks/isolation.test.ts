@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { afterEach, before, beforeEach, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import type { Database } from '../../../src/database/port.ts';
+import type { Database } from '../../../src/platform/database/port.ts';
 import type { WebhookWorkerOptions } from '../../../src/shop/webhooks/worker.ts';
 import { WebhookWorker } from '../../../src/shop/webhooks/worker.ts';
 import type { DispatchLimits } from '../../../src/shop/webhooks/dispatcher.ts';
@@ -12,10 +12,10 @@ import { DISPATCH_LIMITS } from '../../../src/shop/webhooks/dispatcher.ts';
 import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { until } from '../../support/until.ts';
 import type { Receiver } from './fixtures.ts';
-import { createId } from '../../../src/core/time-ordered-id.ts';
+import { createId } from '../../../src/platform/core/time-ordered-id.ts';
 import { insertEvents } from '../../../src/shop/queries/events.ts';
 import { NOW, respondWith, makeShop, makeDispatcher, quiet, record, startReceiver, subscribe } from './fixtures.ts';
-import { SecretKeys } from '../../../src/core/secret-keys.ts';
+import { SecretKeys } from '../../../src/platform/core/secret-keys.ts';
 
 const LIMIT_MS = 60_000;
 /** Several times as long as the delay between a call of `nudge` and the round that the worker then starts. */

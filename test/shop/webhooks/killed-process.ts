@@ -1,17 +1,17 @@
 // A process that creates a product and delivers the event. When it has reached POINT, it prints POINT to standard output and waits to be
 // killed. Settings come from the environment. Usage: killed-process.ts POINT SHOP_ID URL NOW
 
-import { readConfig } from '../../../src/config.ts';
-import { openDatabases } from '../../../src/database/open.ts';
+import { readConfig } from '../../../src/service/config.ts';
+import { openDatabases } from '../../../src/platform/database/open.ts';
 import { insertDeliveries } from '../../../src/shop/queries/deliveries.ts';
 import { parseNewProduct } from '../../../src/shop/products/product-input.ts';
-import { createLog } from '../../../src/core/log.ts';
+import { createLog } from '../../../src/platform/core/log.ts';
 import { createProduct } from '../../../src/shop/products/products.ts';
 import type { AttemptResult } from '../../../src/shop/webhooks/attempt.ts';
 import type { WebhookRequest } from '../../../src/shop/webhooks/sender.ts';
 import { WebhookSender } from '../../../src/shop/webhooks/sender.ts';
 import { createTestClock, makeDispatcher } from './fixtures.ts';
-import { SecretKeys } from '../../../src/core/secret-keys.ts';
+import { SecretKeys } from '../../../src/platform/core/secret-keys.ts';
 
 const [point = '', shopId = '', url = '', now = ''] = process.argv.slice(2);
 const clock = () => Number(now);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
-import type { Database } from '../../../src/database/port.ts';
+import type { Database } from '../../../src/platform/database/port.ts';
 import { findDeliveryQueue, listWebhookQueues } from '../../../src/shop/queries/delivery-queue.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import { makeShop, subscribe } from './fixtures.ts';

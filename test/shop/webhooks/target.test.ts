@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { isPublicAddress, parseTarget } from '../../../src/resilience/public-target.ts';
-import type { Resolve, ResolvedAddress } from '../../../src/resilience/resolve-host.ts';
-import { createCheckedLookup } from '../../../src/resilience/checked-lookup.ts';
+import { isPublicAddress, parseTarget } from '../../../src/platform/resilience/public-target.ts';
+import type { Resolve, ResolvedAddress } from '../../../src/platform/resilience/resolve-host.ts';
+import { createCheckedLookup } from '../../../src/platform/resilience/checked-lookup.ts';
 import { WebhookSender } from '../../../src/shop/webhooks/sender.ts';
 
 const PUBLIC = { address: '93.184.215.14', family: 4 } as const;

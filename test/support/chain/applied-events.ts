@@ -1,13 +1,13 @@
 // Applies events of a followed collection on Ethereum to the chain log, and projects them into the indexer. The events come from the test,
 // so no chain is read.
 
-import type { ChainEvent } from '../../../src/chain-log/chain-event.ts';
-import { applyEvents } from '../../../src/chains/apply-block.ts';
-import { projectNext } from '../../../src/chains/projection.ts';
-import type { Address } from '../../../src/core/address.ts';
-import { createChains } from '../../../src/core/chains.ts';
-import type { Database } from '../../../src/database/port.ts';
-import { updateFollowProgress, upsertFollow } from '../../../src/follows/queries/follows.ts';
+import type { ChainEvent } from '../../../src/market/chain-log/chain-event.ts';
+import { applyEvents } from '../../../src/sources/chains/apply-block.ts';
+import { projectNext } from '../../../src/sources/chains/projection.ts';
+import type { Address } from '../../../src/platform/core/address.ts';
+import { createChains } from '../../../src/platform/core/chains.ts';
+import type { Database } from '../../../src/platform/database/port.ts';
+import { updateFollowProgress, upsertFollow } from '../../../src/market/follows/queries/follows.ts';
 import { EVM, NOW, emptyTables, toContext } from '../service/intake.ts';
 
 const CHAIN = 'ethereum';

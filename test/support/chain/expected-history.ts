@@ -1,8 +1,8 @@
 // The history of a collection, computed from the activity log alone: the floors and sales that no reorganisation has taken back, in the
 // order of the log. Tests compare it with the history of the service, which is computed in another way.
 
-import type { ActivityRow } from '../../../src/activity/queries/activity-rows.ts';
-import type { HistoryPoint } from '../../../src/explore/history.ts';
+import type { ActivityRow } from '../../../src/market/activity/queries/activity-rows.ts';
+import type { HistoryPoint } from '../../../src/market/explore/history.ts';
 
 const HOUR_MS = 60 * 60_000;
 

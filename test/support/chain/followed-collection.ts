@@ -1,19 +1,19 @@
 // Creates a collection and three accounts on a local chain, and a follower of this chain. No task runs the follower: a test runs it
 // with `settle`.
 
-import type { Address } from '../../../src/core/address.ts';
-import { createChains } from '../../../src/core/chains.ts';
-import { upsertFollow } from '../../../src/follows/queries/follows.ts';
-import type { Database } from '../../../src/database/port.ts';
-import { createLog } from '../../../src/core/log.ts';
-import type { ChainReader } from '../../../src/chains/rpc/chain-reader.ts';
-import { backfillOnce } from '../../../src/chains/backfill.ts';
-import type { FollowContext } from '../../../src/chains/follower.ts';
-import { followOnce } from '../../../src/chains/follower.ts';
-import { listProtocolContracts } from '../../../src/chains/protocols/registry.ts';
-import { rereadOnce } from '../../../src/chains/reread.ts';
-import type { ProjectionContext } from '../../../src/chains/projection.ts';
-import { projectNext } from '../../../src/chains/projection.ts';
+import type { Address } from '../../../src/platform/core/address.ts';
+import { createChains } from '../../../src/platform/core/chains.ts';
+import { upsertFollow } from '../../../src/market/follows/queries/follows.ts';
+import type { Database } from '../../../src/platform/database/port.ts';
+import { createLog } from '../../../src/platform/core/log.ts';
+import type { ChainReader } from '../../../src/sources/chains/rpc/chain-reader.ts';
+import { backfillOnce } from '../../../src/sources/chains/backfill.ts';
+import type { FollowContext } from '../../../src/sources/chains/follower.ts';
+import { followOnce } from '../../../src/sources/chains/follower.ts';
+import { listProtocolContracts } from '../../../src/sources/chains/protocols/registry.ts';
+import { rereadOnce } from '../../../src/sources/chains/reread.ts';
+import type { ProjectionContext } from '../../../src/sources/chains/projection.ts';
+import { projectNext } from '../../../src/sources/chains/projection.ts';
 import { readContract } from '../../../devnet/artifacts.ts';
 import type { Call, LocalChain, Receipt } from '../../../devnet/chain.ts';
 import { callOf, deploy, startChain, transact } from '../../../devnet/chain.ts';
@@ -22,8 +22,8 @@ import type { SignedOrder } from '../../../devnet/orders.ts';
 import { buildAsk, signOrder, toOrder, totalOf } from '../../../devnet/orders.ts';
 import type { Contract, Protocol } from '../../../devnet/protocol.ts';
 import { installProtocol } from '../../../devnet/protocol.ts';
-import type { Hex } from '../../../src/core/evm.ts';
-import { ZERO_HASH } from '../../../src/core/evm.ts';
+import type { Hex } from '../../../src/platform/core/evm.ts';
+import { ZERO_HASH } from '../../../src/platform/core/evm.ts';
 import { createTestReader } from './reader.ts';
 
 const STEPS_MAX = 2_000;

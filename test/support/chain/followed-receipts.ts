@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { listLogEntries } from '../../../src/chain-log/queries/chain-events.ts';
-import { findProjectedPosition } from '../../../src/chains/queries/projection.ts';
-import type { Address } from '../../../src/core/address.ts';
-import { upsertFollow } from '../../../src/follows/queries/follows.ts';
+import { listLogEntries } from '../../../src/market/chain-log/queries/chain-events.ts';
+import { findProjectedPosition } from '../../../src/sources/chains/queries/projection.ts';
+import type { Address } from '../../../src/platform/core/address.ts';
+import { upsertFollow } from '../../../src/market/follows/queries/follows.ts';
 import type { TestMarket } from '../service/market.ts';
 import { forEachMarket, START } from '../service/market.ts';
 import { until } from '../until.ts';

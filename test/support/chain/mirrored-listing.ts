@@ -1,11 +1,11 @@
 // Turns orders that were signed on a local chain into records of mirrored listings. Creates a service context with a given main database
 // and a given indexer database.
 
-import type { Database } from '../../../src/database/port.ts';
-import type { ServiceContext } from '../../../src/context.ts';
+import type { Database } from '../../../src/platform/database/port.ts';
+import type { ServiceContext } from '../../../src/service/context.ts';
 import type { SignedOrder } from '../../../devnet/orders.ts';
 import { totalOf } from '../../../devnet/orders.ts';
-import { Market } from '../../../src/market/market.ts';
+import { Market } from '../../../src/market/reads/market.ts';
 import { runImport, toContext, toNdjson } from '../service/intake.ts';
 import type { LocalWorld } from './followed-collection.ts';
 

@@ -1,18 +1,18 @@
 // Decodes the logs of one transaction with the code of the follower, and derives its sales with the code of the projection.
 
-import type { ChainEvent, OrderFulfilled } from '../../../src/chain-log/chain-event.ts';
-import { findProtocol, listProtocolContracts, toMarketplace } from '../../../src/chains/protocols/registry.ts';
-import type { VerifiedLog } from '../../../src/chains/protocols/event-decoder.ts';
-import { decodeLog, UnreadSale } from '../../../src/chains/protocols/event-decoder.ts';
-import type { Pool } from '../../../src/chains/protocols/pool-events.ts';
-import { TOKEN_DECODERS } from '../../../src/chains/protocols/token-standards.ts';
-import { listFactories, toPoolSales } from '../../../src/chains/pool-sales.ts';
-import { completeParties } from '../../../src/chains/sale-parties.ts';
-import { toSales } from '../../../src/chains/sales.ts';
-import type { Address } from '../../../src/core/address.ts';
-import { createChains } from '../../../src/core/chains.ts';
-import type { Hex } from '../../../src/core/evm.ts';
-import { ZERO_HASH } from '../../../src/core/evm.ts';
+import type { ChainEvent, OrderFulfilled } from '../../../src/market/chain-log/chain-event.ts';
+import { findProtocol, listProtocolContracts, toMarketplace } from '../../../src/sources/chains/protocols/registry.ts';
+import type { VerifiedLog } from '../../../src/sources/chains/protocols/event-decoder.ts';
+import { decodeLog, UnreadSale } from '../../../src/sources/chains/protocols/event-decoder.ts';
+import type { Pool } from '../../../src/sources/chains/protocols/pool-events.ts';
+import { TOKEN_DECODERS } from '../../../src/sources/chains/protocols/token-standards.ts';
+import { listFactories, toPoolSales } from '../../../src/sources/chains/pool-sales.ts';
+import { completeParties } from '../../../src/sources/chains/sale-parties.ts';
+import { toSales } from '../../../src/sources/chains/sales.ts';
+import type { Address } from '../../../src/platform/core/address.ts';
+import { createChains } from '../../../src/platform/core/chains.ts';
+import type { Hex } from '../../../src/platform/core/evm.ts';
+import { ZERO_HASH } from '../../../src/platform/core/evm.ts';
 import type { EncodedLog } from './encoded-logs.ts';
 
 export type TransactionOnChain = {
@@ -62,7 +62,7 @@ function decode({ tx, sender, callData, value = null, chain: id = 'ethereum', po
     try {
       decodeLog(log, protocol?.decoders ?? TOKEN_DECODERS, 5_000, events, () => verified);
     } catch (error) {
-      // The reader counts such a log (test/chains/rpc/unread-logs.test.ts), and leaves it out.
+      // The reader counts such a log (test/sources/chains/rpc/unread-logs.test.ts), and leaves it out.
       if (!(error instanceof UnreadSale)) throw error;
       unread.push(error.message);
     }

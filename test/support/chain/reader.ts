@@ -1,10 +1,10 @@
 // A chain reader for tests. Unless the options replace them, it has the system's clock, a constant random source and a silent log.
 
-import type { BlockHeader, ChainEvent } from '../../../src/chain-log/chain-event.ts';
-import type { ChainReaderOptions } from '../../../src/chains/rpc/chain-reader.ts';
-import { ChainReader } from '../../../src/chains/rpc/chain-reader.ts';
-import type { EventFilter } from '../../../src/chains/rpc/log-query.ts';
-import { createLog } from '../../../src/core/log.ts';
+import type { BlockHeader, ChainEvent } from '../../../src/market/chain-log/chain-event.ts';
+import type { ChainReaderOptions } from '../../../src/sources/chains/rpc/chain-reader.ts';
+import { ChainReader } from '../../../src/sources/chains/rpc/chain-reader.ts';
+import type { EventFilter } from '../../../src/sources/chains/rpc/log-query.ts';
+import { createLog } from '../../../src/platform/core/log.ts';
 
 type TestReaderOptions = Pick<ChainReaderOptions, 'chain' | 'urls'> & Partial<ChainReaderOptions>;
 

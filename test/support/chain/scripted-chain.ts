@@ -1,10 +1,10 @@
 // A chain in memory: blocks with decoded events that a test makes, and a reader that serves them to the follower. It has no
 // contracts, so a test must not make events that contradict each other.
 
-import type { BlockHeader, ChainEvent, EventPosition } from '../../../src/chain-log/chain-event.ts';
-import type { ChainReader } from '../../../src/chains/rpc/chain-reader.ts';
-import type { Chain } from '../../../src/core/chains.ts';
-import type { Hex } from '../../../src/core/evm.ts';
+import type { BlockHeader, ChainEvent, EventPosition } from '../../../src/market/chain-log/chain-event.ts';
+import type { ChainReader } from '../../../src/sources/chains/rpc/chain-reader.ts';
+import type { Chain } from '../../../src/platform/core/chains.ts';
+import type { Hex } from '../../../src/platform/core/evm.ts';
 import { createTestReader } from './reader.ts';
 
 /** An event without its position, which the chain assigns. */

@@ -1,7 +1,7 @@
 // A short history on a local chain with the real Seaport contracts. Its few blocks contain each kind of event that the service
 // reads. All tests of code that reads chains share this history.
 
-import { ZERO_HASH } from '../../../src/core/evm.ts';
+import { ZERO_HASH } from '../../../src/platform/core/evm.ts';
 import type { Address as HexAddress } from 'viem';
 import { readContract } from '../../../devnet/artifacts.ts';
 import { callOf, deploy, readHeight, startChain, transact } from '../../../devnet/chain.ts';
@@ -10,11 +10,11 @@ import { buildAsk, buildMirror, signOrder, toOrder, totalOf } from '../../../dev
 import type { SignedOrder } from '../../../devnet/orders.ts';
 import { installProtocol } from '../../../devnet/protocol.ts';
 import type { Contract, Protocol } from '../../../devnet/protocol.ts';
-import { createChains, parseExtraChain } from '../../../src/core/chains.ts';
-import type { Chain } from '../../../src/core/chains.ts';
-import { SEAPORT } from '../../../src/chains/protocols/seaport.ts';
-import type { EventFilter } from '../../../src/chains/rpc/log-query.ts';
-import type { Address } from '../../../src/core/address.ts';
+import { createChains, parseExtraChain } from '../../../src/platform/core/chains.ts';
+import type { Chain } from '../../../src/platform/core/chains.ts';
+import { SEAPORT } from '../../../src/sources/chains/protocols/seaport.ts';
+import type { EventFilter } from '../../../src/sources/chains/rpc/log-query.ts';
+import type { Address } from '../../../src/platform/core/address.ts';
 
 export type SeaportHistory = {
   local: LocalChain;

@@ -15,10 +15,10 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { toJson } from '../../../client/src/json.ts';
 import type { SeaportDeployment, SeaportOrder as SignedComponents } from '../../../client/src/seaport.ts';
 import { SEAPORT_TYPES, toListingOrder, toSeaportDomain } from '../../../client/src/seaport.ts';
-import type { Address } from '../../../src/core/address.ts';
-import type { Protocol, SeaportOrder } from '../../../src/orders/seaport/order.ts';
-import type { Hex, TokenStandard } from '../../../src/core/evm.ts';
-import { ORDER_TYPE } from '../../../src/core/seaport.ts';
+import type { Address } from '../../../src/platform/core/address.ts';
+import type { Protocol, SeaportOrder } from '../../../src/market/orders/seaport/order.ts';
+import type { Hex, TokenStandard } from '../../../src/platform/core/evm.ts';
+import { ORDER_TYPE } from '../../../src/platform/core/seaport.ts';
 
 export const SEAPORT_1_6: Protocol = {
   address: '0x0000000000000068f116a894984e2db1123eb395' as Address,

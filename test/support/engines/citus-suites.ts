@@ -9,11 +9,11 @@ const CLUSTER = 'test/support/engines/citus-cluster.ts';
 /** Files, and folders with all their files, that do not run on a cluster, with the reason. */
 export const NOT_ON_CITUS: Readonly<Record<string, string>> = {
   'test/shop/': 'the store does not use the index',
-  'test/tasks/': 'leases and states of tasks are in the primary',
+  'test/platform/tasks/': 'leases and states of tasks are in the primary',
   'test/client/': 'the client does not depend on the database',
   'test/deploy/': 'the files of deploy/ do not depend on the database',
   'test/bench/': 'the generators of benchmarks write rows with statements of their own',
-  'test/market/cold-plans.test.ts': 'the plan of a coordinator does not show the plans of the workers',
+  'test/market/reads/cold-plans.test.ts': 'the plan of a coordinator does not show the plans of the workers',
   'test/intake/rows-read.test.ts': 'a coordinator does not count the rows that the workers read',
   'test/degradation/embedded-load.test.ts': 'its subject is the embedded database',
 };

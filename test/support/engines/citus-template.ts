@@ -4,8 +4,8 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { SCHEMAS, migrate } from '../../../src/database/migrate.ts';
-import { createDatabase } from '../../../src/database/port.ts';
+import { SCHEMAS, migrate } from '../../../src/platform/database/migrate.ts';
+import { createDatabase } from '../../../src/platform/database/port.ts';
 import { citusVersion, inDatabase, startNode } from './citus-node.ts';
 import { withClient } from './postgres-locks.ts';
 import type { OwnPostgresServer } from './postgres-server.ts';
@@ -14,8 +14,8 @@ import { findTemplate, listMigrationFiles } from './template-cache.ts';
 
 /** Together with the migrations, these files determine the content of the directories. */
 const MADE_OF = [
-  'src/database/citus.ts',
-  'src/database/migrate.ts',
+  'src/platform/database/citus.ts',
+  'src/platform/database/migrate.ts',
   'test/support/engines/citus-node.ts',
   'test/support/engines/citus-template.ts',
 ];

@@ -5,9 +5,9 @@
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import type { Database } from '../../../src/database/port.ts';
-import { createDatabase } from '../../../src/database/port.ts';
-import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
+import type { Database } from '../../../src/platform/database/port.ts';
+import { createDatabase } from '../../../src/platform/database/port.ts';
+import { openEmbedded } from '../../../src/platform/database/embedded/embedded.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 import type { CitusCluster } from './citus-cluster.ts';
 import { startCitus } from './citus-cluster.ts';

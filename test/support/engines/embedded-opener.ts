@@ -2,8 +2,8 @@
 // Usage: embedded-opener.ts DIR
 
 import { once } from 'node:events';
-import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
-import { describeError } from '../../../src/core/errors.ts';
+import { openEmbedded } from '../../../src/platform/database/embedded/embedded.ts';
+import { describeError } from '../../../src/platform/core/errors.ts';
 
 try {
   const { close } = await openEmbedded({ dir: process.argv[2] ?? '' });

@@ -2,9 +2,9 @@
 
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
-import { SCHEMAS, migrate } from '../../../src/database/migrate.ts';
-import { createDatabase } from '../../../src/database/port.ts';
+import { openEmbedded } from '../../../src/platform/database/embedded/embedded.ts';
+import { SCHEMAS, migrate } from '../../../src/platform/database/migrate.ts';
+import { createDatabase } from '../../../src/platform/database/port.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 import { onCleanUp } from './cleanup.ts';
 import { findTemplate, listMigrationFiles } from './template-cache.ts';
@@ -12,9 +12,9 @@ import { findTemplate, listMigrationFiles } from './template-cache.ts';
 /** The files that determine the content of a new database, in addition to its migrations. */
 const MADE_OF = [
   'package-lock.json',
-  'src/database/embedded/engine.ts',
-  'src/database/embedded/new-cluster.zst',
-  'src/database/migrate.ts',
+  'src/platform/database/embedded/engine.ts',
+  'src/platform/database/embedded/new-cluster.zst',
+  'src/platform/database/migrate.ts',
 ];
 
 export type Template = 'empty' | 'migrated';

@@ -3,7 +3,7 @@
 
 import { openSync, writeSync } from 'node:fs';
 import type { Pool } from 'pg';
-import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
+import { openEmbedded } from '../../../src/platform/database/embedded/embedded.ts';
 
 const BATCH_ROWS = 2_000;
 const BATCHES_KEPT = 4;

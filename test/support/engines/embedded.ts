@@ -8,7 +8,7 @@ import { cpSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Pool } from 'pg';
-import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
+import { openEmbedded } from '../../../src/platform/database/embedded/embedded.ts';
 import { until } from '../until.ts';
 
 const WRITE_LIMIT_MS = 60_000;

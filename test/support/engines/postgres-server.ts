@@ -7,8 +7,8 @@ import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync }
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { SCHEMAS, migrate } from '../../../src/database/migrate.ts';
-import { createDatabase } from '../../../src/database/port.ts';
+import { SCHEMAS, migrate } from '../../../src/platform/database/migrate.ts';
+import { createDatabase } from '../../../src/platform/database/port.ts';
 import { freePort } from '../free-port.ts';
 import { until } from '../until.ts';
 import { onCleanUp } from './cleanup.ts';

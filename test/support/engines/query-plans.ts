@@ -1,6 +1,6 @@
 // Runs statements, and reads the steps of their plans, with the rows that each step has read. Finds steps that read too much.
 
-import type { Database, Queryable } from '../../../src/database/port.ts';
+import type { Database, Queryable } from '../../../src/platform/database/port.ts';
 
 /**
  * `type`: for example `Seq Scan`. `table`: null for a step that scans no table. `rows`: the rows that the step read in all its loops,

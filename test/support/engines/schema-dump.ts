@@ -1,8 +1,8 @@
 // Writes a schema as text, from the system catalogs of the database. Tables, constraints and indexes are sorted, and columns are in the
 // order of the table. Both engines give the same text.
 
-import type { Schema } from '../../../src/database/migrate.ts';
-import type { Queryable } from '../../../src/database/port.ts';
+import type { Schema } from '../../../src/platform/database/migrate.ts';
+import type { Queryable } from '../../../src/platform/database/port.ts';
 
 /** Tables with their columns, constraints and indexes. */
 export async function dumpSchema(db: Queryable, schema: Schema): Promise<string> {

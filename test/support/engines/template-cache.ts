@@ -5,11 +5,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SCHEMAS } from '../../../src/database/migrate.ts';
+import { SCHEMAS } from '../../../src/platform/database/migrate.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 const CACHE = fileURLToPath(new URL('node_modules/.cache/mercat/', ROOT));
-const MIGRATIONS = 'src/database/migrations/';
+const MIGRATIONS = 'src/platform/database/migrations/';
 
 /** The files of all migrations, relative to the root of the repository. */
 export function listMigrationFiles(): string[] {

@@ -4,9 +4,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { SETTINGS, readConfig } from '../../../src/config.ts';
-import { createLog } from '../../../src/core/log.ts';
-import { startService } from '../../../src/service.ts';
+import { SETTINGS, readConfig } from '../../../src/service/config.ts';
+import { createLog } from '../../../src/platform/core/log.ts';
+import { startService } from '../../../src/service/service.ts';
 import { copyDatabase } from '../engines/embedded-template.ts';
 
 /** The text of docs/settings.md, made from the table of settings. */
@@ -19,7 +19,7 @@ export function renderSettings(): string {
 
 Settings are environment variables, and all are optional. The program checks them when it starts. If it finds mistakes, it stops with one
 line that names every mistake: a bad value, a name of nine or more characters that is one typing mistake away from a setting, an
-\`RPC_URL_\` name without an EVM chain, or a name that begins with \`MERCAT_\`. This page is generated from \`src/config.ts\`.
+\`RPC_URL_\` name without an EVM chain, or a name that begins with \`MERCAT_\`. This page is generated from \`src/service/config.ts\`.
 
 | name | default | form | meaning |
 |---|---|---|---|

@@ -5,8 +5,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { NEW_CLUSTER, packCluster, pgliteVersionOf } from '../../../src/database/embedded/cluster-archive.ts';
-import { startEngine } from '../../../src/database/embedded/engine.ts';
+import { NEW_CLUSTER, packCluster, pgliteVersionOf } from '../../../src/platform/database/embedded/cluster-archive.ts';
+import { startEngine } from '../../../src/platform/database/embedded/engine.ts';
 
 const PGLITE = new URL('../../../node_modules/@electric-sql/pglite/package.json', import.meta.url);
 

@@ -41,8 +41,8 @@ const example = (path: string, more: Partial<RecordedResponse> = {}) =>
   answer('magic-eden', path, { origin: 'example', ...more });
 const priceExample = (path: string) => answer('coingecko', path, { origin: 'example' });
 const askedIn = (contract: string) => ({ asked: true, contract });
-const MAGIC_EDEN_EVM_TEST = 'test/upstreams/magic-eden/evm.test.ts';
-const MAGIC_EDEN_TEST = 'test/upstreams/magic-eden/solana.test.ts';
+const MAGIC_EDEN_EVM_TEST = 'test/sources/upstreams/magic-eden/evm.test.ts';
+const MAGIC_EDEN_TEST = 'test/sources/upstreams/magic-eden/solana.test.ts';
 const SEAPORT_TEST = 'test/recordings/seaport-orders.test.ts';
 
 const WALLET = '/v2/wallets/4wejSnr97csngztZ5SU7A6iZRXJD7B3Y1R1koCQ5NjmD';
@@ -55,7 +55,7 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
   'coinbase/v2_prices_ETH-USD_spot.json': answer(
     'coinbase',
     '/v2/prices/ETH-USD/spot',
-    askedIn('test/upstreams/prices/tasks.test.ts'),
+    askedIn('test/sources/upstreams/prices/tasks.test.ts'),
   ),
   'coingecko/coins_markets.openapi-example.json': priceExample('/api/v3/coins/markets?vs_currency=usd'),
   'coingecko/nfts_id.openapi-example.json': priceExample('/api/v3/nfts/pudgy-penguins'),
@@ -69,10 +69,10 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
   ),
   'coingecko/simple_token_price_id.openapi-example.json': priceExample('/api/v3/simple/token_price/ethereum'),
   'helius/getAssetsByCreator.famous-fox.50.json': answer('helius', '/#getAssetsByCreator', {
-    contract: 'test/upstreams/das/assets.test.ts',
+    contract: 'test/sources/upstreams/das/assets.test.ts',
   }),
   'helius/getAssetsByOwner.50.json': answer('helius', '/#getAssetsByOwner', {
-    contract: 'test/upstreams/das/assets.test.ts',
+    contract: 'test/sources/upstreams/das/assets.test.ts',
   }),
   'helius/helius-openapi.json': { what: 'document', vendor: 'helius' },
   'magiceden-evm/magic-eden-evm-openapi.yml': { what: 'document', vendor: 'magic-eden' },
@@ -130,7 +130,7 @@ export const RECORDED: Readonly<Record<string, RecordedFile>> = {
   'opensea/collections_slug_stats.recorded.json': answer(
     'opensea',
     '/api/v2/collections/the-weirdo-ghost-gang/stats',
-    askedIn('test/upstreams/opensea/collection.test.ts'),
+    askedIn('test/sources/upstreams/opensea/collection.test.ts'),
   ),
   'opensea/openapi.opensea-2026-08.json': { what: 'document', vendor: 'opensea' },
   // From the API of 2023. Its orders have another format than the listings of the current API.

@@ -1,8 +1,8 @@
 // Names the collections and tokens in the recorded responses. Makes the functions that read these collections and tokens from every source.
 
-import { parseAddress } from '../../../src/core/address.ts';
-import { createChains } from '../../../src/core/chains.ts';
-import type { OpenSeaCollection } from '../../../src/upstreams/opensea/names.ts';
+import { parseAddress } from '../../../src/platform/core/address.ts';
+import { createChains } from '../../../src/platform/core/chains.ts';
+import type { OpenSeaCollection } from '../../../src/sources/upstreams/opensea/names.ts';
 import { createSources } from '../replay/wrong-response.ts';
 
 export const FAMOUS_FOX = 'BUjZjAS2vbbb65g7Z1Ca9ZRVYoJscURG5L3AkVvHP9ac';

@@ -2,11 +2,11 @@
 // servers, `makeNews` adds rows at all servers, and `missing` lists the tasks that have not stored these rows yet.
 
 import type { TestContext } from 'node:test';
-import type { Database } from '../../../src/database/port.ts';
-import { upsertFollow } from '../../../src/follows/queries/follows.ts';
-import { upsertRecentViews } from '../../../src/market/queries/recent-views.ts';
-import type { Address, AssetId } from '../../../src/core/address.ts';
-import { toCollectionId } from '../../../src/core/collection.ts';
+import type { Database } from '../../../src/platform/database/port.ts';
+import { upsertFollow } from '../../../src/market/follows/queries/follows.ts';
+import { upsertRecentViews } from '../../../src/market/reads/queries/recent-views.ts';
+import type { Address, AssetId } from '../../../src/platform/core/address.ts';
+import { toCollectionId } from '../../../src/platform/core/collection.ts';
 import { assetOf, createDasStore, dasRoutes } from './das.ts';
 import { createFeedStore, feedRoutes } from './feed.ts';
 import {

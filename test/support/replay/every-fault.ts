@@ -2,12 +2,12 @@
 // test fails if a row is incorrect, or if an incomplete walk is reported as complete.
 
 import assert from 'node:assert/strict';
-import { createLog } from '../../../src/core/log.ts';
-import { createChains } from '../../../src/core/chains.ts';
+import { createLog } from '../../../src/platform/core/log.ts';
+import { createChains } from '../../../src/platform/core/chains.ts';
 import { parseRecord } from '../../../src/intake/records/parse.ts';
-import type { ParsedPage, SourceRecord } from '../../../src/upstreams/response-rows.ts';
-import { UpstreamClient, UpstreamFailure } from '../../../src/upstreams/upstream-client.ts';
-import type { WalkEnd } from '../../../src/upstreams/walk.ts';
+import type { ParsedPage, SourceRecord } from '../../../src/sources/upstreams/response-rows.ts';
+import { UpstreamClient, UpstreamFailure } from '../../../src/sources/upstreams/upstream-client.ts';
+import type { WalkEnd } from '../../../src/sources/upstreams/walk.ts';
 import { watchLiveMemory } from '../measure/live-memory.ts';
 import type { ReplayFault, ReplayServer } from './replay.ts';
 import { REPLAY_FAULTS } from './replay.ts';

@@ -2,7 +2,7 @@
 // requests for the recorded paths get the recorded responses. test/recordings/opensea.test.ts checks the shapes against the vendor's
 // document.
 
-import type { TokenStandard } from '../../../src/core/evm.ts';
+import type { TokenStandard } from '../../../src/platform/core/evm.ts';
 import { parseFixture } from '../fixtures.ts';
 import { recordedRoutes } from '../recordings/payloads.ts';
 import type { Route } from './replay.ts';

@@ -3,31 +3,31 @@
 // proxy or another version of the API could send such a response.
 
 import type { TestContext } from 'node:test';
-import { parseAssetId } from '../../../src/core/address.ts';
-import type { AssetId } from '../../../src/core/address.ts';
-import { createChains } from '../../../src/core/chains.ts';
-import { readDasCollection, readDasTokens, walkDasCollection } from '../../../src/upstreams/das/assets.ts';
-import { walkMagicEdenAsks } from '../../../src/upstreams/magic-eden/evm.ts';
+import { parseAssetId } from '../../../src/platform/core/address.ts';
+import type { AssetId } from '../../../src/platform/core/address.ts';
+import { createChains } from '../../../src/platform/core/chains.ts';
+import { readDasCollection, readDasTokens, walkDasCollection } from '../../../src/sources/upstreams/das/assets.ts';
+import { walkMagicEdenAsks } from '../../../src/sources/upstreams/magic-eden/evm.ts';
 import {
   readMagicEdenStats,
   readMagicEdenToken,
   walkMagicEdenListings,
   walkMagicEdenSales,
-} from '../../../src/upstreams/magic-eden/solana.ts';
+} from '../../../src/sources/upstreams/magic-eden/solana.ts';
 import {
   findOpenSeaContract,
   readOpenSeaCollection,
   readOpenSeaStats,
-} from '../../../src/upstreams/opensea/collection.ts';
-import type { OpenSeaCollection } from '../../../src/upstreams/opensea/names.ts';
-import { walkOpenSeaListings } from '../../../src/upstreams/opensea/listings.ts';
-import { walkOpenSeaSales } from '../../../src/upstreams/opensea/sales.ts';
-import { readOpenSeaToken, walkOpenSeaTokens } from '../../../src/upstreams/opensea/tokens.ts';
-import type { Quotes } from '../../../src/upstreams/prices/prices.ts';
-import { readCoinbasePrices, readCoingeckoPrices } from '../../../src/upstreams/prices/prices.ts';
-import type { ParsedPage } from '../../../src/upstreams/response-rows.ts';
-import type { UpstreamClient } from '../../../src/upstreams/upstream-client.ts';
-import { UpstreamFailure } from '../../../src/upstreams/upstream-client.ts';
+} from '../../../src/sources/upstreams/opensea/collection.ts';
+import type { OpenSeaCollection } from '../../../src/sources/upstreams/opensea/names.ts';
+import { walkOpenSeaListings } from '../../../src/sources/upstreams/opensea/listings.ts';
+import { walkOpenSeaSales } from '../../../src/sources/upstreams/opensea/sales.ts';
+import { readOpenSeaToken, walkOpenSeaTokens } from '../../../src/sources/upstreams/opensea/tokens.ts';
+import type { Quotes } from '../../../src/sources/upstreams/prices/prices.ts';
+import { readCoinbasePrices, readCoingeckoPrices } from '../../../src/sources/upstreams/prices/prices.ts';
+import type { ParsedPage } from '../../../src/sources/upstreams/response-rows.ts';
+import type { UpstreamClient } from '../../../src/sources/upstreams/upstream-client.ts';
+import { UpstreamFailure } from '../../../src/sources/upstreams/upstream-client.ts';
 import type { WalkOutcome } from './every-fault.ts';
 import { collectPages, toReasons } from './every-fault.ts';
 import type { Vendor } from '../recordings/payloads.ts';

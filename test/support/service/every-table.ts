@@ -1,6 +1,6 @@
 // Reads all rows of all tables, for tests that compare the complete state of a database at two times.
 
-import type { Database } from '../../../src/database/port.ts';
+import type { Database } from '../../../src/platform/database/port.ts';
 
 /** The tables that record the imports and the rows that each import changed. */
 export const IMPORT_TABLES = [

@@ -2,7 +2,7 @@
 // that the service serves.
 
 import assert from 'node:assert/strict';
-import type { SeaportOrder } from '../../../src/orders/seaport/order.ts';
+import type { SeaportOrder } from '../../../src/market/orders/seaport/order.ts';
 import { createOpenApiContract } from './contract.ts';
 import { EVM, NOW } from './intake.ts';
 import type { TestEngine } from '../engines/each-engine.ts';

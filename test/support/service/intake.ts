@@ -2,18 +2,18 @@
 // functions empty and dump the tables that an import writes to.
 
 import assert from 'node:assert/strict';
-import type { Database } from '../../../src/database/port.ts';
-import { repeatAborted } from '../../../src/database/port.ts';
-import { createChains } from '../../../src/core/chains.ts';
-import { readConfig } from '../../../src/config.ts';
-import type { ServiceContext } from '../../../src/context.ts';
-import { createContext } from '../../../src/context.ts';
-import { createLog } from '../../../src/core/log.ts';
+import type { Database } from '../../../src/platform/database/port.ts';
+import { repeatAborted } from '../../../src/platform/database/port.ts';
+import { createChains } from '../../../src/platform/core/chains.ts';
+import { readConfig } from '../../../src/service/config.ts';
+import type { ServiceContext } from '../../../src/service/context.ts';
+import { createContext } from '../../../src/service/context.ts';
+import { createLog } from '../../../src/platform/core/log.ts';
 import type { ImportContext, ImportOptions } from '../../../src/intake/import.ts';
 import { importRecords } from '../../../src/intake/import.ts';
 import type { ImportSummary } from '../../../src/intake/import-summary.ts';
-import type { CatalogContext } from '../../../src/market/catalog.ts';
-import { copyCatalog } from '../../../src/market/catalog.ts';
+import type { CatalogContext } from '../../../src/market/index/catalog.ts';
+import { copyCatalog } from '../../../src/market/index/catalog.ts';
 import { LOG_TABLES } from './every-table.ts';
 
 export const NOW = Date.UTC(2026, 5, 1);

@@ -2,22 +2,22 @@
 // Each test makes its own collections and records.
 
 import { after, before, describe } from 'node:test';
-import { readConfig } from '../../../src/config.ts';
-import { migrate } from '../../../src/database/migrate.ts';
-import type { Databases } from '../../../src/database/open.ts';
-import { openDatabases } from '../../../src/database/open.ts';
-import type { Database } from '../../../src/database/port.ts';
-import { findOrInsertSecret } from '../../../src/database/secrets.ts';
-import type { RateLimits } from '../../../src/http/rate-limit.ts';
-import { createLog } from '../../../src/core/log.ts';
-import { lockFigures } from '../../../src/market/queries/figures.ts';
-import { upsertTokenMetadata } from '../../../src/market/queries/token-metadata.ts';
+import { readConfig } from '../../../src/service/config.ts';
+import { migrate } from '../../../src/platform/database/migrate.ts';
+import type { Databases } from '../../../src/platform/database/open.ts';
+import { openDatabases } from '../../../src/platform/database/open.ts';
+import type { Database } from '../../../src/platform/database/port.ts';
+import { findOrInsertSecret } from '../../../src/platform/database/secrets.ts';
+import type { RateLimits } from '../../../src/platform/http/rate-limit.ts';
+import { createLog } from '../../../src/platform/core/log.ts';
+import { lockFigures } from '../../../src/market/index/queries/figures.ts';
+import { upsertTokenMetadata } from '../../../src/market/index/queries/token-metadata.ts';
 import { toEvmAddress, toSolanaAddress } from '../../../sample/random.ts';
 import type { TestEngine } from '../engines/each-engine.ts';
 import { forEachEngine, forOneEngine } from '../engines/each-engine.ts';
 import type { TestService } from './service.ts';
 import { startTestService } from './service.ts';
-import { SecretKeys } from '../../../src/core/secret-keys.ts';
+import { SecretKeys } from '../../../src/platform/core/secret-keys.ts';
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;

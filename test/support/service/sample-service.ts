@@ -1,7 +1,7 @@
 // A service on the embedded engine with the sample marketplace, for one test file.
 
 import { after, before } from 'node:test';
-import type { RateLimits } from '../../../src/http/rate-limit.ts';
+import type { RateLimits } from '../../../src/platform/http/rate-limit.ts';
 import { cleanUp } from '../engines/cleanup.ts';
 import { directoryWithDatabase } from '../engines/embedded-template.ts';
 import type { TestService } from './service.ts';

@@ -3,18 +3,18 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { json } from 'node:stream/consumers';
-import type { Clock } from '../../../src/core/clock.ts';
-import { readConfig } from '../../../src/config.ts';
-import type { LogLevel } from '../../../src/core/log.ts';
-import { createLog } from '../../../src/core/log.ts';
-import type { RateLimits } from '../../../src/http/rate-limit.ts';
+import type { Clock } from '../../../src/platform/core/clock.ts';
+import { readConfig } from '../../../src/service/config.ts';
+import type { LogLevel } from '../../../src/platform/core/log.ts';
+import { createLog } from '../../../src/platform/core/log.ts';
+import type { RateLimits } from '../../../src/platform/http/rate-limit.ts';
 import { SocketIntake } from '../../../src/intake/socket-client.ts';
 import type { ImportSummary } from '../../../src/intake/import-summary.ts';
-import { EXPLORE_PREFIX } from '../../../src/explore/http/routes.ts';
-import { MARKETPLACE_PREFIX } from '../../../src/market/http/routes.ts';
-import type { ServiceOptions } from '../../../src/service.ts';
-import { startService } from '../../../src/service.ts';
-import type { Vendor } from '../../../src/upstreams/vendor.ts';
+import { EXPLORE_PREFIX } from '../../../src/market/explore/http/routes.ts';
+import { MARKETPLACE_PREFIX } from '../../../src/market/reads/http/routes.ts';
+import type { ServiceOptions } from '../../../src/service/service.ts';
+import { startService } from '../../../src/service/service.ts';
+import type { Vendor } from '../../../src/sources/upstreams/vendor.ts';
 import type { OpenApiContract } from './contract.ts';
 import { createOpenApiContract } from './contract.ts';
 

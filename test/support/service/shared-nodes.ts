@@ -4,11 +4,11 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { readConfig } from '../../../src/config.ts';
-import type { Database } from '../../../src/database/port.ts';
-import { openDatabases } from '../../../src/database/open.ts';
-import { MARKETPLACE_LIMITS } from '../../../src/http/rate-limit.ts';
-import { createLog } from '../../../src/core/log.ts';
+import { readConfig } from '../../../src/service/config.ts';
+import type { Database } from '../../../src/platform/database/port.ts';
+import { openDatabases } from '../../../src/platform/database/open.ts';
+import { MARKETPLACE_LIMITS } from '../../../src/platform/http/rate-limit.ts';
+import { createLog } from '../../../src/platform/core/log.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 import { until } from '../until.ts';
 import { copyDatabase } from '../engines/embedded-template.ts';

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe } from 'node:test';
-import type { Database, Queryable, Row, Statements } from '../../../src/database/port.ts';
-import { openDatabases } from '../../../src/database/open.ts';
+import type { Database, Queryable, Row, Statements } from '../../../src/platform/database/port.ts';
+import { openDatabases } from '../../../src/platform/database/open.ts';
 import { STORE_SCOPES } from '../../../src/shop/keys/scopes.ts';
-import { createLog } from '../../../src/core/log.ts';
+import { createLog } from '../../../src/platform/core/log.ts';
 import { createShopOperations } from '../../../src/shop/operations.ts';
 import { createOpenApiContract } from './contract.ts';
 import { START } from './market.ts';
@@ -15,7 +15,7 @@ import type { TestEngine } from '../engines/each-engine.ts';
 import { forEachEngine, forOneEngine } from '../engines/each-engine.ts';
 import type { TestResponse, TestService } from './service.ts';
 import { startTestService } from './service.ts';
-import { SecretKeys } from '../../../src/core/secret-keys.ts';
+import { SecretKeys } from '../../../src/platform/core/secret-keys.ts';
 
 export type TestKey = { id: string; secret: string; prefix: string; expiresAt: string | null };
 

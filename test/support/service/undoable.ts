@@ -1,7 +1,7 @@
 // Records of each kind in two versions, for tests that import records and undo the import. Dumps the rows that must be the same before the
 // import and after its undo.
 
-import type { Database } from '../../../src/database/port.ts';
+import type { Database } from '../../../src/platform/database/port.ts';
 import { dumpEveryTable, IMPORT_TABLES, LOG_TABLES } from './every-table.ts';
 import { collection, EVM, listing, order, product, sale, SELLER, token } from './intake.ts';
 

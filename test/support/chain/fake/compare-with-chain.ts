@@ -1,7 +1,7 @@
 // Compares what the service has stored of a simulated chain with what happened on the chain.
 
-import { ZERO_ADDRESS } from '../../../../src/core/evm.ts';
-import type { Database } from '../../../../src/database/port.ts';
+import { ZERO_ADDRESS } from '../../../../src/platform/core/evm.ts';
+import type { Database } from '../../../../src/platform/database/port.ts';
 import type { FakeAction, FakeChain } from './fake-chain.ts';
 import { toOwners } from './fake-chain.ts';
 import { COLLECTIONS } from './fake-logs.ts';

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import type { SeededRandom } from '../../../../devnet/random.ts';
 import { createRandom } from '../../../../devnet/random.ts';
-import type { Hex } from '../../../../src/core/evm.ts';
-import { ZERO_ADDRESS } from '../../../../src/core/evm.ts';
+import type { Hex } from '../../../../src/platform/core/evm.ts';
+import { ZERO_ADDRESS } from '../../../../src/platform/core/evm.ts';
 import type { FakeLog } from './fake-logs.ts';
 import { accountOf, COLLECTIONS, fillLogs, tagged, transferLog } from './fake-logs.ts';
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SeededRandom } from '../../../../devnet/random.ts';
-import type { Hex } from '../../../../src/core/evm.ts';
+import type { Hex } from '../../../../src/platform/core/evm.ts';
 import type { FakeBlock, FakeChain } from './fake-chain.ts';
 import { FINALIZED_BEHIND, toOwners } from './fake-chain.ts';
 import { accountOf } from './fake-logs.ts';

@@ -1,9 +1,9 @@
 // Encodes the logs of the simulated chain.
 
 import { encodeAbiParameters, encodeEventTopics, parseAbi } from 'viem';
-import type { Hex } from '../../../../src/core/evm.ts';
-import { ZERO_ADDRESS } from '../../../../src/core/evm.ts';
-import { ITEM_TYPE } from '../../../../src/core/seaport.ts';
+import type { Hex } from '../../../../src/platform/core/evm.ts';
+import { ZERO_ADDRESS } from '../../../../src/platform/core/evm.ts';
+import { ITEM_TYPE } from '../../../../src/platform/core/seaport.ts';
 
 /** A log without its place in the chain, except for its index in the block. */
 export type FakeLog = { address: Hex; topics: Hex[]; data: Hex; logIndex: number };

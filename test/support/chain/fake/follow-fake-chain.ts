@@ -2,19 +2,19 @@
 // chain. The clock of the follower is the time of the chain, so that a run takes no longer than its reads and writes.
 
 import { createRandom } from '../../../../devnet/random.ts';
-import type { Address } from '../../../../src/core/address.ts';
-import { mergeChanges } from '../../../../src/activity/merge.ts';
-import { listRereadRanges } from '../../../../src/chain-log/queries/reread-ranges.ts';
-import { backfillOnce } from '../../../../src/chains/backfill.ts';
-import type { StepResult } from '../../../../src/chains/follower.ts';
-import { followOnce } from '../../../../src/chains/follower.ts';
-import { projectNext } from '../../../../src/chains/projection.ts';
-import { listProtocolContracts } from '../../../../src/chains/protocols/registry.ts';
-import { rereadOnce } from '../../../../src/chains/reread.ts';
-import { createChains } from '../../../../src/core/chains.ts';
-import { createLog } from '../../../../src/core/log.ts';
-import type { Database } from '../../../../src/database/port.ts';
-import { listFollows, upsertFollow } from '../../../../src/follows/queries/follows.ts';
+import type { Address } from '../../../../src/platform/core/address.ts';
+import { mergeChanges } from '../../../../src/market/activity/merge.ts';
+import { listRereadRanges } from '../../../../src/market/chain-log/queries/reread-ranges.ts';
+import { backfillOnce } from '../../../../src/sources/chains/backfill.ts';
+import type { StepResult } from '../../../../src/sources/chains/follower.ts';
+import { followOnce } from '../../../../src/sources/chains/follower.ts';
+import { projectNext } from '../../../../src/sources/chains/projection.ts';
+import { listProtocolContracts } from '../../../../src/sources/chains/protocols/registry.ts';
+import { rereadOnce } from '../../../../src/sources/chains/reread.ts';
+import { createChains } from '../../../../src/platform/core/chains.ts';
+import { createLog } from '../../../../src/platform/core/log.ts';
+import type { Database } from '../../../../src/platform/database/port.ts';
+import { listFollows, upsertFollow } from '../../../../src/market/follows/queries/follows.ts';
 import { createTestReader } from '../reader.ts';
 import { compareWithChain } from './compare-with-chain.ts';
 import { FakeChain } from './fake-chain.ts';

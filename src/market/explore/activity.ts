@@ -1,0 +1,104 @@
+// Reads the activity of collections, tokens and wallets, newest first. The rows come from the activity log. The rows of a
+// collection or a token also come from the stored sales, because the log does not have past sales (docs/decisions/0013-activity-log.md).
+
+import type { ActivityRow } from '../activity/queries/activity-rows.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import type { Market } from '../reads/market.ts';
+import { requireValue } from '../reads/market-source.ts';
+import type { Sale } from '../index/queries/sales.ts';
+import { listSales } from '../index/queries/sales.ts';
+import type { ActivityFilter, LogPosition } from './queries/activity.ts';
+import { listActivity, listLoggedSales } from './queries/activity.ts';
+
+/** `position` is null for a sale that is not in the log. */
+export type Activity = Omit<ActivityRow, 'position' | 'fact' | 'origin'> & { position: number | null; isOwn: boolean };
+
+/** The last row of the activity log, and the last stored sale, that this page or an earlier page has shown or skipped. Null if there is none. */
+export type ActivityPosition = { log: LogPosition | null; sale: { soldAt: number; key: string } | null };
+
+export type ActivityPage = { rows: Activity[]; next: ActivityPosition | null };
+
+export const NEWEST: ActivityPosition = { log: null, sale: null };
+
+/** Throws `unavailable` when the log cannot be read, and `upstream_error` when the stored sales cannot be read. */
+export async function readActivity(
+  market: Market,
+  filter: ActivityFilter,
+  { after, limit }: { after: ActivityPosition; limit: number },
+): Promise<ActivityPage> {
+  const { collectionId, asset, account, kinds } = filter;
+  const read = market.activity.withinOneDeadline();
+  // Reads one row more than fits on the page, to find out whether there is a next page.
+  const log = requireValue(
+    await read((db) => listActivity(db, filter, { after: after.log, limit: limit + 1 })),
+    'unavailable',
+  );
+  const readsSales = collectionId !== null && account === null && kinds.includes('sale');
+  const sales = readsSales
+    ? requireValue(
+        await market.pastSales.read((db: Queryable) =>
+          listSales(db, collectionId, { before: after.sale, asset, withBundles: true, limit: limit + 1 }),
+        ),
+        'upstream_error',
+      )
+    : [];
+  const logged = requireValue(await read((db) => listLoggedSales(db, sales)), 'unavailable');
+  return toPage({ log, sales, logged }, { after, limit });
+}
+
+/** Merges two lists that are sorted in the same way. A stored sale that is also in the log is skipped. */
+function toPage(
+  { log, sales, logged }: { log: readonly ActivityRow[]; sales: readonly Sale[]; logged: ReadonlySet<string> },
+  { after, limit }: { after: ActivityPosition; limit: number },
+): ActivityPage {
+  const rows: Activity[] = [];
+  let [logRead, salesRead] = [0, 0];
+  while (rows.length < limit) {
+    const [change, sale] = [log[logRead], sales[salesRead]];
+    if (sale && logged.has(sale.key) && (!change || change.at <= sale.soldAt)) salesRead += 1;
+    else if (change && (!sale || change.at >= sale.soldAt)) {
+      rows.push(toLogged(change));
+      logRead += 1;
+    } else if (sale) {
+      if (!logged.has(sale.key)) rows.push(toPastSale(sale));
+      salesRead += 1;
+    } else break;
+  }
+  const isLast = logRead === log.length && salesRead === sales.length;
+  const [lastLogged, lastSale] = [log[logRead - 1], sales[salesRead - 1]];
+  return {
+    rows,
+    next: isLast
+      ? null
+      : {
+          log: lastLogged ? { at: lastLogged.at, position: lastLogged.position } : after.log,
+          sale: lastSale ? { soldAt: lastSale.soldAt, key: lastSale.key } : after.sale,
+        },
+  };
+}
+
+function toLogged({ origin, fact: _fact, ...row }: ActivityRow): Activity {
+  return { ...row, isOwn: origin === 'main' && row.orderId !== null };
+}
+
+function toPastSale({ soldAt, raw, seller, buyer, listingId, source, ...sale }: Sale): Activity {
+  const { chain, collectionId, asset, tx } = sale;
+  return {
+    position: null,
+    kind: 'sale',
+    at: soldAt,
+    chain,
+    collectionId,
+    asset,
+    priceRaw: raw,
+    from: seller,
+    to: buyer,
+    orderId: listingId,
+    marketplace: source,
+    tx,
+    reason: null,
+    voids: null,
+    voidedBy: null,
+    isOwn: false,
+  };
+}

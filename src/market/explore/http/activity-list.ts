@@ -1,0 +1,170 @@
+// GET /explore/v1/activity and GET /explore/v1/wallets/{address}/activity.
+
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import type { ActivityKind } from '../../activity/market-change.ts';
+import { ACTIVITY_KINDS } from '../../activity/market-change.ts';
+import type { AssetId } from '../../../platform/core/address.ts';
+import { parseAnyAddress, parseAssetId } from '../../../platform/core/address.ts';
+import { ALL_COLLECTIONS } from '../../../platform/core/collection-versions.ts';
+import { sealCursor } from '../../../platform/core/cursor.ts';
+import { ServiceError } from '../../../platform/core/errors.ts';
+import { chainSchema } from '../../reads/http/asset-identity.ts';
+import type { PageQuery } from '../../reads/http/envelopes.ts';
+import { marketResponses, pageQuery, readCursor } from '../../reads/http/envelopes.ts';
+import { EXAMPLE_COLLECTION, EXAMPLE_TOKEN } from '../../reads/http/example-collection.ts';
+import { readPriceContext } from '../../reads/http/price.ts';
+import type { Market } from '../../reads/market.ts';
+import { cacheTagOf, locationOf, resolveCollection } from '../../reads/resolve-collection.ts';
+import type { ActivityPosition } from '../activity.ts';
+import { NEWEST, readActivity } from '../activity.ts';
+import type { ActivityFilter } from '../queries/activity.ts';
+import type { ExploreContext } from './context.ts';
+import { toListedActivity } from './listed-activity.ts';
+import type { ExploreContent } from './offset-meta.ts';
+import { exploreRoute, exploredPageOf } from './offset-meta.ts';
+
+const CACHE_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 5 };
+const NAME_LENGTH_MAX = 500;
+
+const listQuery = {
+  collection: Type.Optional(
+    Type.String({
+      maxLength: NAME_LENGTH_MAX,
+      description: 'Only changes of this collection: its canonical id, slug or address.',
+      examples: [EXAMPLE_COLLECTION.slug],
+    }),
+  ),
+  token: Type.Optional(
+    Type.String({
+      maxLength: 78,
+      description: 'Only changes of this token: EVM token id or Solana mint. Needs `collection`.',
+    }),
+  ),
+  kind: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: `Only these kinds, separated by commas: ${ACTIVITY_KINDS.join(', ')}.`,
+    }),
+  ),
+  ...pageQuery,
+};
+
+type Query = PageQuery & { collection?: string; token?: string; wallet?: string; kind?: string; chain?: string };
+
+export function registerActivityRoutes(app: FastifyInstance, context: ExploreContext): void {
+  exploreRoute<Query>(app, context, {
+    path: '/explore/v1/activity',
+    schema: {
+      operationId: 'listActivity',
+      summary: 'List what has changed in the market',
+      description:
+        'Listings, sales, transfers and floors, newest first. With `collection`, the list also has past sales, which the change stream does ' +
+        'not have: sales that the backfill of the collection read, and sales that were reported more than an hour after they happened. ' +
+        'A change that was taken back has `voidedBy`.',
+      tags: ['Activity'],
+      querystring: Type.Object({
+        ...listQuery,
+        wallet: Type.Optional(
+          Type.String({
+            maxLength: 44,
+            description: 'Only changes in which this account is the seller, sender, buyer or receiver.',
+          }),
+        ),
+      }),
+      response: marketResponses(exploredPageOf('ListedActivity'), 400, 404, 502),
+    },
+    respond: (_params, query) => respond(context, query, query.wallet ?? null),
+  });
+
+  exploreRoute<Query>(app, context, {
+    path: '/explore/v1/wallets/:address/activity',
+    schema: {
+      operationId: 'listWalletActivity',
+      summary: 'List the activity of a wallet',
+      description:
+        'The changes in which the wallet is the seller, sender, buyer or receiver, on all chains or on one, newest first.',
+      tags: ['Wallets'],
+      params: Type.Object({
+        address: Type.String({ description: 'EVM or Solana address of the wallet.', examples: [EXAMPLE_TOKEN.seller] }),
+      }),
+      querystring: Type.Object({ chain: Type.Optional(chainSchema), ...listQuery }),
+      response: marketResponses(exploredPageOf('ListedActivity'), 400, 404, 502),
+    },
+    respond: ({ address = '' }, query) => respond(context, query, address),
+  });
+}
+
+async function respond(
+  { market, cursorSecret }: ExploreContext,
+  query: Query,
+  wallet: string | null,
+): Promise<ExploreContent> {
+  const { filter, cacheTag, isEmpty } = await toFilter(market, query, wallet);
+  const scope = `activity ${JSON.stringify(filter)}`;
+  const after = query.cursor === undefined ? NEWEST : readPosition(cursorSecret, scope, query.cursor);
+  const isHidden = filter.account !== null && new Set<string>(market.custodyWallets.keys()).has(filter.account);
+  const isRead = !isHidden && !isEmpty;
+  const [page, prices] = await Promise.all([
+    isRead ? readActivity(market, filter, { after, limit: query.limit }) : { rows: [], next: null },
+    readPriceContext(market),
+  ]);
+  return {
+    cacheTag,
+    policy: CACHE_POLICY,
+    body: {
+      data: page.rows.map((change) => toListedActivity(market, change, prices)),
+      pagination: {
+        nextCursor: page.next && sealCursor(cursorSecret, scope, JSON.stringify(page.next)),
+        hasMore: page.next !== null,
+      },
+    },
+  };
+}
+
+/** `isEmpty`: no change can match, because the collection is not on the requested chain. */
+type TaggedFilter = { filter: ActivityFilter; cacheTag: string; isEmpty: boolean };
+
+async function toFilter(market: Market, query: Query, wallet: string | null): Promise<TaggedFilter> {
+  const account = wallet === null ? null : parseAnyAddress(wallet);
+  if (wallet !== null && account === null)
+    throw new ServiceError('bad_request', 'The wallet is not an EVM or Solana address');
+  const kinds = toKinds(query.kind);
+  const { chain = null } = query;
+  if (query.collection === undefined) {
+    if (query.token !== undefined) throw new ServiceError('bad_request', 'Query parameter token needs collection');
+    const filter = { chain, collectionId: null, asset: null, account, kinds };
+    return { filter, cacheTag: ALL_COLLECTIONS, isEmpty: false };
+  }
+  const collection = await resolveCollection(market, query.collection);
+  const asset = query.token === undefined ? null : requireAsset(market.chainOf(collection.chain)?.family, query.token);
+  const collectionId = locationOf(market, collection)?.collectionId ?? collection.id;
+  return {
+    filter: { chain: null, collectionId, asset, account, kinds },
+    cacheTag: cacheTagOf(collection, query.collection),
+    isEmpty: chain !== null && collection.chain !== chain,
+  };
+}
+
+function requireAsset(family: 'evm' | 'solana' | undefined, token: string): AssetId {
+  const asset = family && parseAssetId(family, token);
+  if (!asset) throw new ServiceError('bad_request', 'Query parameter token is not a token id of the collection');
+  return asset;
+}
+
+function toKinds(text: string | undefined): readonly ActivityKind[] {
+  if (text === undefined) return ACTIVITY_KINDS;
+  const names = text.split(',');
+  const kinds = ACTIVITY_KINDS.filter((kind) => names.includes(kind));
+  if (kinds.length !== new Set(names).size) {
+    throw new ServiceError(
+      'bad_request',
+      `Query parameter kind must be kinds of activity, separated by commas: ${ACTIVITY_KINDS.join(', ')}`,
+    );
+  }
+  return kinds;
+}
+
+function readPosition(secret: Buffer, scope: string, cursor: string): ActivityPosition {
+  return JSON.parse(readCursor(secret, { scope, list: 'this list' }, cursor)) as ActivityPosition;
+}

@@ -1,0 +1,124 @@
+// Defines the schema ListedActivity: the form in which lists of activity show a change of the market.
+
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { ACTIVITY_KINDS } from '../../activity/market-change.ts';
+import { closed, dateTime, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
+import {
+  EXAMPLE_COLLECTION,
+  EXAMPLE_TIME,
+  EXAMPLE_TOKEN,
+  toExamplePrice,
+} from '../../reads/http/example-collection.ts';
+import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
+import { toPriceOrNull } from '../../reads/http/price.ts';
+import type { Market } from '../../reads/market.ts';
+import type { Activity } from '../activity.ts';
+import { isSelfTrade } from './activity.ts';
+import { toOffset } from '../stream/offset.ts';
+
+const offsetForm = { pattern: '^[0-9]{16}$' };
+
+export const ListedActivitySchema = Type.Object(
+  {
+    offset: typeOrNull<string>(
+      'string',
+      'Position in the log; null for a sale that is not in the log: a sale that a backfill read, a sale that was reported more than an hour after it happened, or a sale whose log row was deleted because of its age. All offsets have the same length, so comparing them as text gives the order of the changes.',
+      offsetForm,
+    ),
+    kind: Type.Unsafe<string>({ type: 'string', enum: ACTIVITY_KINDS, description: 'What has changed.' }),
+    at: dateTime('When it happened, as the chain, the marketplace or the service recorded it.'),
+    chain: Type.String({ description: 'Chain value.' }),
+    collectionId: typeOrNull<string>('string', 'Canonical collection id; null for `reorg`.'),
+    tokenId: typeOrNull<string>(
+      'string',
+      'EVM token id as a decimal string; null on Solana, and if no single token is concerned.',
+    ),
+    mint: typeOrNull<string>('string', 'Solana asset id; null on EVM chains, and if no single token is concerned.'),
+    price: refOrNull<WirePrice>(
+      'Price',
+      'The ask of a listing, the price of a sale, or the new floor; null if there is none.',
+    ),
+    from: typeOrNull<string>('string', 'Seller or sender; null if unknown, for a mint, and for a custody wallet.'),
+    to: typeOrNull<string>('string', 'Buyer or receiver; null if unknown, for a burn, and for a custody wallet.'),
+    orderId: typeOrNull<string>('string', 'The order or listing that the change concerns; null if there is none.'),
+    marketplace: typeOrNull<string>(
+      'string',
+      "An upper-case code for the service's own orders, the lower-case source slug for others; null if no marketplace is concerned.",
+    ),
+    self: Type.Boolean({
+      description:
+        'True for a sale from an account to itself. Such a sale has no part in volume, number of sales and history. False for any other change.',
+    }),
+    tx: typeOrNull<string>('string', 'Transaction hash or signature; null if there is none.'),
+    reason: typeOrNull<string>(
+      'string',
+      'For `invalidate`: `owner`, `approval` or `counter`. For `reorg`: `correction` if a better record has replaced earlier records. Otherwise null.',
+    ),
+    voids: Type.Unsafe<string[] | null>({
+      type: ['array', 'null'],
+      items: { type: 'string', ...offsetForm },
+      description: 'For `reorg`: the offsets of the changes that the `reorg` takes back. Otherwise null.',
+    }),
+    voidedBy: typeOrNull<string>(
+      'string',
+      'The offset of the `reorg` that took this change back; null if the change was not taken back.',
+      offsetForm,
+    ),
+  },
+  {
+    $id: 'ListedActivity',
+    title: 'ListedActivity',
+    description: 'A change of the market. All fields are always present.',
+    examples: [
+      {
+        offset: '0000000000001742',
+        kind: 'list',
+        at: EXAMPLE_TIME,
+        chain: EXAMPLE_COLLECTION.chain,
+        collectionId: EXAMPLE_COLLECTION.id,
+        tokenId: EXAMPLE_TOKEN.tokenId,
+        mint: null,
+        price: toExamplePrice(420n),
+        from: EXAMPLE_TOKEN.seller,
+        to: null,
+        orderId: 'ethereum-249-1764580800000',
+        marketplace: 'opensea',
+        self: false,
+        tx: null,
+        reason: null,
+        voids: null,
+        voidedBy: null,
+      },
+    ],
+    ...closed,
+  },
+);
+type WireListedActivity = Static<typeof ListedActivitySchema>;
+
+export function toListedActivity(market: Market, change: Activity, prices: PriceContext): WireListedActivity {
+  const chain = market.chainOf(change.chain);
+  const isMint = chain?.family === 'solana';
+  const toAccount = (account: string | null) =>
+    account !== null && prices.custodyWallets.has(account) ? null : account;
+  const isOwn = change.isOwn || change.marketplace === market.serviceName;
+  return {
+    offset: change.position === null ? null : toOffset(change.position),
+    kind: change.kind,
+    at: new Date(change.at).toISOString(),
+    chain: change.chain,
+    collectionId: change.collectionId,
+    tokenId: isMint ? null : change.asset,
+    mint: isMint ? change.asset : null,
+    price: toPriceOrNull(change.priceRaw, chain, prices),
+    from: toAccount(change.from),
+    to: toAccount(change.to),
+    orderId: change.orderId,
+    marketplace: isOwn ? prices.ownCode : change.marketplace,
+    self: isSelfTrade(change),
+    tx: change.tx,
+    reason: change.reason,
+    voids: change.voids && change.voids.map(toOffset),
+    voidedBy: change.voidedBy === null ? null : toOffset(change.voidedBy),
+  };
+}

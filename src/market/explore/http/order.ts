@@ -1,0 +1,207 @@
+// GET /explore/v1/orders/{orderId}.
+
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import type { Chain } from '../../../platform/core/chains.ts';
+import { toCollectionId } from '../../../platform/core/collection.ts';
+import { toPrice } from '../../../platform/core/price.ts';
+import { closed, dateTime, ref, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
+import { marketResponses } from '../../reads/http/envelopes.ts';
+import { EXAMPLE_TIME, toExamplePrice } from '../../reads/http/example-collection.ts';
+import type { BuyerPrice } from '../../reads/buyer-price.ts';
+import type { WireMarketItem } from '../../reads/http/market-item.ts';
+import { LISTING_EXAMPLE, toListingItem } from '../../reads/http/market-item.ts';
+import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
+import { readPriceContext } from '../../reads/http/price.ts';
+import { LISTING_STATUSES } from '../../orders/order-id.ts';
+import type { Order, OrderDormancy } from '../order.ts';
+import { ORDER_DORMANCIES, readOrder } from '../order.ts';
+import type { ExploreContext } from './context.ts';
+import { exploreRoute, exploredDataOf } from './offset-meta.ts';
+
+/** The lifetimes are short, because an order can end in every block. */
+const CACHE_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 0 };
+/** A response is not served after this time, even while the database cannot be read: the order may have been cancelled. */
+const VALID_MS = 5_000;
+
+const DormantSchema = Type.Object(
+  {
+    reasons: Type.Array(
+      Type.Unsafe<OrderDormancy>({
+        type: 'string',
+        enum: [...ORDER_DORMANCIES],
+      }),
+      {
+        description:
+          '`not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. ' +
+          '`pending`: the listing has not been compared with the events of its chain yet.',
+      },
+    ),
+  },
+  closed,
+);
+
+const FulfilmentSchema = Type.Object(
+  {
+    protocolAddress: Type.String({ description: 'The Seaport contract that the order is signed for.' }),
+    parameters: Type.Unsafe<object>({
+      type: 'object',
+      description: 'The components of the order, as they were signed.',
+    }),
+    signature: Type.String({ description: 'The signature of the seller.' }),
+  },
+  closed,
+);
+
+const BuyerPriceSchema = Type.Object(
+  {
+    ask: ref<WirePrice>('Price'),
+    platformFee: refOrNull<WirePrice>(
+      'Price',
+      'The fee of this service; null if it is not stated apart from the other fees.',
+    ),
+    royalty: refOrNull<WirePrice>(
+      'Price',
+      'The royalty of the collection; null if it is not stated apart from the other fees.',
+    ),
+    fees: ref<WirePrice>('Price'),
+    total: ref<WirePrice>('Price'),
+  },
+  {
+    description:
+      '`total` is the sum of `ask` and `fees`. If `platformFee` and `royalty` are stated, `fees` is their sum.',
+    ...closed,
+  },
+);
+
+export const OrderSchema = Type.Object(
+  {
+    orderId: Type.String({ description: 'Id of the order.' }),
+    status: Type.Unsafe<(typeof LISTING_STATUSES)[number]>({
+      type: 'string',
+      enum: LISTING_STATUSES,
+      description: 'State of the order.',
+    }),
+    dormant: Type.Unsafe<Static<typeof DormantSchema> | null>({
+      anyOf: [DormantSchema, { type: 'null' }],
+      description: 'Why an active order cannot be filled at present; null if it can, or if this is not known.',
+    }),
+    hash: typeOrNull<string>('string', 'Hash of the signed order; null for an order without a signature.'),
+    listing: ref<WireMarketItem>('MarketItem'),
+    buyerPrice: Type.Unsafe<Static<typeof BuyerPriceSchema> | null>({
+      anyOf: [BuyerPriceSchema, { type: 'null' }],
+      description:
+        'What a buyer pays, and how the amount is divided; null if the royalty of the collection cannot be read, or if the stated ' +
+        'total is less than the ask.',
+    }),
+    evidence: Type.Array(
+      Type.Object(
+        {
+          kind: Type.String({ description: 'What happened, such as `order-fulfilled` or `order-cancelled`.' }),
+          at: dateTime('When it happened.'),
+          block: typeOrNull<number>(
+            'integer',
+            'The number of the block; null if it is not known, or if the event was off-chain.',
+          ),
+          tx: typeOrNull<string>('string', 'The transaction; null if it is not known, or if the event was off-chain.'),
+        },
+        { description: 'One event.', ...closed },
+      ),
+      { description: 'The events that the status follows from, oldest first.' },
+    ),
+    fulfilment: Type.Unsafe<Static<typeof FulfilmentSchema> | null>({
+      anyOf: [FulfilmentSchema, { type: 'null' }],
+      description:
+        'What a buyer needs to fill the order; null for an order that is not active, has no signature or is not of this service. If ' +
+        '`buyerPrice` states `platformFee` and `royalty`, the signed order does not include these two amounts.',
+    }),
+  },
+  {
+    $id: 'Order',
+    title: 'Order',
+    description: 'An order and why it has its status.',
+    examples: [
+      {
+        orderId: LISTING_EXAMPLE.orderId,
+        status: 'cancelled',
+        dormant: null,
+        hash: `0x${'5e'.repeat(32)}`,
+        listing: { ...LISTING_EXAMPLE, status: 'cancelled', tx: `0x${'7a'.repeat(32)}` },
+        buyerPrice: {
+          ask: LISTING_EXAMPLE.price,
+          platformFee: toExamplePrice(2n),
+          royalty: toExamplePrice(21n),
+          fees: toExamplePrice(23n),
+          total: toExamplePrice(443n),
+        },
+        evidence: [{ kind: 'order-cancelled', at: EXAMPLE_TIME, block: 23_456_789, tx: `0x${'7a'.repeat(32)}` }],
+        fulfilment: null,
+      },
+    ],
+    ...closed,
+  },
+);
+
+export function registerOrderRoute(app: FastifyInstance, context: ExploreContext): void {
+  const { market } = context;
+
+  exploreRoute(app, context, {
+    path: '/explore/v1/orders/:orderId',
+    schema: {
+      operationId: 'getOrder',
+      summary: 'Read an order',
+      description:
+        'An order of this service or a listing of another marketplace, by its id or its order hash: its status, why it has this status, and, ' +
+        'for an active order of this service, what a buyer needs to fill it.',
+      tags: ['Orders'],
+      params: Type.Object({
+        orderId: Type.String({
+          minLength: 1,
+          description: 'The `orderId` of a listing, or the hash of a signed order.',
+          examples: [LISTING_EXAMPLE.orderId],
+        }),
+      }),
+      response: marketResponses(exploredDataOf(ref('Order')), 404, 502),
+    },
+    respond: async ({ orderId = '' }) => {
+      const validUntil = market.clock() + VALID_MS;
+      const [order, prices] = await Promise.all([readOrder(market, orderId), readPriceContext(market)]);
+      return {
+        cacheTag: toCollectionId(order.location.chain.id, order.location.contractAddress),
+        policy: CACHE_POLICY,
+        validUntil: Math.min(order.listing.expiresAt ?? validUntil, validUntil),
+        body: { data: toWireOrder(order, prices) },
+      };
+    },
+  });
+}
+
+function toWireOrder(order: Order, prices: PriceContext): Static<typeof OrderSchema> {
+  const { listing, buyerPrice, location, status, dormant, hash, events, fulfilment } = order;
+  return {
+    orderId: listing.orderId,
+    status,
+    dormant: dormant === null ? null : { reasons: [dormant] },
+    hash,
+    listing: { ...toListingItem(listing, location, prices), status },
+    buyerPrice: buyerPrice && toWireBuyerPrice(buyerPrice, location.chain, prices),
+    evidence: events.map((event) => ({ ...event, at: new Date(event.at).toISOString() })),
+    fulfilment,
+  };
+}
+
+function toWireBuyerPrice(
+  { ask, platformFee, royalty, total }: BuyerPrice,
+  chain: Chain,
+  { rates, now }: PriceContext,
+): Static<typeof BuyerPriceSchema> {
+  const priceOf = (raw: bigint) => toPrice(raw, chain, rates, now);
+  return {
+    ask: priceOf(ask),
+    platformFee: platformFee === null ? null : priceOf(platformFee),
+    royalty: royalty === null ? null : priceOf(royalty),
+    fees: priceOf(total - ask),
+    total: priceOf(total),
+  };
+}

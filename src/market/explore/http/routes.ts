@@ -1,0 +1,93 @@
+// Registers all routes and component schemas of the explore interface, which has what front ends need in addition to `/v1`.
+
+import type { FastifyInstance } from 'fastify';
+import type { Chains } from '../../../platform/core/chains.ts';
+import { readJsonBodies } from '../../../platform/http/json-body.ts';
+import { PaginationSchema } from '../../reads/http/envelopes.ts';
+import { CollectionSummarySchema } from '../../reads/http/collections.ts';
+import { MarketItemSchema } from '../../reads/http/market-item.ts';
+import { PriceSchema } from '../../reads/http/price.ts';
+import type { PublicInterface } from '../../reads/http/public-interface.ts';
+import { registerPublicInterface } from '../../reads/http/public-interface.ts';
+import { registerActivityRoutes } from './activity-list.ts';
+import { ListedActivitySchema } from './listed-activity.ts';
+import { ActivitySchema } from './activity.ts';
+import { MarketCollectionSchema, registerCollectionRoutes } from './collections.ts';
+import type { ExploreContext } from './context.ts';
+import { OrderSchema, registerOrderRoute } from './order.ts';
+import { HistoryPointSchema, registerHistoryRoute } from './history.ts';
+import { HoldersSchema, registerHoldersRoute } from './holders.ts';
+import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
+import { SearchResultSchema, registerSearchRoute } from './search.ts';
+import { registerStreamPagesRoute } from './stream/pages.ts';
+import { registerStreamRoute } from './stream/route.ts';
+import { TokenBatchSchema, registerTokenBatchRoute } from './token-batch.ts';
+import { TokenSchema } from './token.ts';
+import { registerTokensRoute } from './tokens.ts';
+import { TraitSchema, registerTraitsRoute } from './traits.ts';
+import { registerWalletRoutes } from './wallets.ts';
+
+export const EXPLORE_PREFIX = '/explore/v1';
+
+const DOCUMENT = {
+  title: 'Mercat explore interface',
+  description:
+    'Public, read-only data for pages about collections, tokens and wallets, on the same chains as the marketplace interface. No API key ' +
+    'is needed, and browsers may call the interface from any origin. Prices, listings, errors, cursors and rate limits are those of the marketplace ' +
+    'interface. Null means unknown, never zero. Fields may be added to responses.',
+  tags: [
+    { name: 'Collections', description: 'What is known about a collection.' },
+    { name: 'Tokens', description: 'Tokens with owner, listing and last sale.' },
+    { name: 'Wallets', description: 'What a wallet owns and sells.' },
+    { name: 'Search', description: 'Collections and tokens by name or address.' },
+    { name: 'Orders', description: 'Orders, why they have their status, and how to fill them.' },
+    { name: 'Activity', description: 'What happens in the market, as it happens.' },
+    { name: 'Service', description: 'The interface itself.' },
+  ],
+  keyed: false,
+};
+
+/** The routes are in the order of the OpenAPI document. */
+const EXPLORE: PublicInterface<ExploreContext> = {
+  prefix: EXPLORE_PREFIX,
+  document: DOCUMENT,
+  schemas: [
+    PriceSchema,
+    MarketItemSchema,
+    TokenSchema,
+    CollectionSummarySchema,
+    SearchResultSchema,
+    TokenBatchSchema,
+    OrderSchema,
+    ProvenanceSchema,
+    MarketCollectionSchema,
+    HistoryPointSchema,
+    HoldersSchema,
+    TraitSchema,
+    ListedActivitySchema,
+    ActivitySchema,
+    PaginationSchema,
+  ],
+  routes: [
+    registerCollectionRoutes,
+    registerTokensRoute,
+    registerTokenBatchRoute,
+    registerWalletRoutes,
+    registerOrderRoute,
+    registerProvenanceRoute,
+    registerHistoryRoute,
+    registerHoldersRoute,
+    registerTraitsRoute,
+    registerActivityRoutes,
+    registerSearchRoute,
+    registerStreamRoute,
+    registerStreamPagesRoute,
+  ],
+  errorCodes: ['gone'],
+};
+
+/** `app` must be a Fastify scope of its own, because this function replaces the validator and the body parsers of `app`. */
+export function registerExplore(app: FastifyInstance, context: ExploreContext, chains: Chains): Promise<void> {
+  readJsonBodies(app);
+  return registerPublicInterface(app, EXPLORE, { context, chains });
+}

@@ -1,0 +1,176 @@
+// GET /explore/v1/stream.
+
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { ACTIVITY_KINDS } from '../../../activity/market-change.ts';
+import type { Chains } from '../../../../platform/core/chains.ts';
+import { parseCollectionId } from '../../../../platform/core/collection.ts';
+import { ServiceError } from '../../../../platform/core/errors.ts';
+import { leaveRequestsInProgress } from '../../../../platform/http/requests-in-progress.ts';
+import { marketResponses } from '../../../reads/http/envelopes.ts';
+import { EXAMPLE_COLLECTION } from '../../../reads/http/example-collection.ts';
+import type { ActivityFeed } from '../../stream/activity-feed.ts';
+import { toStreamFilter } from '../../stream/stream-entry.ts';
+import { OLDEST_OFFSET, parseOffset, toOffset } from '../../stream/offset.ts';
+import { EXAMPLE_ACTIVITY } from '../activity.ts';
+import type { ExploreContext } from '../context.ts';
+import { sendEmptyStream } from './empty-stream.ts';
+import { STREAM_HEADERS, STREAM_PATH } from './event-stream.ts';
+import { RETRY_AFTER_S } from './subscriptions.ts';
+
+const COLLECTIONS_MAX = 100;
+const COLLECTION_ID_LENGTH_MAX = 200;
+const LIST_LENGTH_MAX = COLLECTIONS_MAX * (COLLECTION_ID_LENGTH_MAX + 1);
+
+type Query = { from?: string; collections?: string; kinds?: string };
+
+export function registerStreamRoute(app: FastifyInstance, context: ExploreContext): void {
+  const { market, stream, clientAddress } = context;
+  app.get<{ Querystring: Query }>(
+    STREAM_PATH,
+    {
+      schema: {
+        operationId: 'streamActivity',
+        summary: 'Follow the activity',
+        description:
+          'The activity as server-sent events, as it happens. Each event has the offset as `id`, the kind as `event`, and an Activity as `data` on one ' +
+          'line. A client that sends the last `id` in the header `Last-Event-ID`, as an EventSource does by itself, resumes after this event. Without ' +
+          '`from` and `Last-Event-ID` the stream begins with the next event.',
+        tags: ['Activity'],
+        headers: Type.Object({
+          'Last-Event-ID': Type.Optional(
+            Type.String({
+              description: 'The offset of the last event that the client has. It has precedence over `from`.',
+            }),
+          ),
+        }),
+        querystring: Type.Object({
+          from: Type.Optional(
+            Type.String({
+              description:
+                'An offset, such as `meta.offset` of a response: the stream begins after this offset. `0`: the stream begins with the oldest event that is still stored.',
+              examples: [OLDEST_OFFSET],
+            }),
+          ),
+          collections: Type.Optional(
+            Type.String({
+              maxLength: LIST_LENGTH_MAX,
+              description: `Only events of these collections: at most ${COLLECTIONS_MAX} ids, separated by commas. Events that belong to no single collection are sent as well.`,
+              examples: [EXAMPLE_COLLECTION.id],
+            }),
+          ),
+          kinds: Type.Optional(
+            Type.String({
+              description:
+                'Only events of these kinds, separated by commas. Name `reorg` as well, because events of this kind take other events back.',
+              examples: ['sale,list,reorg'],
+            }),
+          ),
+        }),
+        response: marketResponses(
+          {
+            description: 'Server-sent events, until the client or the service ends the connection.',
+            content: { 'text/event-stream': { schema: { type: 'string', examples: [toExampleStream()] } } },
+          },
+          400,
+          410,
+        ),
+      },
+    },
+    async (request, reply) => {
+      const { from, collections, kinds } = request.query;
+      const filter = toStreamFilter(
+        collections === undefined ? null : parseCollections(market.chains, collections),
+        kinds === undefined ? null : parseKinds(kinds),
+      );
+      const position = parseStart(lastEventIdOf(request.raw), from);
+      void reply.headers({ 'retry-after': RETRY_AFTER_S });
+      const place = stream.enter(clientAddress(request.raw));
+      void reply.removeHeader('retry-after');
+      try {
+        const start = await findStart(stream.feed, position);
+        reply.hijack();
+        if (start === null) {
+          place.leave();
+          sendEmptyStream(reply.raw);
+          return;
+        }
+        reply.raw.writeHead(200, STREAM_HEADERS);
+        if (request.method === 'HEAD' || reply.raw.destroyed) {
+          place.leave();
+          reply.raw.end();
+          return;
+        }
+        leaveRequestsInProgress(reply.raw);
+        stream.open(reply.raw, place, { position: start, filter });
+      } catch (error) {
+        place.leave();
+        throw error;
+      }
+    },
+  );
+}
+
+/** Where the stream begins. `now`: after the newest event. `oldest`: with the oldest kept event. A number: after this position. */
+type Start = number | 'now' | 'oldest';
+
+/** An EventSource that has received no `id` may send an empty header. An empty header is no offset. */
+function lastEventIdOf({ headers }: IncomingMessage): string | undefined {
+  const sent = headers['last-event-id'];
+  return typeof sent === 'string' && sent !== '' ? sent : undefined;
+}
+
+function parseStart(lastEventId: string | undefined, from: string | undefined): Start {
+  const text = lastEventId ?? from;
+  if (text === undefined) return 'now';
+  if (text === OLDEST_OFFSET) return 'oldest';
+  const position = parseOffset(text);
+  if (position !== null) return position;
+  const name = lastEventId === undefined ? 'Query parameter from' : 'Header Last-Event-ID';
+  throw new ServiceError('bad_request', `${name} is not an offset of the stream`);
+}
+
+/** Null while the log cannot be read. Throws `gone` if the log does not have the events after the start. */
+async function findStart(feed: ActivityFeed, start: Start): Promise<number | null> {
+  try {
+    if (start === 'now') return feed.newest;
+    if (start === 'oldest') return feed.start;
+    await feed.requireKept(start);
+    return start;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'unavailable') return null;
+    throw error;
+  }
+}
+
+function parseCollections(chains: Chains, text: string): string[] {
+  const ids = text.split(',');
+  const areReadable = ids.every((id) => id !== '' && id.length <= COLLECTION_ID_LENGTH_MAX);
+  if (ids.length > COLLECTIONS_MAX || !areReadable) {
+    throw new ServiceError(
+      'bad_request',
+      `Query parameter collections must be 1 to ${COLLECTIONS_MAX} collection ids, separated by commas`,
+    );
+  }
+  return ids.map((id) => {
+    const canonical = parseCollectionId(chains, id);
+    return canonical ? `${canonical.chainId}_${canonical.addressLower}` : id;
+  });
+}
+
+function parseKinds(text: string): string[] {
+  const kinds = text.split(',');
+  const known: ReadonlySet<string> = new Set(ACTIVITY_KINDS);
+  if (!kinds.every((kind) => known.has(kind))) {
+    throw new ServiceError(
+      'bad_request',
+      `Query parameter kinds must be kinds of activity, separated by commas: ${ACTIVITY_KINDS.join(', ')}`,
+    );
+  }
+  return kinds;
+}
+
+function toExampleStream(): string {
+  return `retry: 2000\nid: ${toOffset(41)}\n\nid: ${EXAMPLE_ACTIVITY.offset}\nevent: ${EXAMPLE_ACTIVITY.kind}\ndata: ${JSON.stringify(EXAMPLE_ACTIVITY)}\n\n`;
+}

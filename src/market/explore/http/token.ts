@@ -1,0 +1,71 @@
+// The schema of a token in responses of the explore interface.
+
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { closed, dateTime, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
+import { EXAMPLE_TIME, toExamplePrice } from '../../reads/http/example-collection.ts';
+import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
+import { toPriceOrNull } from '../../reads/http/price.ts';
+import { TOKEN_FIELDS_EXAMPLE, toTokenFields, tokenFields } from '../../reads/http/token.ts';
+import type { Market } from '../../reads/market.ts';
+import type { Token } from '../../reads/token.ts';
+
+const LastSaleSchema = Type.Object(
+  {
+    price: refOrNull<WirePrice>('Price', 'Price of the sale; null if it could not be interpreted.'),
+    at: dateTime('When the sale completed.'),
+    marketplace: Type.String({
+      description: "An upper-case code for the service's own sales, the lower-case source slug for others.",
+    }),
+    tx: typeOrNull<string>('string', 'Transaction hash or signature; null if it is not known.'),
+  },
+  closed,
+);
+
+export const TokenSchema = Type.Object(
+  {
+    ...tokenFields,
+    traits: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ description: 'Name of the trait, as the metadata states it.' }),
+          value: Type.String({ description: 'Value of the trait; numbers and dates as text.' }),
+        },
+        { description: 'A trait.', ...closed },
+      ),
+      { description: 'The traits in the metadata of the token. Empty if none are known.' },
+    ),
+    lastSale: Type.Unsafe<Static<typeof LastSaleSchema> | null>({
+      anyOf: [LastSaleSchema, { type: 'null' }],
+      description: 'The last sale; null if none is known.',
+    }),
+  },
+  {
+    $id: 'Token',
+    title: 'Token',
+    description: 'A token. All fields are always present.',
+    examples: [
+      {
+        ...TOKEN_FIELDS_EXAMPLE,
+        traits: [{ name: 'Weather', value: 'Fog' }],
+        lastSale: { price: toExamplePrice(395n), at: EXAMPLE_TIME, marketplace: 'opensea', tx: null },
+      },
+    ],
+    ...closed,
+  },
+);
+export type WireToken = Static<typeof TokenSchema>;
+
+export function toWireToken({ serviceName }: Market, token: Token, prices: PriceContext): WireToken {
+  const { lastSale } = token;
+  return {
+    ...toTokenFields(token, prices),
+    traits: token.traits.map(({ name, value }) => ({ name, value })),
+    lastSale: lastSale && {
+      price: toPriceOrNull(lastSale.raw, token.chain, prices),
+      at: new Date(lastSale.soldAt).toISOString(),
+      marketplace: lastSale.source === serviceName ? prices.ownCode : lastSale.source,
+      tx: lastSale.tx,
+    },
+  };
+}

@@ -1,0 +1,165 @@
+// Reads the history of a collection by intervals from the indexer database. Floors and listed counts come from `indexer.market_hour`,
+// volumes from `indexer.sale_hour`.
+
+import type { Queryable } from '../../../platform/database/port.ts';
+import { homeSql } from '../../index/queries/figures.ts';
+import {
+  amount,
+  column,
+  list,
+  nullable,
+  rowDecoder,
+  safeInteger,
+  text,
+  textList,
+  textListSql,
+} from '../../../platform/database/rows.ts';
+
+export const INTERVALS = ['hour', 'day'] as const;
+export type Interval = (typeof INTERVALS)[number];
+
+/** The floor and the number of listed assets at the end of an interval. Null for what is not known. */
+export type IntervalEnd = { closeRaw: bigint | null; listed: number | null };
+
+/** The highest and the lowest floor of an interval, and its end. */
+export type MarketFigures = IntervalEnd & { highRaw: bigint | null; lowRaw: bigint | null };
+
+/** `volumeRaw` is null if a sale of the interval cannot be read. */
+export type SaleFigures = { volumeRaw: bigint | null; sales: number };
+
+/**
+ * `before`: the floor and the number of listed assets just before the range. The keys of `market` and `sold` are the beginnings of
+ * intervals, in milliseconds. `market` has the intervals in which the floor or the number of listed assets changed. `sold` has the
+ * intervals with sales.
+ */
+export type RangeFigures = {
+  before: IntervalEnd;
+  market: ReadonlyMap<number, MarketFigures>;
+  sold: ReadonlyMap<number, SaleFigures>;
+};
+
+/** SQL of the floors of an hour. A floor of zero is not known: earlier versions recorded it when a source stated a floor of zero. */
+const KNOWN = {
+  high: 'nullif(floor_high_raw, 0)',
+  low: 'nullif(floor_low_raw, 0)',
+  close: 'nullif(floor_close_raw, 0)',
+} as const;
+
+const decodeFloors = rowDecoder('market_hour', { id: text, floors: list(nullable(amount)) });
+
+/**
+ * Returns a list of floors for each collection id. The list has one floor for each of `times`, in their order: the floor at the end of the
+ * hour that contains the time. A collection of which nothing is known has no list. Each floor takes one look-up in the index. Times are in
+ * milliseconds.
+ */
+export async function listFloorsAt(
+  db: Queryable,
+  collectionIds: readonly string[],
+  times: readonly number[],
+): Promise<Map<string, (bigint | null)[]>> {
+  const rows = await db.query(
+    `with found as materialized (
+       select home.collection_id as id, number, (
+         select ${KNOWN.close}::text from indexer.market_hour as hours
+         where hours.collection_id = home.collection_id and hour <= moment.at order by hour desc limit 1) as floor
+       from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
+       cross join unnest($2::timestamptz[]) with ordinality as moment (at, number)
+     )
+     select id, json_agg(floor order by number) as floors from found group by id`,
+    [collectionIds, times.map((time) => new Date(time))],
+  );
+  return new Map(rows.map(decodeFloors).map(({ id, floors }) => [id, floors]));
+}
+
+/**
+ * SQL that computes the figures of an interval from the rows of its hours. For the interval `hour`, each row is an interval, so the rows
+ * are not grouped.
+ */
+const INTERVAL_SQL = {
+  hour: {
+    changed: {
+      columns: `hour as at, ${KNOWN.high} as high_raw, ${KNOWN.low} as low_raw, ${KNOWN.close} as close_raw, listed`,
+      groups: '',
+    },
+    sold: { columns: 'hour as at, volume_raw, sales', groups: '' },
+    unread: 'hour',
+  },
+  day: {
+    changed: {
+      columns: `date_trunc('day', hour, 'UTC') as at, max(${KNOWN.high}) as high_raw, min(${KNOWN.low}) as low_raw,
+        (array_agg(${KNOWN.close} order by hour desc))[1] as close_raw, (array_agg(listed order by hour desc))[1] as listed`,
+      groups: 'group by 1',
+    },
+    sold: {
+      columns: `date_trunc('day', hour, 'UTC') as at, sum(volume_raw) as volume_raw, sum(sales)::bigint as sales`,
+      groups: 'group by 1',
+    },
+    unread: `date_trunc('day', hour, 'UTC')`,
+  },
+} as const satisfies Record<Interval, unknown>;
+
+const amounts = textList(nullable(amount));
+const integers = textList(safeInteger);
+
+const decodeRange = rowDecoder('market_hour', {
+  changedAt: column('changed_at', integers),
+  highs: amounts,
+  lows: amounts,
+  closes: amounts,
+  listed: textList(nullable(safeInteger)),
+  soldAt: column('sold_at', integers),
+  volumes: textList(amount),
+  sales: integers,
+  unreadAt: column('unread_at', integers),
+  closeBefore: column('close_before', nullable(amount)),
+  listedBefore: column('listed_before', nullable(safeInteger)),
+});
+
+/**
+ * The figures of the intervals from `from` to before `to`. Both are beginnings of intervals, in milliseconds. Each column is read as one
+ * list, because the driver and the decoders would need several times as long for thousands of rows. The values of all lists are in the same
+ * order.
+ */
+export async function readRangeFigures(
+  db: Queryable,
+  collectionId: string,
+  { interval, from, to }: { interval: Interval; from: number; to: number },
+): Promise<RangeFigures> {
+  const { changed, sold, unread } = INTERVAL_SQL[interval];
+  const ofRange = 'where collection_id = $1 and hour >= $2 and hour < $3';
+  const [row = {}] = await db.query(
+    `select * from (
+       select ${textListSql('extract(epoch from at)::bigint')} as changed_at, ${textListSql('high_raw')} as highs,
+         ${textListSql('low_raw')} as lows, ${textListSql('close_raw')} as closes, ${textListSql('listed')} as listed
+       from (select ${changed.columns} from indexer.market_hour ${ofRange} ${changed.groups}) as intervals
+     ) as changed cross join (
+       select ${textListSql('extract(epoch from at)::bigint')} as sold_at, ${textListSql('volume_raw')} as volumes,
+         ${textListSql('sales')} as sales
+       from (select ${sold.columns} from indexer.sale_hour ${ofRange} ${sold.groups}) as intervals
+     ) as sold cross join (
+       select ${textListSql('extract(epoch from at)::bigint')} as unread_at
+       from (select distinct ${unread} as at from indexer.sale_hour ${ofRange} and unread > 0) as intervals
+     ) as unread left join (
+       select ${KNOWN.close} as close_before, listed as listed_before from indexer.market_hour
+       where collection_id = $1 and hour < $2 order by hour desc limit 1
+     ) as before on true`,
+    [collectionId, new Date(from), new Date(to)],
+  );
+  const { changedAt, highs, lows, closes, listed, soldAt, volumes, sales, unreadAt, ...before } = decodeRange(row);
+  const market = new Map<number, MarketFigures>();
+  for (const [index, seconds] of changedAt.entries()) {
+    market.set(seconds * 1_000, {
+      highRaw: highs[index] ?? null,
+      lowRaw: lows[index] ?? null,
+      closeRaw: closes[index] ?? null,
+      listed: listed[index] ?? null,
+    });
+  }
+  const soldByTime = new Map<number, SaleFigures>();
+  const unreadTimes = new Set(unreadAt);
+  for (const [index, seconds] of soldAt.entries()) {
+    const volumeRaw = unreadTimes.has(seconds) ? null : (volumes[index] ?? 0n);
+    soldByTime.set(seconds * 1_000, { volumeRaw, sales: sales[index] ?? 0 });
+  }
+  return { before: { closeRaw: before.closeBefore, listed: before.listedBefore }, market, sold: soldByTime };
+}

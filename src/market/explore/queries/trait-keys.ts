@@ -1,0 +1,449 @@
+// Lists the tokens of a collection that have given traits. A query returns only the keys of the tokens, in the order of the list. The
+// tokens are read afterwards. Indexer database.
+//
+// A list is read in one of two ways. A walk visits the rows in the order of the list, and checks the traits of each row. A walk is short if
+// many tokens have the traits. A search finds all tokens that have the traits through the index by traits, and sorts them. A search is
+// short if few tokens have the traits. The number of tokens with the traits decides which way is tried first. If this way reaches its
+// limit, the other way is tried.
+
+import type { AssetId } from '../../../platform/core/address.ts';
+import { isStorable } from '../../../platform/core/text.ts';
+import type { Queryable, Row } from '../../../platform/database/port.ts';
+import {
+  amount,
+  assetId,
+  boolean,
+  column,
+  integer,
+  list,
+  rowDecoder,
+  safeInteger,
+  text,
+} from '../../../platform/database/rows.ts';
+import { findServedGeneration } from '../../index/queries/rarity.ts';
+import type { RankedAsset } from './token-keys.ts';
+import { isListedSql } from './token-keys.ts';
+
+/**
+ * A group of traits. A token has the group if it has one of these traits. `tokens` and `listed` are sums over the traits of the group.
+ * `share`: `tokens` divided by the number of all tokens with known traits.
+ */
+export type TraitGroup = { ids: readonly number[]; tokens: number; listed: number; share: number };
+
+/**
+ * A token passes if it has every group. `rarest`: the group with the fewest tokens. `share`: which share of the tokens would pass if the groups
+ * were independent of one another.
+ */
+export type TraitFilter = { rarest: TraitGroup; others: readonly TraitGroup[]; share: number };
+
+/**
+ * A walk stops after twice the number of visits that it is expected to need. This limit is at least `WALK_MIN` and at most `visitsMax`.
+ * `visitsPerMatch`: a walk makes this many visits in the time that a search needs for one token with the traits.
+ */
+const WALK_MIN = 1_000;
+const WALK = { visitsMax: 4_000, visitsPerMatch: 1 };
+/** A walk by id visits rows of one index, and reads no table. */
+const INDEX_WALK = { visitsMax: 20_000, visitsPerMatch: 8 };
+/** A walk by rank reads no table either. It looks up the traits of each row in the index that a walk by id visits. */
+const RANK_WALK = { visitsMax: 10_000, visitsPerMatch: 5 };
+const WALKS = { sets: INDEX_WALK, ranks: RANK_WALK, tokens: WALK };
+/** If more tokens than this have the traits, a walk is tried before these tokens are sorted. */
+const SEARCH_MAX = 20_000;
+/** If the rarest group has at most this many tokens, the search is tried before the walk. */
+const FEW_TOKENS = 1_000;
+
+const decodeTrait = rowDecoder('trait', { id: integer, name: text, tokens: safeInteger, listed: safeInteger });
+
+const decodeSets = rowDecoder('collection_figures', { traitSets: column('trait_sets', safeInteger) });
+
+/**
+ * `wanted`: the values that are accepted for each trait name. Returns the filter for tokens that have an accepted value for every name.
+ * Returns null if there is a name for which no token has an accepted value.
+ */
+export async function findTraitFilter(
+  db: Queryable,
+  collectionId: string,
+  wanted: ReadonlyMap<string, readonly string[]>,
+): Promise<TraitFilter | null> {
+  const pairs = [...wanted].flatMap(([name, values]) =>
+    values.flatMap((value) => (isStorable(name) && isStorable(value) ? [[name, value] as const] : [])),
+  );
+  const rows = await db.query(
+    `select trait.id, trait.name, trait.tokens, trait.listed,
+       (select trait_sets from indexer.collection_figures where collection_id = $1) as trait_sets
+     from unnest($2::text[], $3::text[]) as wanted (name, value)
+     cross join lateral (
+       select * from indexer.trait where collection_id = $1 and name = wanted.name and value = wanted.value limit 1) as trait`,
+    [collectionId, pairs.map(([name]) => name), pairs.map(([, value]) => value)],
+  );
+  const byName = Map.groupBy(rows.map(decodeTrait), ({ name }) => name);
+  const [row] = rows;
+  if (!row || byName.size < wanted.size) return null;
+  const { traitSets } = decodeSets(row);
+  const groups = [...byName.values()].map((traits) => {
+    const tokens = traits.reduce((sum, one) => sum + one.tokens, 0);
+    const listed = traits.reduce((sum, one) => sum + one.listed, 0);
+    return { ids: traits.map(({ id }) => id), tokens, listed, share: tokens / traitSets };
+  });
+  const [rarest, ...others] = groups.sort((a, b) => a.tokens - b.tokens);
+  return rarest ? { rarest, others, share: shareOf(groups) } : null;
+}
+
+/** Which share of the tokens would have all groups if the groups were independent of one another. */
+const shareOf = (groups: readonly TraitGroup[]) => groups.reduce((product, { share }) => product * share, 1);
+
+export const toGroups = ({ rarest, others }: TraitFilter): TraitGroup[] => [rarest, ...others];
+
+/** Numbers the parameters of a statement in the order in which they are first used. */
+class Parameters {
+  readonly values: unknown[] = [];
+  readonly #types: string[] = [];
+
+  /** Returns the parameter with its type, as SQL. */
+  use(value: unknown, type: string): string {
+    let index = this.values.findIndex((known, at) => known === value && this.#types[at] === type);
+    if (index < 0) {
+      index = this.values.push(value) - 1;
+      this.#types.push(type);
+    }
+    return `$${index + 1}::${type}`;
+  }
+}
+
+const hasGroups = (parameters: Parameters, row: string, groups: readonly TraitGroup[]) =>
+  groups.map(({ ids }) => `${row}.trait_ids && ${parameters.use(ids, 'integer[]')}`).join(' and ') || 'true';
+
+/** A subquery that reads the traits of a listed asset by the primary key. `limit 1` makes PostgreSQL search the index once for each row. */
+const listedSetOf = (parameters: Parameters, collectionId: string, row: string) =>
+  `(select trait_ids from indexer.trait_listing
+    where collection_id = ${parameters.use(collectionId, 'text')} and asset = ${row}.asset limit 1)`;
+
+const decodeSetAsset = rowDecoder('trait_set', { asset: assetId });
+
+/** The assets among `assets` that have all groups of the filter. */
+export async function listAssetsWithTraits(
+  db: Queryable,
+  collectionId: string,
+  { filter, assets }: { filter: TraitFilter; assets: readonly string[] },
+): Promise<AssetId[]> {
+  const parameters = new Parameters();
+  const rows = await db.query(
+    `select asset from indexer.trait_set where collection_id = ${parameters.use(collectionId, 'text')}
+       and asset = any(${parameters.use(assets, 'text[]')}) and ${hasGroups(parameters, 'trait_set', toGroups(filter))}`,
+    parameters.values,
+  );
+  return rows.map((row) => decodeSetAsset(row).asset);
+}
+
+type TraitListQuery = { filter: TraitFilter; limit: number };
+/** `listed`: only listed tokens (true), only tokens that are not listed (false), or all tokens (null). `now` in milliseconds. */
+type TokenListQuery = TraitListQuery & { listed: boolean | null; now: number };
+
+const decodeAsset = rowDecoder('token', { asset: assetId });
+
+/** Lower token ids first. `unranked`: only tokens without a rarity rank. */
+export async function listTraitAssetsById(
+  db: Queryable,
+  collectionId: string,
+  query: TokenListQuery & { after: string | null; unranked: boolean },
+): Promise<AssetId[]> {
+  const rows = await listTokens(db, collectionId, query, (parameters) => {
+    const after = parameters.use(query.after ?? '', 'text');
+    return {
+      columns: 'length(asset), asset',
+      condition: `(length(asset), asset) > (length(${after}), ${after})${query.unranked ? ' and rarity_rank is null' : ''}`,
+      source: query.unranked ? 'tokens' : 'sets',
+    };
+  });
+  return rows.map((row) => decodeAsset(row).asset);
+}
+
+const decodeRanked = rowDecoder('token', { rank: column('rarity_rank', safeInteger), asset: assetId });
+
+/** Rarest first. Tokens without a rarity rank are left out. */
+export async function listTraitAssetsByRank(
+  db: Queryable,
+  collectionId: string,
+  query: TokenListQuery & { after: { rank: number; asset: string } | null },
+): Promise<RankedAsset[]> {
+  const rows = await listTokens(db, collectionId, query, (parameters) => {
+    const after = parameters.use(query.after?.asset ?? '', 'text');
+    const rank = parameters.use(query.after?.rank ?? 0, 'bigint');
+    return {
+      columns: 'rarity_rank, length(asset), asset',
+      condition: `rarity_rank is not null and (rarity_rank, length(asset), asset) > (${rank}, length(${after}), ${after})`,
+      source: 'ranks',
+    };
+  });
+  return rows.map(decodeRanked);
+}
+
+/**
+ * `columns`: the columns by which the list is sorted. `condition`: selects the rows after the position of the cursor.
+ * `source`: which rows have all these columns: the sets of traits, the ranks, or the tokens with their rank.
+ */
+type TokenOrder = { columns: string; condition: string; source: keyof typeof WALKS };
+
+async function listTokens(
+  db: Queryable,
+  collectionId: string,
+  query: TokenListQuery,
+  toOrder: (parameters: Parameters) => TokenOrder,
+): Promise<Row[]> {
+  const generation = await findServedGeneration(db, collectionId);
+  const ranked = { ...query, generation };
+  const { source } = toOrder(new Parameters());
+  return readOneWay(query, {
+    ...WALKS[source],
+    share: query.filter.share * listedShare(query),
+    matches: query.filter.rarest.tokens * shareOf(query.filter.others),
+    walk: async (visitsMax) => {
+      const rows = await walkTokens(db, collectionId, { ...ranked, visitsMax }, toOrder);
+      return rows.length === query.limit ? rows : null;
+    },
+    search: (max) => searchTokens(db, collectionId, { ...ranked, max }, toOrder),
+  });
+}
+
+type Ways = typeof WALK & {
+  /** Which share of the rows of a walk is expected to pass. */
+  share: number;
+  /** How many rows a search is expected to find. */
+  matches: number;
+  /** Returns null if the walk has visited `visitsMax` rows before the list was complete. */
+  walk: (visitsMax: number) => Promise<Row[] | null>;
+  /** Returns null if the search finds more than `max` tokens. If `max` is null, there is no limit. */
+  search: (max: number | null) => Promise<Row[] | null>;
+};
+
+async function readOneWay({ filter, limit }: TraitListQuery, ways: Ways): Promise<Row[]> {
+  const { share, matches, walk, search, visitsPerMatch } = ways;
+  const visits = limit / share;
+  const isSearchShort = matches * visitsPerMatch < visits;
+  const isSearchFirst = filter.rarest.tokens <= FEW_TOKENS || visits > ways.visitsMax || isSearchShort;
+  const visitsMax = Math.ceil(Math.min(Math.max(2 * visits, WALK_MIN), ways.visitsMax));
+  return (isSearchFirst ? await search(SEARCH_MAX) : null) ?? (await walk(visitsMax)) ?? (await search(null)) ?? [];
+}
+
+/** Which share of the tokens that have the traits is expected to be listed, or not to be listed. */
+function listedShare({ filter: { rarest }, listed }: TokenListQuery): number {
+  if (listed === null || rarest.tokens === 0) return 1;
+  return (listed ? rarest.listed : rarest.tokens - rarest.listed) / rarest.tokens;
+}
+
+/**
+ * `generation`: the generation of the computed ranks. Null if the service has computed no ranks for the collection, or if the
+ * collection has ranks from a marketplace or an import.
+ */
+type RankedQuery = TokenListQuery & { generation: number | null };
+
+/**
+ * The rows of the collection with their rank. The source `ranks` may have burned tokens. They do not get into a list, because a burned token
+ * has no set of traits.
+ */
+function rankedRows(
+  parameters: Parameters,
+  collectionId: string,
+  { generation }: RankedQuery,
+  source: 'ranks' | 'tokens',
+) {
+  const ofCollection = `collection_id = ${parameters.use(collectionId, 'text')}`;
+  if (generation === null)
+    return `(select asset, rarity_rank from indexer.token where ${ofCollection} and not burned) as token`;
+  const computed = `(select asset, rank as rarity_rank from indexer.rarity_rank
+    where ${ofCollection} and generation = ${parameters.use(generation, 'integer')})`;
+  if (source === 'ranks') return `${computed} as token`;
+  return `(select token.asset, computed.rarity_rank from indexer.token left join ${computed} as computed on computed.asset = token.asset
+    where ${ofCollection} and not burned) as token`;
+}
+
+function listedCondition(parameters: Parameters, collectionId: string, { listed, now }: TokenListQuery): string {
+  if (listed === null) return 'true';
+  const isListed = isListedSql({
+    collectionId: parameters.use(collectionId, 'text'),
+    now: parameters.use(new Date(now), 'timestamptz'),
+  });
+  return listed ? isListed : `not ${isListed}`;
+}
+
+/** Visits at most `visitsMax` tokens. Without `offset 0`, PostgreSQL would look listings up before traits. */
+function walkTokens(
+  db: Queryable,
+  collectionId: string,
+  { visitsMax, ...query }: RankedQuery & { visitsMax: number },
+  toOrder: (parameters: Parameters) => TokenOrder,
+): Promise<Row[]> {
+  const parameters = new Parameters();
+  const { columns, condition, source } = toOrder(parameters);
+  const order = bySize(columns);
+  const ofCollection = `collection_id = ${parameters.use(collectionId, 'text')}`;
+  const visited =
+    source === 'sets'
+      ? `select asset, size from (
+           select asset, trait_ids, length(asset) as size from indexer.trait_set where ${ofCollection} and ${condition}
+           order by ${columns} limit ${visitsMax}
+         ) as owned`
+      : `select token.* from (
+           select asset, rarity_rank, length(asset) as size from ${rankedRows(parameters, collectionId, query, source)}
+           where ${condition} order by ${columns} limit ${visitsMax}
+         ) as token cross join lateral (
+           select trait_ids from indexer.trait_set where ${ofCollection} and length(asset) = token.size and asset = token.asset limit 1
+         ) as owned`;
+  return db.query(
+    `select * from (
+       ${visited} where ${hasGroups(parameters, 'owned', toGroups(query.filter))} order by ${order} offset 0
+     ) as token
+     where ${listedCondition(parameters, collectionId, query)} order by ${order} limit ${query.limit}`,
+    parameters.values,
+  );
+}
+
+/**
+ * Takes the columns of a sort order, and replaces `length(asset)` by `size`, the column of a subquery that has the length of the asset.
+ * PostgreSQL then sees that the rows of the subquery are already sorted, and does not sort them again.
+ */
+const bySize = (columns: string) => columns.replace('length(asset)', 'size');
+
+const decodeMatched = rowDecoder('search', { matched: integer, found: boolean });
+
+/** Every row has the number of matched tokens. If no token is found, there is one row with this number only. */
+function toRows(rows: readonly Row[], max: number | null): Row[] | null {
+  const [first] = rows;
+  const { matched, found } = first ? decodeMatched(first) : { matched: 0, found: false };
+  if (max !== null && matched > max) return null;
+  return found ? [...rows] : [];
+}
+
+async function searchTokens(
+  db: Queryable,
+  collectionId: string,
+  { max, ...query }: RankedQuery & { max: number | null },
+  toOrder: (parameters: Parameters) => TokenOrder,
+): Promise<Row[] | null> {
+  const parameters = new Parameters();
+  const { columns, condition, source } = toOrder(parameters);
+  const order = bySize(columns);
+  const tokens =
+    source === 'sets'
+      ? `select asset from matched`
+      : `select token.* from matched cross join lateral (
+           select asset, rarity_rank from ${rankedRows(parameters, collectionId, query, source)} where asset = matched.asset limit 1
+         ) as token`;
+  // Without "offset 0", listings would be looked up for all tokens, and not only for those of the page.
+  const rows = await db.query(
+    `with matched as materialized (${matchedSql('trait_set', 'asset', parameters, query.filter, max)})
+     select found.*, found.asset is not null as found, (select count(*)::int from matched) as matched
+     from (select 1) as one left join (
+       select * from (
+         select *, length(asset) as size from (${tokens}) as token where ${condition} order by ${columns} offset 0
+       ) as token
+       where ${listedCondition(parameters, collectionId, query)} order by ${order} limit ${query.limit}
+     ) as found on true order by ${order}`,
+    parameters.values,
+  );
+  return toRows(rows, max);
+}
+
+/** Selects the rows that have the traits. The collection needs no condition, because a trait id belongs to one collection. */
+function matchedSql(
+  table: 'trait_set' | 'trait_listing',
+  columns: string,
+  parameters: Parameters,
+  filter: TraitFilter,
+  max: number | null,
+): string {
+  const limit = max === null ? '' : `limit ${max + 1}`;
+  return `select ${columns} from indexer.${table} where ${hasGroups(parameters, table, toGroups(filter))} ${limit}`;
+}
+
+/** A key in a list that is sorted by price, and by asset among equal prices. */
+export type PricedAsset = { raw: bigint; asset: AssetId };
+
+const decodePriced = rowDecoder('listed_trait', { raw: column('price_raw', amount), asset: assetId });
+
+/** Cheapest first, by the prices that the indexer has stored. The assets `except` are left out. */
+export async function listTraitAssetsByPrice(
+  db: Queryable,
+  collectionId: string,
+  query: PriceListQuery,
+): Promise<PricedAsset[]> {
+  const { rarest, others } = query.filter;
+  // A token that has several traits of the group is visited once for each of these traits.
+  const pageMax = (query.limit + query.except.length) * rarest.ids.length;
+  const walk = async (wanted: number) => {
+    const visitsMax = others.length === 0 ? pageMax : Math.max(pageMax, wanted);
+    const rows = await walkListed(db, collectionId, query, visitsMax);
+    const isComplete = rows.length === query.limit || rarest.listed <= visitsMax || others.length === 0;
+    return isComplete ? rows : null;
+  };
+  // The walk visits only tokens of the rarest group. So the share of its visits that pass depends only on the other groups.
+  const share = shareOf(others);
+  const search = (max: number | null) => searchListed(db, { ...query, max });
+  const rows = others.length === 0 || rarest.listed <= query.limit ? await walk(0) : null;
+  return (rows ?? (await readOneWay(query, { ...WALK, share, matches: rarest.listed * share, walk, search }))).map(
+    decodePriced,
+  );
+}
+
+type PriceListQuery = TraitListQuery & { after: { raw: bigint; asset: string } | null; except: readonly string[] };
+
+const afterPrice = (parameters: Parameters, row: string, { after }: PriceListQuery) =>
+  `(${row}.price_raw, ${row}.asset) >
+     (${parameters.use((after?.raw ?? 0n).toString(), 'numeric')}, ${parameters.use(after?.asset ?? '', 'text')})`;
+
+/** Visits at most `visitsMax` listed tokens that have the rarest group, cheapest first. */
+function walkListed(db: Queryable, collectionId: string, query: PriceListQuery, visitsMax: number): Promise<Row[]> {
+  const parameters = new Parameters();
+  const { rarest, others } = query.filter;
+  const ofTrait = (id: string) =>
+    `(select price_raw, asset from indexer.listed_trait
+      where collection_id = ${parameters.use(collectionId, 'text')} and trait_id = ${id} and ${afterPrice(parameters, 'listed_trait', query)}
+      order by price_raw, asset limit ${visitsMax})`;
+  const visited = rarest.ids.map((id) => ofTrait(parameters.use(id, 'integer'))).join(' union all ');
+  const checked =
+    others.length === 0 ? '' : `cross join lateral ${listedSetOf(parameters, collectionId, 'listed')} as owned`;
+  return db.query(
+    `select ${rarest.ids.length > 1 ? 'distinct' : ''} listed.price_raw, listed.asset from (
+       select * from (${visited}) as listed order by price_raw, asset limit ${visitsMax}
+     ) as listed ${checked}
+     where ${hasGroups(parameters, 'owned', others)} and listed.asset <> all(${parameters.use(query.except, 'text[]')})
+     order by listed.price_raw, listed.asset limit ${query.limit}`,
+    parameters.values,
+  );
+}
+
+async function searchListed(
+  db: Queryable,
+  { max, ...query }: PriceListQuery & { max: number | null },
+): Promise<Row[] | null> {
+  const parameters = new Parameters();
+  const rows = await db.query(
+    `with matched as materialized (${matchedSql('trait_listing', 'price_raw, asset', parameters, query.filter, max)})
+     select found.*, found.asset is not null as found, (select count(*)::int from matched) as matched
+     from (select 1) as one left join (
+       select price_raw, asset from matched as listed
+       where ${afterPrice(parameters, 'listed', query)} and asset <> all(${parameters.use(query.except, 'text[]')})
+       order by price_raw, asset limit ${query.limit}
+     ) as found on true order by price_raw, asset`,
+    parameters.values,
+  );
+  return toRows(rows, max);
+}
+
+export type ExpiredAsset = { asset: AssetId; traitIds: number[] };
+
+const decodeExpired = rowDecoder('trait_listing', { asset: assetId, traitIds: column('trait_ids', list(integer)) });
+
+/** At most `limit` assets whose listing has expired since the last sweep. The stored prices of these assets are out of date. */
+export async function listExpiredAssets(
+  db: Queryable,
+  collectionId: string,
+  { now, limit }: { now: number; limit: number },
+): Promise<ExpiredAsset[]> {
+  const rows = await db.query(
+    `select asset, to_json(trait_ids) as trait_ids from indexer.trait_listing where collection_id = $1 and expires_at <= $2
+     order by expires_at limit $3`,
+    [collectionId, new Date(now), limit],
+  );
+  return rows.map(decodeExpired);
+}

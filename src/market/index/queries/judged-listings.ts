@@ -1,0 +1,243 @@
+// Reads the mirrored listings whose states follow from the log of a followed chain, and writes these states. Indexer database. The rule is
+// in market/index/listing-judgement.ts; the evidence is in the primary database.
+
+import type { EvidenceChanges } from '../../chain-log/evidence-changes.ts';
+import type { Queryable } from '../../../platform/database/port.ts';
+import {
+  amount,
+  boolean,
+  column,
+  nullable,
+  oneOf,
+  rowDecoder,
+  text,
+  timestamp,
+} from '../../../platform/database/rows.ts';
+import { LISTING_STATUSES } from '../../orders/order-id.ts';
+import type { JudgedListing, ListingState } from '../listing-judgement.ts';
+import { HIDDEN_REASONS } from '../listing-judgement.ts';
+import { toStateChange } from '../../activity/state-change.ts';
+import type { CollectionAsset } from './figures.ts';
+import type { RecordedListingChange } from './listing-changes.ts';
+import { insertListingChanges } from './listing-changes.ts';
+
+/** The version of a row is its xmin, the id of the transaction that wrote the row last. */
+const COLUMNS = `listing.key, listing.id, listing.xmin::text as version, listing.collection_id, listing.chain, listing.asset,
+  listing.seller, listing.order_hash, listing.protocol_address, listing.counter, listing.operator, listing.quantity, listing.partial,
+  listing.expires_at, listing.status, listing.undeliverable, listing.ended_at, listing.tx, listing.retired_at is not null as retired`;
+
+const decodeListing = rowDecoder('listing', {
+  key: text,
+  id: text,
+  version: text,
+  collectionId: column('collection_id', text),
+  chain: text,
+  asset: text,
+  seller: text,
+  orderHash: column('order_hash', nullable(text)),
+  protocolAddress: column('protocol_address', nullable(text)),
+  counter: nullable(amount),
+  operator: nullable(text),
+  quantity: nullable(amount),
+  partial: nullable(boolean),
+  expiresAt: column('expires_at', nullable(timestamp)),
+  status: oneOf(LISTING_STATUSES),
+  undeliverable: nullable(oneOf(HIDDEN_REASONS)),
+  endedAt: column('ended_at', nullable(timestamp)),
+  tx: nullable(text),
+  isRetired: column('retired', boolean),
+});
+
+/**
+ * The listings in judged collections whose states the changes may affect: all listings of the changed orders, the active listings of the
+ * changed tokens, the active listings of the changed owners if the listing has an operator, and all listings of the changed offerers if the
+ * listing has a counter.
+ */
+export async function listAffectedListings(db: Queryable, changes: EvidenceChanges): Promise<JudgedListing[]> {
+  const { chain, orderHashes, tokens, owners, offerers } = changes;
+  if (orderHashes.size + tokens.length + owners.length + offerers.size === 0) return [];
+  const rows = await db.query(
+    `with affected as (
+       select collection_id, key from indexer.listing where chain = $1 and order_hash = any($2)
+       union
+       select listing.collection_id, key from indexer.listing join unnest($3::text[], $4::text[]) as moved (collection_id, asset)
+         on listing.collection_id = moved.collection_id and listing.asset = moved.asset
+       where status = 'active'
+       union
+       select listing.collection_id, key from indexer.listing join unnest($5::text[], $6::text[]) as owned (collection_id, owner)
+         on listing.collection_id = owned.collection_id and listing.seller = owned.owner
+       where chain = $1 and status = 'active' and operator is not null
+       union
+       select collection_id, key from indexer.listing where chain = $1 and seller = any($7) and counter is not null
+     )
+     select ${COLUMNS} from affected join indexer.listing on listing.collection_id = affected.collection_id and listing.key = affected.key
+     join indexer.judged_collection as judged on judged.collection_id = listing.collection_id and judged.state <> 'leaving'
+     order by listing.key`,
+    [
+      chain,
+      [...orderHashes],
+      tokens.map((token) => token.collectionId),
+      tokens.map((token) => token.tokenId),
+      owners.map((owner) => owner.collectionId),
+      owners.map((owner) => owner.owner),
+      [...offerers],
+    ],
+  );
+  return rows.map(decodeListing);
+}
+
+/** Listings of a chain that have not been judged since they were inserted or changed. */
+export async function listPendingListings(db: Queryable, chain: string, limit: number): Promise<JudgedListing[]> {
+  const rows = await db.query(
+    `select ${COLUMNS} from indexer.listing where chain = $1 and undeliverable = 'pending'
+     order by collection_id, key limit $2`,
+    [chain, limit],
+  );
+  return rows.map(decodeListing);
+}
+
+/**
+ * The active listings of a collection, and the listings that a block ended, sorted by asset and key. With `after`, only the listings that
+ * come after this asset and key.
+ */
+export async function listListingsToJudge(
+  db: Queryable,
+  collectionId: string,
+  { after, limit }: { after: { asset: string; key: string } | null; limit: number },
+): Promise<JudgedListing[]> {
+  const rows = await db.query(
+    `select ${COLUMNS} from indexer.listing
+     where collection_id = $1 and (status = 'active' or ended_at is not null)
+       and (asset, key) > ($2, coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'))
+     order by asset, key limit $4`,
+    [collectionId, after?.asset ?? '', after?.key ?? null, limit],
+  );
+  return rows.map(decodeListing);
+}
+
+/**
+ * The listings that expired between `time`, in milliseconds, and the present, in judged collections whose state is `joined`. Sorted by key.
+ */
+export async function listListingsExpiredSince(db: Queryable, chain: string, time: number): Promise<JudgedListing[]> {
+  const rows = await db.query(
+    `select ${COLUMNS} from indexer.listing
+     join indexer.judged_collection as judged on judged.collection_id = listing.collection_id and judged.state = 'joined'
+     where listing.chain = $1 and listing.expires_at > $2
+       and (status = 'expired' or (status = 'active' and listing.expires_at <= clock_timestamp()))
+     order by listing.key`,
+    [chain, new Date(time)],
+  );
+  return rows.map(decodeListing);
+}
+
+/** `isByCounter`: the listing ended because the counter of its seller was raised. */
+export type ListingChange = { listing: JudgedListing; to: ListingState; isByCounter: boolean };
+
+const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
+
+/**
+ * Writes the new states. Returns the asset of each row that was written. A listing is not written if another transaction has written it
+ * since the caller read it. If fewer assets than changes are returned, no change is recorded for the activity log, and the caller must roll
+ * back. The sale that filled a listing gets the id of the listing, unless the sale already has the id of a listing.
+ */
+export async function updateListingStates(
+  tx: Queryable,
+  changes: readonly ListingChange[],
+  now: number,
+): Promise<CollectionAsset[]> {
+  if (changes.length === 0) return [];
+  const sorted = changes.toSorted((a, b) => (a.listing.key < b.listing.key ? -1 : 1));
+  const written = await tx.query(
+    `update indexer.listing as stored set status = judged.status, undeliverable = judged.undeliverable,
+       ended_at = judged.ended_at, tx = judged.tx
+     from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])
+       as judged (key, collection_id, version, status, undeliverable, ended_at, tx)
+     where stored.key = judged.key and stored.collection_id = judged.collection_id and stored.xmin::text = judged.version
+     returning stored.collection_id, stored.asset`,
+    [
+      sorted.map(({ listing }) => listing.key),
+      sorted.map(({ listing }) => listing.collectionId),
+      sorted.map(({ listing }) => listing.version),
+      sorted.map(({ to }) => to.status),
+      sorted.map(({ to }) => to.undeliverable),
+      sorted.map(({ to }) => (to.endedAt === null ? null : new Date(to.endedAt))),
+      sorted.map(({ to }) => to.tx),
+    ],
+  );
+  if (written.length === changes.length) await insertListingChanges(tx, sorted.flatMap(toRecordedChange), now);
+  const filled = sorted.filter(({ to }) => to.status === 'filled' && to.tx !== null);
+  await tx.query(
+    `update indexer.sale set listing_id = filled.id
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as filled (collection_id, asset, tx, id)
+     where sale.collection_id = filled.collection_id and sale.asset = filled.asset and sale.tx = filled.tx
+       and sale.listing_id is null`,
+    [
+      filled.map(({ listing }) => listing.collectionId),
+      filled.map(({ listing }) => listing.asset),
+      filled.map(({ to }) => to.tx),
+      filled.map(({ listing }) => listing.id),
+    ],
+  );
+  return written.map(decodeAsset);
+}
+
+/**
+ * Returns the record of a new state for the activity log. Returns an empty list if the new state is not a change of the market. If a block ended the
+ * listing, the change has the time of this block and the transaction that ended the listing.
+ */
+function toRecordedChange({ listing, to, isByCounter }: ListingChange): RecordedListingChange[] {
+  const { collectionId, key } = listing;
+  const change = toStateChange({ ...listing, hidden: listing.undeliverable }, { ...to, hidden: to.undeliverable });
+  if (!change) return [];
+  const reason = isByCounter ? ({ kind: 'invalidate', reason: 'counter' } as const) : change;
+  return [{ collectionId, key, ...reason, at: to.endedAt, tx: to.endedAt === null ? null : to.tx }];
+}
+
+/** Makes at most `limit` hidden listings of a collection visible again. Returns the asset of each. */
+export async function updateHiddenListings(
+  tx: Queryable,
+  collectionId: string,
+  { limit, now }: { limit: number; now: number },
+): Promise<CollectionAsset[]> {
+  const rows = await tx.query(
+    `update indexer.listing as stored set undeliverable = null from (
+       select key, undeliverable from indexer.listing where collection_id = $1 and undeliverable is not null order by key limit $2
+     ) as hidden
+     where stored.collection_id = $1 and stored.key = hidden.key returning stored.key, collection_id, asset, status, hidden.undeliverable as hidden`,
+    [collectionId, limit],
+  );
+  const active = rows.map(decodeHidden).filter(({ status }) => status === 'active');
+  await insertListingChanges(
+    tx,
+    active.map(({ key, hidden }) => ({ collectionId, key, kind: hidden === 'pending' ? 'list' : 'revalidate' })),
+    now,
+  );
+  return rows.map(decodeAsset);
+}
+
+const decodeHidden = rowDecoder('listing', { key: text, status: text, hidden: text });
+
+const decodeListed = rowDecoder('listing', {
+  orderHash: column('order_hash', text),
+  collectionId: column('collection_id', text),
+  asset: text,
+  source: text,
+  id: text,
+});
+
+export type ListedOrder = ReturnType<typeof decodeListed>;
+
+/** The listings of these orders at all marketplaces, whatever their status. Sorted by `source` and id. */
+export async function listListingsOfOrders(
+  db: Queryable,
+  chain: string,
+  orderHashes: readonly string[],
+): Promise<ListedOrder[]> {
+  if (orderHashes.length === 0) return [];
+  const rows = await db.query(
+    `select order_hash, collection_id, asset, source, id from indexer.listing
+     where chain = $1 and order_hash = any($2) order by source, id`,
+    [chain, orderHashes],
+  );
+  return rows.map(decodeListed);
+}

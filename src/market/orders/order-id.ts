@@ -1,0 +1,34 @@
+// How orders are identified: by the id under which this service stores an order, or by the chain and the hash of the signed order.
+
+import type { Address, AssetId } from '../../platform/core/address.ts';
+
+/**
+ * Statuses of an order or a mirrored listing. If a reorganisation removes the event that ended a signed order, the order becomes `active`
+ * again.
+ */
+export const LISTING_STATUSES = ['active', 'filled', 'cancelled', 'expired'] as const;
+export type ListingStatus = (typeof LISTING_STATUSES)[number];
+
+/** Clients must treat the id as opaque. `createdAt` is in milliseconds. */
+export function toOrderId(chainId: string, contractAddress: Address, tokenId: AssetId, createdAt: number): string {
+  return `${chainId}_${contractAddress}_${tokenId}_${createdAt}`;
+}
+
+/**
+ * Identifies a signed order at every marketplace. The hash alone is not enough: orders with the same components have the same hash on every
+ * chain.
+ */
+export type OrderKey = { chain: string; orderHash: string };
+
+/** The key as text, for use in sets and maps. */
+export function toOrderKeyText({ chain, orderHash }: OrderKey): string {
+  return `${chain} ${orderHash}`;
+}
+
+/** The status at `now`: an active order whose expiry time has come is expired. The stored status changes only with the next sweep. */
+export function statusAt(
+  { status, expiresAt }: { status: ListingStatus; expiresAt: number | null },
+  now: number,
+): ListingStatus {
+  return status === 'active' && expiresAt !== null && expiresAt <= now ? 'expired' : status;
+}

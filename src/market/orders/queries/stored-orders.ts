@@ -1,0 +1,169 @@
+// Inserts a signed order, and finds an order of any status by its id or by its hash. Primary database.
+
+import type { Address, AssetId } from '../../../platform/core/address.ts';
+import type { Hex, TokenStandard } from '../../../platform/core/evm.ts';
+import type { Queryable, Row } from '../../../platform/database/port.ts';
+import { toTextArray } from '../../../platform/database/row-source.ts';
+import {
+  address,
+  amount,
+  assetId,
+  column,
+  hex,
+  integer,
+  json,
+  nullable,
+  oneOf,
+  rowDecoder,
+  text,
+  timestamp,
+} from '../../../platform/database/rows.ts';
+import type { ListingStatus, OrderKey } from '../order-id.ts';
+import { LISTING_STATUSES, toOrderKeyText } from '../order-id.ts';
+import type { DormantReason } from '../status.ts';
+import { DORMANT_REASONS } from '../status.ts';
+
+/** Each term is stored in a column of its own. Prices are for one unit; times are in milliseconds. */
+export type SignedTerms = {
+  orderHash: Hex;
+  protocolAddress: Address;
+  orderType: number;
+  standard: TokenStandard;
+  quantity: bigint;
+  /**
+   * The total that a buyer pays, if the fees are part of the signed order. Null when the order has no fees: platform fee and royalty are
+   * then added to the ask.
+   */
+  buyerTotalRaw: bigint | null;
+  counter: bigint;
+  startsAt: number;
+  /** The account that must be approved to transfer the token. */
+  operator: Address;
+};
+
+/** What a buyer needs to fill an order: its components, and the signature. */
+export type SeaportJson = { parameters: object; signature: string };
+
+export type SignedOrder = SignedTerms & {
+  orderId: string;
+  collectionId: string;
+  chain: string;
+  contractAddress: Address;
+  asset: AssetId;
+  /** The ask: what the offerer receives. */
+  raw: bigint;
+  seller: Address;
+  createdAt: number;
+  expiresAt: number | null;
+  seaport: SeaportJson;
+};
+
+export type StoredOrder = Omit<SignedOrder, keyof SignedTerms | 'seaport'> & {
+  status: ListingStatus;
+  dormant: DormantReason | null;
+  filledQuantity: bigint;
+  endedAt: number | null;
+  tx: string | null;
+  /** Null for an order that was imported without a signature. */
+  signed: SignedTerms | null;
+  /** Null for an order that was imported without components and signature. */
+  seaport: SeaportJson | null;
+};
+
+/** Returns false when an order with the same id, or with the same chain and hash, is already stored. */
+export async function insertSignedOrder(tx: Queryable, order: SignedOrder): Promise<boolean> {
+  const rows = await tx.query(
+    `insert into main.book_order (id, collection_id, chain, contract_address, token_id, price_raw, seller, status, created_at,
+       starts_at, expires_at, seaport, order_hash, protocol_address, order_type, standard, quantity, buyer_total_raw, counter,
+       operator)
+     values ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+     on conflict do nothing returning 1`,
+    [
+      order.orderId,
+      order.collectionId,
+      order.chain,
+      order.contractAddress,
+      order.asset,
+      order.raw.toString(),
+      order.seller,
+      new Date(order.createdAt),
+      new Date(order.startsAt),
+      order.expiresAt === null ? null : new Date(order.expiresAt),
+      JSON.stringify(order.seaport),
+      order.orderHash,
+      order.protocolAddress,
+      order.orderType,
+      order.standard,
+      order.quantity.toString(),
+      order.buyerTotalRaw?.toString() ?? null,
+      order.counter.toString(),
+      order.operator,
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** Returns a map from the key of each stored order, as `toOrderKeyText` writes it, to the id of the order. Keys without a stored order are left out. */
+export async function listOrderIdsByHash(db: Queryable, keys: readonly OrderKey[]): Promise<Map<string, string>> {
+  if (keys.length === 0) return new Map();
+  const rows = await db.query(
+    `select id, chain, order_hash from main.book_order
+     where order_hash is not null and (chain, order_hash) in (select * from unnest($1::text[], $2::text[]))`,
+    [toTextArray(keys.map(({ chain }) => chain)), toTextArray(keys.map(({ orderHash }) => orderHash))],
+  );
+  return new Map(rows.map(decodeKey).map((row) => [toOrderKeyText(row), row.id]));
+}
+
+const decodeKey = rowDecoder('book_order', { id: text, chain: text, orderHash: column('order_hash', text) });
+
+/** Null when there is no order with this id. With `lock`, no other transaction can change the order until this transaction ends. */
+export async function findStoredOrder(
+  db: Queryable,
+  orderId: string,
+  lock?: 'for update',
+): Promise<StoredOrder | null> {
+  const [row] = await db.query(`select * from main.book_order where id = $1 ${lock ?? ''}`, [orderId]);
+  return row ? toStoredOrder(row) : null;
+}
+
+const decodeOrder = rowDecoder('book_order', {
+  orderId: column('id', text),
+  collectionId: column('collection_id', text),
+  chain: text,
+  contractAddress: column('contract_address', address),
+  asset: column('token_id', assetId),
+  raw: column('price_raw', amount),
+  seller: address,
+  createdAt: column('created_at', timestamp),
+  expiresAt: column('expires_at', nullable(timestamp)),
+  status: oneOf(LISTING_STATUSES),
+  dormant: nullable(oneOf(DORMANT_REASONS)),
+  filledQuantity: column('filled_quantity', amount),
+  endedAt: column('ended_at', nullable(timestamp)),
+  tx: nullable(text),
+  seaport: nullable(json('object with parameters and signature', isSeaportJson)),
+  orderHash: column('order_hash', nullable(hex)),
+});
+
+const decodeSignedTerms = rowDecoder('book_order', {
+  orderHash: column('order_hash', hex),
+  protocolAddress: column('protocol_address', address),
+  orderType: column('order_type', integer),
+  standard: oneOf(['erc721', 'erc1155']),
+  quantity: amount,
+  buyerTotalRaw: column('buyer_total_raw', nullable(amount)),
+  counter: amount,
+  startsAt: column('starts_at', timestamp),
+  operator: address,
+});
+
+function toStoredOrder(row: Row): StoredOrder {
+  const { orderHash, ...order } = decodeOrder(row);
+  return { ...order, signed: orderHash === null ? null : decodeSignedTerms(row) };
+}
+
+function isSeaportJson(value: unknown): value is SeaportJson {
+  if (typeof value !== 'object' || value === null) return false;
+  const { parameters, signature } = value as Partial<Record<keyof SeaportJson, unknown>>;
+  return typeof parameters === 'object' && parameters !== null && typeof signature === 'string';
+}

@@ -1,0 +1,78 @@
+// POST /mcp: the MCP server over its streamable HTTP transport. The SDK is loaded at the first request.
+
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../../../platform/core/errors.ts';
+import { loadOnce } from '../../../platform/core/load-once.ts';
+import { isSliceOver, nextSlice } from '../../../platform/core/slices.ts';
+import type { McpOptions } from '../mcp-server.ts';
+import type { PublicRead } from '../public-read.ts';
+
+export const MCP_PATH = '/mcp';
+
+/** The largest body accepted. A call has a few hundred bytes. */
+const BODY_BYTES_MAX = 64 * 1024;
+const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+export type McpRouteOptions = McpOptions & {
+  /** Returns the function that reads on behalf of the client of a request. */
+  readFor: (request: FastifyRequest) => PublicRead;
+  baseUrl: () => string;
+};
+
+/** `app` must be a Fastify scope of its own, because its parsers of bodies are replaced. */
+export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions): void {
+  const load = loadOnce(async () => (await import('../mcp-server.ts')).createMcpResponder(options));
+
+  app.removeAllContentTypeParsers();
+  // The SDK parses the body, and reports malformed JSON as the protocol requires.
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.setErrorHandler((error: Error & { code?: string }) => {
+    if (!error.code?.startsWith('FST_ERR_CTP_')) throw error;
+    throw new ServiceError('bad_request', 'The body must be a JSON-RPC message of at most 64 KiB', { cause: error });
+  });
+  app.post(MCP_PATH, { bodyLimit: BODY_BYTES_MAX, schema: { hide: true } }, async (request, reply) => {
+    checkOrigin(request.headers.origin, options.baseUrl());
+    rejectBatch(request.body);
+    const respond = await load();
+    // A message takes one to two milliseconds of CPU time, so many messages that arrive together share the event loop with other requests.
+    if (isSliceOver()) await nextSlice();
+    return sendResponse(reply, await respond(toWebRequest(request), options.readFor(request)));
+  });
+}
+
+/**
+ * Rejects requests of web pages on other hosts, as the transport requires against DNS rebinding. Programs send no `Origin`. Pages of this
+ * service and of the local machine are allowed.
+ */
+function checkOrigin(origin: string | undefined, baseUrl: string): void {
+  if (origin === undefined) return;
+  const url = URL.parse(origin);
+  if (url && (url.origin === new URL(baseUrl).origin || LOOPBACK_HOSTS.has(url.hostname))) return;
+  throw new ServiceError(
+    'forbidden',
+    'Web pages of other hosts cannot use /mcp. They can use /v1 and /explore/v1, which allow every origin',
+  );
+}
+
+/** A batch could contain many calls, but would count as one request. The protocol has no batches since its version 2025-06-18. */
+function rejectBatch(body: unknown): void {
+  // A body may begin with a byte order mark, which the SDK ignores. `\s` matches it too.
+  const isBatch = Buffer.isBuffer(body) && /^\s*\[/.test(body.toString());
+  if (isBatch)
+    throw new ServiceError('bad_request', 'Batches are not supported: send one JSON-RPC message per request');
+}
+
+function toWebRequest(request: FastifyRequest): Request {
+  const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one): [string, string] => [name, one]),
+  );
+  const body = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null;
+  // A `Request` needs a complete URL. Nothing reads its host.
+  return new Request(`http://localhost${MCP_PATH}`, { method: 'POST', headers, body });
+}
+
+function sendResponse(reply: FastifyReply, { status, headers, body }: Response): FastifyReply {
+  void reply.code(status).headers(Object.fromEntries(headers)).header('cache-control', 'no-store');
+  return reply.send(body ? Readable.fromWeb(body) : '');
+}

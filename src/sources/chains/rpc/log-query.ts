@@ -1,0 +1,104 @@
+// Builds the eth_getLogs requests for a set of contracts, and compares the logs that were received with the bloom of a block.
+
+import type { Address } from '../../../platform/core/address.ts';
+import type { Hex } from '../../../platform/core/evm.ts';
+import type { VerifiedLog } from '../protocols/event-decoder.ts';
+import type { ProtocolContracts } from '../protocols/settlement-protocol.ts';
+import { ANNOUNCEMENT_TOPICS, TOKEN_DECODERS } from '../protocols/token-standards.ts';
+import { bloomContains, isBloomTooFull } from './log-bloom.ts';
+import type { LogRequest } from './log-response.ts';
+import { invalidResponse } from './rpc-failure.ts';
+import type { RpcRequest } from './rpc-response.ts';
+import type { BloomedHeader } from './rpc-values.ts';
+
+/**
+ * `unindexed`: the contracts whose transfers and approvals may have arguments that are not indexed (`toIndexed`). Default: none.
+ * `isPast`: true for a read of past blocks. Then announcements of changed metadata are left out, because some contracts emit very many of
+ * them. Default: false.
+ */
+export type EventFilter = {
+  protocols: ProtocolContracts;
+  contracts: readonly Address[];
+  unindexed?: ReadonlySet<Address>;
+  isPast?: boolean;
+};
+
+/** The most contracts in one request. The lowest known limit of an endpoint is a few hundred. */
+const ADDRESSES_MAX = 200;
+const TOKEN_TOPICS: readonly Hex[] = [...TOKEN_DECODERS.keys()];
+const PAST_TOKEN_TOPICS = TOKEN_TOPICS.filter((topic) => !ANNOUNCEMENT_TOPICS.has(topic));
+
+type Selection = Pick<LogRequest, 'topics'> & { addresses: ReadonlySet<string> };
+
+export class LogQuery {
+  readonly protocols: ProtocolContracts;
+  /** Token contracts that are not protocols. */
+  readonly contracts: ReadonlySet<Address>;
+  readonly unindexed: ReadonlySet<Address>;
+  readonly #protocolTopics: readonly Hex[];
+  readonly #tokenTopics: readonly Hex[];
+  readonly #selections: readonly Selection[];
+
+  constructor(filter: EventFilter) {
+    this.protocols = filter.protocols;
+    this.contracts = new Set(filter.contracts).difference(this.protocols);
+    this.unindexed = (filter.unindexed ?? new Set<Address>()).intersection(this.contracts);
+    this.#protocolTopics = [...new Set([...this.protocols.values()].flatMap(({ decoders }) => [...decoders.keys()]))];
+    this.#tokenTopics = filter.isPast ? PAST_TOKEN_TOPICS : TOKEN_TOPICS;
+    this.#selections = this.#toSelections();
+  }
+
+  /** Returns requests for at most ADDRESSES_MAX contracts each. `where` selects a block or a range of blocks. */
+  requests(where: Readonly<Record<string, Hex>>): RpcRequest[] {
+    return this.#selections.map(({ addresses, topics }) => ({
+      method: 'eth_getLogs',
+      params: [{ ...where, address: [...addresses], topics: [[...topics]] }],
+    }));
+  }
+
+  /** Reads each result with `read`, and joins the logs in block order. Throws RpcFailure if two results contradict each other. */
+  join(results: readonly unknown[], read: (result: unknown, selection: Selection) => VerifiedLog[]): VerifiedLog[] {
+    const parts = this.#selections.map((selection, index) => read(results[index], selection));
+    const [first = []] = parts;
+    return parts.length <= 1 ? first : inChainOrder(parts.flat());
+  }
+
+  /**
+   * The number of contracts that the bloom of a block contains but `logs` does not. Zero when the block has no bloom, or when so many bits
+   * are set that a false positive is probable.
+   */
+  countOmitted({ header, bloom }: BloomedHeader, logs: readonly VerifiedLog[]): number {
+    if (!bloom || isBloomTooFull(bloom, this.protocols.size + this.contracts.size)) return 0;
+    const inBlock = logs.filter((log) => log.blockNumber === header.number);
+    const present = new Set(inBlock.map((log) => log.address));
+    const contains = (entry: Hex) => bloomContains(bloom, entry);
+    const isOmitted = (address: Address) => !present.has(address) && contains(address as Hex);
+    const protocols = [...this.protocols].filter(
+      ([address, { decoders }]) => isOmitted(address) && [...decoders.keys()].some(contains),
+    );
+    const contracts = this.#tokenTopics.some(contains) ? [...this.contracts].filter(isOmitted) : [];
+    return protocols.length + contracts.length;
+  }
+
+  #toSelections(): Selection[] {
+    const all = [...this.protocols.keys(), ...this.contracts];
+    const topics = new Set([...this.#protocolTopics, ...(this.contracts.size > 0 ? this.#tokenTopics : [])]);
+    const selections: Selection[] = [];
+    for (let from = 0; from < all.length; from += ADDRESSES_MAX) {
+      selections.push({ addresses: new Set(all.slice(from, from + ADDRESSES_MAX)), topics });
+    }
+    return selections;
+  }
+}
+
+function inChainOrder(logs: VerifiedLog[]): VerifiedLog[] {
+  logs.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
+  for (const [index, log] of logs.entries()) {
+    const next = logs[index + 1];
+    if (!next || next.blockNumber !== log.blockNumber) continue;
+    if (next.logIndex === log.logIndex || next.blockHash !== log.blockHash) {
+      throw invalidResponse('two responses contradict each other');
+    }
+  }
+  return logs;
+}

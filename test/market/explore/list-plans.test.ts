@@ -1,0 +1,375 @@
+// Tests that the SQL statements of the lists read few rows of a large market, with every filter and for every wallet.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createExploreSet } from '../../../bench/reads/explore-set.ts';
+import { ACTIVITY_KINDS } from '../../../src/market/activity/market-change.ts';
+import type { AssetId } from '../../../src/platform/core/address.ts';
+import { listActivity, listLoggedSales } from '../../../src/market/explore/queries/activity.ts';
+import { INTERVALS, listFloorsAt, readRangeFigures } from '../../../src/market/explore/queries/history.ts';
+import { countHolders, listLargestHolders } from '../../../src/market/explore/queries/holders.ts';
+import { findListing, findOwnOrderId } from '../../../src/market/explore/queries/orders.ts';
+import { listOwnAssetsByPrice, listOwnOrdersOfSeller } from '../../../src/market/explore/queries/own-assets.ts';
+import { listCollectionsLike, listTokensLike } from '../../../src/market/explore/queries/search.ts';
+import {
+  listAssetsById,
+  listAssetsByRank,
+  listAssetsOfAccount,
+  listMirroredAssetsByPrice,
+} from '../../../src/market/explore/queries/token-keys.ts';
+import { toParts, toSearchText } from '../../../src/market/explore/trigrams.ts';
+import { listSales } from '../../../src/market/index/queries/sales.ts';
+import { listObservedTokens } from '../../../src/market/index/queries/tokens.ts';
+import { listFillableOrdersOfAssets } from '../../../src/market/orders/queries/fillable-orders.ts';
+import { BUSY_WALLET, QUIET_WALLET, crowd } from './crowded-market.ts';
+import { assertPlans } from './query-plans.ts';
+import type { TraitFilter } from '../../../src/market/explore/queries/trait-keys.ts';
+import {
+  findTraitFilter,
+  listTraitAssetsById,
+  listTraitAssetsByPrice,
+  listTraitAssetsByRank,
+} from '../../../src/market/explore/queries/trait-keys.ts';
+import { findTraitCoverage, listTraitValues } from '../../../src/market/explore/queries/traits.ts';
+import { listHeldAssets, listMirroredOfSeller } from '../../../src/market/explore/queries/wallet-assets.ts';
+import { readConfig } from '../../../src/service/config.ts';
+import { createLog } from '../../../src/platform/core/log.ts';
+import { openDatabases } from '../../../src/platform/database/open.ts';
+import type { Database } from '../../../src/platform/database/port.ts';
+import type { TestEngine } from '../../support/engines/each-engine.ts';
+import { forEachEngine } from '../../support/engines/each-engine.ts';
+
+const LIMIT = 26;
+const NOW = Date.UTC(2026, 6, 1);
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const ANY = { chain: null, collectionId: null, asset: null, kinds: ACTIVITY_KINDS };
+/** At this scale the set has 20,000 tokens. */
+const SCALE = 0.02;
+
+forEachEngine('lists', (engine) => {
+  // The inner suite closes the database before the engine removes it.
+  describe('lists of a large collection', () => {
+    declareTests(engine);
+  });
+});
+
+function declareTests(engine: TestEngine): void {
+  let db: Database;
+  let id: string;
+  before(async () => {
+    const databases = await openDatabases(readConfig(await engine.settings('empty')), createLog('warn'));
+    db = databases.main;
+    ({ largestId: id } = await createExploreSet(db, { scale: SCALE, now: NOW, report: () => undefined }));
+    // Adds traits and figures of other collections, because PostgreSQL reads all rows of a table that is small.
+    await db.query(
+      `insert into indexer.trait (collection_id, name, value) select 'other ' || n % 500, 'Name ' || n % 7, n::text from generate_series(1, 20000) as n`,
+    );
+    await db.query(
+      `insert into indexer.collection_figures (collection_id) select 'other ' || n from generate_series(1, 2000) as n`,
+    );
+    await db.query(
+      `update indexer.token_metadata set name = 'Harbour ' || asset where collection_id = $1 and length(asset) < 5`,
+      [id],
+    );
+    await crowd(db, { id, now: NOW });
+  });
+  after(() => db.close());
+
+  const filters: Record<string, [string, string[]][]> = {
+    'one trait': [['Hat', ['Hat 3']]],
+    'one of two values': [['Hat', ['Hat 3', 'Hat 0']]],
+    'five common traits': ['Hat', 'Eyes', 'Coat', 'Mouth', 'Fur'].map((name) => [name, [`${name} 0`]]),
+    'five rare traits': ['Hat', 'Eyes', 'Coat', 'Mouth', 'Fur'].map((name) => [name, [`${name} 19`]]),
+    'a rare trait and a common one': [
+      ['Aura', ['Gold']],
+      ['Hat', ['Hat 0']],
+    ],
+    'a trait of every token': [['Kind', ['Spirit']]],
+    'a trait of every token and a rare one': [
+      ['Kind', ['Spirit']],
+      ['Hat', ['Hat 19']],
+    ],
+  };
+  for (const [name, wanted] of Object.entries(filters)) {
+    test(`a list of tokens by traits with ${name} reads few rows of each table`, async () => {
+      const filter = await findTraitFilter(db, id, new Map(wanted));
+      assert.ok(filter);
+      const query = { filter, limit: LIMIT, now: NOW };
+      await assertPlans(db, async (reading) => {
+        const priced = await listTraitAssetsByPrice(reading, id, { ...query, after: null, except: [] });
+        await listTraitAssetsByPrice(reading, id, { ...query, after: priced[9] ?? null, except: ['5'] });
+        for (const listed of [null, false]) {
+          await listTraitAssetsById(reading, id, { ...query, listed, after: null, unranked: false });
+          await listTraitAssetsByRank(reading, id, { ...query, listed, after: null });
+        }
+      });
+      assert.deepEqual(
+        (await listTraitAssetsByPrice(db, id, { ...query, after: null, except: [] })).map(({ asset }) => asset),
+        await listPricedByReading(db, id, filter),
+      );
+    });
+  }
+
+  test('a list of tokens by id with common traits reads only an index, and stops when the page is full', async () => {
+    const wanted = new Map([
+      ['Hat', ['Hat 0']],
+      ['Eyes', ['Eyes 0']],
+    ]);
+    const filter = (await findTraitFilter(db, id, wanted)) ?? assert.fail();
+    for (const after of [null, '5000']) {
+      const query = { filter, limit: LIMIT, now: NOW, after, unranked: false, listed: null };
+      await assertPlans(db, (reading) => listTraitAssetsById(reading, id, query), {
+        rowsMax: (3 * LIMIT) / filter.share,
+        indexOnly: ['trait_set'],
+      });
+      assert.deepEqual(await listTraitAssetsById(db, id, query), await listByReading(db, id, filter, after));
+    }
+  });
+
+  const assertWalkByRank = async (indexOnly: readonly string[]) => {
+    const wanted = new Map([
+      ['Hat', ['Hat 0']],
+      ['Eyes', ['Eyes 0']],
+    ]);
+    const filter = (await findTraitFilter(db, id, wanted)) ?? assert.fail();
+    for (const after of [null, '5000']) {
+      const position = after === null ? null : { rank: Number(after), asset: after };
+      const query = { filter, limit: LIMIT, now: NOW, after: position, listed: null };
+      await assertPlans(db, (reading) => listTraitAssetsByRank(reading, id, query), {
+        rowsMax: (3 * LIMIT) / filter.share,
+        indexOnly,
+      });
+      // The rank of each token is its id.
+      assert.deepEqual(
+        (await listTraitAssetsByRank(db, id, query)).map(({ asset }) => asset),
+        await listByReading(db, id, filter, after),
+      );
+    }
+  };
+
+  test('a list of tokens by rank with common traits reads only indexes, and stops when the page is full', () =>
+    assertWalkByRank(['trait_set']));
+
+  test('if no token has both of two common traits, the list of tokens with both reads a limited part of the index, and then the tokens with the rarer trait', async () => {
+    const wanted = new Map([
+      ['Mouth', ['Mouth 0']],
+      ['Fur', ['Fur 0']],
+    ]);
+    const filter = (await findTraitFilter(db, id, wanted)) ?? assert.fail();
+    const [mouth, fur] = [...wanted].map(([name]) => name);
+    await db.query(
+      `update indexer.trait_set as owned set trait_ids = array_remove(trait_ids, fur.id)
+       from indexer.trait as mouth, indexer.trait as fur
+       where owned.collection_id = $1 and mouth.collection_id = $1 and mouth.name = $2 and mouth.value = $2 || ' 0'
+         and fur.collection_id = $1 and fur.name = $3 and fur.value = $3 || ' 0' and trait_ids @> array[mouth.id, fur.id]`,
+      [id, mouth, fur],
+    );
+    // The statement first visits tokens in the order of the list, at most twice as many as it expects to need for a page. Then it reads the
+    // tokens with the rarer trait. Together this is far less than the 10,000 tokens of the collection.
+    const rowsMax = (2 * LIMIT) / filter.share + filter.rarest.tokens;
+    assert.ok(rowsMax < 5_000);
+    const query = { filter, limit: LIMIT, now: NOW, listed: null, after: null };
+    await assertPlans(db, (reading) => listTraitAssetsById(reading, id, { ...query, unranked: false }), { rowsMax });
+    await assertPlans(db, (reading) => listTraitAssetsByRank(reading, id, query), { rowsMax });
+    assert.deepEqual(await listTraitAssetsById(db, id, { ...query, unranked: false }), []);
+    assert.deepEqual(await listTraitAssetsByRank(db, id, query), []);
+  });
+
+  test('the traits of a collection are read through indexes', async () => {
+    await assertPlans(db, async (reading) => {
+      await listTraitValues(reading, id, { after: null, limit: LIMIT, valuesMax: 251, except: [] });
+      await findTraitCoverage(reading, id, NOW);
+    });
+  });
+
+  for (const listed of [null, true, false]) {
+    for (const after of [null, '5000']) {
+      test(`a list of tokens by id or rank reads few rows (listed: ${listed}, after: ${after})`, async () => {
+        const filter = { listed, assets: null, now: NOW, limit: LIMIT };
+        await assertPlans(db, (reading) => listAssetsById(reading, id, { ...filter, after, unranked: false }));
+        await assertPlans(db, (reading) => listAssetsById(reading, id, { ...filter, after, unranked: true }));
+        const position = after === null ? null : { rank: Number(after), asset: after };
+        await assertPlans(db, (reading) => listAssetsByRank(reading, id, { ...filter, after: position }));
+      });
+    }
+  }
+
+  test('a list of tokens by price reads few rows of the order book and of the mirror', async () => {
+    const filter = { assets: null, now: NOW, limit: LIMIT };
+    const mirrored = await listMirroredAssetsByPrice(db, id, { ...filter, limit: 300, after: null });
+    const own = await listOwnAssetsByPrice(db, id, { ...filter, limit: 300, after: null });
+    for (const [after, afterOwn] of [[null, null] as const, [mirrored[250] ?? null, own[250] ?? null] as const]) {
+      await assertPlans(db, (reading) => listMirroredAssetsByPrice(reading, id, { ...filter, after }));
+      await assertPlans(db, (reading) => listOwnAssetsByPrice(reading, id, { ...filter, after: afterOwn }));
+    }
+    assert.ok(mirrored.length > 250 && own.length > 250);
+  });
+
+  test('a list of the tokens of an owner reads at most two rows for each token of the owner', async () => {
+    const assets = await listAssetsOfAccount(db, id, { account: BUSY_WALLET, now: NOW, limit: 10_001 });
+    const rowsMax = 2 * assets.length;
+    const filter = { listed: null, assets, now: NOW, limit: LIMIT };
+    await assertPlans(db, (reading) => listAssetsById(reading, id, { ...filter, after: null, unranked: false }), {
+      rowsMax,
+    });
+    await assertPlans(db, (reading) => listAssetsByRank(reading, id, { ...filter, after: null }), { rowsMax });
+    assert.ok(assets.length > 4_000);
+  });
+
+  test('the tokens of a page are read through indexes', async () => {
+    const assets = await listAssetsById(db, id, {
+      listed: null,
+      assets: null,
+      now: NOW,
+      limit: LIMIT,
+      after: '4999',
+      unranked: false,
+    });
+    const keys = assets.map((asset) => ({ collectionId: id, asset }));
+    await assertPlans(db, (reading) => listObservedTokens(reading, keys, { now: NOW }));
+    await assertPlans(db, (reading) => listFillableOrdersOfAssets(reading, keys, NOW));
+    assert.equal(keys.length, LIMIT);
+  });
+
+  for (const chains of [['ethereum', 'base', 'solana'], ['base']]) {
+    for (const after of [null, '7']) {
+      test(`a list of a wallet with thousands of tokens reads few rows (chains: ${chains.join(', ')}, after: ${after})`, async () => {
+        const position = after === null ? null : { collectionId: id, asset: after };
+        const wallet = { account: BUSY_WALLET, chains, after: position, limit: LIMIT, now: NOW };
+        await assertPlans(db, (reading) => listHeldAssets(reading, wallet));
+        await assertPlans(db, (reading) => listMirroredOfSeller(reading, wallet));
+        await assertPlans(db, (reading) => listOwnOrdersOfSeller(reading, wallet));
+      });
+    }
+  }
+
+  test('a search reads few rows, whatever its text', async () => {
+    for (const text of ['h', 'harbour', 'habour of lamps', 'lantern of foxes 7', 'zzz', id, 'storms']) {
+      const chains = ['ethereum', 'base', 'solana'];
+      const query = { prefix: toSearchText(text), chains, limit: 200 };
+      const address = text === id ? id.slice(id.indexOf('_') + 1) : null;
+      const names = { written: text, parts: toParts(text), id: text, address };
+      await assertPlans(db, (reading) => listCollectionsLike(reading, { ...query, ...names }));
+      const numbered = { tokenId: '7', collectionIds: [id] };
+      await assertPlans(db, (reading) => listTokensLike(reading, { ...query, mint: null, numbered }));
+      await assertPlans(db, (reading) =>
+        listTokensLike(reading, { ...query, mint: null, numbered, chains: ['solana'] }),
+      );
+    }
+  });
+
+  test('activity by each filter reads few rows', async () => {
+    const [row] = await listActivity(db, { ...ANY, account: null }, { after: null, limit: 1 });
+    const afters = [null, row ? { at: row.at - 9_000 * MINUTE_MS, position: 9_000 } : null];
+    for (const kinds of [ACTIVITY_KINDS, ['sale'] as const, ['burn'] as const])
+      for (const collectionId of [null, id, 'base_other7'])
+        for (const asset of collectionId === null ? [null] : [null, '77'])
+          for (const account of [null, BUSY_WALLET, QUIET_WALLET])
+            for (const after of afters)
+              await assertPlans(db, (reading) =>
+                listActivity(
+                  reading,
+                  { chain: null, collectionId, asset: asset as AssetId | null, account, kinds },
+                  { after, limit: LIMIT },
+                ),
+              );
+  });
+
+  test('activity of a wallet on one chain reads few rows', async () => {
+    for (const chain of ['ethereum', 'base', 'solana'])
+      for (const account of [BUSY_WALLET, QUIET_WALLET])
+        await assertPlans(db, (reading) =>
+          listActivity(reading, { ...ANY, chain, account }, { after: null, limit: LIMIT }),
+        );
+  });
+
+  test('past sales are read through indexes', async () => {
+    const sales = await listSales(db, id, { limit: LIMIT, before: null });
+    const before = sales.at(-1) ?? assert.fail();
+    for (const asset of [null, '77' as AssetId])
+      await assertPlans(db, (reading) => listSales(reading, id, { limit: LIMIT, before, asset }));
+    await assertPlans(db, (reading) => listLoggedSales(reading, sales));
+  });
+
+  test('the history of a collection reads only indexes, and only the hours of the range', async () => {
+    const range = { from: NOW - 90 * DAY_MS, to: NOW };
+    for (const interval of INTERVALS)
+      await assertPlans(db, (reading) => readRangeFigures(reading, id, { ...range, interval }), {
+        rowsMax: 90 * 24,
+        indexOnly: ['market_hour', 'sale_hour'],
+      });
+    const times = Array.from({ length: 29 }, (_, step) => NOW - step * 6 * 60 * MINUTE_MS);
+    await assertPlans(db, (reading) => listFloorsAt(reading, [id, 'base_pier-7'], times));
+  });
+
+  test('holders are counted through an index, and the largest holders are read without sorting', async () => {
+    await assertPlans(db, (reading) => listLargestHolders(reading, id, 100));
+    await assertPlans(
+      db,
+      (reading) =>
+        countHolders(reading, id, [
+          { from: 1, to: 3 },
+          { from: 4, to: null },
+        ]),
+      { rowsMax: 10_000 },
+    );
+  });
+
+  test('a list of tokens by computed rank with common traits reads only indexes, and stops when the page is full', async () => {
+    await db.query(
+      `insert into indexer.rarity_rank (collection_id, asset, generation, rank)
+       select collection_id, asset, 1, rarity_rank from indexer.token where collection_id = $1 and rarity_rank is not null`,
+      [id],
+    );
+    await db.query(
+      `insert into indexer.collection_rarity as stored (collection_id, generation) values ($1, 1)
+       on conflict (collection_id) do update set generation = 1`,
+      [id],
+    );
+    await db.query(`update indexer.token set rarity_rank = null where collection_id = $1`, [id]);
+    await db.query(`vacuum analyze indexer.rarity_rank, indexer.token`);
+    await assertWalkByRank(['trait_set', 'rarity_rank']);
+  });
+
+  test('orders are found through indexes', async () => {
+    for (const idOrHash of ['own-7', 'busy-2000', `0x${'0'.repeat(64)}`, 'nothing']) {
+      await assertPlans(db, (reading) => findOwnOrderId(reading, idOrHash, ['ethereum']));
+      await assertPlans(db, (reading) => findListing(reading, idOrHash, ['ethereum']));
+    }
+  });
+}
+
+/** Finds the list of `listTraitAssetsByPrice` by reading all rows. */
+function listPricedByReading(db: Database, collectionId: string, filter: TraitFilter): Promise<string[]> {
+  return listAll(db, filter, {
+    collectionId,
+    rows: 'indexer.trait_listing where true',
+    order: 'price_raw, asset',
+  });
+}
+
+/** Finds the list of `listTraitAssetsById` by reading all rows. */
+function listByReading(
+  db: Database,
+  collectionId: string,
+  filter: TraitFilter,
+  after: string | null,
+): Promise<string[]> {
+  const rows = `indexer.trait_set where asset::numeric > ${after ?? -1}`;
+  return listAll(db, filter, { collectionId, rows, order: 'asset::numeric' });
+}
+
+async function listAll(
+  db: Database,
+  { rarest, others }: TraitFilter,
+  { collectionId, rows, order }: { collectionId: string; rows: string; order: string },
+): Promise<string[]> {
+  const found = await db.query<{ asset: string }>(
+    `select asset from ${rows} and collection_id = $1
+     ${[rarest, ...others].map(({ ids }) => `and trait_ids && array[${ids.join(',')}]`).join(' ')}
+     order by ${order} limit ${LIMIT}`,
+    [collectionId],
+  );
+  return found.map(({ asset }) => asset);
+}

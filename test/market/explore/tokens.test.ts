@@ -1,0 +1,186 @@
+// Tests GET /explore/v1/collections/{id}/tokens.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toEvmAddress } from '../../../sample/random.ts';
+import type { TestCollection } from '../../support/service/market.ts';
+import {
+  BUYER,
+  HOUR_MS,
+  SELLER,
+  SOLANA_SELLER,
+  forOneMarket,
+  mintOf,
+  newCollection,
+  range,
+} from '../../support/service/market.ts';
+
+const HOLDER = toEvmAddress('holder');
+const VAULT = toEvmAddress('vault');
+const TX = `0x${'7e'.repeat(32)}`;
+const pathOf = (subject: TestCollection, query = '') => `/explore/v1/collections/${subject.slug}/tokens${query}`;
+
+forOneMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
+  /** The ids of all tokens of the list, which is read in pages of two rows. */
+  const idsOf = async (subject: TestCollection, query = '') => {
+    const rows = await market.walk(pathOf(subject, `?limit=2${query}`));
+    return rows.map((row) => row.tokenId ?? row.mint).join(' ');
+  };
+
+  test('a token has its listing, its owner and its last sale', async () => {
+    const subject = newCollection();
+    const at = market.ago(HOUR_MS);
+    await market.load([
+      subject.collection(),
+      subject.token('7', { name: 'Seven', image: 'ipfs://x/7.png', rarityRank: 3, owner: HOLDER }),
+      subject.listing('7', 10n ** 18n),
+      subject.sale('7', 5, { timestamp: market.ago(2 * HOUR_MS) }),
+      subject.sale('7', 6, { timestamp: at, tx: TX, source: 'mercat' }),
+    ]);
+    const { data } = await market.ok(pathOf(subject));
+    const { listing, lastSale, ...token } = data[0];
+    assert.equal(data.length, 1);
+    assert.deepEqual(token, {
+      chain: 'ethereum',
+      contractAddress: subject.address,
+      tokenId: '7',
+      mint: null,
+      collectionId: subject.id,
+      name: 'Seven',
+      image: 'ipfs://x/7.png',
+      rarity: { rank: 3 },
+      owner: { address: SELLER, kind: 'wallet', label: null },
+      traits: [],
+    });
+    assert.deepEqual([listing.price.raw, listing.marketplace], ['1000000000000000000', 'opensea']);
+    const price = { raw: '6', decimal: 6e-18, currency: 'ETH', usd: null };
+    assert.deepEqual(lastSale, { price, at, marketplace: 'MERCAT', tx: TX });
+  });
+
+  test('a token is the same as in the marketplace interface, apart from traits and further fields of its last sale', async () => {
+    const subject = newCollection();
+    await market.load([
+      subject.collection(),
+      subject.token('1', { owner: VAULT }),
+      subject.order('2', 5),
+      subject.token('2', { owner: HOLDER, rarityRank: 1 }),
+      subject.sale('2', 9),
+    ]);
+    const { data } = await market.ok(pathOf(subject));
+    for (const { lastSale, traits: _traits, ...token } of data) {
+      const { data: other } = await market.ok(`/v1/tokens/ethereum/${subject.address}/${token.tokenId}`);
+      assert.deepEqual({ ...token, lastSale: lastSale && { price: lastSale.price } }, other);
+    }
+    assert.equal(data.length, 2);
+  });
+
+  test('each sort lists every token once over all pages', async () => {
+    const subject = newCollection();
+    await market.load([
+      subject.collection(),
+      ...range(7).map((index) =>
+        subject.token(String(index + 6), index % 3 === 0 ? { rarityRank: 10 - index } : { owner: HOLDER }),
+      ),
+      subject.listing('8', 30),
+      subject.listing('8', 20, { source: 'blur' }),
+      subject.listing('10', 20, { source: 'blur' }),
+      subject.order('12', 25),
+      subject.order('12', 21, { createdAt: market.ago(HOUR_MS) }),
+      subject.listing('12', 1),
+      subject.listing('99', 40),
+    ]);
+    const byPrice = (await market.walk(pathOf(subject, '?limit=2&listed=true'))).map((row) => [
+      row.tokenId,
+      row.listing.price.raw,
+    ]);
+    assert.deepEqual(
+      byPrice.toSorted(([, a], [, b]) => Number(a) - Number(b)),
+      byPrice,
+    );
+    assert.deepEqual(byPrice.map(([id, raw]) => `${id}:${raw}`).sort(), ['10:20', '12:21', '8:20', '99:40']);
+    const listed = byPrice.map(([id]) => id).join(' ');
+    assert.equal(await idsOf(subject), `${listed} 6 7 9 11`);
+    assert.equal(await idsOf(subject, '&listed=false'), '6 7 9 11');
+    assert.equal(await idsOf(subject, '&sort=id'), '6 7 8 9 10 11 12');
+    assert.equal(await idsOf(subject, '&sort=id&listed=true'), '8 10 12');
+    assert.equal(await idsOf(subject, '&sort=id&listed=false'), '6 7 9 11');
+    assert.equal(await idsOf(subject, '&sort=rank'), '12 9 6 7 8 10 11');
+    assert.equal(await idsOf(subject, '&sort=rank&listed=true'), '12 8 10');
+  });
+
+  test('each listed token appears once, even if many tokens have an own order and a cheaper mirrored listing', async () => {
+    const subject = newCollection();
+    const own = range(45).map((index) => String(index + 1));
+    await market.load([
+      subject.collection(),
+      ...own.map((id) => subject.order(id, 10)),
+      ...own.map((id) => subject.listing(id, 1)),
+      subject.listing('100', 2),
+      subject.listing('101', 11),
+    ]);
+    const ids = (await market.walk(pathOf(subject, '?limit=1&listed=true'))).map((row) => row.tokenId);
+    assert.equal(ids[0], '100');
+    assert.equal(ids.at(-1), '101');
+    assert.deepEqual(new Set(ids), new Set([...own, '100', '101']));
+    assert.equal(ids.length, 47);
+  });
+
+  test('the owner of a listed token is its seller, unless the holder is known from the chain', async () => {
+    const subject = newCollection();
+    await market.load([
+      subject.collection(),
+      ...range(5).map((index) => subject.token(String(index), { owner: index < 3 ? HOLDER : VAULT })),
+      subject.listing('0', 5, { seller: BUYER }),
+      subject.listing('3', 6, { seller: HOLDER }),
+      subject.order('9', 7, { seller: HOLDER }),
+    ]);
+    assert.equal(await idsOf(subject, `&owner=${HOLDER}`), '3 9 1 2');
+    assert.equal(await idsOf(subject, `&owner=${HOLDER.toUpperCase().replace('0X', '0x')}&sort=id`), '1 2 3');
+    assert.equal(await idsOf(subject, `&owner=${BUYER}`), '0');
+    const inCustody = await market.ok(pathOf(subject, `?limit=1&owner=${VAULT}`));
+    assert.deepEqual([inCustody.data, inCustody.pagination.nextCursor], [[], null]);
+    assert.equal((await market.get(pathOf(subject, '?owner=somebody'))).status, 400);
+  });
+
+  test('Solana tokens have mints, and are listed in the order of their prices', async () => {
+    const subject = newCollection({ chain: 'solana' });
+    const [a, b, c] = [mintOf('a'), mintOf('b'), mintOf('c')];
+    await market.load([
+      subject.collection(),
+      ...[a, b, c].map((mint) => subject.token(mint)),
+      subject.listing(c, 5),
+      subject.listing(a, 9),
+    ]);
+    assert.equal(await idsOf(subject), [c, a, b].join(' '));
+    assert.equal(await idsOf(subject, `&owner=${SOLANA_SELLER}`), [c, a].join(' '));
+  });
+
+  test('a token whose listing has expired is not among the listed tokens, even before the sweep', async () => {
+    const subject = newCollection();
+    await market.load([
+      subject.collection(),
+      subject.token('1'),
+      subject.listing('1', 5, { expiresAt: new Date(market.now() + HOUR_MS).toISOString() }),
+    ]);
+    assert.equal(await idsOf(subject, '&listed=true'), '1');
+    market.advance(HOUR_MS);
+    assert.equal(await idsOf(subject, '&listed=true'), '');
+    assert.equal(await idsOf(subject, '&listed=false'), '1');
+  });
+
+  test('a cursor of another list is rejected', async () => {
+    const subject = newCollection();
+    await market.load([subject.collection(), ...range(3).map((index) => subject.token(String(index)))]);
+    const { pagination } = await market.ok(pathOf(subject, '?limit=1&sort=id'));
+    for (const query of ['', '?sort=rank', '?sort=id&listed=false', `?sort=id&owner=${HOLDER}`]) {
+      const cursor = `${query === '' ? '?' : '&'}cursor=${pagination.nextCursor}`;
+      assert.equal((await market.get(pathOf(subject, query + cursor))).status, 400, query);
+    }
+  });
+
+  test('a collection without an address has no tokens', async () => {
+    const subject = newCollection({ slug: 'no-address' });
+    await market.load([{ kind: 'collection', chain: 'ethereum', slug: subject.slug, name: 'No address' }]);
+    assert.deepEqual((await market.ok(pathOf(subject))).data, []);
+  });
+});

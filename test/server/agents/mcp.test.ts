@@ -1,0 +1,269 @@
+// Calls the tools of the MCP server at /mcp with a client of the official SDK. The service has the sample marketplace.
+
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { McpClient } from '../../support/service/mcp-client.ts';
+import { connectMcp } from '../../support/service/mcp-client.ts';
+import { useSampleService } from '../../support/service/sample-service.ts';
+
+const TOKENS_MAX = 3_000;
+/** A low estimate: with the tokenizers o200k and cl100k, a token of the definitions has more than 4 characters on average. */
+const CHARACTERS_A_TOKEN = 3.5;
+const COLLECTION = 'harbour-lights';
+const CONTRACT = '0x3dd4e9f052dbe1a6e836dc9b9787879836f2c5dd';
+
+describe('the MCP server', () => {
+  const service = useSampleService({ settings: { BASE_URL: 'https://market.example/mercat' } });
+  let client: McpClient;
+  let seller: string;
+  let orderId: string;
+  /** A trait of a listed token. */
+  let trait: { name: string; value: string };
+  before(async () => {
+    client = await connectMcp(service.url);
+    const { data } = await service.ok(`/v1/collections/${COLLECTION}/listings?limit=1`);
+    ({ seller, orderId } = data[0]);
+    const traits = (await service.ok(`/explore/v1/collections/${COLLECTION}/traits`)).data;
+    const ofListed = traits[0].values.find(({ floor }: any) => floor);
+    trait = { name: traits[0].name, value: ofListed.value };
+  });
+
+  /** A call of each tool, and the path that serves the same data. The path is null if the tool combines several paths. */
+  const callsOf = (): Record<string, [given: Record<string, unknown>, path: string | null]> => ({
+    search: [
+      { q: 'harbour lihgts', chain: 'ethereum', limit: 2 },
+      '/explore/v1/search?q=harbour+lihgts&chain=ethereum&limit=2',
+    ],
+    list_collections: [
+      { chain: 'ethereum', sort: 'floor', limit: 3 },
+      '/v1/collections?chain=ethereum&limit=3&sort=floor',
+    ],
+    get_collection: [{ collection: COLLECTION }, null],
+    list_listings: [{ collection: CONTRACT, limit: 2 }, `/v1/collections/${CONTRACT}/listings?limit=2`],
+    list_sales: [{ collection: COLLECTION, limit: 2 }, `/v1/collections/${COLLECTION}/sales?limit=2`],
+    list_tokens: [
+      { collection: COLLECTION, sort: 'rank', listed: true, traits: { [trait.name]: trait.value }, limit: 2 },
+      `/explore/v1/collections/${COLLECTION}/tokens?sort=rank&listed=true&traits[${trait.name}]=${encodeURIComponent(trait.value)}&limit=2`,
+    ],
+    list_traits: [{ collection: COLLECTION, limit: 2 }, `/explore/v1/collections/${COLLECTION}/traits?limit=2`],
+    get_token: [{ chain: 'ethereum', address: CONTRACT, tokenId: '249' }, `/v1/tokens/ethereum/${CONTRACT}/249`],
+    list_wallet: [
+      { address: seller, kind: 'listings', chain: 'ethereum' },
+      `/explore/v1/wallets/${seller}/listings?chain=ethereum`,
+    ],
+    list_activity: [
+      { collection: COLLECTION, kind: 'list,sale', limit: 3 },
+      `/explore/v1/activity?collection=${COLLECTION}&kind=list,sale&limit=3`,
+    ],
+    get_order: [{ orderId }, `/explore/v1/orders/${orderId}`],
+    get_holders: [{ collection: COLLECTION }, `/explore/v1/collections/${COLLECTION}/holders`],
+  });
+
+  test('the definitions of all tools together have fewer than 3,000 tokens of a language model, and all tools are read-only', () => {
+    assert.ok(JSON.stringify(client.tools).length / CHARACTERS_A_TOKEN < TOKENS_MAX);
+    for (const { name, description = '', outputSchema, annotations } of client.tools) {
+      assert.ok(description.length > 20 && outputSchema, name);
+      assert.deepEqual(annotations, { readOnlyHint: true }, name);
+    }
+  });
+
+  test('each tool has the data of its path, with units added and inline images left out', async () => {
+    const calls = callsOf();
+    assert.deepEqual(
+      client.tools.map(({ name }) => name),
+      Object.keys(calls),
+    );
+    const ajv = new Ajv2020({ strict: false });
+    for (const { name, outputSchema } of client.tools) {
+      const [given, path] = calls[name] ?? assert.fail();
+      const { nextCursor, degraded, readAt, data } = await client.ok(name, given);
+      assert.ok(ajv.validate(outputSchema as object, { nextCursor: nextCursor ?? null, degraded, readAt, data }), name);
+      assert.equal(degraded, false, name);
+      assert.ok(Math.abs(Date.parse(readAt) - Date.now()) < 60_000, name);
+      if (path === null) continue;
+      const served = await service.ok(path);
+      assert.deepEqual(withoutUnits(data), withoutImages(served.data), name);
+      assert.equal(nextCursor, served.pagination?.nextCursor, name);
+      assert.ok(!Array.isArray(data) || data.length > 0, name);
+    }
+  });
+
+  test('each amount has its unit', async () => {
+    for (const [name, [given]] of Object.entries(callsOf())) {
+      const { data } = await client.ok(name, given);
+      const prices = membersOf(data, 'raw');
+      for (const { rawUnit, currency } of prices) assert.match(rawUnit, new RegExp(`^10\\^-(18|9) ${currency}$`), name);
+      for (const { volumeCurrency } of membersOf(data, 'volumeAllTime')) assert.equal(volumeCurrency, 'ETH');
+      if (name !== 'get_holders') assert.ok(prices.length > 0, name);
+    }
+  });
+
+  test('get_collection returns each figure with its unit and provenance, the ask floor and the buyer floor', async () => {
+    const { data } = await client.ok('get_collection', { collection: COLLECTION });
+    const { stats } = (await service.ok(`/v1/collections/${COLLECTION}`)).data;
+    const floors = (await service.ok(`/v1/collections/${COLLECTION}/floor`)).data;
+    const provenance = (await service.ok(`/explore/v1/collections/${COLLECTION}/provenance`)).data;
+    const figures = provenance.figures.filter(({ figure }: any) => figure !== 'rarity.rank');
+    assert.deepEqual(
+      data.figures.map(({ figure, value, unit }: any) => [figure, value, unit]),
+      [
+        ['floor', stats.floor.decimal, 'ETH'],
+        ['volume.allTime', stats.volume.allTime, 'ETH'],
+        ['volume.sevenDay', stats.volume.sevenDay, 'ETH'],
+        ['volume.twentyFourHour', stats.volume.twentyFourHour, 'ETH'],
+        ['sales.allTime', stats.sales.allTime, 'sales'],
+        ['sales.sevenDay', stats.sales.sevenDay, 'sales'],
+        ['sales.twentyFourHour', stats.sales.twentyFourHour, 'sales'],
+        ['supply', stats.supply, 'tokens'],
+        ['owners', stats.owners, 'owners'],
+        ['listedCount', stats.listedCount, 'listings'],
+      ],
+    );
+    assert.deepEqual(
+      data.figures.map(({ kind, source, complete }: any) => ({ kind, source, complete })),
+      figures.map(({ kind, source, complete }: any) => ({ kind, source, complete })),
+    );
+    const withoutTime = new Set(['unknown', 'snapshot', 'imported']);
+    assert.ok(data.figures.every(({ kind, at }: any) => withoutTime.has(kind) || at !== null));
+    assert.deepEqual([data.buyerFloor.raw, data.askFloor.raw], [floors.buyerFloor.raw, floors.askFloor.raw]);
+    assert.ok(BigInt(data.buyerFloor.raw) > BigInt(data.askFloor.raw));
+  });
+
+  test('a cursor leads to the next page', async () => {
+    const first = await client.ok('list_sales', { collection: COLLECTION, limit: 2 });
+    const second = await client.ok('list_sales', { collection: COLLECTION, limit: 2, cursor: first.nextCursor });
+    const all = await client.ok('list_sales', { collection: COLLECTION, limit: 4 });
+    assert.deepEqual([...first.data, ...second.data], all.data);
+  });
+
+  test('a wrong argument is a tool error that says how to correct the call', async () => {
+    const wrong: [string, Record<string, unknown>, RegExp][] = [
+      ['list_listings', {}, /collection is required$/],
+      ['list_listings', { collection: COLLECTION, limit: 0 }, /limit must be an integer from 1 to 100$/],
+      ['list_listings', { collection: COLLECTION, limit: '5' }, /limit must be an integer from 1 to 100$/],
+      ['list_collections', { sort: 'x' }, /sort must be one of volume, floor, recent$/],
+      ['list_tokens', { collection: COLLECTION, listed: 'yes' }, /listed must be true or false$/],
+      ['list_tokens', { collection: COLLECTION, traits: 'Fog' }, /traits must be an object whose values are texts$/],
+      ['list_tokens', { collection: COLLECTION, traits: { Weather: ['Fog'] } }, /traits must be an object whose/],
+      ['list_activity', { token: '1' }, /^Argument token needs collection$/],
+      ['list_activity', { kind: 'lists' }, /^Argument kind must be kinds of activity, separated by commas: mint, /],
+      ['search', {}, /q is required$/],
+      ['get_collection', { collection: 5 }, /collection must be text$/],
+      ['list_sales', { id: COLLECTION }, /collection is required$/],
+      ['get_order', { orderId, constructor: 1 }, /constructor is not an argument. The arguments are orderId$/],
+      ['list_collections', { chain: 'Ethereum' }, /^Argument chain must be one of solana, ethereum/],
+      ['list_collections', { cursor: 'abc' }, /^Argument cursor is not a cursor of this list$/],
+      ['list_wallet', { address: 'me', kind: 'tokens' }, /^Argument address is not an EVM or Solana address$/],
+      ['get_collection', { collection: 'nobody' }, /^Collection not found. Check the ids. list_collections /],
+      ['get_collection', { collection: '..' }, /^Argument collection is empty or consists of dots$/],
+      ['get_collection', { collection: '\u{d800}' }, /collection must not contain half of a surrogate pair$/],
+      ['get_order', { orderId: 'a\u{dc00}' }, /orderId must not contain half of a surrogate pair$/],
+      ['search', { q: '\u{d800}' }, /q must not contain half of a surrogate pair$/],
+      ['list_tokens', { collection: COLLECTION, traits: { '\u{d800}': 'Fog' } }, /traits must not contain half of/],
+      ['list_tokens', { collection: COLLECTION, traits: { Weather: '\u{d800}' } }, /traits must not contain half of/],
+    ];
+    for (const [name, given, message] of wrong) assert.match(await client.error(name, given), message);
+  });
+
+  test('an argument with characters that have a meaning in URLs, such as / and ?, cannot make a tool read another path', async () => {
+    for (const collection of ['../../status', `${COLLECTION}/floor`, `${COLLECTION}?limit=1`, '%2e%2e', '#']) {
+      assert.match(await client.error('list_listings', { collection }), /^Collection not found/, collection);
+    }
+  });
+
+  test('a tool that does not exist is an error of the protocol', async () => {
+    await assert.rejects(client.error('buy_token', {}), /buy_token not found/);
+  });
+
+  test('clients of the newest protocol version get the same tools and results', async () => {
+    const newest = await connectMcp(service.url, { isNewest: true });
+    try {
+      assert.deepEqual([client.protocolVersion, newest.protocolVersion], ['2025-11-25', '2026-07-28']);
+      assert.deepEqual(newest.tools, client.tools);
+      const { data } = await newest.ok('list_listings', { collection: COLLECTION, limit: 1 });
+      assert.equal(data[0].orderId, orderId);
+      assert.match(newest.instructions, /Null means unknown, never zero/);
+    } finally {
+      await newest.close();
+    }
+  });
+
+  test('a web page of another origin gets a 403; a program, a page of the service and a local page do not', async () => {
+    for (const origin of ['https://evil.example', 'http://market.example', 'null', 'https://localhost.evil.example']) {
+      const response = await post(service.url, LIST, { origin });
+      assert.equal(response.status, 403, origin);
+      assert.match(await response.text(), /"code":"forbidden"/);
+    }
+    for (const origin of ['https://market.example', 'http://localhost:6274', 'http://127.0.0.1', 'http://[::1]:80']) {
+      assert.equal((await post(service.url, LIST, { origin })).status, 200, origin);
+    }
+    const response = await post(service.url, LIST);
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('access-control-allow-origin'), null);
+    assert.equal(response.headers.get('cache-control'), 'no-store');
+  });
+
+  test('a body that is not one small JSON-RPC message is rejected', async () => {
+    const rejected: [string, number, RegExp][] = [
+      ['{', 400, /Parse error/],
+      [JSON.stringify([LIST, LIST]), 400, /Batches are not supported/],
+      [`\u{feff}${JSON.stringify([LIST, LIST])}`, 400, /Batches are not supported/],
+      [JSON.stringify({ ...LIST, params: { x: 'y'.repeat(65_536) } }), 400, /at most 64 KiB/],
+      ['', 400, /Parse error/],
+    ];
+    for (const [body, status, message] of rejected) {
+      const response = await post(service.url, body);
+      assert.equal(response.status, status, body.slice(0, 99));
+      assert.match(await response.text(), message);
+    }
+    assert.equal((await post(service.url, LIST, { 'content-type': 'text/plain' })).status, 415);
+  });
+
+  test('only POST is allowed, and nothing can be subscribed to', async () => {
+    for (const method of ['GET', 'HEAD', 'PUT', 'DELETE']) {
+      const response = await fetch(`${service.url}/mcp`, { method });
+      assert.deepEqual([response.status, response.headers.get('allow')], [405, 'POST, OPTIONS'], method);
+    }
+    assert.equal((await fetch(`${service.url}/mcp`, { method: 'OPTIONS' })).status, 204);
+    const version = '2026-07-28';
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': version,
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const headers = { 'mcp-protocol-version': version, 'mcp-method': 'subscriptions/listen' };
+    const listen = { ...LIST, method: 'subscriptions/listen', params: { _meta, filter: {} } };
+    assert.match(await (await post(service.url, listen, headers)).text(), /Subscription limit reached/);
+  });
+});
+
+const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+function post(url: string, message: object | string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${url}/mcp`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    body: typeof message === 'string' ? message : JSON.stringify(message),
+  });
+}
+
+/** All objects in `value` that have the member `name`. */
+function membersOf(value: any, name: string): any[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const below = Object.values(value).flatMap((one) => membersOf(one, name));
+  return name in value ? [value, ...below] : below;
+}
+
+const IMAGES = new Set(['image', 'banner']);
+const UNITS = new Set(['rawUnit', 'volumeCurrency']);
+
+function withoutUnits(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value), (name, one) => (UNITS.has(name) ? undefined : one));
+}
+
+function withoutImages(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value), (name, one) =>
+    IMAGES.has(name) && String(one).startsWith('data:') ? 'inline image, left out' : one,
+  );
+}
