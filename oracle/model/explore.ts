@@ -220,8 +220,8 @@ async function compareSales({ doors, reader, limit, expect }: Explorer, collecti
   const rows = (await doors.rows(path, limit)) as Json[] | null;
   const served = rows
     ?.filter((row) => row['voidedBy'] === null)
-    .map((row) =>
-      [row['at'], row['tokenId'] ?? row['mint'], rawOf(row['price']), row['from'], row['to'], row['self']].join(' '),
+    .map(({ at, tokenId, mint, price, from, to, self }) =>
+      [at, tokenId ?? mint, rawOf(price), from, to, self].join(' '),
     );
   const expected = salesOf(reader, collection.id).map((sale) =>
     [
