@@ -16,9 +16,9 @@ type Rule = (files: readonly SourceFile[]) => string[];
 /** The rooms of ARCHITECTURE.md, floor by floor. A file imports its own room and the rooms on lower floors. Rooms on one floor never meet. */
 const FLOORS = [['main.ts'], ['cli'], ['service'], ['sources', 'server'], ['intake'], ['market', 'shop'], ['platform']];
 
-/** The parts of the rooms that have an order of their own. A part imports itself and the parts after it. */
+/** The parts of the rooms that have an order of their own. A part imports itself and the parts after it. `.`: the other files beside the folders. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
-  service: ['service.ts', 'context.ts', 'config.ts', 'processes', 'telemetry', 'metrics', 'workers'],
+  service: ['.', 'context.ts', 'config.ts', 'processes', 'telemetry', 'metrics', 'workers'],
   sources: ['metadata', 'chains', 'upstreams'],
   market: ['explore', 'reads', 'index', 'provenance', 'orders', 'follows', 'chain-log', 'activity'],
   platform: ['tasks', 'http', 'database', 'resilience', 'core', 'version.ts'],
@@ -30,7 +30,9 @@ const floorOf = (name: string) => FLOORS.findIndex((rooms) => rooms.includes(roo
 /** The place of a file in the order of its room. -1 if the room has an order in which the file has no place. */
 function partOf(name: string): number {
   const [room = '', part = ''] = name.split('/');
-  return PARTS[room]?.indexOf(part) ?? 0;
+  const parts = PARTS[room];
+  if (!parts) return 0;
+  return parts.includes(part) || !part.endsWith('.ts') ? parts.indexOf(part) : parts.indexOf('.');
 }
 
 const isUpward = (from: string, to: string) =>
@@ -139,10 +141,10 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
     ),
     broken: [{ name: 'market/a.ts', text: 'db.query(`select id\n from main.shop`)' }],
   },
-  'the HTTP framework, its schemas and its statuses are used in server/, */http/ and service/service.ts alone': {
+  'the HTTP framework, its schemas and its statuses are used in server/, */http/ and service/http-server.ts alone': {
     rule: onlyIn(
       /from '(?:fastify|typebox|@fastify\/[^']+)'|\.code\(\d{3}\)|\bstatusCode:/,
-      /^server\/|\/http\/|^service\/service\.ts$/,
+      /^server\/|\/http\/|^service\/http-server\.ts$/,
     ),
     broken: [{ name: 'market/a.ts', text: `import { Type } from 'typebox';` }],
   },

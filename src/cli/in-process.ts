@@ -12,7 +12,8 @@ import { migrate } from '../platform/database/migrate.ts';
 import { openDatabases } from '../platform/database/open.ts';
 import { describeDatabaseFailure } from '../platform/database/port.ts';
 import { importRecords } from '../intake/import.ts';
-import { createOperations, createWorkers } from '../service/service.ts';
+import { createOperations } from '../service/operations.ts';
+import { createWorkers } from '../service/working.ts';
 import type { Operations } from '../shop/operations.ts';
 import { createStatusReader } from '../platform/core/status.ts';
 import { createDatabaseStatus } from '../platform/database/status.ts';
@@ -43,7 +44,7 @@ async function open(config: Config, options: { migrate: boolean; signal: AbortSi
   }
   const { now: clock } = await DatabaseClock.start({ db: databases.main, log });
   const context = opening.adopt(createContext({ config, log, clock, databases }), ({ close }) => close());
-  const workers = opening.adopt(await createWorkers(context, { drive: false }), ({ stop }) => stop());
+  const workers = opening.adopt(await createWorkers(context, { drive: false }), ({ close }) => close());
   const backups = opening.adopt(new BackupJobs({ databases, service: readVersion() }), (jobs) => jobs.close());
   const operations: Operations = {
     ...createOperations(context, workers),

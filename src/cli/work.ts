@@ -21,7 +21,7 @@ async function runWorkers({ signal, stdout, stderr }: CommandIo): Promise<void> 
   const config = readConfig();
   requireDatabase(config);
   exitSoonAfter(signal, stderr);
-  const { startWorkerProcess } = await import('../service/service.ts');
+  const { startWorkerProcess } = await import('../service/work.ts');
   await using workers = await startWorkerProcess({ config, log: createLog(config.logLevel) });
   stdout.write('The workers are running. Stop: Ctrl-C\n');
   saveCompiledCode();
