@@ -69,10 +69,10 @@ forEachEngine('commands that only read', (engine) => {
     assert.deepEqual(await readApplied(settings), before);
   });
 
-  test('status and doctor read what they can of a database that an earlier version has migrated', async () => {
+  test('status and doctor read what they can of a database of which one schema has no tables yet', async () => {
     const settings = await engine.settings('empty');
     await withDatabases(settings, async ({ main, indexer }) => {
-      await migrate(main, 'main', { only: new Set(['0001-marketplace.sql']) });
+      await migrate(main, 'main', { only: new Set() });
       await migrate(indexer, 'indexer');
     });
     const before = await readApplied(settings);
@@ -89,7 +89,7 @@ forEachEngine('commands that only read', (engine) => {
   test('status says that a newer version made the database', async () => {
     const settings = await engine.settings();
     await withDatabases(settings, ({ main }) =>
-      main.query(`insert into main.migration (name, digest, version_min) values ('9999-newer.sql', '', '99.0.0')`),
+      main.query(`insert into main.migration (name, version_min) values ('9999-newer.sql', '99.0.0')`),
     );
     const { code, stdout } = await runStatus(settings);
     assert.equal(code, 0);

@@ -158,7 +158,10 @@ describe('the limits of the service', { concurrency: true }, () => {
     const request = http.request(`${service.url}/intake/v1/records`, { method: 'POST', headers });
     const responding = once(request, 'response');
     const sending = setInterval(() => request.write('\n'), 100);
-    setTimeout(() => request.end(), CLIENT_LIMITS.bodyTimeoutMs + 1_000);
+    setTimeout(() => {
+      clearInterval(sending);
+      request.end();
+    }, CLIENT_LIMITS.bodyTimeoutMs + 1_000);
     const [response] = (await responding.finally(() => clearInterval(sending))) as [http.IncomingMessage];
     assert.equal(response.statusCode, 200);
     assert.match(Buffer.concat(await response.toArray()).toString(), /"event":"done"/);
