@@ -89,7 +89,7 @@ test('every published chain has a wrapped native currency, and every published E
   }
 });
 
-test('no file names more than one chain, except core/chains.ts and the files of settlement protocols', () => {
+test('no file names more than one chain, except platform/core/chains.ts and the files of settlement protocols', () => {
   const root = fileURLToPath(new URL('../../../src/', import.meta.url));
   const names = PUBLISHED_CHAIN_IDS.join('|');
   const mention = new RegExp(`['"](${names})['"]|\\b(${names}):`, 'g');
@@ -97,9 +97,9 @@ test('no file names more than one chain, except core/chains.ts and the files of 
   const code = (text: string) => text.replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
   // A file of a settlement protocol lists the chains on which the protocol was deployed. It does not change when a chain is added.
-  const others = files.filter((name) => !name.startsWith(path.join('chains', 'protocols', path.sep)));
+  const others = files.filter((name) => !name.startsWith(path.join('sources', 'chains', 'protocols', path.sep)));
   const tables = others.filter((name) => chainsIn(code(readFileSync(path.join(root, name), 'utf8'))).size > 1);
-  assert.deepEqual(tables, [path.join('core', 'chains.ts')]);
+  assert.deepEqual(tables, [path.join('platform', 'core', 'chains.ts')]);
 });
 
 test('an EXTRA_CHAIN that is malformed, or has the id of a published chain, is refused', () => {

@@ -54,7 +54,7 @@ function findBreaking(sql: string): string[] {
 
 test('a migration after the first has no statement that breaks the previous version, unless a comment names the versions that can no longer use the schema', () => {
   for (const schema of SCHEMAS) {
-    const folder = new URL(`../../src/platform/database/migrations/${schema}/`, import.meta.url);
+    const folder = new URL(`../../../src/platform/database/migrations/${schema}/`, import.meta.url);
     for (const name of readdirSync(folder).filter((one) => one !== FIRST_MIGRATION)) {
       assert.deepEqual(findBreaking(readFileSync(new URL(name, folder), 'utf8')), [], `${schema}/${name}`);
     }
@@ -78,7 +78,7 @@ test('a migration after the first has no statement that breaks the previous vers
 
 test('no two migrations of a schema have the same number', () => {
   for (const schema of SCHEMAS) {
-    const names = readdirSync(new URL(`../../src/platform/database/migrations/${schema}/`, import.meta.url));
+    const names = readdirSync(new URL(`../../../src/platform/database/migrations/${schema}/`, import.meta.url));
     const byNumber = Map.groupBy(names, (name) => name.slice(0, 4));
     const repeated = [...byNumber.values()].filter((sharing) => sharing.length > 1);
     assert.deepEqual(repeated, [], schema);

@@ -181,12 +181,12 @@ forOneMarket('collection', {}, (market) => {
       assert.deepEqual([last.volume.allTime, last.sales.allTime], [9, 9]);
       market.advance(MINUTE_MS);
       const old = await statsOf(subject);
-      // The listed count is not computed from the own order, and the number of sales not from the sale, because a record has counted more.
+      // The listed count is not computed from the own order, and neither volume nor number of sales from the sale, because a record has counted more.
       assert.deepEqual([old.owners, old.supply, old.listedCount], [null, null, null]);
       assert.deepEqual(
         [old.volume, old.sales],
         [
-          { allTime: 500, sevenDay: null, twentyFourHour: null },
+          { allTime: null, sevenDay: null, twentyFourHour: null },
           { allTime: null, sevenDay: null, twentyFourHour: null },
         ],
       );

@@ -22,7 +22,7 @@ const BLOCK_HASH = `0x${'b1'.repeat(32)}` as const;
 const responseOf = (name: string) => ({
   status: 200,
   headers: new Headers(),
-  body: readFileSync(new URL(`../../fixtures/rpc/${name}.json`, import.meta.url)),
+  body: readFileSync(new URL(`../../../fixtures/rpc/${name}.json`, import.meta.url)),
 });
 const keep = (text: string) => text;
 
