@@ -148,6 +148,18 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
     ),
     broken: [{ name: 'market/a.ts', text: `import { Type } from 'typebox';` }],
   },
+  'the figures of the index are locked and refreshed by changeIndex alone': {
+    rule: onlyIn(/\b(?:lockFigures|refreshListedAssets|updateRanks)\b/, /^market\/index\//),
+    broken: [{ name: 'intake/a.ts', text: 'await lockFigures(tx, collectionIds);' }],
+  },
+  'the tables of the index are written in market/index, apart from the records that chains, metadata and imports keep of their work':
+    {
+      rule: onlyIn(
+        /\b(?:insert into|update|delete from) indexer\./,
+        /^market\/index\/|^platform\/database\/|^sources\/(?:chains|metadata)\/queries\/|^intake\/queries\//,
+      ),
+      broken: [{ name: 'shop/queries/a.ts', text: 'tx.query(`update indexer.listing set status = $1`)' }],
+    },
   'only service/config.ts reads the environment': {
     rule: onlyIn(/process\.env\b/, /^service\/config\.ts$/),
     broken: [{ name: 'shop/a.ts', text: `process.env['PORT']` }],

@@ -8,10 +8,10 @@ import { SCHEMAS, migrate } from '../../src/platform/database/migrate.ts';
 import type { Database, Queryable } from '../../src/platform/database/port.ts';
 import { copyCatalog } from '../../src/market/index/catalog.ts';
 import type { CollectionAsset } from '../../src/market/index/queries/figures.ts';
-import { LISTED, lockFigures } from '../../src/market/index/queries/figures.ts';
+import { LISTED } from '../../src/market/index/queries/figures.ts';
 import { copyReportedTraits } from '../../src/market/index/queries/reported-traits.ts';
 import { IS_COUNTED } from '../../src/market/index/queries/sale-rule.ts';
-import { refreshFigures } from '../../src/market/index/ranks.ts';
+import { changeIndex, changeIndexDetails } from '../../src/market/index/change-index.ts';
 import { refreshBookAssets } from '../../src/market/orders/queries/book-figures.ts';
 import { say, timeMs } from '../support/measure.ts';
 import type { LargeSize } from './large-set-rows.ts';
@@ -107,13 +107,8 @@ async function deriveTraits(database: Database): Promise<void> {
   const tokens = rows.map(toCollectionAsset);
   for (let start = 0; start < tokens.length; start += TOKENS_AT_A_TIME) {
     const part = tokens.slice(start, start + TOKENS_AT_A_TIME);
-    await database.transaction(async (tx) => {
-      await lockFigures(
-        tx,
-        part.map(({ collectionId }) => collectionId),
-      );
-      await copyReportedTraits(tx, part);
-    });
+    const ids = part.map(({ collectionId }) => collectionId);
+    await database.transaction((tx) => changeIndexDetails(tx, ids, () => copyReportedTraits(tx, part)));
   }
 }
 
@@ -144,9 +139,7 @@ async function deriveCatalog(database: Database, now: number): Promise<void> {
   );
   for (let start = 0; start < ids.length; start += COLLECTIONS_AT_A_TIME) {
     const collectionIds = ids.slice(start, start + COLLECTIONS_AT_A_TIME);
-    await database.transaction(async (tx) => {
-      await lockFigures(tx, collectionIds);
-      await refreshFigures(tx, { collectionIds }, { chains, now });
-    });
+    const change = { collectionIds, refresh: { chains, now } };
+    await database.transaction((tx) => changeIndex(tx, change, () => Promise.resolve()));
   }
 }

@@ -16,7 +16,7 @@ import { listContractAddresses, upsertCollections } from '../../market/reads/que
 import type { CollectionCoverage } from '../../market/index/queries/coverage.ts';
 import { upsertCoverage } from '../../market/index/queries/coverage.ts';
 import type { CollectionAsset } from '../../market/index/queries/figures.ts';
-import { lockFigures } from '../../market/index/queries/figures.ts';
+import { changeIndex } from '../../market/index/change-index.ts';
 import type { NewListing } from '../../market/index/queries/listing-writes.ts';
 import {
   listListingsOfOtherAssets,
@@ -33,8 +33,7 @@ import { copyReportedTraits } from '../../market/index/queries/reported-traits.t
 import type { NewSale } from '../../market/index/queries/sales.ts';
 import type { NewToken } from '../../market/index/queries/tokens.ts';
 import { prepareTokens, upsertTokens } from '../../market/index/queries/tokens.ts';
-import type { RefreshContext } from '../../market/index/ranks.ts';
-import { refreshFigures } from '../../market/index/ranks.ts';
+import type { RefreshContext } from '../../market/index/change-index.ts';
 import type { OrderKey } from '../../market/orders/order-id.ts';
 import { toOrderKeyText } from '../../market/orders/order-id.ts';
 import { listOrderIdsByHash } from '../../market/orders/queries/stored-orders.ts';
@@ -370,32 +369,32 @@ async function writeIndexed(
 ): Promise<Pick<IngestedPart, 'counts' | 'conflicts'>> {
   const track = changes?.track ?? trackNothing;
   const collectionIds = records.flatMap(({ record }) => collectionIdOf(record) ?? []);
-  await lockFigures(tx, collectionIds);
-  const counts = new Map<RecordKind, UpsertCounts>();
-  const listings = await writeListings(tx, prepared.listings, { now, record: changes?.recordTo('listing') });
-  const ofOtherTokens = isImport && listings.counts.unchanged > 0 ? await findListingConflicts(tx, records) : [];
-  counts.set('listing', { ...listings.counts, unchanged: listings.counts.unchanged - ofOtherTokens.length });
-  const sales = await ingestSales(tx, records, {
-    prepared: prepared.sales,
-    now,
-    isImport,
-    ...(changes && { changes }),
+  return changeIndex(tx, { collectionIds, refresh: { chains, now } }, async () => {
+    const counts = new Map<RecordKind, UpsertCounts>();
+    const listings = await writeListings(tx, prepared.listings, { now, record: changes?.recordTo('listing') });
+    const ofOtherTokens = isImport && listings.counts.unchanged > 0 ? await findListingConflicts(tx, records) : [];
+    counts.set('listing', { ...listings.counts, unchanged: listings.counts.unchanged - ofOtherTokens.length });
+    const sales = await ingestSales(tx, records, {
+      prepared: prepared.sales,
+      now,
+      isImport,
+      ...(changes && { changes }),
+    });
+    counts.set('sale', sales.counts);
+    counts.set('token', await upsertTokens(tx, prepared.tokens, changes?.recordTo('token')));
+    await copyReportedTraits(
+      tx,
+      prepared.tokens.rows.filter(({ traits }) => traits !== null),
+    );
+    const stats = rowsOf(records, 'stats');
+    const idsOf = (rows: readonly { collectionId: string }[]) => rows.map(({ collectionId }) => collectionId);
+    counts.set('stats', await track(tx, 'stats', idsOf(stats), () => upsertStats(tx, stats)));
+    const analytics = rowsOf(records, 'analytics');
+    counts.set('analytics', await track(tx, 'analytics', idsOf(analytics), () => upsertAnalytics(tx, analytics)));
+    await changes?.recordCoverage(tx, coverage);
+    await upsertCoverage(tx, coverage);
+    return { counts, conflicts: [...ofOtherTokens, ...sales.conflicts], assets: listings.assets };
   });
-  counts.set('sale', sales.counts);
-  counts.set('token', await upsertTokens(tx, prepared.tokens, changes?.recordTo('token')));
-  await copyReportedTraits(
-    tx,
-    prepared.tokens.rows.filter(({ traits }) => traits !== null),
-  );
-  const stats = rowsOf(records, 'stats');
-  const idsOf = (rows: readonly { collectionId: string }[]) => rows.map(({ collectionId }) => collectionId);
-  counts.set('stats', await track(tx, 'stats', idsOf(stats), () => upsertStats(tx, stats)));
-  const analytics = rowsOf(records, 'analytics');
-  counts.set('analytics', await track(tx, 'analytics', idsOf(analytics), () => upsertAnalytics(tx, analytics)));
-  await changes?.recordCoverage(tx, coverage);
-  await upsertCoverage(tx, coverage);
-  await refreshFigures(tx, { collectionIds, assets: listings.assets }, { chains, now });
-  return { counts, conflicts: [...ofOtherTokens, ...sales.conflicts] };
 }
 
 /** Finds the listings whose id is that of a stored listing of another token. Called after the upsert, so every listing is stored. */

@@ -19,8 +19,7 @@ import {
   restoreSales,
   restoreTokens,
 } from '../../market/index/queries/reverted-rows.ts';
-import type { RefreshContext } from '../../market/index/ranks.ts';
-import { refreshFigures } from '../../market/index/ranks.ts';
+import type { RefreshContext, Written } from '../../market/index/change-index.ts';
 import { evaluateOrders } from '../../market/orders/evaluate.ts';
 import { refreshBookAssets } from '../../market/orders/queries/book-figures.ts';
 import { listOrderRows } from '../../market/orders/queries/order-changes.ts';
@@ -37,24 +36,24 @@ export type RevertContext = RefreshContext & {
   collectionIds: readonly string[];
 };
 
-/** Reverts the rows. Returns the rows that could not be reverted. */
+/** `kept`: the rows that could not be reverted. The rest says what was written to the index. */
+type Reverted = Written & { kept: KeptRow[] };
+
+/** Reverts the rows. Rows of the index must be reverted within `changeIndex`. */
 export async function revertRows(
   tx: Queryable,
   kind: RecordKind,
   rows: RevertedRows,
   context: RevertContext,
-): Promise<KeptRow[]> {
+): Promise<Reverted> {
   switch (kind) {
     case 'collection':
-      return revertCollections(tx, rows);
+      return { kept: await revertCollections(tx, rows) };
     case 'product':
-      return revertProducts(tx, rows, context);
+      return { kept: await revertProducts(tx, rows, context) };
     case 'order':
       await revertOrders(tx, rows, context);
-      return [];
-    case 'rate':
-      await revertPlainRows(tx, kind, rows);
-      return [];
+      break;
     case 'sale':
       await deleteSalesByKey(tx, rows.removed.map(toCollectionKey));
       await restoreSales(
@@ -64,17 +63,16 @@ export async function revertRows(
       );
       break;
     case 'token':
-      await revertTokens(tx, rows, context);
-      return [];
+      return { kept: [], moved: await revertTokens(tx, rows) };
     case 'listing':
-      return revertListings(tx, rows, context);
+      return { kept: [], assets: await revertListings(tx, rows, context) };
+    case 'rate':
     case 'stats':
     case 'analytics':
       await revertPlainRows(tx, kind, rows);
       break;
   }
-  await refreshFigures(tx, context, context);
-  return [];
+  return { kept: [] };
 }
 
 function toAsset(key: string): CollectionAsset {
@@ -95,17 +93,17 @@ async function revertPlainRows(tx: Queryable, kind: TrackedKind, rows: RevertedR
   await restoreTrackedRows(tx, kind, rows.restored);
 }
 
-async function revertTokens(tx: Queryable, rows: RevertedRows, context: RevertContext): Promise<void> {
+async function revertTokens(tx: Queryable, rows: RevertedRows): Promise<CollectionAsset[]> {
   const moved = rows.removed.map(toAsset);
   await deleteTokens(tx, moved);
   await restoreTokens(
     tx,
     rows.restored.map(({ key, image }) => ({ ...toAsset(key), image })),
   );
-  await refreshFigures(tx, { ...context, moved }, context);
+  return moved;
 }
 
-async function revertListings(tx: Queryable, rows: RevertedRows, context: RevertContext): Promise<KeptRow[]> {
+async function revertListings(tx: Queryable, rows: RevertedRows, context: RevertContext): Promise<CollectionAsset[]> {
   const assets = await listListedAssets(tx, keysOf(rows).map(toCollectionKey));
   const written = { origin: 'indexer', keys: keysOf(rows), listRows: listListingRows, now: context.now } as const;
   await recordMarketChanges(tx, written, async () => {
@@ -115,8 +113,7 @@ async function revertListings(tx: Queryable, rows: RevertedRows, context: Revert
       rows.restored.map(({ key }) => toCollectionKey(key)),
     );
   });
-  await refreshFigures(tx, { ...context, assets }, context);
-  return [];
+  return assets;
 }
 
 async function revertOrders(tx: Queryable, rows: RevertedRows, { now }: RevertContext): Promise<void> {

@@ -2,9 +2,8 @@
 // in the record of the change.
 
 import type { Queryable } from '../../platform/database/port.ts';
-import { lockFigures } from '../../market/index/queries/figures.ts';
-import type { RefreshContext } from '../../market/index/ranks.ts';
-import { refreshFigures } from '../../market/index/ranks.ts';
+import type { RefreshContext, Written } from '../../market/index/change-index.ts';
+import { changeIndex } from '../../market/index/change-index.ts';
 import { lockChainsAndBooks } from '../../market/orders/book.ts';
 import { listOrderLocations } from '../../market/orders/queries/reverted-orders.ts';
 import { claimProductImports } from '../../shop/queries/products.ts';
@@ -21,6 +20,7 @@ import type { TrackedKind } from '../queries/tracked-tables.ts';
 import { TRACKED_TABLES } from '../queries/tracked-tables.ts';
 import type { KeptRow } from './divided-rows.ts';
 import { divideRows } from './divided-rows.ts';
+import type { RevertContext } from './revert-rows.ts';
 import { revertRows } from './revert-rows.ts';
 
 /**
@@ -48,19 +48,32 @@ export async function undoLastChange(
 ): Promise<UndoneChange | null> {
   const change = await findLastChange(tx, schema, { importId, before });
   if (!change) return null;
-  const collectionIds = await lockRows(tx, importId, change);
+  const isIndexed = TRACKED_TABLES[change.kind].schema === 'indexer';
+  const collectionIds = isIndexed
+    ? await listCollectionsOfChange(tx, importId, change)
+    : await lockRows(tx, importId, change);
+  const undo = () => undoRows(tx, change, { ...context, importId, collectionIds });
+  const { undone } = isIndexed ? await changeIndex(tx, { collectionIds, refresh: context }, undo) : await undo();
+  return undone;
+}
+
+async function undoRows(
+  tx: Queryable,
+  change: ImportChange,
+  context: RevertContext,
+): Promise<Written & { undone: UndoneChange }> {
+  const { importId, collectionIds } = context;
   if (change.kind === 'coverage') {
     await revertCoverageChange(tx, { importId, seq: change.seq });
     await keepChangedRows(tx, importId, change, []);
-    await refreshFigures(tx, { collectionIds }, context);
-    return { ...change, removed: 0, restored: collectionIds.length, missing: 0, kept: [], collectionIds };
+    const restored = collectionIds.length;
+    return { undone: { ...change, removed: 0, restored, missing: 0, kept: [], collectionIds } };
   }
-  const rows = await listChangedRows(tx, importId, change);
-  const { removed, restored, missing, changed } = divideRows(rows);
-  const blocked =
+  const { removed, restored, missing, changed } = divideRows(await listChangedRows(tx, importId, change));
+  const { kept: blocked, ...written } =
     removed.length + restored.length === 0
-      ? []
-      : await revertRows(tx, change.kind, { removed, restored }, { ...context, importId, collectionIds });
+      ? { kept: [], collectionIds: [] }
+      : await revertRows(tx, change.kind, { removed, restored }, context);
   const kept = [...changed, ...blocked];
   await keepChangedRows(
     tx,
@@ -69,7 +82,7 @@ export async function undoLastChange(
     kept.map(({ key }) => key),
   );
   const blockedKeys = new Set(blocked.map(({ key }) => key));
-  return {
+  const undone = {
     ...change,
     removed: removed.filter((key) => !blockedKeys.has(key)).length,
     restored: restored.filter(({ key }) => !blockedKeys.has(key)).length,
@@ -77,16 +90,12 @@ export async function undoLastChange(
     kept,
     collectionIds,
   };
+  return { undone, ...written };
 }
 
-/** Takes the same locks as other writers of these rows. Returns the locked collections. */
+/** Takes the same locks as other writers of these rows of the primary. Returns the locked collections. */
 async function lockRows(tx: Queryable, importId: string, change: ImportChange): Promise<string[]> {
   const { kind } = change;
-  if (TRACKED_TABLES[kind].schema === 'indexer') {
-    const collectionIds = await listCollectionsOfChange(tx, importId, change);
-    await lockFigures(tx, collectionIds);
-    return collectionIds;
-  }
   const keys = await listKeysOfChange(tx, importId, change);
   if (kind === 'order') {
     const orders = await listOrderLocations(tx, keys);

@@ -18,9 +18,8 @@ import {
   updateOwnAssets,
   updateOwnFigures,
 } from './queries/catalog.ts';
-import { lockFigures } from './queries/figures.ts';
-import type { RefreshContext } from './ranks.ts';
-import { refreshFigures } from './ranks.ts';
+import type { RefreshContext } from './change-index.ts';
+import { changeIndex } from './change-index.ts';
 
 export type CatalogContext = { main: Database; indexer: Database; chains: Chains; clock: Clock };
 
@@ -81,13 +80,14 @@ async function copyBatch({ main, indexer, chains, clock }: BatchContext): Promis
 async function writeCatalog(
   tx: Queryable,
   { entries, assets }: { entries: readonly CatalogEntry[]; assets: readonly OwnAsset[] },
-  context: RefreshContext,
+  refresh: RefreshContext,
 ): Promise<void> {
   const collectionIds = entries.map(({ collectionId }) => collectionId);
-  await lockFigures(tx, collectionIds);
-  await updateOwnFigures(tx, entries);
-  await updateOwnAssets(tx, assets);
-  await refreshFigures(tx, { collectionIds, assets }, context);
+  await changeIndex(tx, { collectionIds, refresh }, async () => {
+    await updateOwnFigures(tx, entries);
+    await updateOwnAssets(tx, assets);
+    return { assets };
+  });
 }
 
 /** Makes the copies that follow a commit. All callers that come while a copy runs share the next copy. */

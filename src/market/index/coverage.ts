@@ -1,13 +1,11 @@
-// Stores which part of a collection's history is known. The figures of the collection depend on the coverage, so a transaction locks the
-// figures before it writes the coverage.
+// Stores which part of a collection's history is known. The figures of the collection depend on the coverage.
 
 import type { Chains } from '../../platform/core/chains.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Database } from '../../platform/database/port.ts';
 import type { CollectionCoverage } from './queries/coverage.ts';
 import { upsertCoverage } from './queries/coverage.ts';
-import { lockFigures } from './queries/figures.ts';
-import { refreshFigures } from './ranks.ts';
+import { changeIndex } from './change-index.ts';
 
 /** Must be called after the commit of the rows that the coverage is about. */
 export async function saveCoverage(
@@ -16,8 +14,6 @@ export async function saveCoverage(
 ): Promise<void> {
   await indexer.transaction(async (tx) => {
     const collectionIds = coverage.map(({ collectionId }) => collectionId);
-    await lockFigures(tx, collectionIds);
-    await upsertCoverage(tx, coverage);
-    await refreshFigures(tx, { collectionIds }, { chains, now: clock() });
+    await changeIndex(tx, { collectionIds, refresh: { chains, now: clock() } }, () => upsertCoverage(tx, coverage));
   });
 }

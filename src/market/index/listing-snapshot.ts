@@ -4,7 +4,6 @@
 
 import type { Database } from '../../platform/database/port.ts';
 import type { Chains } from '../../platform/core/chains.ts';
-import { lockFigures } from './queries/figures.ts';
 import type { ListingSnapshot, SnapshotDoubt } from './queries/listing-snapshots.ts';
 import {
   claimListingSnapshot,
@@ -12,7 +11,7 @@ import {
   updateListingSnapshot,
   updateRetiredListings,
 } from './queries/listing-snapshots.ts';
-import { refreshFigures } from './ranks.ts';
+import { changeIndex } from './change-index.ts';
 
 /**
  * A list is short when more than `smallBookMax` listings were expected and less than the share `shareLeftMin` of them is present. A short
@@ -31,19 +30,21 @@ export function applyListingSnapshot(
 ): Promise<SnapshotOutcome> {
   return indexer.transaction(async (tx) => {
     const { collectionId, takenAt } = snapshot;
-    await lockFigures(tx, [collectionId]);
-    const before = await claimListingSnapshot(tx, snapshot);
-    const expected = await listExpectedKeys(tx, snapshot);
-    // The keys are not compared in SQL, because the planner cannot estimate the number of keys on either side.
-    const present = new Set(snapshot.keys);
-    const missing = expected.filter((key) => !present.has(key));
-    const counts = { expected: expected.length, present: expected.length - missing.length };
-    const { isAccepted, ...doubt } = judgeSnapshot({ ...counts, takenAt }, before, limits);
-    const retired = isAccepted ? await updateRetiredListings(tx, collectionId, { keys: missing, at: takenAt }) : [];
-    await updateListingSnapshot(tx, snapshot, { retired: retired.length, ...doubt });
-    const assets = retired.map((asset) => ({ collectionId, asset }));
-    await refreshFigures(tx, { collectionIds: [collectionId], assets }, { chains, now: takenAt });
-    return { retired: retired.length, doubted: !isAccepted };
+    const change = { collectionIds: [collectionId], refresh: { chains, now: takenAt } };
+    const { assets, doubted } = await changeIndex(tx, change, async () => {
+      const before = await claimListingSnapshot(tx, snapshot);
+      const expected = await listExpectedKeys(tx, snapshot);
+      // The keys are not compared in SQL, because the planner cannot estimate the number of keys on either side.
+      const present = new Set(snapshot.keys);
+      const missing = expected.filter((key) => !present.has(key));
+      const counts = { expected: expected.length, present: expected.length - missing.length };
+      const { isAccepted, ...doubt } = judgeSnapshot({ ...counts, takenAt }, before, limits);
+      const retired = isAccepted ? await updateRetiredListings(tx, collectionId, { keys: missing, at: takenAt }) : [];
+      await updateListingSnapshot(tx, snapshot, { retired: retired.length, ...doubt });
+      const assets = retired.map((asset) => ({ collectionId, asset }));
+      return { assets, doubted: !isAccepted };
+    });
+    return { retired: assets.length, doubted };
   });
 }
 

@@ -10,7 +10,7 @@ import type { PastListing } from '../index/floor-history.ts';
 import { toPastHours } from '../index/floor-history.ts';
 import { listWithCompleteListings } from './queries/collections.ts';
 import { listCoverage } from '../index/queries/coverage.ts';
-import { lockFigures } from '../index/queries/figures.ts';
+import { changeIndexDetails } from '../index/change-index.ts';
 import {
   findRecordedFrom,
   listFillTimes,
@@ -33,18 +33,19 @@ export async function deriveHistory(
   const ids = [...complete.union(new Set(await listWithDerivedHours(indexer, collectionIds)))].sort();
   for (const id of ids) {
     const orders = complete.has(id) ? await listPastOrders(main, id, LISTINGS_MAX + 1) : [];
-    await indexer.transaction(async (tx) => {
-      await lockFigures(tx, [id]);
-      const recordedFrom = await findRecordedFrom(tx, id);
-      if (recordedFrom === null) return;
-      const coverage = (await listCoverage(tx, [id], ['listings'])).get(id) ?? [];
-      // An import without mirrored listings has no coverage: then all listings are own orders.
-      const isCovered = complete.has(id) && coverage.every(({ kind }) => kind === 'imported');
-      const mirrored = isCovered ? await listPastListings(tx, id, LISTINGS_MAX + 1) : [];
-      const isDerived = isCovered && Math.max(orders.length, mirrored.length) <= LISTINGS_MAX;
-      const listings = isDerived ? await toPastListings(tx, id, { orders, mirrored }) : [];
-      await replacePastHours(tx, id, { hours: toPastHours(listings, recordedFrom), recordedFrom });
-    });
+    await indexer.transaction((tx) =>
+      changeIndexDetails(tx, [id], async () => {
+        const recordedFrom = await findRecordedFrom(tx, id);
+        if (recordedFrom === null) return;
+        const coverage = (await listCoverage(tx, [id], ['listings'])).get(id) ?? [];
+        // An import without mirrored listings has no coverage: then all listings are own orders.
+        const isCovered = complete.has(id) && coverage.every(({ kind }) => kind === 'imported');
+        const mirrored = isCovered ? await listPastListings(tx, id, LISTINGS_MAX + 1) : [];
+        const isDerived = isCovered && Math.max(orders.length, mirrored.length) <= LISTINGS_MAX;
+        const listings = isDerived ? await toPastListings(tx, id, { orders, mirrored }) : [];
+        await replacePastHours(tx, id, { hours: toPastHours(listings, recordedFrom), recordedFrom });
+      }),
+    );
   }
   return ids;
 }

@@ -6,7 +6,7 @@ import type { Database, Queryable } from '../../platform/database/port.ts';
 import { lockChainsAndBooks } from '../orders/book.ts';
 import { lockCatalog } from '../index/queries/catalog.ts';
 import { deleteCollections, deleteObservations } from './queries/collection-removal.ts';
-import { lockFigures } from '../index/queries/figures.ts';
+import { changeIndexDetails } from '../index/change-index.ts';
 
 type RemovalContext = { main: Database; indexer: Database; onChanged: OnChanged };
 
@@ -29,10 +29,7 @@ export async function removeCollections(
   collections: readonly { collectionId: string; chain: string }[],
 ): Promise<RemovedRows> {
   const ids = collections.map(({ collectionId }) => collectionId);
-  const removeObservations = async (tx: Queryable) => {
-    await lockFigures(tx, ids);
-    return deleteObservations(tx, ids);
-  };
+  const removeObservations = (tx: Queryable) => changeIndexDetails(tx, ids, () => deleteObservations(tx, ids));
   const removed = await main.transaction(async (tx) => {
     // Writers of orders take the locks of chains and books, and copies to the indexer take the lock of the catalog. While this transaction
     // holds these locks, no copy can restore a removed figure.

@@ -8,7 +8,7 @@ import type { Figure } from '../provenance/figure.ts';
 import { isCounted } from '../provenance/figure.ts';
 import { toHoldingFigures } from '../provenance/holdings.ts';
 import { listCollectionsByIds } from './queries/collections.ts';
-import { lockFigures } from '../index/queries/figures.ts';
+import { changeIndexDetails } from '../index/change-index.ts';
 import type { DueRanking, RankedScope, RankingResult, RarityState } from '../index/queries/rarity.ts';
 import {
   countUnreadTokens,
@@ -125,10 +125,10 @@ async function storeRanks(
 ): Promise<void> {
   for (let start = 0; start < ranks.length; start += TOKENS_AT_ONCE) {
     signal.throwIfAborted();
-    await indexer.transaction(async (tx) => {
-      await lockFigures(tx, [target.collectionId]);
-      await insertRanks(tx, target, ranks.slice(start, start + TOKENS_AT_ONCE));
-    });
+    const part = ranks.slice(start, start + TOKENS_AT_ONCE);
+    await indexer.transaction((tx) =>
+      changeIndexDetails(tx, [target.collectionId], () => insertRanks(tx, target, part)),
+    );
   }
 }
 

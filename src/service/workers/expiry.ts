@@ -5,7 +5,7 @@ import { expireOrders, startOrders } from '../../market/orders/book.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../../shop/idempotency.ts';
 import { deleteStoredResponses } from '../../shop/queries/idempotency.ts';
 import { updateExpiredListings } from '../../market/index/queries/listing-writes.ts';
-import { refreshDueRanks } from '../../market/index/ranks.ts';
+import { refreshDueRanks } from '../../market/index/change-index.ts';
 import { deleteOldPoints } from '../../market/index/queries/market-points.ts';
 import { deleteOldViews } from '../../market/reads/queries/recent-views.ts';
 import { deleteOldChanges } from '../../intake/undo/retention.ts';

@@ -16,7 +16,7 @@ import {
   updateChainHolders,
   updateToReportedHolders,
 } from '../../market/index/queries/chain-holders.ts';
-import { lockFigures } from '../../market/index/queries/figures.ts';
+import { changeIndexDetails } from '../../market/index/change-index.ts';
 import type { LogEntry } from '../../market/chain-log/queries/chain-events.ts';
 import { transactAt } from './judge-listings.ts';
 import type { JudgeContext } from './judge-listings.ts';
@@ -41,11 +41,12 @@ export async function changeChainHolders(context: JudgeContext): Promise<Set<str
   const holders = added === undefined ? null : await listTokensOfHolders(main, collectionId, null);
   const isWritten = await transactAt(indexer, async (tx) => {
     if (!(await updateProjectedPosition(tx, chain.id, { from, to: from.seq }))) return false;
-    await lockFigures(tx, [collectionId]);
-    if (holders) {
-      await replaceChainHolders(tx, collectionId, holders);
-      await insertOwnersCoverage(tx, collectionId);
-    } else await updateToReportedHolders(tx, collectionId);
+    await changeIndexDetails(tx, [collectionId], async () => {
+      if (holders) {
+        await replaceChainHolders(tx, collectionId, holders);
+        await insertOwnersCoverage(tx, collectionId);
+      } else await updateToReportedHolders(tx, collectionId);
+    });
     return true;
   });
   return new Set(isWritten ? [collectionId] : []);

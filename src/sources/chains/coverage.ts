@@ -12,8 +12,7 @@ import {
   updateChainCoverage,
 } from '../../market/index/queries/coverage.ts';
 import { MAX_AGE_MS } from '../../market/provenance/figure.ts';
-import { lockFigures } from '../../market/index/queries/figures.ts';
-import { refreshFigures } from '../../market/index/ranks.ts';
+import { changeIndex } from '../../market/index/change-index.ts';
 import type { ProjectionContext } from './projection.ts';
 import { projectNext } from './projection.ts';
 
@@ -58,12 +57,12 @@ async function cover(
     const added = [...joinedIds].filter((id) => !covered.has(id));
     const removed = [...covered].filter((id) => !joinedIds.has(id));
     const changed = new Set([...removed, ...added, ...(isYoungAgain ? covered : [])]);
-    // The chain's row is written before the figures are locked, as in every transaction that writes both (invariant 18).
+    // The chain's row is written before the figures are locked, as in every transaction that writes both.
     await updateChainCoverage(tx, chain.id, { to, revision });
-    await lockFigures(tx, changed);
-    await deleteCoverage(tx, { collectionIds: removed, source: chain.id });
-    await insertChainCovered(tx, chain.id, { collectionIds: added, to });
-    await refreshFigures(tx, { collectionIds: changed }, { chains, now: clock() });
+    await changeIndex(tx, { collectionIds: changed, refresh: { chains, now: clock() } }, async () => {
+      await deleteCoverage(tx, { collectionIds: removed, source: chain.id });
+      await insertChainCovered(tx, chain.id, { collectionIds: added, to });
+    });
     return changed;
   });
 }

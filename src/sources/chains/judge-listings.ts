@@ -13,7 +13,7 @@ import type { Follow } from '../../market/follows/queries/follows.ts';
 import { listFollows } from '../../market/follows/queries/follows.ts';
 import type { JudgedListing } from '../../market/index/listing-judgement.ts';
 import { deriveListingState, isSameListingState } from '../../market/index/listing-judgement.ts';
-import { lockFigures } from '../../market/index/queries/figures.ts';
+import { changeIndex } from '../../market/index/change-index.ts';
 import type { ListingChange } from '../../market/index/queries/judged-listings.ts';
 import {
   listListingsToJudge,
@@ -21,8 +21,7 @@ import {
   updateHiddenListings,
   updateListingStates,
 } from '../../market/index/queries/judged-listings.ts';
-import type { RefreshContext } from '../../market/index/ranks.ts';
-import { refreshFigures } from '../../market/index/ranks.ts';
+import type { CollectionAsset } from '../../market/index/queries/figures.ts';
 import { listEvidence } from '../../market/orders/queries/order-evidence.ts';
 import { isEndedByCounter } from '../../market/orders/status.ts';
 import type { JudgedCollection } from './queries/judged-collections.ts';
@@ -118,9 +117,12 @@ async function writeStep(
   const changed = new Set(changes.map(({ listing }) => listing.collectionId));
   const isWritten = await transactAt(indexer, async (tx) => {
     if (!(await updateProjectedPosition(tx, chain.id, { from, to: from.seq }))) return false;
-    await lockFigures(tx, changed.union(new Set(collections.map(({ collectionId }) => collectionId))));
-    if (collections.length > 0) await upsertJudgedCollections(tx, chain.id, collections);
-    await writeJudgements(tx, changes, { chains: context.chains, now: context.clock() });
+    const refresh = { chains: context.chains, now: context.clock() };
+    const collectionIds = changed.union(new Set(collections.map(({ collectionId }) => collectionId)));
+    await changeIndex(tx, { collectionIds, refresh }, async () => {
+      if (collections.length > 0) await upsertJudgedCollections(tx, chain.id, collections);
+      return { collectionIds: changed, assets: await writeJudgements(tx, changes, refresh.now) };
+    });
     return true;
   });
   return isWritten ? changed : new Set();
@@ -137,10 +139,12 @@ async function listAgain(
 ): Promise<Set<string>> {
   const isWritten = await transactAt(indexer, async (tx) => {
     if (!(await updateProjectedPosition(tx, chain.id, { from, to: from.seq }))) return false;
-    await lockFigures(tx, [collectionId]);
-    const listed = await updateHiddenListings(tx, collectionId, { limit: BATCH_SIZE, now: clock() });
-    if (listed.length === 0) await deleteJudgedCollection(tx, collectionId);
-    await refreshFigures(tx, { collectionIds: [collectionId], assets: listed }, { chains, now: clock() });
+    const refresh = { chains, now: clock() };
+    await changeIndex(tx, { collectionIds: [collectionId], refresh }, async () => {
+      const assets = await updateHiddenListings(tx, collectionId, { limit: BATCH_SIZE, now: refresh.now });
+      if (assets.length === 0) await deleteJudgedCollection(tx, collectionId);
+      return { assets };
+    });
     return true;
   });
   return new Set(isWritten ? [collectionId] : []);
@@ -172,19 +176,15 @@ class OutOfDate extends Error {
   override readonly name = 'OutOfDate';
 }
 
-/**
- * Writes the states and the figures that follow from them. Throws OutOfDate if a listing was written after it was read. The caller has
- * locked the figures of the collections.
- */
+/** Writes the states within `changeIndex`. Returns the assets of the listings. Throws OutOfDate if a listing was written after it was read. */
 export async function writeJudgements(
   tx: Queryable,
   changes: readonly ListingChange[],
-  context: RefreshContext,
-): Promise<void> {
-  const written = await updateListingStates(tx, changes, context.now);
+  now: number,
+): Promise<CollectionAsset[]> {
+  const written = await updateListingStates(tx, changes, now);
   if (written.length < changes.length) throw new OutOfDate();
-  const collectionIds = written.map(({ collectionId }) => collectionId);
-  await refreshFigures(tx, { collectionIds, assets: written }, context);
+  return written;
 }
 
 /** Returns false when `work` returned false or threw OutOfDate. */

@@ -16,11 +16,10 @@ import type { Database, Queryable } from '../../platform/database/port.ts';
 import type { Follow } from '../../market/follows/queries/follows.ts';
 import { listFollows } from '../../market/follows/queries/follows.ts';
 import { copyCatalog } from '../../market/index/catalog.ts';
-import { lockFigures } from '../../market/index/queries/figures.ts';
+import { changeIndex } from '../../market/index/change-index.ts';
 import type { ListedOrder, ListingChange } from '../../market/index/queries/judged-listings.ts';
 import { listAffectedListings, listListingsOfOrders } from '../../market/index/queries/judged-listings.ts';
 import { deletePointsSince } from '../../market/index/queries/market-points.ts';
-import { refreshFigures } from '../../market/index/ranks.ts';
 import type { NewSale } from '../../market/index/queries/sales.ts';
 import {
   deleteSalesAfter,
@@ -112,28 +111,28 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
   const reverted = await findReverted(context, { entries, orphaned });
   const isWritten = await transactAt(indexer, async (tx) => {
     if (!(await updateProjectedPosition(tx, chain, { from, to }))) return false;
-    // A rewind can delete sales of any followed collection, so the figures of all followed collections are locked.
-    await lockFigures(
-      tx,
-      isRewound ? changed.union(new Set(follows.map(({ collectionId }) => collectionId))) : changed,
-    );
-    if (isRewound) {
-      const resold = new Set(await deleteSalesOfBlocks(tx, chain, corrected));
-      for (const id of rewindTo === null ? [] : await deleteSalesAfter(tx, chain, rewindTo)) resold.add(id);
-      for (const id of resold) changed.add(id);
-      const facts = orphaned ? await deletePointsSince(tx, [...reverted.union(resold)], orphaned.since) : [];
-      // One `reorg` takes back the changes of the blocks after `rewindTo`. A second `reorg` takes back the deleted floors by their facts
-      // (`facts` of MarketChange). There are two, because older versions of the program ignore the block number of a `reorg` with facts.
-      const reorg = { kind: 'reorg', at: clock(), chain } as const;
-      const floors = facts.length > 0 ? [{ ...reorg, facts }] : [];
-      const later = rewindTo === null ? [] : [{ ...reorg, blockNumber: rewindTo }];
-      await insertMarketChanges(tx, 'indexer', [...later, ...floors]);
-    }
-    await upsertSales(tx, await mergeReportedSales(tx, chain, sales));
-    const moved = await writeHolders(tx, holders);
-    await writeHolderChanges(tx, holderChanges);
-    await writeJudgements(tx, judgements, { chains, now: clock() });
-    await refreshFigures(tx, { collectionIds: changed, moved }, { chains, now: clock() });
+    const refresh = { chains, now: clock() };
+    // A rewind can delete sales of any followed collection.
+    const collectionIds = isRewound ? changed.union(new Set(follows.map(({ collectionId }) => collectionId))) : changed;
+    await changeIndex(tx, { collectionIds, refresh }, async () => {
+      if (isRewound) {
+        const resold = new Set(await deleteSalesOfBlocks(tx, chain, corrected));
+        for (const id of rewindTo === null ? [] : await deleteSalesAfter(tx, chain, rewindTo)) resold.add(id);
+        for (const id of resold) changed.add(id);
+        const facts = orphaned ? await deletePointsSince(tx, [...reverted.union(resold)], orphaned.since) : [];
+        // One `reorg` takes back the changes of the blocks after `rewindTo`. A second `reorg` takes back the deleted floors by their facts
+        // (`facts` of MarketChange). There are two, because older versions of the program ignore the block number of a `reorg` with facts.
+        const reorg = { kind: 'reorg', at: clock(), chain } as const;
+        const floors = facts.length > 0 ? [{ ...reorg, facts }] : [];
+        const later = rewindTo === null ? [] : [{ ...reorg, blockNumber: rewindTo }];
+        await insertMarketChanges(tx, 'indexer', [...later, ...floors]);
+      }
+      await upsertSales(tx, await mergeReportedSales(tx, chain, sales));
+      const moved = await writeHolders(tx, holders);
+      await writeHolderChanges(tx, holderChanges);
+      const assets = await writeJudgements(tx, judgements, refresh.now);
+      return { collectionIds: changed, moved, assets };
+    });
     return true;
   });
   if (isWritten) noteUnknown(context, entries);

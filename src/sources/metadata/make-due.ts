@@ -1,6 +1,6 @@
 // Schedules reads of the metadata of tokens: of tokens whose contract has announced a change, and of tokens without a scheduled read.
 
-import { lockFigures } from '../../market/index/queries/figures.ts';
+import { changeIndexDetails } from '../../market/index/change-index.ts';
 import {
   deleteMetadataAnnouncements,
   listMetadataAnnouncements,
@@ -19,22 +19,16 @@ export const ANNOUNCEMENTS_MAX = 500;
 export async function applyAnnouncements({ main, indexer, clock }: MetadataContext): Promise<number> {
   const announced = await listMetadataAnnouncements(main, ANNOUNCEMENTS_MAX);
   if (announced.length === 0) return 0;
-  await indexer.transaction(async (tx) => {
-    await lockFigures(
-      tx,
-      announced.map(({ collectionId }) => collectionId),
-    );
-    await updateMetadataDue(tx, announced, clock());
-  });
+  const ids = announced.map(({ collectionId }) => collectionId);
+  await indexer.transaction((tx) => changeIndexDetails(tx, ids, () => updateMetadataDue(tx, announced, clock())));
   await deleteMetadataAnnouncements(main, announced);
   return announced.length;
 }
 
 export async function makeMissingDue({ indexer }: MetadataContext, collectionIds: readonly string[]): Promise<void> {
   for (const collectionId of collectionIds) {
-    await indexer.transaction(async (tx) => {
-      await lockFigures(tx, [collectionId]);
-      await insertMissingStates(tx, collectionId);
-    });
+    await indexer.transaction((tx) =>
+      changeIndexDetails(tx, [collectionId], () => insertMissingStates(tx, collectionId)),
+    );
   }
 }

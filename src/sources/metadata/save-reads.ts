@@ -1,7 +1,7 @@
 // Stores one batch of reads of token metadata: what was read, and which reads have failed. Then reports the changed collection.
 
 import { isAborted, repeatAborted } from '../../platform/database/port.ts';
-import { lockFigures } from '../../market/index/queries/figures.ts';
+import { changeIndexDetails } from '../../market/index/change-index.ts';
 import type { NewTokenMetadata } from '../../market/index/queries/token-metadata.ts';
 import { upsertTokenMetadata } from '../../market/index/queries/token-metadata.ts';
 import { FAILURES_OF_HOSTS } from './metadata-failure.ts';
@@ -23,18 +23,19 @@ export async function saveReads(
   const now = clock();
   const hosts = [...new Set(read.flatMap(({ host }) => host ?? []))];
   const write = () =>
-    indexer.transaction(async (tx) => {
-      await lockFigures(tx, [collectionId]);
-      const changed = await upsertTokenMetadata(tx, read, { collectionId, source: 'chain', at: now });
-      await updateFailedReads(tx, collectionId, failed);
-      await updateDueOfHosts(tx, collectionId, {
-        hosts,
-        failures: FAILURES_OF_HOSTS,
-        except: failed.map(({ asset }) => asset),
-        now,
-      });
-      return changed;
-    });
+    indexer.transaction((tx) =>
+      changeIndexDetails(tx, [collectionId], async () => {
+        const changed = await upsertTokenMetadata(tx, read, { collectionId, source: 'chain', at: now });
+        await updateFailedReads(tx, collectionId, failed);
+        await updateDueOfHosts(tx, collectionId, {
+          hosts,
+          failures: FAILURES_OF_HOSTS,
+          except: failed.map(({ asset }) => asset),
+          now,
+        });
+        return changed;
+      }),
+    );
   const changed = await repeatAborted(write, { isRepeated: isAborted });
   if (changed.length > 0) onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['token']) });
   return changed.length;

@@ -11,7 +11,7 @@ import { recountFigures } from '../../../src/market/index/recount.ts';
 import { deleteSalesAfter } from '../../../src/market/index/queries/sales.ts';
 import { upsertTokenMetadata } from '../../../src/market/index/queries/token-metadata.ts';
 import { deleteUnmintedTokens, upsertTokenHolders } from '../../../src/market/index/queries/tokens.ts';
-import { refreshFigures } from '../../../src/market/index/ranks.ts';
+import { changeIndex } from '../../../src/market/index/change-index.ts';
 import { sweepExpired } from '../../../src/service/workers/expiry.ts';
 import { Random, toEvmAddress } from '../../../sample/random.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
@@ -190,6 +190,7 @@ forEachEngine('maintained figures', (engine) => {
 
 /** Makes random changes of every kind: imports, lists read from a marketplace, expiries, metadata, transfers and reorganisations of a chain. */
 async function writeAtRandom(db: Database, random: Random): Promise<void> {
+  const refresh = { chains: createChains(), now: NOW };
   for (let step = 0; step < 30; step += 1) {
     const contract = random.pick(CONTRACTS);
     const collectionId = idOf(contract);
@@ -233,11 +234,11 @@ async function writeAtRandom(db: Database, random: Random): Promise<void> {
         ]);
         break;
       case 7:
-        await db.transaction(async (tx) => {
-          await lockFigures(tx, [collectionId]);
-          const moved = await upsertTokenHolders(tx, distinctTokens(random, collectionId));
-          await refreshFigures(tx, { collectionIds: [collectionId], moved }, { chains: createChains(), now: NOW });
-        });
+        await db.transaction((tx) =>
+          changeIndex(tx, { collectionIds: [collectionId], refresh }, async () => ({
+            moved: await upsertTokenHolders(tx, distinctTokens(random, collectionId)),
+          })),
+        );
         break;
       case 8:
         await ingest(db, ...repeat(random, () => randomOrder(random)));
@@ -249,13 +250,14 @@ async function writeAtRandom(db: Database, random: Random): Promise<void> {
         });
         break;
       default:
-        await db.transaction(async (tx) => {
-          await lockFigures(tx, CONTRACTS.map(idOf));
-          const moved = distinctTokens(random, collectionId);
-          await deleteUnmintedTokens(tx, moved);
-          await refreshFigures(tx, { collectionIds: [collectionId], moved }, { chains: createChains(), now: NOW });
-          await deleteSalesAfter(tx, 'ethereum', random.integer(0, 10));
-        });
+        await db.transaction((tx) =>
+          changeIndex(tx, { collectionIds: CONTRACTS.map(idOf), refresh }, async () => {
+            const moved = distinctTokens(random, collectionId);
+            await deleteUnmintedTokens(tx, moved);
+            await deleteSalesAfter(tx, 'ethereum', random.integer(0, 10));
+            return { moved };
+          }),
+        );
     }
   }
 }

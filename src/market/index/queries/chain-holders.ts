@@ -1,5 +1,5 @@
 // Writes the holders of followed collections to the indexer database. `sources/chains/chain-holders.ts` computes them from the log of the chain.
-// The figures of the collections must be locked (`lockFigures`).
+// Must be called within `changeIndex`.
 
 import type { Queryable } from '../../../platform/database/port.ts';
 import { column, rowDecoder, text } from '../../../platform/database/rows.ts';

@@ -15,9 +15,8 @@ import { statusAt } from '../../orders/order-id.ts';
 import { toKnownTotal } from '../known-total.ts';
 import type { CollectionAsset } from './figures.ts';
 import { insertListingChanges } from './listing-changes.ts';
-import type { RefreshContext } from '../ranks.ts';
-import { refreshFigures } from '../ranks.ts';
-import { lockFigures } from './figures.ts';
+import type { RefreshContext } from '../change-index.ts';
+import { changeIndex } from '../change-index.ts';
 
 /** A listing as a marketplace reported it. `key` is the hash of its identity (market/index/row-keys.ts). Times in milliseconds. */
 export type NewListing = {
@@ -266,9 +265,10 @@ const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id'
  */
 export async function updateExpiredListings(
   db: Pick<Statements, 'transaction'>,
-  { chains, now }: RefreshContext,
+  refresh: RefreshContext,
   limit: number,
 ): Promise<number> {
+  const { now } = refresh;
   return db.transaction(async (tx) => {
     const due = await tx.query(
       `select key, collection_id, asset from indexer.listing where status = 'active' and expires_at <= $1
@@ -276,20 +276,21 @@ export async function updateExpiredListings(
       [new Date(now), limit],
     );
     const collectionIds = due.map(decodeAsset).map(({ collectionId }) => collectionId);
-    await lockFigures(tx, collectionIds);
-    const expired = await tx.query(
-      `update indexer.listing set status = 'expired'
-       where (collection_id, key) in (select * from unnest($2::text[], $3::uuid[])) and status = 'active' and expires_at <= $1
-       returning key, collection_id, asset`,
-      [new Date(now), collectionIds, due.map((row) => decodeKey(row).key)],
-    );
-    await insertListingChanges(
-      tx,
-      expired.map((row) => ({ ...decodeKey(row), kind: 'expire' })),
-      now,
-    );
-    await refreshFigures(tx, { collectionIds, assets: expired.map(decodeAsset) }, { chains, now });
-    return expired.length;
+    const { assets } = await changeIndex(tx, { collectionIds, refresh }, async () => {
+      const expired = await tx.query(
+        `update indexer.listing set status = 'expired'
+         where (collection_id, key) in (select * from unnest($2::text[], $3::uuid[])) and status = 'active' and expires_at <= $1
+         returning key, collection_id, asset`,
+        [new Date(now), collectionIds, due.map((row) => decodeKey(row).key)],
+      );
+      await insertListingChanges(
+        tx,
+        expired.map((row) => ({ ...decodeKey(row), kind: 'expire' })),
+        now,
+      );
+      return { assets: expired.map(decodeAsset) };
+    });
+    return assets.length;
   });
 }
 
@@ -318,10 +319,10 @@ export async function updateListingsOfOwnOrders(
     );
     if (listed.length === 0) return;
     const collectionIds = listed.map(decodeAsset).map(({ collectionId }) => collectionId);
-    await lockFigures(tx, collectionIds);
-    const recording = await record(tx);
-    const retired = await tx.query(
-      `with before as materialized (
+    await changeIndex(tx, { collectionIds, refresh: { chains, now: at } }, async () => {
+      const recording = await record(tx);
+      const retired = await tx.query(
+        `with before as materialized (
          select *${recording.image} from indexer.listing as stored
          where chain = $1 and order_hash = any($2) and status = 'active' and collection_id = any($4)
        ), retired as (
@@ -330,14 +331,15 @@ export async function updateListingsOfOwnOrders(
          returning false as inserted, stored.key, collection_id, asset${recording.returning}
        ) ${recording.toSql({ written: 'retired', before: 'before' }, 5)}
        select key, collection_id, asset from retired`,
-      [chain, hashes, new Date(at), collectionIds, ...recording.params],
-    );
-    await insertListingChanges(
-      tx,
-      retired.map((row) => ({ ...decodeKey(row), kind: 'cancel' })),
-      at,
-    );
-    await refreshFigures(tx, { collectionIds, assets: retired.map(decodeAsset) }, { chains, now: at });
+        [chain, hashes, new Date(at), collectionIds, ...recording.params],
+      );
+      await insertListingChanges(
+        tx,
+        retired.map((row) => ({ ...decodeKey(row), kind: 'cancel' })),
+        at,
+      );
+      return { assets: retired.map(decodeAsset) };
+    });
   });
 }
 

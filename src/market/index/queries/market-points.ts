@@ -1,6 +1,6 @@
 // Writes the history of the floor and of the number of listed assets of each collection. The history has a point for each change, and a row
 // for each hour with a change. Indexer database. The transaction that changes the figures also writes the points and the hours, and holds
-// the lock on the figures (`lockFigures`).
+// the lock on the figures (`changeIndex`).
 
 import type { Queryable } from '../../../platform/database/port.ts';
 import { column, rowDecoder, text } from '../../../platform/database/rows.ts';

@@ -1,7 +1,7 @@
 // The tasks that read the tokens, owners and records of followed Solana collections from an endpoint that serves DAS.
 
 import { isAborted, repeatAborted } from '../../../platform/database/port.ts';
-import { lockFigures } from '../../../market/index/queries/figures.ts';
+import { changeIndexDetails } from '../../../market/index/change-index.ts';
 import { upsertTokenMetadata } from '../../../market/index/queries/token-metadata.ts';
 import { listRecordedCollections } from '../../../market/reads/queries/collections.ts';
 import type { Follow } from '../../../market/follows/queries/follows.ts';
@@ -111,10 +111,11 @@ async function saveDescribed(
   // A page may repeat an asset.
   const byAsset = new Map(described.map((one) => [one.asset, { ...none, ...one }]));
   const write = () =>
-    indexer.transaction(async (tx) => {
-      await lockFigures(tx, [collectionId]);
-      return upsertTokenMetadata(tx, [...byAsset.values()], { collectionId, source: DAS, at: clock() });
-    });
+    indexer.transaction((tx) =>
+      changeIndexDetails(tx, [collectionId], () =>
+        upsertTokenMetadata(tx, [...byAsset.values()], { collectionId, source: DAS, at: clock() }),
+      ),
+    );
   const changed = await repeatAborted(write, { isRepeated: isAborted });
   if (changed.length > 0) onChanged({ collectionIds: new Set([collectionId]), kinds: new Set(['token']) });
 }
