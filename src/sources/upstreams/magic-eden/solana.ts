@@ -217,8 +217,7 @@ function toListings(row: VendorRow, collection: MagicEdenCollection, now: number
     ...CHAIN,
     contractAddress: collection.contractAddress,
     mint,
-    // A pool sells many tokens from one account, so the account does not identify the listing.
-    id: source === POOL ? `${account}:${mint}` : account,
+    id: toListingId({ account, mint, isPool: source === POOL, expiry }),
     priceRaw: priceRaw.toString(),
     seller: requiredAddress(row, 'seller', 'solana'),
     timestamp: new Date(now).toISOString(),
@@ -230,6 +229,16 @@ function toListings(row: VendorRow, collection: MagicEdenCollection, now: number
   // If the mints differ, `tokenMint` is the listed token, and `token` describes another token of the collection.
   if (optionalText(token, 'mintAddress') !== mint) return [listing];
   return [listing, { ...toToken(token, collection, mint), ...readRank(row) }];
+}
+
+type ListingFacts = { account: string; mint: string; isPool: boolean; expiry: number };
+
+/**
+ * A pool sells many tokens from one account, so the mint is part of the id. A seller lists a token again from the same account after an earlier
+ * listing has expired. That is another listing, so the expiry is part of the id too.
+ */
+function toListingId({ account, mint, isPool, expiry }: ListingFacts): string {
+  return [account, ...(isPool ? [mint] : []), ...(expiry > 0 ? [String(expiry)] : [])].join(':');
 }
 
 const POOL = 'MMM';
