@@ -92,7 +92,7 @@ const PATH_PART_LENGTH_MAX = 3 * CLIENT_LIMITS.headersBytesMax;
 const BODY_BYTES_MAX = 1024 * 1024;
 /**
  * The longest wait for responses in progress when the server closes. Together with the default grace period before it, this wait must be
- * longer than the slowest marketplace response takes. The wait must be shorter than `CLOSE_PATIENCE_MS` in service/service.ts.
+ * longer than the slowest marketplace response takes. The wait must be shorter than `CLOSE_PATIENCE_MS` in service/parts.ts.
  */
 const CLOSE_TIMEOUT_MS = 2_200;
 const IDLE_CHECK_MS = 50;

@@ -49,7 +49,7 @@ export function forEachEngine(name: string, suite: EngineSuite): void {
 
 /**
  * Declares `suite` once, for rules that stand above SQL, so that the engine cannot change them: on PostgreSQL, or on the embedded engine where
- * PostgreSQL is missing. The suite of the model (test/oracle) runs the same statements on both engines.
+ * PostgreSQL is missing.
  */
 export function forOneEngine(name: string, suite: EngineSuite): void {
   if (RUNS_ON_CITUS) describeOnCitus(name, suite);
