@@ -9,6 +9,7 @@ import {
   listStartedAssets,
   listStartedOrders,
   lockBooks,
+  lockExistingBooks,
   refreshBookAssets,
 } from './queries/book-figures.ts';
 import { insertOrderChanges } from './queries/order-changes.ts';
@@ -19,8 +20,8 @@ type Transactions = Pick<Statements, 'transaction'>;
 /** Stores the status `expired` for at most `limit` active orders whose expiry time has passed. Returns how many such orders were found. */
 export function expireOrders(main: Transactions, now: number, limit: number): Promise<number> {
   return main.transaction(async (tx) => {
-    const due = await listDueOrders(tx, now, limit);
-    await lockChainsAndBooks(tx, due);
+    const found = await listDueOrders(tx, now, limit);
+    const due = await lockStoredOrders(tx, found);
     const expired = await updateExpiredOrders(
       tx,
       due.map(({ orderId }) => orderId),
@@ -31,35 +32,57 @@ export function expireOrders(main: Transactions, now: number, limit: number): Pr
       expired.map(({ orderId, at }) => ({ orderId, kind: 'expire', at })),
     );
     await refreshBookAssets(tx, due, now);
-    return due.length;
+    return found.length;
   });
 }
 
 /** Updates the figures of at most `limit` assets for which the start time of an order has come. Returns the number of these assets. */
 export function startOrders(main: Transactions, now: number, limit: number): Promise<number> {
   return main.transaction(async (tx) => {
-    const due = await listStartedAssets(tx, now, limit);
-    await lockChainsAndBooks(tx, due);
+    const found = await listStartedAssets(tx, now, limit);
+    const due = await lockStoredOrders(tx, found);
     await refreshBookAssets(tx, due, now);
     await insertOrderChanges(
       tx,
       (await listStartedOrders(tx, due, now)).map(({ orderId, at }) => ({ orderId, kind: 'list', at })),
     );
     await deleteStarts(tx, due, now);
-    return due.length;
+    return found.length;
   });
 }
 
-/** Locks the cursors of the orders' chains, then the order books of their collections, each in sorted order to prevent deadlocks. */
-export async function lockChainsAndBooks(
-  tx: Queryable,
-  orders: readonly { chain: string; collectionId: string }[],
-): Promise<void> {
-  for (const chain of [...new Set(orders.map((order) => order.chain))].sort()) {
-    await findChainCursor(tx, chain, 'for share');
-  }
+type Location = { chain: string; collectionId: string };
+
+/**
+ * Locks the cursors of the orders' chains, then the order books of their collections, each in sorted order to prevent deadlocks. Adds the
+ * books that are missing, for writers of new orders.
+ */
+export async function lockChainsAndBooks(tx: Queryable, orders: readonly Location[]): Promise<void> {
+  await lockChains(tx, orders);
   await lockBooks(
     tx,
     orders.map(({ collectionId }) => collectionId),
   );
+}
+
+/**
+ * Takes the same locks for orders that were read before. Adds no book: while this function waits, the collection of an order may be removed,
+ * with its book and its orders. Returns the other orders.
+ */
+export async function lockStoredOrders<Order extends Location>(
+  tx: Queryable,
+  orders: readonly Order[],
+): Promise<Order[]> {
+  await lockChains(tx, orders);
+  const locked = await lockExistingBooks(
+    tx,
+    orders.map(({ collectionId }) => collectionId),
+  );
+  return orders.filter(({ collectionId }) => locked.has(collectionId));
+}
+
+async function lockChains(tx: Queryable, orders: readonly Location[]): Promise<void> {
+  for (const chain of [...new Set(orders.map((order) => order.chain))].sort()) {
+    await findChainCursor(tx, chain, 'for share');
+  }
 }

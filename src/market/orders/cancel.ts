@@ -1,7 +1,7 @@
 // Cancels an order of this service without a transaction on the chain: with a signature of the offerer, or as the operator. If the chain
 // later reports a complete fill, the order becomes `filled` nevertheless, because the token has changed hands.
 
-import { lockChainsAndBooks } from './book.ts';
+import { lockStoredOrders } from './book.ts';
 import { evaluateOrders } from './evaluate.ts';
 import { insertOrderCancel } from './queries/order-cancels.ts';
 import type { StoredOrder } from './queries/stored-orders.ts';
@@ -34,7 +34,7 @@ export async function cancelOrder(
     cancel.cancelledBy === 'offerer' ? await requireCancelSignature(context, order, cancel.signature) : null;
   const now = context.clock();
   const cancelled = await context.main.transaction(async (tx) => {
-    await lockChainsAndBooks(tx, [order]);
+    await lockStoredOrders(tx, [order]);
     const locked = await findStoredOrder(tx, orderId, 'for update');
     if (!locked || locked.status === 'cancelled') return locked;
     requireCancellable(locked, now);

@@ -33,16 +33,23 @@ export async function lockBooks(tx: Queryable, collectionIds: Iterable<string>):
      ) insert into main.catalog_change (collection_id, asset) select collection_id, null from added`,
     [ids],
   );
-  await tx.query(`select 1 from main.collection_book where collection_id = any($1) order by collection_id for update`, [
-    ids,
-  ]);
+  await lockExistingBooks(tx, ids);
 }
 
-const decodeCollectionId = rowDecoder('book_order', { collectionId: column('collection_id', text) });
+const decodeCollectionId = rowDecoder('order or book', { collectionId: column('collection_id', text) });
+
+/** Like `lockBooks`, but adds no book. Returns the collections that have one: a removal of a collection deletes its book. */
+export async function lockExistingBooks(tx: Queryable, collectionIds: Iterable<string>): Promise<Set<string>> {
+  const locked = await tx.query(
+    `select collection_id from main.collection_book where collection_id = any($1) order by collection_id for update`,
+    [[...new Set(collectionIds)]],
+  );
+  return new Set(locked.map((row) => decodeCollectionId(row).collectionId));
+}
 
 export async function lockBooksOfOrders(tx: Queryable, orderIds: readonly string[]): Promise<void> {
   const rows = await tx.query(`select distinct collection_id from main.book_order where id = any($1)`, [orderIds]);
-  await lockBooks(
+  await lockExistingBooks(
     tx,
     rows.map((row) => decodeCollectionId(row).collectionId),
   );
