@@ -134,9 +134,9 @@ export class ChainDoor {
       Array.from(counts, ([owner, of]) => `${owner} ${of.length}`).toSorted(),
       (holders['largest'] as Json[]).map((row) => `${String(row['address'])} ${String(row['tokens'])}`).toSorted(),
     );
-    const activity = (await doors.rows(`/explore/v1/activity?collection=${id}&kind=sale`, limit)) as Json[] | null;
+    const activity = (await doors.rows(`/explore/v1/activity?collection=${id}&kinds=sale`, limit)) as Json[] | null;
     expect(
-      `/explore/v1/activity?collection=${id}&kind=sale of the chain`,
+      `/explore/v1/activity?collection=${id}&kinds=sale of the chain`,
       sales.map(({ asset, price, tx }) => toLine(asset, price, tx)).toSorted(),
       activity
         ?.filter((row) => row['voidedBy'] === null)

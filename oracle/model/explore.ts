@@ -216,7 +216,7 @@ async function compareHolders({ doors, reader, expect }: Explorer, collection: C
 
 /** Explore, "Activity": "`/activity` with `collection` reads past sales from the stored sales", and `self`. */
 async function compareSales({ doors, reader, limit, expect }: Explorer, collection: Collection): Promise<void> {
-  const path = `${EXPLORE}/activity?collection=${collection.id}&kind=sale`;
+  const path = `${EXPLORE}/activity?collection=${collection.id}&kinds=sale`;
   const rows = (await doors.rows(path, limit)) as Json[] | null;
   const served = rows
     ?.filter((row) => row['voidedBy'] === null)
@@ -345,7 +345,7 @@ export async function compareEverywhere(explorer: Explorer, copy: StreamCopy): P
   }
 
   // Explore has no sentence about it; store, "400 unknown field", gives the reason: a request that means something else must not succeed.
-  const unread = `${EXPLORE}/activity?kinds=sale`;
+  const unread = `${EXPLORE}/activity?kind=sale`;
   expect(`${unread} with an unknown parameter`, 400, (await doors.get(unread)).status);
 
   for (const id of collections.keys()) await compareStreams(explorer, copy, id);

@@ -583,7 +583,7 @@ export type ListActivityParameters = {
   /** Only changes of this token: EVM token id or Solana mint. Needs `collection`. */
   token?: string | undefined;
   /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, floor, reorg. */
-  kind?: string | undefined;
+  kinds?: string | undefined;
   /** The `nextCursor` of the previous page, unchanged. */
   cursor?: string | undefined;
   /** Rows per page. */
@@ -611,7 +611,7 @@ export type ListWalletActivityParameters = {
   /** Only changes of this token: EVM token id or Solana mint. Needs `collection`. */
   token?: string | undefined;
   /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, floor, reorg. */
-  kind?: string | undefined;
+  kinds?: string | undefined;
   /** The `nextCursor` of the previous page, unchanged. */
   cursor?: string | undefined;
   /** Rows per page. */
@@ -708,8 +708,8 @@ export const EXPLORE_OPERATIONS = {
   getHistory: { method: 'GET', path: '/explore/v1/collections/{id}/history', kind: 'read', query: ['interval', 'from', 'to'] },
   getHolders: { method: 'GET', path: '/explore/v1/collections/{id}/holders', kind: 'read' },
   listTraits: { method: 'GET', path: '/explore/v1/collections/{id}/traits', kind: 'list', query: ['cursor', 'limit'] },
-  listActivity: { method: 'GET', path: '/explore/v1/activity', kind: 'list', query: ['collection', 'token', 'kind', 'cursor', 'limit', 'wallet'] },
-  listWalletActivity: { method: 'GET', path: '/explore/v1/wallets/{address}/activity', kind: 'list', query: ['chain', 'collection', 'token', 'kind', 'cursor', 'limit'] },
+  listActivity: { method: 'GET', path: '/explore/v1/activity', kind: 'list', query: ['collection', 'token', 'kinds', 'cursor', 'limit', 'wallet'] },
+  listWalletActivity: { method: 'GET', path: '/explore/v1/wallets/{address}/activity', kind: 'list', query: ['chain', 'collection', 'token', 'kinds', 'cursor', 'limit'] },
   searchMarket: { method: 'GET', path: '/explore/v1/search', kind: 'list', query: ['q', 'chain', 'limit'] },
   listActivityAfter: { method: 'GET', path: '/explore/v1/stream/pages/{offset}', kind: 'read' },
 } as const satisfies Operations;

@@ -167,7 +167,7 @@ export const activityQuery = (filter: ActivityFilter) =>
 export const latestSalesQuery = () =>
   queryOptions({
     queryKey: ['activity', 'latest-sales'],
-    queryFn: ({ signal }) => client.listActivity({ kind: 'sale', limit: LATEST_SALES }, { signal }).page(),
+    queryFn: ({ signal }) => client.listActivity({ kinds: 'sale', limit: LATEST_SALES }, { signal }).page(),
     refetchInterval: SELDOM_MS,
   });
 

@@ -13,13 +13,14 @@ import { readTokens } from '../reads/token.ts';
 import { listFillableAssetsAmong } from '../orders/queries/fillable-orders.ts';
 import { listOwnAssetsByPrice, listOwnAssetsOfAccount } from './queries/own-assets.ts';
 import type { ListedAsset, PricePosition, TokenFilter } from './queries/token-keys.ts';
-import type { TraitFilter } from './queries/trait-keys.ts';
+import type { TraitFilter, UnknownTrait } from './queries/trait-keys.ts';
 import {
   findTraitFilter,
   listAssetsWithTraits,
   listTraitAssetsById,
   listTraitAssetsByRank,
 } from './queries/trait-keys.ts';
+import { listTraitNames } from './queries/traits.ts';
 import { listPricedAssets } from './priced-assets.ts';
 import {
   LOWEST_KEY,
@@ -67,7 +68,11 @@ const CHUNKS_MAX = 20;
 /** The most tokens that an owner may have in the collection, if the list is filtered by this owner. */
 const OWNED_MAX = 10_000;
 
-/** Throws `upstream_error` when the indexer cannot be read. */
+/** The most traits that an error message names, and the most characters of each name. */
+const NAMED_TRAITS_MAX = 20;
+const NAMED_LENGTH_MAX = 60;
+
+/** Throws `upstream_error` when the indexer cannot be read, and `bad_request` for a trait that the collection does not have. */
 export async function listTokens(
   market: Market,
   location: CollectionLocation,
@@ -110,7 +115,6 @@ class TokenListReader {
     // which tokens the wallet holds.
     if (owner !== null && this.#market.custodyWallets.has(owner)) return { tokens: [], next: null, degraded: false };
     const traits = await this.#findTraitFilter();
-    if (traits === 'none') return { tokens: [], next: null, degraded: false };
     const filter = { now: this.#now, assets: owner === null ? null : await this.#listAssetsOf(owner, traits) };
     // The list of an owner's assets is already filtered by traits. A phase that filters by traits would read the assets of all owners.
     if (owner === null) this.#traits = traits;
@@ -276,11 +280,15 @@ class TokenListReader {
     return rows;
   }
 
-  /** Null if the list is not filtered by traits. `none` if no token can pass the filter. */
-  async #findTraitFilter(): Promise<TraitFilter | 'none' | null> {
+  /** Null if the list is not filtered by traits. Throws `bad_request` for a trait that the collection does not have. */
+  async #findTraitFilter(): Promise<TraitFilter | null> {
     const { traits } = this.#query;
+    const { collectionId } = this.#location;
     if (traits.size === 0) return null;
-    return (await this.#readIndex((db) => findTraitFilter(db, this.#location.collectionId, traits))) ?? 'none';
+    const filter = await this.#readIndex((db) => findTraitFilter(db, collectionId, traits));
+    if (!('value' in filter)) return filter;
+    const names = await this.#readIndex((db) => listTraitNames(db, collectionId, NAMED_TRAITS_MAX + 1));
+    throw new ServiceError('bad_request', toUnknownTraitMessage(filter, names));
   }
 
   async #readIndex<T>(query: (db: Queryable) => Promise<T>): Promise<T> {
@@ -301,4 +309,14 @@ function toPhases({ sort, listed }: Pick<TokenListQuery, 'sort' | 'listed'>, has
   if (sort === 'rank') return ['ranked', 'others'];
   const priced = hasTraits ? 'priced' : 'listed';
   return listed === null ? [priced, 'others'] : listed ? [priced] : ['others'];
+}
+
+/** `names`: one name more than the message may name, if there are so many. */
+function toUnknownTraitMessage({ name, value }: UnknownTrait, names: readonly string[]): string {
+  const quote = (text: string) => `"${text.slice(0, NAMED_LENGTH_MAX).toWellFormed()}"`;
+  if (value !== null) return `The trait ${quote(name)} has no value ${quote(value)}: see the traits of the collection`;
+  if (names.length === 0) return `No trait of the collection is known, so there is no trait ${quote(name)}`;
+  const listed = names.slice(0, NAMED_TRAITS_MAX).map(quote).join(', ');
+  const more = names.length > NAMED_TRAITS_MAX ? ' and more' : '';
+  return `The collection has no trait ${quote(name)}: its traits are ${listed}${more}`;
 }

@@ -8,7 +8,7 @@ import { parseCollectionId, toCollectionId } from '../../platform/core/collectio
 import { ServiceError } from '../../platform/core/errors.ts';
 import type { Market } from './market.ts';
 import { requireValue, valueOrNull } from './market-source.ts';
-import { listCollectionsByName } from './queries/collections.ts';
+import { listCollectionsByName, listRecordedIds } from './queries/collections.ts';
 import { listVolumeFacts } from '../index/queries/analytics.ts';
 import { toVolumeAllTime } from './volumes.ts';
 
@@ -33,6 +33,30 @@ export async function resolveCollection(market: Market, id: string): Promise<Col
   if (!collection) throw new ServiceError('not_found', 'Collection not found');
   market.recentViews.note(collection.id);
   return collection;
+}
+
+/**
+ * Returns the ids under which the activity log has the changes of these collections. Throws as `resolveCollection`; `not_found` names the
+ * first name that no collection has.
+ */
+export async function resolveCollections(market: Market, names: readonly string[]): Promise<string[]> {
+  const canonical = names.map((name) => toNames(market.chains, name)?.id ?? name);
+  const known = new Set(requireValue(await market.primary.read((db) => listRecordedIds(db, canonical)), 'unavailable'));
+  const ids: string[] = [];
+  for (const [index, id] of canonical.entries()) {
+    const name = names[index] ?? id;
+    if (known.has(id)) {
+      market.recentViews.note(id);
+      ids.push(id);
+      continue;
+    }
+    const collection = await resolveCollection(market, name).catch((error: unknown) => {
+      if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
+      throw new ServiceError('not_found', `Collection ${name} not found`, { cause: error });
+    });
+    ids.push(locationOf(market, collection)?.collectionId ?? collection.id);
+  }
+  return ids;
 }
 
 /**

@@ -1,7 +1,7 @@
-// Validates query strings by the schema that documents them. A value outside its limits is rejected, not clamped. Parameters that the
-// schema does not name are ignored.
+// Validates query strings by the schema that documents them. A value outside its limits is rejected, not clamped. The validator ignores
+// parameters that the schema does not name: an interface that rejects them uses `findUnknownParameters`.
 
-import type { FastifySchemaCompiler } from 'fastify';
+import type { FastifyRequest, FastifySchemaCompiler } from 'fastify';
 import type { Chains } from '../core/chains.ts';
 import { countCharacters } from '../core/text.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -60,6 +60,18 @@ export function createQueryValidator(chains: Chains): FastifySchemaCompiler<Quer
       return { value };
     };
   };
+}
+
+/**
+ * The parameters of a request that its operation does not have. An interface rejects them, because a misspelt filter would otherwise return
+ * every row. None for a route that is not in the OpenAPI document.
+ */
+export function findUnknownParameters({ query, routeOptions: { schema } }: FastifyRequest): string[] {
+  if (!schema || schema.hide) return [];
+  const { properties = {} } = (schema.querystring ?? {}) as Partial<QuerySchema>;
+  return Object.keys(query as RawQuery).filter(
+    (key) => !Object.hasOwn(properties, key) && properties[key.split('[')[0] ?? '']?.type !== 'object',
+  );
 }
 
 /** The values of a parameter that is an object, by the name in brackets. Sorted, so that the order in a query makes no difference. */

@@ -125,7 +125,7 @@ export function createTools(): AgentTool[] {
         collection,
         token: textArgument('Token id or mint; needs collection'),
         wallet: textArgument('Address'),
-        kind: textArgument(`Separated by commas: ${ACTIVITY_KINDS.join(', ')}`),
+        kinds: textArgument(`Separated by commas: ${ACTIVITY_KINDS.join(', ')}`),
         ...PAGE_ARGUMENTS,
       },
       row: objectWith(['kind', 'at', ...asset, 'from', 'to', 'orderId', 'marketplace', 'tx', 'voidedBy'], {

@@ -6,8 +6,7 @@ import { ServiceError } from '../../platform/core/errors.ts';
 import type { DocumentContext } from '../../platform/http/document-route.ts';
 import { registerDocumentRoute } from '../../platform/http/document-route.ts';
 import { registerOpenApi } from '../../platform/http/openapi.ts';
-import type { RawQuery } from '../../platform/http/query.ts';
-import { createQueryValidator } from '../../platform/http/query.ts';
+import { createQueryValidator, findUnknownParameters } from '../../platform/http/query.ts';
 import { readJsonBodies } from '../../platform/http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { registerDeliveryRoutes } from './deliveries.ts';
@@ -56,7 +55,7 @@ export async function registerStoreRoutes(
   app.addHook('onResponse', async (request, reply) => {
     if (request.method !== 'GET' && reply.statusCode < 300) context.webhooks.nudge();
   });
-  app.addHook('preValidation', (request, _reply, done) => done(findUnknownParameter(request)));
+  app.addHook('preValidation', (request, _reply, done) => done(rejectUnknownParameters(request)));
   await registerOpenApi(app, DOCUMENT);
   registerProductRoutes(app, context);
   registerInventoryRoutes(app, context);
@@ -65,14 +64,9 @@ export async function registerStoreRoutes(
   registerDocumentRoute(app, options.document, STORE_PREFIX);
 }
 
-/** Returns an error for a parameter that the operation does not have. A misspelt filter would otherwise return every row. */
-function findUnknownParameter({ query, routeOptions }: FastifyRequest): ServiceError | undefined {
-  const { schema } = routeOptions;
-  if (schema?.hide) return undefined;
-  const { properties = {} } = (schema?.querystring ?? {}) as { properties?: object };
-  const unknown = Object.keys(query as RawQuery).filter(
-    (name) => !Object.hasOwn(properties, name) && !PAGING.has(name),
-  );
+/** Returns an error for parameters that the operation does not have. */
+function rejectUnknownParameters(request: FastifyRequest): ServiceError | undefined {
+  const unknown = findUnknownParameters(request).filter((name) => !PAGING.has(name));
   if (unknown.length === 0) return undefined;
   const details = unknown.map((path) => ({ path, message: 'is not a parameter of this operation' }));
   return new ServiceError('bad_request', INVALID_QUERY, { details });

@@ -60,7 +60,7 @@ forOneMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
         subject.listing('1', 30, { timestamp: market.ago(250 * MINUTE_MS) }),
         subject.sale('7', 7, { timestamp: market.ago(10 * MINUTE_MS) }),
       ],
-      { query: `${query}&kind=floor,list`, count: 2 },
+      { query: `${query}&kinds=floor,list`, count: 2 },
     );
     const rows = await market.walk(`/explore/v1/activity?${query}&limit=2`);
     assert.deepEqual(namesOf(rows), ['floor  30', 'sale 7 7', 'sale 8 6', 'list 1 30', 'sale 9 5']);
@@ -68,13 +68,15 @@ forOneMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
       rows.map(({ offset }) => offset === null),
       [false, false, true, false, true],
     );
-    assert.deepEqual(namesOf(await market.walk(`/explore/v1/activity?${query}&kind=sale&limit=1`)), [
+    assert.deepEqual(namesOf(await market.walk(`/explore/v1/activity?${query}&kinds=sale&limit=1`)), [
       'sale 7 7',
       'sale 8 6',
       'sale 9 5',
     ]);
     assert.deepEqual(namesOf(await market.walk(`/explore/v1/activity?${query}&token=9`)), ['sale 9 5']);
-    assert.deepEqual(namesOf(await market.walk(`/explore/v1/activity?${query}&token=1&kind=list,sale`)), ['list 1 30']);
+    assert.deepEqual(namesOf(await market.walk(`/explore/v1/activity?${query}&token=1&kinds=list,sale`)), [
+      'list 1 30',
+    ]);
   });
 
   test('the activity of a wallet is what it has listed, sold and bought, on all chains or on one', async () => {
@@ -103,12 +105,12 @@ forOneMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     const { nextCursor } = (await market.ok(`${path}?chain=ethereum&limit=1`)).pagination;
     assert.equal((await market.get(`${path}?chain=base&limit=1&cursor=${nextCursor}`)).status, 400);
     assert.equal((await market.get(`${path}?chain=none`)).status, 400);
-    assert.deepEqual(namesOf(await market.walk(`/explore/v1/activity?wallet=${wallet}&kind=list`)), ['list 1 30']);
+    assert.deepEqual(namesOf(await market.walk(`/explore/v1/activity?wallet=${wallet}&kinds=list`)), ['list 1 30']);
   });
 
   test('the address of a custody wallet is not published, and the wallet has no activity', async () => {
     const subject = newCollection();
-    const query = `collection=${subject.slug}&kind=list`;
+    const query = `collection=${subject.slug}&kinds=list`;
     await load([subject.collection(), subject.listing('1', 30, { seller: VAULT })], { query, count: 1 });
     const [row] = await market.walk(`/explore/v1/activity?${query}`);
     assert.equal(row.from, null);

@@ -91,10 +91,13 @@ function declareTests(engine: TestEngine): void {
       ['Hat', ['Hat 19']],
     ],
   };
+  const filterOf = async (wanted: ReadonlyMap<string, readonly string[]>) => {
+    const filter = await findTraitFilter(db, id, wanted);
+    return 'value' in filter ? assert.fail(`there is no trait ${filter.name}`) : filter;
+  };
   for (const [name, wanted] of Object.entries(filters)) {
     test(`a list of tokens by traits with ${name} reads few rows of each table`, async () => {
-      const filter = await findTraitFilter(db, id, new Map(wanted));
-      assert.ok(filter);
+      const filter = await filterOf(new Map(wanted));
       const query = { filter, limit: LIMIT, now: NOW };
       await assertPlans(db, async (reading) => {
         const priced = await listTraitAssetsByPrice(reading, id, { ...query, after: null, except: [] });
@@ -116,7 +119,7 @@ function declareTests(engine: TestEngine): void {
       ['Hat', ['Hat 0']],
       ['Eyes', ['Eyes 0']],
     ]);
-    const filter = (await findTraitFilter(db, id, wanted)) ?? assert.fail();
+    const filter = await filterOf(wanted);
     for (const after of [null, '5000']) {
       const query = { filter, limit: LIMIT, now: NOW, after, unranked: false, listed: null };
       await assertPlans(db, (reading) => listTraitAssetsById(reading, id, query), {
@@ -132,7 +135,7 @@ function declareTests(engine: TestEngine): void {
       ['Hat', ['Hat 0']],
       ['Eyes', ['Eyes 0']],
     ]);
-    const filter = (await findTraitFilter(db, id, wanted)) ?? assert.fail();
+    const filter = await filterOf(wanted);
     for (const after of [null, '5000']) {
       const position = after === null ? null : { rank: Number(after), asset: after };
       const query = { filter, limit: LIMIT, now: NOW, after: position, listed: null };
@@ -156,7 +159,7 @@ function declareTests(engine: TestEngine): void {
       ['Mouth', ['Mouth 0']],
       ['Fur', ['Fur 0']],
     ]);
-    const filter = (await findTraitFilter(db, id, wanted)) ?? assert.fail();
+    const filter = await filterOf(wanted);
     const [mouth, fur] = [...wanted].map(([name]) => name);
     await db.query(
       `update indexer.trait_set as owned set trait_ids = array_remove(trait_ids, fur.id)

@@ -179,7 +179,7 @@ forEachMarket('the rule of sales', {}, (market) => {
 
   test('the activity has every sale once, also bundles, and marks a sale from an account to itself', () =>
     each(async ({ slug }, sales) => {
-      const rows = await market.walk(`/explore/v1/activity?collection=${slug}&kind=sale&limit=100`);
+      const rows = await market.walk(`/explore/v1/activity?collection=${slug}&kinds=sale&limit=100`);
       assert.deepEqual(
         rows.map(({ tx, tokenId, price, from, to, self }) => [tx, tokenId, price?.raw ?? null, from, to, self]),
         sales.map((sale) => [

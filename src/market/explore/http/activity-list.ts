@@ -41,7 +41,7 @@ const listQuery = {
       description: 'Only changes of this token: EVM token id or Solana mint. Needs `collection`.',
     }),
   ),
-  kind: Type.Optional(
+  kinds: Type.Optional(
     Type.String({
       maxLength: 200,
       description: `Only these kinds, separated by commas: ${ACTIVITY_KINDS.join(', ')}.`,
@@ -50,7 +50,7 @@ const listQuery = {
   ...pageQuery,
 };
 
-type Query = PageQuery & { collection?: string; token?: string; wallet?: string; kind?: string; chain?: string };
+type Query = PageQuery & { collection?: string; token?: string; wallet?: string; kinds?: string; chain?: string };
 
 export function registerActivityRoutes(app: FastifyInstance, context: ExploreContext): void {
   exploreRoute<Query>(app, context, {
@@ -129,7 +129,7 @@ async function toFilter(market: Market, query: Query, wallet: string | null): Pr
   const account = wallet === null ? null : parseAnyAddress(wallet);
   if (wallet !== null && account === null)
     throw new ServiceError('bad_request', 'The wallet is not an EVM or Solana address');
-  const kinds = toKinds(query.kind);
+  const kinds = toKinds(query.kinds);
   const { chain = null } = query;
   if (query.collection === undefined) {
     if (query.token !== undefined) throw new ServiceError('bad_request', 'Query parameter token needs collection');
@@ -159,7 +159,7 @@ function toKinds(text: string | undefined): readonly ActivityKind[] {
   if (kinds.length !== new Set(names).size) {
     throw new ServiceError(
       'bad_request',
-      `Query parameter kind must be kinds of activity, separated by commas: ${ACTIVITY_KINDS.join(', ')}`,
+      `Query parameter kinds must be kinds of activity, separated by commas: ${ACTIVITY_KINDS.join(', ')}`,
     );
   }
   return kinds;

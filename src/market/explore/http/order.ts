@@ -162,7 +162,7 @@ export function registerOrderRoute(app: FastifyInstance, context: ExploreContext
           examples: [LISTING_EXAMPLE.orderId],
         }),
       }),
-      response: marketResponses(exploredDataOf(ref('Order')), 404, 502),
+      response: marketResponses(exploredDataOf(ref('Order')), 400, 404, 502),
     },
     respond: async ({ orderId = '' }) => {
       const validUntil = market.clock() + VALID_MS;

@@ -1,8 +1,10 @@
 // Registers all routes and component schemas of the explore interface, which has what front ends need in addition to `/v1`.
 
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Chains } from '../../../platform/core/chains.ts';
+import { ServiceError } from '../../../platform/core/errors.ts';
 import { readJsonBodies } from '../../../platform/http/json-body.ts';
+import { findUnknownParameters } from '../../../platform/http/query.ts';
 import { PaginationSchema } from '../../reads/http/envelopes.ts';
 import { CollectionSummarySchema } from '../../reads/http/collections.ts';
 import { MarketItemSchema } from '../../reads/http/market-item.ts';
@@ -89,5 +91,17 @@ const EXPLORE: PublicInterface<ExploreContext> = {
 /** `app` must be a Fastify scope of its own, because this function replaces the validator and the body parsers of `app`. */
 export function registerExplore(app: FastifyInstance, context: ExploreContext, chains: Chains): Promise<void> {
   readJsonBodies(app);
+  app.addHook('preValidation', (request, _reply, done) => done(rejectUnknownParameters(request)));
   return registerPublicInterface(app, EXPLORE, { context, chains });
+}
+
+/** The index and the OpenAPI document, which have no response 400, ignore all parameters. */
+function rejectUnknownParameters(request: FastifyRequest): ServiceError | undefined {
+  const { querystring = {}, response = {} } = request.routeOptions.schema ?? {};
+  const unknown = findUnknownParameters(request);
+  if (unknown.length === 0 || !Object.hasOwn(response as object, 400)) return undefined;
+  const { properties = {} } = querystring as { properties?: object };
+  const known = Object.keys(properties);
+  const hint = known.length === 0 ? 'this operation has none' : `use ${known.join(', ')}`;
+  return new ServiceError('bad_request', `Query parameter ${unknown[0]} is unknown: ${hint}`);
 }

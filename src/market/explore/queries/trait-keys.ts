@@ -52,24 +52,33 @@ const SEARCH_MAX = 20_000;
 /** If the rarest group has at most this many tokens, the search is tried before the walk. */
 const FEW_TOKENS = 1_000;
 
-const decodeTrait = rowDecoder('trait', { id: integer, name: text, tokens: safeInteger, listed: safeInteger });
+const decodeTrait = rowDecoder('trait', {
+  id: integer,
+  name: text,
+  value: text,
+  tokens: safeInteger,
+  listed: safeInteger,
+});
 
 const decodeSets = rowDecoder('collection_figures', { traitSets: column('trait_sets', safeInteger) });
 
+/** A trait that the collection does not have. `value` is null if it has no trait of this name. */
+export type UnknownTrait = { name: string; value: string | null };
+
 /**
- * `wanted`: the values that are accepted for each trait name. Returns the filter for tokens that have an accepted value for every name.
- * Returns null if there is a name for which no token has an accepted value.
+ * `wanted`: the values that are accepted for each trait name. Returns the filter for tokens that have an accepted value for every name, or
+ * the first trait that no token has.
  */
 export async function findTraitFilter(
   db: Queryable,
   collectionId: string,
   wanted: ReadonlyMap<string, readonly string[]>,
-): Promise<TraitFilter | null> {
+): Promise<TraitFilter | UnknownTrait> {
   const pairs = [...wanted].flatMap(([name, values]) =>
     values.flatMap((value) => (isStorable(name) && isStorable(value) ? [[name, value] as const] : [])),
   );
   const rows = await db.query(
-    `select trait.id, trait.name, trait.tokens, trait.listed,
+    `select trait.id, trait.name, trait.value, trait.tokens, trait.listed,
        (select trait_sets from indexer.collection_figures where collection_id = $1) as trait_sets
      from unnest($2::text[], $3::text[]) as wanted (name, value)
      cross join lateral (
@@ -77,16 +86,29 @@ export async function findTraitFilter(
     [collectionId, pairs.map(([name]) => name), pairs.map(([, value]) => value)],
   );
   const byName = Map.groupBy(rows.map(decodeTrait), ({ name }) => name);
-  const [row] = rows;
-  if (!row || byName.size < wanted.size) return null;
-  const { traitSets } = decodeSets(row);
+  for (const [name, values] of wanted) {
+    const known = new Set(byName.get(name)?.map(({ value }) => value));
+    const value = values.find((one) => !known.has(one));
+    if (value !== undefined) return { name, value: (await hasTraitName(db, collectionId, name)) ? value : null };
+  }
+  const { traitSets } = decodeSets(rows[0] ?? {});
   const groups = [...byName.values()].map((traits) => {
     const tokens = traits.reduce((sum, one) => sum + one.tokens, 0);
     const listed = traits.reduce((sum, one) => sum + one.listed, 0);
     return { ids: traits.map(({ id }) => id), tokens, listed, share: tokens / traitSets };
   });
   const [rarest, ...others] = groups.sort((a, b) => a.tokens - b.tokens);
-  return rarest ? { rarest, others, share: shareOf(groups) } : null;
+  if (!rarest) throw new TypeError('a filter by traits names no trait');
+  return { rarest, others, share: shareOf(groups) };
+}
+
+async function hasTraitName(db: Queryable, collectionId: string, name: string): Promise<boolean> {
+  if (!isStorable(name)) return false;
+  const rows = await db.query(`select 1 from indexer.trait where collection_id = $1 and name = $2 limit 1`, [
+    collectionId,
+    name,
+  ]);
+  return rows.length > 0;
 }
 
 /** Which share of the tokens would have all groups if the groups were independent of one another. */

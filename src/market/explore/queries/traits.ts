@@ -42,6 +42,23 @@ export type TraitQuery = {
   except: readonly string[];
 };
 
+const decodeName = rowDecoder('trait', { name: text });
+
+/** Lists the names of at most `limit` traits, in their order. */
+export async function listTraitNames(db: Queryable, collectionId: string, limit: number): Promise<string[]> {
+  const rows = await db.query(
+    `with recursive names (name, place) as (
+       select (select min(name) from indexer.trait where collection_id = $1), 1
+       union all
+       select (select min(name) from indexer.trait where collection_id = $1 and name > names.name), place + 1
+       from names where place < $2 and name is not null
+     )
+     select name from names where name is not null order by name`,
+    [collectionId, limit],
+  );
+  return rows.map((row) => decodeName(row).name);
+}
+
 /** Lists trait values, sorted by trait name. The values of one name are sorted by their number of tokens, the largest number first. */
 export async function listTraitValues(
   db: Queryable,

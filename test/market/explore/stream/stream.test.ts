@@ -32,6 +32,8 @@ forEachEngine('the stream', (engine) => {
       const settings = { ...(await engine.settings()), ...LIMITS, TRUST_PROXY: 'true' };
       databases = await openDatabases(readConfig(settings), createLog('silent'));
       service = await startTestService({ settings, open: async () => databases });
+      const contractAddress = OTHER_COLLECTION.slice('base_'.length);
+      await service.load([{ kind: 'collection', chain: 'base', contractAddress, name: 'Others', slug: 'others' }]);
     });
     after(() => service.close());
 
@@ -156,9 +158,20 @@ forEachEngine('the stream', (engine) => {
       assert.deepEqual(await idsOf(`kinds=list&collections=${OTHER_COLLECTION}`, 2), ['21', '29']);
       const upperCase = OTHER_COLLECTION.replace('0xddd', '0xDDD');
       assert.deepEqual((await idsOf(`kinds=cancel&collections=${upperCase}`, 1))[0], '22');
+      for (const name of ['others', OTHER_COLLECTION.slice('base_'.length)]) {
+        assert.deepEqual((await idsOf(`kinds=cancel&collections=${name}`, 1))[0], '22', name);
+      }
       const page = await service.ok(`/explore/v1/stream/pages/${start}`);
       const withoutCollection = page.data.find((event: any) => event.orderId === '23');
       assert.equal(withoutCollection.collectionId, null);
+    });
+
+    test('a filter that names a collection which does not exist is rejected with 404, and the message names it', async () => {
+      for (const name of ['nobody', `base_0x${'e'.repeat(40)}`]) {
+        const { status, body } = await rejectionOf(`?collections=${OTHER_COLLECTION},${name}`);
+        assert.deepEqual([status, body.error.message], [404, `Collection ${name} not found`]);
+      }
+      await closeAll();
     });
 
     test('a malformed offset or filter is rejected with 400', async () => {

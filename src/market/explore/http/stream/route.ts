@@ -4,12 +4,11 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { ACTIVITY_KINDS } from '../../../activity/market-change.ts';
-import type { Chains } from '../../../../platform/core/chains.ts';
-import { parseCollectionId } from '../../../../platform/core/collection.ts';
 import { ServiceError } from '../../../../platform/core/errors.ts';
 import { leaveRequestsInProgress } from '../../../../platform/http/requests-in-progress.ts';
 import { marketResponses } from '../../../reads/http/envelopes.ts';
 import { EXAMPLE_COLLECTION } from '../../../reads/http/example-collection.ts';
+import { resolveCollections } from '../../../reads/resolve-collection.ts';
 import type { ActivityFeed } from '../../stream/activity-feed.ts';
 import { toStreamFilter } from '../../stream/stream-entry.ts';
 import { OLDEST_OFFSET, parseOffset, toOffset } from '../../stream/offset.ts';
@@ -56,7 +55,7 @@ export function registerStreamRoute(app: FastifyInstance, context: ExploreContex
           collections: Type.Optional(
             Type.String({
               maxLength: LIST_LENGTH_MAX,
-              description: `Only events of these collections: at most ${COLLECTIONS_MAX} ids, separated by commas. Events that belong to no single collection are sent as well.`,
+              description: `Only events of these collections: at most ${COLLECTIONS_MAX} canonical ids, slugs or addresses, separated by commas. Events that belong to no single collection are sent as well.`,
               examples: [EXAMPLE_COLLECTION.id],
             }),
           ),
@@ -74,22 +73,24 @@ export function registerStreamRoute(app: FastifyInstance, context: ExploreContex
             content: { 'text/event-stream': { schema: { type: 'string', examples: [toExampleStream()] } } },
           },
           400,
+          404,
           410,
         ),
       },
     },
     async (request, reply) => {
       const { from, collections, kinds } = request.query;
-      const filter = toStreamFilter(
-        collections === undefined ? null : parseCollections(market.chains, collections),
-        kinds === undefined ? null : parseKinds(kinds),
-      );
+      const names = collections === undefined ? null : parseCollections(collections);
+      const wanted = kinds === undefined ? null : parseKinds(kinds);
       const position = parseStart(lastEventIdOf(request.raw), from);
       void reply.headers({ 'retry-after': RETRY_AFTER_S });
       const place = stream.enter(clientAddress(request.raw));
       void reply.removeHeader('retry-after');
       try {
-        const start = await findStart(stream.feed, position);
+        const start = await ifReadable(async () => ({
+          position: await findStart(stream.feed, position),
+          filter: toStreamFilter(names && (await resolveCollections(market, names)), wanted),
+        }));
         reply.hijack();
         if (start === null) {
           place.leave();
@@ -103,7 +104,7 @@ export function registerStreamRoute(app: FastifyInstance, context: ExploreContex
           return;
         }
         leaveRequestsInProgress(reply.raw);
-        stream.open(reply.raw, place, { position: start, filter });
+        stream.open(reply.raw, place, start);
       } catch (error) {
         place.leave();
         throw error;
@@ -131,32 +132,32 @@ function parseStart(lastEventId: string | undefined, from: string | undefined): 
   throw new ServiceError('bad_request', `${name} is not an offset of the stream`);
 }
 
-/** Null while the log cannot be read. Throws `gone` if the log does not have the events after the start. */
-async function findStart(feed: ActivityFeed, start: Start): Promise<number | null> {
+/** Throws `gone` if the log does not have the events after the start, and `unavailable` while the log cannot be read. */
+async function findStart(feed: ActivityFeed, start: Start): Promise<number> {
+  if (start === 'now') return feed.newest;
+  if (start === 'oldest') return feed.start;
+  await feed.requireKept(start);
+  return start;
+}
+
+/** Null while the primary database cannot be read. */
+async function ifReadable<T>(read: () => Promise<T>): Promise<T | null> {
   try {
-    if (start === 'now') return feed.newest;
-    if (start === 'oldest') return feed.start;
-    await feed.requireKept(start);
-    return start;
+    return await read();
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'unavailable') return null;
     throw error;
   }
 }
 
-function parseCollections(chains: Chains, text: string): string[] {
-  const ids = text.split(',');
-  const areReadable = ids.every((id) => id !== '' && id.length <= COLLECTION_ID_LENGTH_MAX);
-  if (ids.length > COLLECTIONS_MAX || !areReadable) {
-    throw new ServiceError(
-      'bad_request',
-      `Query parameter collections must be 1 to ${COLLECTIONS_MAX} collection ids, separated by commas`,
-    );
-  }
-  return ids.map((id) => {
-    const canonical = parseCollectionId(chains, id);
-    return canonical ? `${canonical.chainId}_${canonical.addressLower}` : id;
-  });
+function parseCollections(text: string): string[] {
+  const names = text.split(',');
+  const areReadable = names.every((name) => name !== '' && name.length <= COLLECTION_ID_LENGTH_MAX);
+  if (names.length <= COLLECTIONS_MAX && areReadable) return names;
+  throw new ServiceError(
+    'bad_request',
+    `Query parameter collections must be 1 to ${COLLECTIONS_MAX} collections, separated by commas`,
+  );
 }
 
 function parseKinds(text: string): string[] {
