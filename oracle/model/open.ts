@@ -8,10 +8,6 @@ const OPEN: readonly OpenDifference[] = [
     comparison: /^open orders of \S+ in a copy after its removal/,
     says: 'the stream has no event for the removal of a collection, so a copy keeps its orders',
   },
-  {
-    comparison: /^orderId of the listings of \S+ in tokens/,
-    says: 'a listing of another marketplace has its order hash as orderId in tokens, and its row id in the stream and in wallets',
-  },
 ];
 
 /** What is known about a difference. Null for a new one. */

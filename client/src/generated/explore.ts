@@ -3,7 +3,7 @@
 import type { Operations } from '../calls.ts';
 import type { Pages } from '../pages.ts';
 import type { CallOptions } from '../transport.ts';
-import type { Chain, CollectionSummary, MarketItem, Pagination, Price } from './marketplace.ts';
+import type { Chain, CollectionSummary, Pagination, Price } from './marketplace.ts';
 
 /** An event of the market. An event does not change once it has an offset. */
 export type Activity = {
@@ -132,6 +132,39 @@ export type ListedActivity = {
   voidedBy: string | null;
 };
 
+/** A listing. It has the same `orderId` in every list, in its order and in the stream. */
+export type Listing = {
+  /** The id of the chain. */
+  chain: Chain;
+  /** EVM contract address in lower case; null on Solana. */
+  contractAddress: string | null;
+  /** EVM token id as a decimal string; null on Solana. */
+  tokenId: string | null;
+  /** Solana asset id in base58, case preserved; null on EVM chains. */
+  mint: string | null;
+  /** Canonical collection id. Opaque: pass it back as `{id}`, compare for equality only. */
+  collectionId: string;
+  price: Price;
+  /** Address of the seller; null when the seller is not known or is a custody wallet, which holds tokens for others. */
+  seller: string | null;
+  /** Address of the buyer; null for a listing, and for a sale whose buyer is not known or is a custody wallet. */
+  buyer: string | null;
+  /** An upper-case code for the service's own rows, the lower-case source slug for external rows. */
+  marketplace: string;
+  /** State of the listing or sale. */
+  status: 'active' | 'filled' | 'cancelled' | 'expired' | 'sold';
+  /** When the listing expires; null for a listing without expiry, and for a sale. */
+  expiresAt: string | null;
+  /** When the listing was created, or the sale completed. */
+  timestamp: string;
+  /** Id of the listing, or of the listing that the sale filled; null for a sale whose listing is not known. The id is stable and opaque: compare it for equality, and never parse it. */
+  orderId: string | null;
+  /** Transaction hash or signature; null for rows that exist only off-chain. */
+  tx: string | null;
+  /** Hash of the signed order; null if it is not known. Listings of one order at several marketplaces have one hash, and each an `orderId` of its own. */
+  orderHash: string | null;
+};
+
 /** A collection with all figures of a market table. All fields are always present. */
 export type MarketCollection = {
   /** Canonical collection id. */
@@ -222,9 +255,9 @@ export type Order = {
     /** `not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `pending`: the listing has not been compared with the events of its chain yet. */
     reasons: ('not-started' | 'pending' | 'no-balance' | 'not-approved')[];
   } | null;
-  /** Hash of the signed order; null for an order without a signature. */
-  hash: string | null;
-  listing: MarketItem;
+  /** Hash of the signed order; null if it is not known. Listings of one order at several marketplaces have one hash, and each an `orderId` of its own. */
+  orderHash: string | null;
+  listing: Listing;
   /** What a buyer pays, and how the amount is divided; null if the royalty of the collection cannot be read, or if the stated total is less than the ask. */
   buyerPrice: {
     ask: Price;
@@ -321,7 +354,7 @@ export type Token = {
     label: string | null;
   };
   /** Active listing, if any. */
-  listing: MarketItem | null;
+  listing: Listing | null;
   /** The traits in the metadata of the token. Empty if none are known. */
   traits: {
     /** Name of the trait, as the metadata states it. */
@@ -485,7 +518,7 @@ export type ListWalletListingsParameters = {
 
 export type ListWalletListingsResult = {
   /** The rows of this page. */
-  data: MarketItem[];
+  data: Listing[];
   pagination: Pagination;
   /** About the response. */
   meta: {

@@ -6,7 +6,7 @@ import { isStorable } from '../../platform/core/text.ts';
 import type { BuyerPrice } from '../reads/buyer-price.ts';
 import { toKnownTotal } from '../index/known-total.ts';
 import { toOwnBuyerPrice, toStatedBuyerPrice } from '../reads/buyer-price.ts';
-import type { Listing } from '../reads/listing.ts';
+import type { HashedListing } from '../reads/listing.ts';
 import { toListingOfMirror } from '../reads/listing.ts';
 import { HIDDEN_REASONS } from '../index/listing-judgement.ts';
 import type { Market } from '../reads/market.ts';
@@ -30,13 +30,12 @@ export type OrderDormancy = (typeof ORDER_DORMANCIES)[number];
 export type OrderEvent = { kind: string; at: number; block: number | null; tx: string | null };
 
 export type Order = {
-  listing: Listing;
+  listing: HashedListing;
   /** Null if the stated total is less than the ask, or if no total is stated and the collection record with the royalty cannot be read. */
   buyerPrice: BuyerPrice | null;
   location: TokenLocation;
   status: ListingStatus;
   dormant: OrderDormancy | null;
-  hash: string | null;
   /** Oldest first. */
   events: OrderEvent[];
   /** Null unless the order is an active order of this service that was stored with its signature. */
@@ -75,14 +74,14 @@ async function toOwnOrder(market: Market, { order, derived, events, cancel }: Ex
   const now = market.clock();
   const state = derived ?? order;
   const status = statusAt({ status: state.status, expiresAt }, now);
+  const orderHash = signed?.orderHash ?? null;
   const offChain = cancel ? [{ kind: 'off-chain-cancel', at: cancel.createdAt, block: null, tx: null }] : [];
   return {
-    listing: { orderId, asset, raw, seller, source: null, listedAt: createdAt, expiresAt, tx },
+    listing: { orderId, asset, raw, seller, source: null, listedAt: createdAt, expiresAt, tx, orderHash },
     buyerPrice: await toBuyerPrice(market, order, signed?.buyerTotalRaw ?? null),
     location: requireLocation(market, order),
     status,
     dormant: status !== 'active' ? null : signed && signed.startsAt > now ? 'not-started' : state.dormant,
-    hash: signed?.orderHash ?? null,
     events: [
       ...events.map((event) => ({ kind: event.kind, at: event.blockTime, block: event.blockNumber, tx: event.tx })),
       ...offChain,
@@ -102,12 +101,11 @@ async function toMirroredOrder(
   const stated = toKnownTotal(listing.raw, buyerTotal);
   const total = listing.source === market.serviceName ? stated : (stated ?? listing.raw);
   return {
-    listing: toListingOfMirror(listing, market.serviceName),
+    listing: { ...toListingOfMirror(listing, market.serviceName), orderHash: listing.orderHash },
     buyerPrice: await toBuyerPrice(market, listing, total),
     location: requireLocation(market, listing),
     status: statusNow,
     dormant: statusNow === 'active' ? undeliverable : null,
-    hash: listing.orderHash,
     events: endedAt === null ? [] : [{ kind: status, at: endedAt, block: null, tx: listing.tx }],
     fulfilment: null,
   };

@@ -16,6 +16,9 @@ export type Listing = {
   tx: string | null;
 };
 
+/** `orderHash`: the hash of the signed order; null if it is not known. */
+export type HashedListing = Listing & { orderHash: string | null };
+
 export function toListingOfOrder(order: CheapOrder): Listing {
   const { orderId, asset, raw, seller, createdAt, expiresAt, tx } = order;
   return { orderId, asset, raw, seller, source: null, listedAt: createdAt, expiresAt, tx };

@@ -8,7 +8,7 @@ import { ServiceError } from '../../platform/core/errors.ts';
 import type { FillableOrder } from '../orders/queries/fillable-orders.ts';
 import { listFillableOrdersOfAssets } from '../orders/queries/fillable-orders.ts';
 import type { Result } from '../../platform/resilience/source.ts';
-import type { Listing } from './listing.ts';
+import type { HashedListing } from './listing.ts';
 import { toListingOfMirror, toListingOfOrder } from './listing.ts';
 import type { Market } from './market.ts';
 import type { MarketSource } from './market-source.ts';
@@ -28,7 +28,7 @@ export type Token = TokenLocation & {
   rarityRank: number | null;
   owner: TokenOwner;
   traits: ObservedToken['traits'];
-  listing: Listing | null;
+  listing: HashedListing | null;
   lastSale: ObservedSale | null;
   isBurned: boolean;
   /** False if the indexer has no record, listing or sale of the token, or could not be read. */
@@ -75,13 +75,12 @@ function toToken(
   location: TokenLocation,
   { observed, order }: { observed: ObservedToken | null; order: FillableOrder | null },
 ): Token {
-  // In the response for a token, the id of the listing is the hash of the signed order, if the hash is known. In the list of listings, the
-  // id is always the id of the listing in the mirror.
   const mirrored = observed?.listing && {
     ...toListingOfMirror(observed.listing, market.serviceName),
-    orderId: observed.listing.orderHash ?? observed.listing.orderId,
+    orderHash: observed.listing.orderHash,
   };
-  const listing = (order && toListingOfOrder(order)) ?? mirrored ?? null;
+  const own = order && { ...toListingOfOrder(order), orderHash: order.orderHash };
+  const listing = own ?? mirrored ?? null;
   return {
     ...location,
     collectionId: toCollectionId(location.chain.id, location.contractAddress),
@@ -149,7 +148,7 @@ export async function readToken(market: Market, location: TokenLocation): Promis
  * custody wallet holds tokens for other accounts: if the holder on the chain is a custody wallet, the seller is the owner. The address of a
  * custody wallet is not published.
  */
-function toOwner(market: Market, listing: Listing | null, observed: ObservedToken | null): TokenOwner {
+function toOwner(market: Market, listing: HashedListing | null, observed: ObservedToken | null): TokenOwner {
   const holder = observed?.owner ?? null;
   const isOwner = observed?.isOwnerOfChain === true && !market.custodyWallets.has(holder as Address);
   const address = isOwner ? holder : (listing?.seller ?? holder);

@@ -9,9 +9,11 @@ import { EVM } from '../../support/service/intake.ts';
 import type { IntakeClient } from '../../support/service/intake-client.ts';
 import { OFFERER, START, ask, startIntake, submissionOf } from '../../support/service/intake-client.ts';
 import { newCollection } from '../../support/service/market.ts';
+import { until } from '../../support/until.ts';
 
 const pathOf = (orderId: string) => `/explore/v1/orders/${orderId}`;
 const BUYER = '0x00000000000000000000000000000000000000b1';
+const WAIT_MS = 60_000;
 const TX = `0x${'7a'.repeat(32)}`;
 
 forOneEngine('orders', (engine) => {
@@ -28,7 +30,7 @@ forOneEngine('orders', (engine) => {
       const { orderId } = body.data;
       const order = await read(orderId);
       assert.deepEqual([order.orderId, order.status, order.dormant], [orderId, 'active', null]);
-      assert.equal(order.hash, hashOrder(signed));
+      assert.equal(order.orderHash, hashOrder(signed));
       assert.deepEqual(order.fulfilment, {
         protocolAddress: SEAPORT_1_6.address,
         parameters: toParameters(signed),
@@ -36,7 +38,7 @@ forOneEngine('orders', (engine) => {
       });
       assert.deepEqual([order.listing.tokenId, order.listing.seller, order.listing.price.raw], ['41', OFFERER, '1000']);
       assert.deepEqual(order.evidence, []);
-      for (const hash of [order.hash, order.hash.toUpperCase().replace('0X', '0x')])
+      for (const hash of [order.orderHash, order.orderHash.toUpperCase().replace('0X', '0x')])
         assert.deepEqual(await read(hash), order);
     });
 
@@ -94,15 +96,33 @@ forOneEngine('orders', (engine) => {
       );
     });
 
-    test('a mirrored listing is found by the orderId that it has in the list of listings, also after it is filled', async () => {
+    test('a mirrored listing has the same orderId in every list, in its order and in the activity, and its order hash beside it', async () => {
       const subject = newCollection({ slug: 'orders-mirrored' });
       const hash = `0x${'5e'.repeat(32)}`;
       await intake.service.load([subject.collection(), subject.listing('1', 7, { orderHash: hash })]);
       const { data } = await intake.service.ok(`${subject.path}/listings`);
       const order = await read(data[0].orderId);
-      assert.deepEqual([order.status, order.hash, order.fulfilment], ['active', hash, null]);
-      assert.deepEqual(order.listing, data[0]);
+      assert.deepEqual([order.status, order.orderHash, order.fulfilment], ['active', hash, null]);
+      assert.deepEqual(order.listing, { ...data[0], orderHash: hash });
       assert.deepEqual(await read(hash), order);
+      const explored = '/explore/v1';
+      const [token] = (await intake.service.ok(`${explored}/collections/${subject.id}/tokens`)).data;
+      const [sold] = (await intake.service.ok(`${explored}/wallets/${data[0].seller}/listings`)).data;
+      const tokens = [{ chain: 'ethereum', address: subject.address, tokenId: '1' }];
+      const batch = await intake.service.get(`${explored}/tokens/batch`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ tokens }),
+      });
+      const activity = `${explored}/activity?collection=${subject.id}&kinds=list`;
+      await until(async () => (await intake.service.ok(activity)).data.length > 0, WAIT_MS, 'no event was logged');
+      const [event] = (await intake.service.ok(activity)).data;
+      for (const listing of [token.listing, sold, batch.body.data[0].listing]) {
+        assert.deepEqual([listing.orderId, listing.orderHash], [data[0].orderId, hash]);
+      }
+      assert.equal(event.orderId, data[0].orderId);
+      const single = await intake.service.ok(`/v1/tokens/ethereum/${subject.address}/1`);
+      assert.equal(single.data.listing.orderId, hash);
       await intake.service.load([subject.listing('1', 7, { orderHash: hash, status: 'filled', tx: TX })]);
       const ended = await read(data[0].orderId);
       assert.deepEqual([ended.status, ended.listing.tx], ['filled', TX]);

@@ -57,7 +57,7 @@ forOneMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}=
     assert.deepEqual(lastSale, { price, at, marketplace: 'MERCAT', tx: TX });
   });
 
-  test('a token is the same as in the marketplace interface, apart from traits and further fields of its last sale', async () => {
+  test('a token is the same as in the marketplace interface, apart from traits and further fields of its listing and its last sale', async () => {
     const subject = newCollection();
     await market.load([
       subject.collection(),
@@ -67,9 +67,10 @@ forOneMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}=
       subject.sale('2', 9),
     ]);
     const { data } = await market.ok(pathOf(subject));
-    for (const { lastSale, traits: _traits, ...token } of data) {
+    for (const { lastSale, listing, traits: _traits, ...token } of data) {
       const { data: other } = await market.ok(`/v1/tokens/ethereum/${subject.address}/${token.tokenId}`);
-      assert.deepEqual({ ...token, lastSale: lastSale && { price: lastSale.price } }, other);
+      const { orderHash: _hash, ...item } = listing ?? {};
+      assert.deepEqual({ ...token, listing: listing && item, lastSale: lastSale && { price: lastSale.price } }, other);
     }
     assert.equal(data.length, 2);
   });

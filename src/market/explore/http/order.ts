@@ -10,14 +10,14 @@ import { closed, dateTime, ref, refOrNull, typeOrNull } from '../../../platform/
 import { marketResponses } from '../../reads/http/envelopes.ts';
 import { EXAMPLE_TIME, toExamplePrice } from '../../reads/http/example-collection.ts';
 import type { BuyerPrice } from '../../reads/buyer-price.ts';
-import type { WireMarketItem } from '../../reads/http/market-item.ts';
-import { LISTING_EXAMPLE, toListingItem } from '../../reads/http/market-item.ts';
 import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
 import { readPriceContext } from '../../reads/http/price.ts';
 import { LISTING_STATUSES } from '../../orders/order-id.ts';
 import type { Order, OrderDormancy } from '../order.ts';
 import { ORDER_DORMANCIES, readOrder } from '../order.ts';
 import type { ExploreContext } from './context.ts';
+import type { WireListing } from './listing.ts';
+import { LISTING_EXAMPLE, orderHashField, toWireListing } from './listing.ts';
 import { exploreRoute, exploredDataOf } from './offset-meta.ts';
 
 /** The lifetimes are short, because an order can end in every block. */
@@ -87,8 +87,8 @@ export const OrderSchema = Type.Object(
       anyOf: [DormantSchema, { type: 'null' }],
       description: 'Why an active order cannot be filled at present; null if it can, or if this is not known.',
     }),
-    hash: typeOrNull<string>('string', 'Hash of the signed order; null for an order without a signature.'),
-    listing: ref<WireMarketItem>('MarketItem'),
+    orderHash: orderHashField,
+    listing: ref<WireListing>('Listing'),
     buyerPrice: Type.Unsafe<Static<typeof BuyerPriceSchema> | null>({
       anyOf: [BuyerPriceSchema, { type: 'null' }],
       description:
@@ -126,7 +126,7 @@ export const OrderSchema = Type.Object(
         orderId: LISTING_EXAMPLE.orderId,
         status: 'cancelled',
         dormant: null,
-        hash: `0x${'5e'.repeat(32)}`,
+        orderHash: LISTING_EXAMPLE.orderHash,
         listing: { ...LISTING_EXAMPLE, status: 'cancelled', tx: `0x${'7a'.repeat(32)}` },
         buyerPrice: {
           ask: LISTING_EXAMPLE.price,
@@ -178,13 +178,13 @@ export function registerOrderRoute(app: FastifyInstance, context: ExploreContext
 }
 
 function toWireOrder(order: Order, prices: PriceContext): Static<typeof OrderSchema> {
-  const { listing, buyerPrice, location, status, dormant, hash, events, fulfilment } = order;
+  const { listing, buyerPrice, location, status, dormant, events, fulfilment } = order;
   return {
     orderId: listing.orderId,
     status,
     dormant: dormant === null ? null : { reasons: [dormant] },
-    hash,
-    listing: { ...toListingItem(listing, location, prices), status },
+    orderHash: listing.orderHash,
+    listing: { ...toWireListing(listing, location, prices), status },
     buyerPrice: buyerPrice && toWireBuyerPrice(buyerPrice, location.chain, prices),
     evidence: events.map((event) => ({ ...event, at: new Date(event.at).toISOString() })),
     fulfilment,

@@ -7,7 +7,6 @@ import { readJsonBodies } from '../../../platform/http/json-body.ts';
 import { findUnknownParameters } from '../../../platform/http/query.ts';
 import { PaginationSchema } from '../../reads/http/envelopes.ts';
 import { CollectionSummarySchema } from '../../reads/http/collections.ts';
-import { MarketItemSchema } from '../../reads/http/market-item.ts';
 import { PriceSchema } from '../../reads/http/price.ts';
 import type { PublicInterface } from '../../reads/http/public-interface.ts';
 import { registerPublicInterface } from '../../reads/http/public-interface.ts';
@@ -18,6 +17,7 @@ import { MarketCollectionSchema, registerCollectionRoutes } from './collections.
 import type { ExploreContext } from './context.ts';
 import { OrderSchema, registerOrderRoute } from './order.ts';
 import { HistoryPointSchema, registerHistoryRoute } from './history.ts';
+import { ListingSchema } from './listing.ts';
 import { HoldersSchema, registerHoldersRoute } from './holders.ts';
 import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
 import { SearchResultSchema, registerSearchRoute } from './search.ts';
@@ -55,7 +55,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
   document: DOCUMENT,
   schemas: [
     PriceSchema,
-    MarketItemSchema,
+    ListingSchema,
     TokenSchema,
     CollectionSummarySchema,
     SearchResultSchema,

@@ -9,6 +9,8 @@ import { toPriceOrNull } from '../../reads/http/price.ts';
 import { TOKEN_FIELDS_EXAMPLE, toTokenFields, tokenFields } from '../../reads/http/token.ts';
 import type { Market } from '../../reads/market.ts';
 import type { Token } from '../../reads/token.ts';
+import type { WireListing } from './listing.ts';
+import { LISTING_EXAMPLE, toWireListing } from './listing.ts';
 
 const LastSaleSchema = Type.Object(
   {
@@ -25,6 +27,7 @@ const LastSaleSchema = Type.Object(
 export const TokenSchema = Type.Object(
   {
     ...tokenFields,
+    listing: refOrNull<WireListing>('Listing', 'Active listing, if any.'),
     traits: Type.Array(
       Type.Object(
         {
@@ -47,6 +50,7 @@ export const TokenSchema = Type.Object(
     examples: [
       {
         ...TOKEN_FIELDS_EXAMPLE,
+        listing: LISTING_EXAMPLE,
         traits: [{ name: 'Weather', value: 'Fog' }],
         lastSale: { price: toExamplePrice(395n), at: EXAMPLE_TIME, marketplace: 'opensea', tx: null },
       },
@@ -57,9 +61,10 @@ export const TokenSchema = Type.Object(
 export type WireToken = Static<typeof TokenSchema>;
 
 export function toWireToken({ serviceName }: Market, token: Token, prices: PriceContext): WireToken {
-  const { lastSale } = token;
+  const { lastSale, listing } = token;
   return {
-    ...toTokenFields(token, prices),
+    ...toTokenFields(token),
+    listing: listing && toWireListing(listing, token, prices),
     traits: token.traits.map(({ name, value }) => ({ name, value })),
     lastSale: lastSale && {
       price: toPriceOrNull(lastSale.raw, token.chain, prices),

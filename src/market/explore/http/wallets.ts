@@ -10,13 +10,13 @@ import { chainSchema } from '../../reads/http/asset-identity.ts';
 import type { PageQuery } from '../../reads/http/envelopes.ts';
 import { marketResponses, pageQuery, readCursor } from '../../reads/http/envelopes.ts';
 import { EXAMPLE_TOKEN } from '../../reads/http/example-collection.ts';
-import { LISTING_EXAMPLE, toListingItem } from '../../reads/http/market-item.ts';
 import { readPriceContext } from '../../reads/http/price.ts';
 import { firstExpiry } from '../../reads/listing-window.ts';
 import type { WalletPage, WalletPageQuery } from '../wallets.ts';
 import { listWalletListings, listWalletTokens } from '../wallets.ts';
 import { toWireToken } from './token.ts';
 import type { ExploreContext } from './context.ts';
+import { LISTING_EXAMPLE, toWireListing } from './listing.ts';
 import type { ExploreContent } from './offset-meta.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
 
@@ -65,13 +65,13 @@ export function registerWalletRoutes(app: FastifyInstance, context: ExploreConte
       tags: ['Wallets'],
       params: walletParams,
       querystring: walletQuery,
-      response: marketResponses(exploredPageOf('MarketItem', { rows: [LISTING_EXAMPLE] }), 400, 502),
+      response: marketResponses(exploredPageOf('Listing', { rows: [LISTING_EXAMPLE] }), 400, 502),
     },
     respond: async ({ address = '' }, query) => {
       const list = toList(context, { kind: 'listings', address, query });
       const [page, prices] = await Promise.all([listWalletListings(market, list.query), readPriceContext(market)]);
       return list.respond(page, {
-        data: page.rows.map(({ listing, location }) => toListingItem(listing, location, prices)),
+        data: page.rows.map(({ listing, location }) => toWireListing(listing, location, prices)),
         validUntil: firstExpiry(page.rows.flatMap(({ listing }) => listing ?? [])),
       });
     },

@@ -27,10 +27,11 @@ export type FillableOrder = {
   createdAt: number;
   expiresAt: number | null;
   tx: string | null;
+  orderHash: string | null;
 };
 
 /** The columns that `decodeFillableOrder` reads. */
-export const ORDER_COLUMNS = `id, collection_id, chain, contract_address, token_id, price_raw, seller, created_at, expires_at, tx`;
+export const ORDER_COLUMNS = `id, collection_id, chain, contract_address, token_id, price_raw, seller, created_at, expires_at, tx, order_hash`;
 
 export const decodeFillableOrder: (row: Row) => FillableOrder = rowDecoder('book_order', {
   orderId: column('id', text),
@@ -43,6 +44,7 @@ export const decodeFillableOrder: (row: Row) => FillableOrder = rowDecoder('book
   createdAt: column('created_at', timestamp),
   expiresAt: column('expires_at', nullable(timestamp)),
   tx: nullable(text),
+  orderHash: column('order_hash', nullable(text)),
 });
 
 /** `now` is the SQL parameter that holds the time, such as `$2`. */
@@ -51,7 +53,7 @@ export const fillableAt = (now: string) =>
        and (starts_at is null or starts_at <= ${now})`;
 
 /** What a listing window needs of an order. */
-export type CheapOrder = Omit<FillableOrder, 'collectionId' | 'chain' | 'contractAddress'>;
+export type CheapOrder = Omit<FillableOrder, 'collectionId' | 'chain' | 'contractAddress' | 'orderHash'>;
 
 const decodeCheapOrder: (row: Row) => CheapOrder = rowDecoder('book_order', {
   orderId: column('id', text),

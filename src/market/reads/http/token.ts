@@ -25,7 +25,7 @@ import { readPriceContext, toPriceOrNull } from './price.ts';
 const CACHE_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
 const OWNER_KINDS = ['wallet', 'custody', 'unknown'] as const;
 
-/** The fields that every representation of a token has. */
+/** The fields that every representation of a token has, besides its listing and its last sale. */
 export const tokenFields = {
   ...assetIdentity,
   name: typeOrNull<string>('string', 'Name of the token.'),
@@ -52,7 +52,6 @@ export const tokenFields = {
       ...closed,
     },
   ),
-  listing: refOrNull<WireMarketItem>('MarketItem', 'Active listing, if any.'),
 };
 
 /** The example of `tokenFields`. */
@@ -62,12 +61,12 @@ export const TOKEN_FIELDS_EXAMPLE = {
   image: `ipfs://bafybeihd5n3qwqk4m2hhuvqxkz3g6a/${EXAMPLE_TOKEN.tokenId}.png`,
   rarity: { rank: 211 },
   owner: { address: EXAMPLE_TOKEN.seller, kind: 'wallet', label: null },
-  listing: LISTING_EXAMPLE,
 };
 
 export const TokenDetailSchema = Type.Object(
   {
     ...tokenFields,
+    listing: refOrNull<WireMarketItem>('MarketItem', 'Active listing, if any.'),
     lastSale: Type.Unsafe<{ price: WirePrice } | null>({
       anyOf: [
         { type: 'object', properties: { price: { $ref: 'Price#' } }, required: ['price'], additionalProperties: false },
@@ -81,25 +80,32 @@ export const TokenDetailSchema = Type.Object(
     $id: 'TokenDetail',
     title: 'TokenDetail',
     description: 'One token.',
-    examples: [{ ...TOKEN_FIELDS_EXAMPLE, lastSale: { price: toExamplePrice(395n) } }],
+    examples: [{ ...TOKEN_FIELDS_EXAMPLE, listing: LISTING_EXAMPLE, lastSale: { price: toExamplePrice(395n) } }],
     ...closed,
   },
 );
 
-export function toTokenFields(token: Token, prices: PriceContext) {
+export function toTokenFields(token: Token) {
   return {
     ...toAssetIdentity(token, token.asset),
     name: token.name,
     image: toServedImage(token.image),
     rarity: { rank: token.rarityRank },
     owner: token.owner,
-    listing: token.listing && toListingItem(token.listing, token, prices),
   };
 }
 
+/** In this response the id of a listing of another marketplace is the hash of the signed order, if it is known. */
 function toWireToken(token: Token, prices: PriceContext): Static<typeof TokenDetailSchema> {
+  const { listing } = token;
   const lastSalePrice = toPriceOrNull(token.lastSale?.raw ?? null, token.chain, prices);
-  return { ...toTokenFields(token, prices), lastSale: lastSalePrice && { price: lastSalePrice } };
+  const isOwn = listing?.source === null;
+  const orderId = (isOwn ? null : listing?.orderHash) ?? listing?.orderId ?? null;
+  return {
+    ...toTokenFields(token),
+    listing: listing && { ...toListingItem(listing, token, prices), orderId },
+    lastSale: lastSalePrice && { price: lastSalePrice },
+  };
 }
 
 /**
