@@ -1,5 +1,6 @@
 // The parts of a running program, and the order in which they are closed.
 
+import { Deadline } from '../platform/core/deadline.ts';
 import { isDoneWithin } from '../platform/resilience/deadline.ts';
 
 /** A shutdown waits this long for work in progress. The HTTP server destroys its connections before this time has passed. */
@@ -33,11 +34,11 @@ export class Parts implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    const deadline = performance.now() + CLOSE_PATIENCE_MS;
+    const deadline = Deadline.after(CLOSE_PATIENCE_MS);
     const errors: unknown[] = [];
     const attempt = async (close: Close) => {
       try {
-        await isDoneWithin(Promise.resolve(close()), Math.max(0, deadline - performance.now()));
+        await isDoneWithin(Promise.resolve(close()), deadline.leftMs);
       } catch (error) {
         errors.push(error);
       }

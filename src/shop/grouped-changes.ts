@@ -3,6 +3,7 @@
 // another transaction has locked delays only its own changes. A change is reported after its group was committed.
 
 import type { Clock } from '../platform/core/clock.ts';
+import { Deadline } from '../platform/core/deadline.ts';
 import { ServiceError } from '../platform/core/errors.ts';
 import type { SecretKeys } from '../platform/core/secret-keys.ts';
 import type { Queryable, Statements } from '../platform/database/port.ts';
@@ -17,9 +18,9 @@ export type WhenLocked = 'wait' | 'skip';
 export type GroupedChangesOptions<Request extends { productId: string }> = {
   /**
    * Returns the interface for the statements of one group of changes of a shop. The interface rejects statements that would begin after
-   * `latest`, a time of `performance.now()`. `productId` is set if all changes of the group are of one product that another transaction has locked.
+   * `startBy`. `productId` is set if all changes of the group are of one product that another transaction has locked.
    */
-  statementsOf: (shopId: string, options: { productId?: string; latest: number }) => Statements;
+  statementsOf: (shopId: string, options: { productId?: string; startBy: Deadline }) => Statements;
   clock: Clock;
   secretKeys: SecretKeys;
   /** Makes changes of a shop in their order. The outcomes have the same order. */
@@ -39,7 +40,7 @@ export type Outcome = OnceResponse | ServiceError | 'locked';
 /** The most groups of a shop at a time. One group is executed while the commit of another one is written to disk. */
 const GROUPS_MAX = 2;
 
-export type ChangeOptions = { once: OnceRequest | null; latest: number };
+export type ChangeOptions = { once: OnceRequest | null; startBy: Deadline };
 
 type Waiting<Request> = PromiseWithResolvers<OnceResponse> & { request: Request } & ChangeOptions;
 
@@ -53,7 +54,7 @@ export class GroupedChanges<Request extends { productId: string }> {
 
   /**
    * Makes a change. With `once`, a repeated request gets its stored response. Throws the error that `write` returns for the change, and the
-   * errors of `runOnce`. Throws `unavailable` and changes nothing if the change has not begun by `latest`, a time of `performance.now()`.
+   * errors of `runOnce`. Throws `unavailable` and changes nothing if the change has not begun by `startBy`.
    */
   change(shopId: string, request: Request, options: ChangeOptions): Promise<OnceResponse> {
     let changes = this.#shops.get(shopId);
@@ -65,9 +66,9 @@ export class GroupedChanges<Request extends { productId: string }> {
   }
 }
 
-/** Returns the earliest `latest` of the changes, so that the group begins in time for all of them. */
-function latestOf(group: readonly Waiting<unknown>[]): number {
-  return group.reduce((earliest, { latest }) => Math.min(earliest, latest), Number.POSITIVE_INFINITY);
+/** Returns the earliest deadline of the changes, so that the group begins in time for all of them. */
+function startByOf(group: readonly Waiting<unknown>[]): Deadline {
+  return group.reduce((earliest, { startBy }) => earliest.earlierOf(startBy), Deadline.none);
 }
 
 /** The changes of one shop that wait or are being made. */
@@ -90,8 +91,8 @@ class ShopChanges<Request extends { productId: string }> {
     this.#onIdle = onIdle;
   }
 
-  add(request: Request, { once, latest }: ChangeOptions): Promise<OnceResponse> {
-    const waiting = { ...Promise.withResolvers<OnceResponse>(), request, once, latest };
+  add(request: Request, { once, startBy }: ChangeOptions): Promise<OnceResponse> {
+    const waiting = { ...Promise.withResolvers<OnceResponse>(), request, once, startBy };
     const ofLocked = this.#ofLocked.get(request.productId);
     if (ofLocked) ofLocked.push(waiting);
     else {
@@ -115,13 +116,12 @@ class ShopChanges<Request extends { productId: string }> {
 
   #take(): Waiting<Request>[] {
     const group: Waiting<Request>[] = [];
-    const now = performance.now();
     for (const waiting of this.#waiting) {
       if (group.length === this.#options.sizeMax) break;
       if (this.#busy.has(waiting.request.productId)) continue;
       this.#waiting.delete(waiting);
-      if (waiting.latest > now) group.push(waiting);
-      else waiting.reject(tooMany());
+      if (waiting.startBy.hasPassed) waiting.reject(tooMany());
+      else group.push(waiting);
     }
     return group;
   }
@@ -134,7 +134,7 @@ class ShopChanges<Request extends { productId: string }> {
     try {
       const locked = await this.#write(
         group,
-        this.#options.statementsOf(this.#shopId, { latest: latestOf(group) }),
+        this.#options.statementsOf(this.#shopId, { startBy: startByOf(group) }),
         'skip',
       );
       for (const product of new Set(locked.map(({ request }) => request.productId))) {
@@ -174,7 +174,7 @@ class ShopChanges<Request extends { productId: string }> {
     while (first.length > 0) {
       const group = first.splice(0, this.#options.sizeMax);
       try {
-        const options = { productId: product, latest: latestOf(group) };
+        const options = { productId: product, startBy: startByOf(group) };
         const left = await this.#write(group, this.#options.statementsOf(this.#shopId, options), 'wait');
         for (const { reject } of left) reject(tooMany());
       } catch (error) {

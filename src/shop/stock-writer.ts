@@ -36,7 +36,7 @@ export class StockWriter {
   /**
    * Changes stock. With `once`, a repeated request gets its stored response. Throws `not_found` if the shop has no such product, `conflict` if
    * the stock does not equal `expected`, and the errors of `runOnce`. Throws `unavailable` and changes nothing if the change has not begun by
-   * `latest`, a time of `performance.now()`.
+   * `startBy`.
    */
   async change(shopId: string, request: StockRequest, options: ChangeOptions): Promise<OnceResponse> {
     // Only a well-formed product id is sent to the database, because PostgreSQL rejects some texts, such as those with NUL.

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { SecretKeys } from '../../src/platform/core/secret-keys.ts';
 import type { Database } from '../../src/platform/database/port.ts';
+import { Deadline } from '../../src/platform/core/deadline.ts';
 import { DeadlineExceeded } from '../../src/platform/resilience/deadline.ts';
 import { GroupedChanges } from '../../src/shop/grouped-changes.ts';
 import { toFirstResponse } from '../../src/shop/idempotency.ts';
@@ -14,7 +15,7 @@ import { START } from '../support/service/market.ts';
 import { until } from '../support/until.ts';
 
 const WAIT_MS = 30_000;
-const OPTIONS = { once: null, latest: Number.POSITIVE_INFINITY };
+const OPTIONS = { once: null, startBy: Deadline.none };
 const DONE = toFirstResponse({ status: 200, headers: {}, body: '{}', hasSecret: false });
 
 type Request = { productId: string; name: string };

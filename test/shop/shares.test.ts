@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { describe, test } from 'node:test';
 import type { FastifyReply } from 'fastify';
+import { Deadline } from '../../src/platform/core/deadline.ts';
 import { createLog } from '../../src/platform/core/log.ts';
 import type { Database } from '../../src/platform/database/port.ts';
 import type { StreamPace } from '../../src/shop/http/shares.ts';
@@ -150,9 +151,9 @@ test('a request waits at most 15 seconds in total for the statements that it sha
   const share = { timeoutMs: LONG_MS };
   let result = 'pending';
   const request = shares
-    .admit('one', async (latest) => {
-      await shares.sharedStatementsOf('one', { ...share, latest }).query('first');
-      await shares.sharedStatementsOf('one', { ...share, latest }).query('second');
+    .admit('one', async (startBy) => {
+      await shares.sharedStatementsOf('one', { ...share, startBy }).query('first');
+      await shares.sharedStatementsOf('one', { ...share, startBy }).query('second');
     })
     .then(
       () => void (result = 'done'),
@@ -213,7 +214,7 @@ describe('a streamed response', () => {
     const streams: NodeJS.ReadableStream[] = [];
     const reply = { send: (stream: NodeJS.ReadableStream) => streams.push(stream) } as unknown as FastifyReply;
     const running = [shares.streamTo('one', reply, endless()), shares.streamTo('one', reply, endless())];
-    await assert.rejects(shares.streamTo('one', reply, endless(), performance.now() + 10), { code: 'unavailable' });
+    await assert.rejects(shares.streamTo('one', reply, endless(), Deadline.after(10)), { code: 'unavailable' });
     assert.equal(streams.length, 2);
     for (const stream of streams) (stream as Readable).destroy();
     await Promise.all(running);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import fc from 'fast-check';
+import { Deadline } from '../../src/platform/core/deadline.ts';
 import type { Database } from '../../src/platform/database/port.ts';
 import { createId } from '../../src/platform/core/time-ordered-id.ts';
 import { insertProduct } from '../../src/shop/queries/products.ts';
@@ -110,7 +111,7 @@ forEachEngine('the writer of stock', (engine) => {
   });
 
   /** Creates a writer that records each statement in `statements`. `adjust` sends one adjustment of -1. */
-  function createWriter(latestMs = LIMIT_MS) {
+  function createWriter(waitMs = LIMIT_MS) {
     const writer = new StockWriter({
       statementsOf: (_, { productId }) => {
         statements.push(productId ?? 'group');
@@ -130,7 +131,7 @@ forEachEngine('the writer of stock', (engine) => {
         reason: '',
       } as const;
       const once = key === null ? null : { id: { keyId: 'key_1', key }, digest: Buffer.from(productId) };
-      return writer.change(shopId, request, { once, latest: performance.now() + latestMs }).then(
+      return writer.change(shopId, request, { once, startBy: Deadline.after(waitMs) }).then(
         ({ response, isReplayed }) => (isReplayed ? `replayed ${response.body}` : response.body),
         (error: { code: string }) => error.code,
       );

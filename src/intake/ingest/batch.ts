@@ -4,6 +4,7 @@
 
 import type { Chains } from '../../platform/core/chains.ts';
 import type { OnChanged } from '../../platform/core/collection-versions.ts';
+import { Deadline } from '../../platform/core/deadline.ts';
 import { nextSlice } from '../../platform/core/slices.ts';
 import type { ConnectionLane } from '../../platform/database/connection-lane.ts';
 import type { Databases } from '../../platform/database/open.ts';
@@ -279,7 +280,7 @@ async function ingestIndexedPart(
 
 /** Runs `work` while it holds a place of the lane. */
 async function withPlace<T>(lane: ConnectionLane, work: () => Promise<T>): Promise<T> {
-  await lane.enter(Number.POSITIVE_INFINITY);
+  await lane.enter(Deadline.none);
   try {
     return await work();
   } finally {

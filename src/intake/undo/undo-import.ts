@@ -5,6 +5,7 @@
 import type { OnChanged } from '../../platform/core/collection-versions.ts';
 import type { Chains } from '../../platform/core/chains.ts';
 import type { Clock } from '../../platform/core/clock.ts';
+import { Deadline } from '../../platform/core/deadline.ts';
 import { OperatorError } from '../../platform/core/errors.ts';
 import type { Database } from '../../platform/database/port.ts';
 import { repeatAborted } from '../../platform/database/port.ts';
@@ -69,7 +70,7 @@ export async function undoPart(
   if (position.schema === 'indexer' && position.before === null) await begin(context, id);
   const tally = new UndoTally(id);
   const touched = new Set<string>();
-  const until = performance.now() + budgetMs;
+  const deadline = Deadline.after(budgetMs);
   let { schema, before } = position;
   try {
     do {
@@ -82,7 +83,7 @@ export async function undoPart(
         schema = 'main';
         before = null;
       } else return tally.part(null, await end(context, id));
-    } while (performance.now() < until);
+    } while (!deadline.hasPassed);
   } finally {
     const derived = await deriveHistory(context, [...touched]);
     if (derived.length > 0) context.onChanged({ collectionIds: new Set(derived), kinds: new Set(['listing']) });

@@ -1,6 +1,7 @@
 // A source of the marketplace interface: one kind of read of one database. Each source has its own deadline, circuit breaker and lane, so
 // that a failing source leaves the other sources unaffected.
 
+import { TimeBudget } from '../../platform/core/deadline.ts';
 import { ServiceError } from '../../platform/core/errors.ts';
 import { ConnectionLane, laneSizeOf } from '../../platform/database/connection-lane.ts';
 import type { Database, Queryable } from '../../platform/database/port.ts';
@@ -33,18 +34,8 @@ export class MarketSource {
 
   /** Returns a `read` whose calls share one deadline. Time in which none of the calls runs does not count. */
   withinOneDeadline(): MarketSource['read'] {
-    let leftMs = this.timeoutMs;
-    let running = 0;
-    let startedAt = 0;
-    return async (query) => {
-      const now = performance.now();
-      if (running === 0) startedAt = now;
-      running += 1;
-      const result = await this.read(query, Math.max(0, leftMs - (now - startedAt)));
-      running -= 1;
-      if (running === 0) leftMs -= performance.now() - startedAt;
-      return result;
-    };
+    const budget = new TimeBudget(this.timeoutMs);
+    return (query) => budget.spend((leftMs) => this.read(query, leftMs));
   }
 
   /** Whether public reads fail at once. */

@@ -1,14 +1,15 @@
 // Joins concurrent reads into few statements. Each call of `read` waits for a statement that is sent after the call, so the returned value is never
 // older than the call.
 
+import { Deadline } from '../core/deadline.ts';
 import { tooMany } from './turns.ts';
 
 export type BatchedReadsOptions<Value> = {
   /**
-   * Reads the values of these keys with one statement. A key without a value is absent from the result. Each caller of `read` gives a time by
-   * which its statement must have begun. `latest` is the earliest of these times.
+   * Reads the values of these keys with one statement. A key without a value is absent from the result. Each caller of `read` gives a
+   * deadline by which its statement must have begun. `startBy` is the earliest of these deadlines.
    */
-  readAll: (keys: readonly string[], latest: number) => Promise<ReadonlyMap<string, Value>>;
+  readAll: (keys: readonly string[], startBy: Deadline) => Promise<ReadonlyMap<string, Value>>;
   /** The most keys of one statement. */
   sizeMax: number;
 };
@@ -16,8 +17,8 @@ export type BatchedReadsOptions<Value> = {
 /** The most statements at a time. The second one lets reads proceed while the first one is slow. */
 const RUNNING_MAX = 2;
 
-type Waiting<Value> = PromiseWithResolvers<Value | null> & { latest: number };
-type Batch<Value> = { waiting: ReadonlyMap<string, Waiting<Value>>; latest: number };
+type Waiting<Value> = PromiseWithResolvers<Value | null> & { startBy: Deadline };
+type Batch<Value> = { waiting: ReadonlyMap<string, Waiting<Value>>; startBy: Deadline };
 
 export class BatchedReads<Value> {
   readonly #options: BatchedReadsOptions<Value>;
@@ -31,16 +32,15 @@ export class BatchedReads<Value> {
 
   /**
    * The value of a key, or null if there is none. If the statement fails, all its reads are rejected with the same error. Rejects with
-   * `unavailable` if the statement has not begun before `latest`, a time of `performance.now()`, or before the `latest` of another caller that waits
-   * for the same key.
+   * `unavailable` if the statement has not begun by the deadline `startBy`, or by that of another caller that waits for the same key.
    */
-  read(key: string, latest = Number.POSITIVE_INFINITY): Promise<Value | null> {
+  read(key: string, startBy = Deadline.none): Promise<Value | null> {
     let waiting = this.#waiting.get(key);
     if (!waiting) {
-      waiting = { ...Promise.withResolvers<Value | null>(), latest };
+      waiting = { ...Promise.withResolvers<Value | null>(), startBy };
       this.#waiting.set(key, waiting);
       this.#schedule();
-    } else if (latest < waiting.latest) waiting.latest = latest;
+    } else waiting.startBy = startBy.earlierOf(waiting.startBy);
     return waiting.promise;
   }
 
@@ -57,12 +57,12 @@ export class BatchedReads<Value> {
     });
   }
 
-  async #run({ waiting, latest }: Batch<Value>): Promise<void> {
+  async #run({ waiting, startBy }: Batch<Value>): Promise<void> {
     if (waiting.size === 0) return;
     this.#running += 1;
     if (this.#waiting.size > 0) this.#schedule();
     try {
-      const values = await this.#options.readAll([...waiting.keys()], latest);
+      const values = await this.#options.readAll([...waiting.keys()], startBy);
       for (const [key, { resolve }] of waiting) resolve(values.get(key) ?? null);
     } catch (error) {
       for (const { reject } of waiting.values()) reject(error);
@@ -73,19 +73,18 @@ export class BatchedReads<Value> {
   }
 
   #take(): Batch<Value> {
-    const now = performance.now();
     const batch = new Map<string, Waiting<Value>>();
-    let latest = Number.POSITIVE_INFINITY;
+    let startBy = Deadline.none;
     for (const [key, waiting] of this.#waiting) {
       if (batch.size === this.#options.sizeMax) break;
       this.#waiting.delete(key);
-      if (waiting.latest <= now) {
+      if (waiting.startBy.hasPassed) {
         waiting.reject(tooMany());
         continue;
       }
       batch.set(key, waiting);
-      latest = Math.min(latest, waiting.latest);
+      startBy = startBy.earlierOf(waiting.startBy);
     }
-    return { waiting: batch, latest };
+    return { waiting: batch, startBy };
   }
 }

@@ -1,6 +1,7 @@
 // A lane limits how many connections of a pool one group of statements uses at once. If the statements of one lane hang, other lanes still
 // get connections.
 
+import type { Deadline } from '../core/deadline.ts';
 import { raceDeadline } from '../resilience/deadline.ts';
 
 /** The share of a pool's connections that one lane can use. If two lanes hang, a fifth of the connections is still free. */
@@ -26,8 +27,8 @@ export class ConnectionLane {
     this.#placesMax = placesMax;
   }
 
-  /** Takes a place, or waits until a place is free. Throws DeadlineExceeded at `deadline`, a time of `performance.now()`. */
-  async enter(deadline: number): Promise<void> {
+  /** Takes a place, or waits until a place is free. Throws DeadlineExceeded at the deadline. */
+  async enter(deadline: Deadline): Promise<void> {
     if (this.#placesTaken < this.#placesMax) {
       this.#placesTaken += 1;
       return;

@@ -1,6 +1,7 @@
 // The order in which waiting work gets the single connection of the embedded database. Work with a deadline, such as a read of the
 // marketplace, goes before work without a deadline, such as a batch of an import.
 
+import type { Deadline } from '../core/deadline.ts';
 import { raceDeadline } from '../resilience/deadline.ts';
 
 /**
@@ -36,11 +37,11 @@ export class ConnectionOrder {
   }
 
   /**
-   * Waits for the connection. The caller must call `leave` after it has released the connection. `deadline` is a time of
-   * `performance.now()`, or infinity. Throws DeadlineExceeded at the deadline.
+   * Waits for the connection. The caller must call `leave` after it has released the connection. Throws DeadlineExceeded at the
+   * deadline.
    */
-  async enter(deadline: number): Promise<void> {
-    const hasDeadline = deadline !== Number.POSITIVE_INFINITY;
+  async enter(deadline: Deadline): Promise<void> {
+    const hasDeadline = !deadline.isNone;
     const waiter: Waiter = { hasDeadline, since: this.#now(), place: Promise.withResolvers() };
     const waiting = hasDeadline ? this.#urgent : this.#patient;
     waiting.add(waiter);

@@ -2,6 +2,7 @@
 // database, or another PostgreSQL database.
 
 import { setTimeout as delay } from 'node:timers/promises';
+import { Deadline } from '../core/deadline.ts';
 import type { Log } from '../core/log.ts';
 import type { Database } from './port.ts';
 import { createDatabase } from './port.ts';
@@ -69,7 +70,7 @@ export function openIndexer(url: string, log: Log): Promise<Database> {
 }
 
 async function openEmbeddedMain({ dataDir }: DatabaseSettings, log: Log, lockPatienceMs: number): Promise<Database> {
-  const deadline = performance.now() + lockPatienceMs;
+  const deadline = Deadline.after(lockPatienceMs);
   for (let isFirst = true; ; isFirst = false) {
     try {
       const { pool, close } = await openEmbedded({
@@ -79,7 +80,7 @@ async function openEmbeddedMain({ dataDir }: DatabaseSettings, log: Log, lockPat
       });
       return createDatabase(pool, { engine: 'embedded', name: 'main', onClose: close });
     } catch (error) {
-      if (!(error instanceof DirectoryInUse) || performance.now() >= deadline) throw error;
+      if (!(error instanceof DirectoryInUse) || deadline.hasPassed) throw error;
       if (isFirst) log.info('another process has the database open: waiting until it ends', { dataDir });
       await delay(LOCK_POLL_MS);
     }

@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { Deadline } from '../core/deadline.ts';
 import { describeError } from '../core/errors.ts';
 import { traced } from '../core/traced.ts';
 import { DeadlineExceeded, raceDeadline } from '../resilience/deadline.ts';
@@ -124,7 +125,7 @@ export function createDatabase(
     queryPrepared: (sql, params) => traced(describeStatement(name, sql), () => prepared.run(send, sql, params)),
     transaction: (work) => traced(describeTransaction(name), () => runTransaction(inUse, bounds, work)),
   });
-  const unbounded: Bounds = { deadline: Number.POSITIVE_INFINITY, lane: undefined };
+  const unbounded: Bounds = { deadline: Deadline.none, lane: undefined };
   const sendUnbounded: Send = async <R extends Row>(statement: Statement) => {
     if (order) return withClient(inUse, unbounded, ({ send }) => send<R>(statement));
     try {
@@ -139,7 +140,7 @@ export function createDatabase(
     name,
     ...toStatements(sendUnbounded, unbounded),
     within: (timeoutMs, lane) => {
-      const bounds = { deadline: performance.now() + timeoutMs, lane };
+      const bounds = { deadline: Deadline.after(timeoutMs), lane };
       return toStatements((statement) => withClient(inUse, bounds, ({ send }) => send(statement)), bounds);
     },
     pool: () => ({
@@ -157,7 +158,7 @@ export function createDatabase(
 
 type Statement = { name?: string; text: string; values: unknown[] };
 type Send = <R extends Row>(statement: Statement) => Promise<R[]>;
-type Bounds = { deadline: number; lane: ConnectionLane | undefined };
+type Bounds = { deadline: Deadline; lane: ConnectionLane | undefined };
 
 function toStatement(text: string, params: readonly unknown[] = []): Statement {
   return { text, values: [...params] };
@@ -310,7 +311,7 @@ async function withClient<T>(
   { deadline, lane }: Bounds,
   use: (lent: LentClient) => Promise<T>,
 ): Promise<T> {
-  if (performance.now() >= deadline) throw new DeadlineExceeded();
+  if (deadline.hasPassed) throw new DeadlineExceeded();
   await lane?.enter(deadline);
   try {
     await inUse.order?.enter(deadline);
@@ -324,13 +325,13 @@ async function withClient<T>(
   }
 }
 
-async function useClient<T>(inUse: PoolInUse, deadline: number, use: (lent: LentClient) => Promise<T>): Promise<T> {
+async function useClient<T>(inUse: PoolInUse, deadline: Deadline, use: (lent: LentClient) => Promise<T>): Promise<T> {
   const client = await acquire(inUse.pool, deadline);
   let isDiscarded = false;
   let sentAt = 0;
   const send: Send = async <R extends Row>(statement: Statement) => {
     sentAt = performance.now();
-    if (sentAt >= deadline) throw new DeadlineExceeded();
+    if (sentAt >= deadline.at) throw new DeadlineExceeded();
     const { rows } = await raceDeadline(client.query<R>(statement), deadline);
     inUse.respondedAt = performance.now();
     return rows;
@@ -396,7 +397,7 @@ function closeIdle(pool: Pool): void {
 }
 
 /** Waits for a connection until the deadline. A connection that becomes free after the deadline is returned to the pool. */
-async function acquire(pool: Pool, deadline: number): Promise<PoolClient> {
+async function acquire(pool: Pool, deadline: Deadline): Promise<PoolClient> {
   const pending = pool.connect();
   try {
     return await raceDeadline(pending, deadline);

@@ -1,6 +1,8 @@
 // Turns give each row and each shop a share of a pool's connections. Work waits for its turn in this process, without a connection. So a
 // locked row leaves connections for other rows, and a busy shop leaves connections for other shops.
 
+import type { TimeBudget } from '../core/deadline.ts';
+import { Deadline } from '../core/deadline.ts';
 import { ServiceError } from '../core/errors.ts';
 import { DeadlineExceeded, raceDeadline } from '../resilience/deadline.ts';
 import type { Database, Statements } from './port.ts';
@@ -13,7 +15,7 @@ export type TurnLimits = {
   waitingMax: number;
   /** Waiting work is rejected if no other work with its key has begun or ended for this long. */
   stallMs: number;
-  /** Waiting work is rejected after this time, or at the time `latest` that the caller names, whichever comes first. */
+  /** Waiting work is rejected after this time, or at the deadline that the caller names, whichever comes first. */
   waitMaxMs: number;
   /** Whether all waiting work with a key is rejected after work with this key could not lock a row or missed its deadline. */
   failsTogether: boolean;
@@ -32,12 +34,12 @@ export class Turns {
 
   /**
    * Runs the work when it is its turn. Work with one key runs in the order of the calls. Throws `unavailable` if the work is rejected.
-   * `latest`: the end of the wait, a time of `performance.now()`. If a request takes several turns, they have the same `latest`.
+   * `startBy`: the end of the wait. If a request takes several turns, they have the same end.
    */
-  async take<T>(key: string, work: () => Promise<T>, latest = Number.POSITIVE_INFINITY): Promise<T> {
+  async take<T>(key: string, work: () => Promise<T>, startBy = Deadline.none): Promise<T> {
     const queue = this.#queues.get(key) ?? { running: 0, waiting: new Set(), movedAt: 0 };
     this.#queues.set(key, queue);
-    await this.#enter(queue, latest);
+    await this.#enter(queue, startBy);
     try {
       return await work();
     } catch (error) {
@@ -49,7 +51,7 @@ export class Turns {
     }
   }
 
-  async #enter(queue: Queue, latest: number): Promise<void> {
+  async #enter(queue: Queue, startBy: Deadline): Promise<void> {
     const { runningMax, waitingMax, waitMaxMs } = this.#limits;
     if (queue.running < runningMax) {
       queue.running += 1;
@@ -59,42 +61,26 @@ export class Turns {
     if (queue.waiting.size >= waitingMax) throw tooMany();
     const waiter: Waiter = { place: Promise.withResolvers(), hasPlace: false };
     queue.waiting.add(waiter);
-    await this.#wait(queue, waiter, Math.min(latest, performance.now() + waitMaxMs));
+    await this.#wait(queue, waiter, startBy.earlierOf(Deadline.after(waitMaxMs)));
   }
 
-  async #wait(queue: Queue, waiter: Waiter, latest: number): Promise<void> {
+  async #wait(queue: Queue, waiter: Waiter, startBy: Deadline): Promise<void> {
     const { stallMs } = this.#limits;
     for (;;) {
-      const deadline = Math.min(latest, queue.movedAt + stallMs);
+      const stalledAt = queue.movedAt + stallMs;
       try {
-        return await raceDeadline(waiter.place.promise, deadline);
+        return await raceDeadline(
+          waiter.place.promise,
+          startBy.earlierOf(Deadline.after(stalledAt - performance.now())),
+        );
       } catch (error) {
         // This waiter got a place just before its deadline, and uses it.
         if (waiter.hasPlace) return;
-        const hasMoved = Math.min(latest, queue.movedAt + stallMs) > performance.now();
+        const hasMoved = !startBy.hasPassed && queue.movedAt + stallMs > performance.now();
         if (error instanceof DeadlineExceeded && hasMoved) continue;
         queue.waiting.delete(waiter);
         throw error instanceof DeadlineExceeded ? tooMany() : error;
       }
-    }
-  }
-}
-
-/** The time for which a request may use the database. All its statements and transactions share this time. */
-export class TimeBudget {
-  #leftMs: number;
-
-  constructor(ms: number) {
-    this.#leftMs = ms;
-  }
-
-  /** Runs the work with the remaining time, then subtracts the time that the work took. */
-  async spend<T>(work: (leftMs: number) => Promise<T>): Promise<T> {
-    const startedAt = performance.now();
-    try {
-      return await work(this.#leftMs);
-    } finally {
-      this.#leftMs -= performance.now() - startedAt;
     }
   }
 }

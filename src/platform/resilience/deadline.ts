@@ -1,5 +1,6 @@
-// Deadlines: the caller stops waiting for work that is not done in time. A deadline is a time of `performance.now()`, so changes of the
-// system's clock do not affect it.
+// Ends the wait for work that is not done by its deadline.
+
+import { Deadline } from '../core/deadline.ts';
 
 /** The deadline has passed before the work was done. The work may still run, but its result is ignored. */
 export class DeadlineExceeded extends Error {
@@ -14,11 +15,10 @@ export class DeadlineExceeded extends Error {
  * Settles like `work`, or rejects with DeadlineExceeded at the deadline. Uses only one timer and one promise, because it is called for
  * every SQL statement that has a deadline.
  */
-export function raceDeadline<T>(work: Promise<T>, deadline: number): Promise<T> {
-  if (deadline === Number.POSITIVE_INFINITY) return work;
+export function raceDeadline<T>(work: Promise<T>, deadline: Deadline): Promise<T> {
+  if (deadline.isNone) return work;
   return new Promise((resolve, reject) => {
-    const leftMs = Math.max(0, deadline - performance.now());
-    const timer = setTimeout(() => reject(new DeadlineExceeded()), leftMs);
+    const timer = setTimeout(() => reject(new DeadlineExceeded()), deadline.leftMs);
     work.then(
       (value) => {
         clearTimeout(timer);
@@ -36,7 +36,7 @@ export function raceDeadline<T>(work: Promise<T>, deadline: number): Promise<T> 
 export async function isDoneWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
   const isDone = work.then(() => true);
   try {
-    return await raceDeadline(isDone, performance.now() + limitMs);
+    return await raceDeadline(isDone, Deadline.after(limitMs));
   } catch (error) {
     if (error instanceof DeadlineExceeded) return false;
     throw error;

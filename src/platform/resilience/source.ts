@@ -2,6 +2,7 @@
 // returns a failure as a value, so that a response can be built from the sources that work.
 
 import type { Clock } from '../core/clock.ts';
+import { Deadline } from '../core/deadline.ts';
 import type { Log } from '../core/log.ts';
 import type { Random } from '../core/random.ts';
 import { BackgroundTrials, CircuitBreaker } from './breaker.ts';
@@ -76,7 +77,7 @@ export class Source {
   async #attempt<T>(read: Read<T>, leftMs: number): Promise<Result<T>> {
     const timeoutMs = Math.min(leftMs, this.timeoutMs);
     try {
-      return { ok: true, value: await raceDeadline(Promise.try(read, timeoutMs), performance.now() + timeoutMs) };
+      return { ok: true, value: await raceDeadline(Promise.try(read, timeoutMs), Deadline.after(timeoutMs)) };
     } catch (error) {
       const reason = error instanceof DeadlineExceeded ? 'timeout' : 'error';
       // While the breaker is open, failures are logged at `debug` only.

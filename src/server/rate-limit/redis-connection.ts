@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { createClient } from '@redis/client';
+import { Deadline } from '../../platform/core/deadline.ts';
 import { DeadlineExceeded, raceDeadline } from '../../platform/resilience/deadline.ts';
 import { NOT_IN_TIME, RedisFailure, SCRIPT_NOT_LOADED, toRedisFailure } from './redis-failure.ts';
 import { RedisDeadline } from './redis-deadline.ts';
@@ -90,7 +91,7 @@ export class RedisConnection {
   async #connect(): Promise<void> {
     const connecting = this.#client.connect();
     try {
-      await raceDeadline(connecting, performance.now() + this.#options.connectTimeoutMs);
+      await raceDeadline(connecting, Deadline.after(this.#options.connectTimeoutMs));
       this.#isEstablished = true;
     } catch (error) {
       // A client that is destroyed while it connects may still connect, so it is destroyed again.

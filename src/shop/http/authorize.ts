@@ -2,6 +2,7 @@
 // body are read.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Deadline } from '../../platform/core/deadline.ts';
 import type { StoreScope } from '../keys/scopes.ts';
 import type { Statements } from '../../platform/database/port.ts';
 import type { ShopCaller, ShopContext } from '../context.ts';
@@ -9,7 +10,7 @@ import { authenticate, hasScope, lacksScope } from './authenticate.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { REQUEST_TIMEOUT_MS } from './context.ts';
 
-type StatementsOptions = { productId?: string; latest?: number };
+type StatementsOptions = { productId?: string; startBy?: Deadline };
 type Authorized = { caller: ShopCaller; shop: ShopContext; toStatements: (options?: StatementsOptions) => Statements };
 
 const authorizedRequests = new WeakMap<FastifyRequest, Authorized>();
@@ -17,11 +18,11 @@ const authorizedRequests = new WeakMap<FastifyRequest, Authorized>();
 /** An `onRequest` hook that admits a request only if its key has the scope and belongs to a shop. */
 export function authorize(context: StoreRoutesContext, scope: StoreScope) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const deadline = performance.now() + REQUEST_TIMEOUT_MS;
+    const deadline = Deadline.after(REQUEST_TIMEOUT_MS);
     const caller = await authenticate(context, request, reply);
     if (!hasScope(caller, scope)) throw lacksScope(scope);
     const { shopId } = caller;
-    const timeoutMs = deadline - performance.now();
+    const timeoutMs = deadline.leftMs;
     const toStatements = (options?: StatementsOptions) =>
       context.shares.statementsOf(shopId, { timeoutMs, ...options });
     authorizedRequests.set(request, { caller, shop: { ...context.shop, main: toStatements() }, toStatements });
@@ -38,13 +39,10 @@ export function shopContextOf(request: FastifyRequest): ShopContext {
   return authorizedOf(request).shop;
 }
 
-/**
- * A shop context for one page of a long response. Each page has its own time limit. `latest`: the end of the wait for a turn, a time of
- * `performance.now()`.
- */
-export function pageContextOf(request: FastifyRequest, latest?: number): ShopContext {
+/** A shop context for one page of a long response. Each page has its own time limit. `startBy`: the end of the wait for a turn. */
+export function pageContextOf(request: FastifyRequest, startBy?: Deadline): ShopContext {
   const { shop, toStatements } = authorizedOf(request);
-  return { ...shop, main: toStatements(latest === undefined ? {} : { latest }) };
+  return { ...shop, main: toStatements(startBy === undefined ? {} : { startBy }) };
 }
 
 /** The shop context of a request that changes the product. Its statements wait for the request's turn among the changes of this product. */

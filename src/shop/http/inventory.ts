@@ -72,15 +72,15 @@ function registerLevels(app: FastifyInstance, context: StoreRoutesContext): void
       const { product_id: productId = null, low_stock: lowStock, threshold } = request.query as LevelsQuery;
       const query = { productId, atMost: lowStock ? threshold : null };
       const caller = callerOf(request);
-      const latest = context.shares.latestTurn();
-      const first = await readStockPage(pageContextOf(request, latest), caller, query, null);
+      const startBy = context.shares.startBy();
+      const first = await readStockPage(pageContextOf(request, startBy), caller, query, null);
       const toText = (level: StockLevel) => JSON.stringify(toWireInventoryItem(level, threshold));
       if (first.next === null) return reply.type(JSON_TYPE).send(toInventoryText(first.levels.map(toText)));
       // The response to HEAD has no body, so the other pages are not read.
       if (request.method === 'HEAD') return reply.type(JSON_TYPE).send(Readable.from([]));
       const readPage = (before: string) => readStockPage(pageContextOf(request), caller, query, before);
       const parts = streamInventory(first, { readPage, toText });
-      return context.shares.streamTo(caller.shopId, reply.type(JSON_TYPE), parts, latest);
+      return context.shares.streamTo(caller.shopId, reply.type(JSON_TYPE), parts, startBy);
     },
   );
 }
@@ -137,7 +137,7 @@ function registerChange(app: FastifyInstance, context: StoreRoutesContext): void
       const { shopId, keyId } = callerOf(request);
       const change = { ...parseStockRequest(bodyOf(request).value), keyId };
       const once = onceRequestOf(request);
-      const made = await context.shares.admit(shopId, (latest) => writer.change(shopId, change, { once, latest }));
+      const made = await context.shares.admit(shopId, (startBy) => writer.change(shopId, change, { once, startBy }));
       return sendOnce(reply, made);
     },
   );

@@ -5,6 +5,7 @@ import Type from 'typebox';
 import type { ProductType } from '../products/product.ts';
 import { COLLECTION_LENGTH_MAX, PRODUCT_TYPES } from '../products/product.ts';
 import { parseNewProduct, parseProductInput } from '../products/product-input.ts';
+import type { Deadline } from '../../platform/core/deadline.ts';
 import { isId } from '../../platform/core/time-ordered-id.ts';
 import { ServiceError } from '../../platform/core/errors.ts';
 import { repeatAborted } from '../../platform/database/port.ts';
@@ -43,8 +44,8 @@ const UPDATED_EXAMPLE = {
 };
 
 export function registerProductRoutes(app: FastifyInstance, context: StoreRoutesContext): void {
-  const reads = new ProductReads((shopId, latest) =>
-    context.shares.sharedStatementsOf(shopId, { timeoutMs: REQUEST_TIMEOUT_MS, latest }),
+  const reads = new ProductReads((shopId, startBy) =>
+    context.shares.sharedStatementsOf(shopId, { timeoutMs: REQUEST_TIMEOUT_MS, startBy }),
   );
   registerList(app, context, reads);
   registerCreate(app, context);
@@ -86,7 +87,7 @@ function registerList(app: FastifyInstance, context: StoreRoutesContext, reads: 
       if (cursor !== null && !isId('prod', cursor)) throw invalidCursor();
       const query = { before: cursor, limit, collection, type };
       const { shopId } = callerOf(request);
-      const read = (latest: number) => reads.readPage(shopId, query, latest);
+      const read = (startBy: Deadline) => reads.readPage(shopId, query, startBy);
       return sendPrepared(request, reply, prepareProductPage(await context.shares.admit(shopId, read)));
     },
   );
@@ -139,7 +140,7 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: P
     async (request, reply) => {
       const id = idOf(request);
       const { shopId } = callerOf(request);
-      const read = (latest: number) => readProduct(reads, { shopId, id, latest });
+      const read = (startBy: Deadline) => readProduct(reads, { shopId, id, startBy });
       return sendPrepared(request, reply, prepareProduct(await context.shares.admit(shopId, read)));
     },
   );

@@ -3,10 +3,11 @@
 
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { Deadline, TimeBudget } from '../../platform/core/deadline.ts';
 import { ServiceError } from '../../platform/core/errors.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Database, Statements } from '../../platform/database/port.ts';
-import { TimeBudget, Turns, inTurn, tooMany } from '../../platform/database/turns.ts';
+import { Turns, inTurn, tooMany } from '../../platform/database/turns.ts';
 
 /**
  * The longest wait of a request, or of one page of a long response, for its turns. This wait and the time for the database must together
@@ -79,9 +80,9 @@ export class StoreShares {
     this.#queue = new QueueShares(requestsMax);
   }
 
-  /** The end of the wait of a request that begins to wait now, a time of `performance.now()`. */
-  latestTurn(): number {
-    return performance.now() + WAIT_MAX_MS;
+  /** The end of the wait of a request that begins to wait now. */
+  startBy(): Deadline {
+    return Deadline.after(WAIT_MAX_MS);
   }
 
   /**
@@ -90,52 +91,51 @@ export class StoreShares {
    */
   statementsOf(
     shopId: string,
-    { productId, timeoutMs, latest = this.latestTurn() }: { productId?: string; timeoutMs: number; latest?: number },
+    { productId, timeoutMs, startBy = this.startBy() }: { productId?: string; timeoutMs: number; startBy?: Deadline },
   ): Statements {
-    const take = this.#turnOf(shopId, productId, latest);
+    const take = this.#turnOf(shopId, productId, startBy);
     return inTurn(this.#main, new TimeBudget(timeoutMs), (work) => this.#queue.admit(shopId, () => take(work)));
   }
 
   /**
-   * Counts a request of a shop while it waits for statements that it shares with other requests. `work` receives the end of the wait, a time
-   * of `performance.now()`. After this time, `work` must not wait for a statement to begin.
+   * Counts a request of a shop while it waits for statements that it shares with other requests. `work` receives the end of the wait.
+   * After this time, `work` must not wait for a statement to begin.
    */
-  admit<T>(shopId: string, work: (latest: number) => Promise<T>): Promise<T> {
-    const latest = performance.now() + SHARED_WAIT_MAX_MS;
-    return this.#queue.admit(shopId, () => work(latest));
+  admit<T>(shopId: string, work: (startBy: Deadline) => Promise<T>): Promise<T> {
+    const startBy = Deadline.after(SHARED_WAIT_MAX_MS);
+    return this.#queue.admit(shopId, () => work(startBy));
   }
 
   /**
    * Like `statementsOf`, for statements that several requests share. `admit` counts each of these requests. Rejects statements that would
-   * begin after `latest`, even if it is the turn of the shop.
+   * begin after `startBy`, even if it is the turn of the shop.
    */
   sharedStatementsOf(
     shopId: string,
-    { productId, timeoutMs, latest }: { productId?: string; timeoutMs: number; latest: number },
+    { productId, timeoutMs, startBy }: { productId?: string; timeoutMs: number; startBy: Deadline },
   ): Statements {
-    const take = this.#turnOf(shopId, productId, latest);
+    const take = this.#turnOf(shopId, productId, startBy);
     return inTurn(this.#main, new TimeBudget(timeoutMs), (work) =>
-      performance.now() < latest ? take(work) : Promise.reject(tooMany()),
+      startBy.hasPassed ? Promise.reject(tooMany()) : take(work),
     );
   }
 
-  #turnOf(shopId: string, productId: string | undefined, latest: number): <T>(work: () => Promise<T>) => Promise<T> {
-    const inShop = <T>(work: () => Promise<T>) => this.#shops.take(shopId, work, latest);
+  #turnOf(shopId: string, productId: string | undefined, startBy: Deadline): <T>(work: () => Promise<T>) => Promise<T> {
+    const inShop = <T>(work: () => Promise<T>) => this.#shops.take(shopId, work, startBy);
     if (productId === undefined) return inShop;
-    return (work) => this.#products.take(`${shopId} ${productId}`, () => inShop(work), latest);
+    return (work) => this.#products.take(`${shopId} ${productId}`, () => inShop(work), startBy);
   }
 
   /**
    * Sends a response part by part, when it is the turn of the shop. The next part is made after the client has read most of the earlier
    * parts. If a part fails or the client reads too slowly, the connection is closed. The client can then tell that the response is
-   * incomplete. `latest`: the end of the wait for the turn, a time of `performance.now()`. For a request that has waited before, `latest` is
-   * the end of its first wait.
+   * incomplete. `startBy`: the end of the wait for the turn. For a request that has waited before, it is the end of its first wait.
    */
   streamTo(
     shopId: string,
     reply: FastifyReply,
     parts: AsyncGenerator<string>,
-    latest = this.latestTurn(),
+    startBy = this.startBy(),
   ): Promise<FastifyReply> {
     const send = async () => {
       const { partMaxMs, totalMaxMs } = this.#pace;
@@ -152,7 +152,7 @@ export class StoreShares {
       clearTimeout(timer);
       return reply;
     };
-    return this.#streamsOfShops.take(shopId, () => this.#streams.take('all', send, latest), latest);
+    return this.#streamsOfShops.take(shopId, () => this.#streams.take('all', send, startBy), startBy);
   }
 }
 

@@ -2,6 +2,7 @@
 // statements, so that wrong keys cannot fill the database with statements. The uses of keys are counted here and written in batches.
 
 import { LRUCache } from 'lru-cache';
+import { Deadline } from '../../platform/core/deadline.ts';
 import { BatchedReads } from '../../platform/database/batched-reads.ts';
 import type { Database } from '../../platform/database/port.ts';
 import type { ApiKey, KeyUse } from '../queries/keys.ts';
@@ -92,7 +93,7 @@ export class KeyVerifier {
     const cached = this.#findCached(hash, now);
     if (cached) return cached;
     if (isBefore(this.#unknown.get(hash), now, UNKNOWN_MS)) return null;
-    const key = await this.#lookups.read(hash, performance.now() + LOOKUP_WAIT_MAX_MS);
+    const key = await this.#lookups.read(hash, Deadline.after(LOOKUP_WAIT_MAX_MS));
     if (!key) {
       // The time counts from the end of the look-up. Otherwise a look-up that takes longer than UNKNOWN_MS would be repeated at once.
       this.#unknown.set(hash, this.#context.clock() + UNKNOWN_MS);

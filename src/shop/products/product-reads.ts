@@ -3,6 +3,7 @@
 // a shop share their statements.
 
 import { LRUCache } from 'lru-cache';
+import type { Deadline } from '../../platform/core/deadline.ts';
 import { BatchedReads } from '../../platform/database/batched-reads.ts';
 import type { Statements } from '../../platform/database/port.ts';
 import type { ProductVersion } from '../queries/products.ts';
@@ -44,10 +45,8 @@ type ShopReads = {
 const sizeOf = (content: object) => JSON.stringify(content).length * COPIES + ENTRY_OVERHEAD_BYTES;
 
 export class ProductReads {
-  /**
-   * Returns the `Statements` for one batch of reads of a shop. The batch must begin no later than `latest`, a time of `performance.now()`.
-   */
-  readonly #statementsOf: (shopId: string, latest: number) => Statements;
+  /** Returns the `Statements` for one batch of reads of a shop. The batch must have begun by `startBy`. */
+  readonly #statementsOf: (shopId: string, startBy: Deadline) => Statements;
   readonly #shops = new LRUCache<string, ShopReads>({ max: SHOPS_MAX });
   readonly #products = new LRUCache<string, Product>({ maxSize: BYTES_MAX, sizeCalculation: sizeOf });
   readonly #summaries = new LRUCache<string, ProductSummary>({ maxSize: BYTES_MAX, sizeCalculation: sizeOf });
@@ -56,20 +55,20 @@ export class ProductReads {
     sizeCalculation: ({ versions, page }) => versions.length + sizeOf(page.products),
   });
 
-  constructor(statementsOf: (shopId: string, latest: number) => Statements) {
+  constructor(statementsOf: (shopId: string, startBy: Deadline) => Statements) {
     this.#statementsOf = statementsOf;
   }
 
   /**
    * A product of the shop, or null. The same object is returned as long as the product does not change. Throws `unavailable` if a statement
-   * has not begun by `latest`, a time of `performance.now()`.
+   * has not begun by `startBy`.
    */
-  async readProduct(shopId: string, id: string, latest: number): Promise<Product | null> {
+  async readProduct(shopId: string, id: string, startBy: Deadline): Promise<Product | null> {
     const { versions, products } = this.#readsOf(shopId);
     const key = `${shopId} ${id}`;
     const cached = this.#products.get(key);
-    if (cached && (await versions.read(id, latest)) === cached.version) return cached;
-    const product = await products.read(id, latest);
+    if (cached && (await versions.read(id, startBy)) === cached.version) return cached;
+    const product = await products.read(id, startBy);
     if (product) this.#products.set(key, product);
     else this.#products.delete(key);
     return product;
@@ -77,17 +76,17 @@ export class ProductReads {
 
   /**
    * A page, newest first. `collection` and `type` filter the products of the page, so a page may be short or empty. Throws `unavailable` if
-   * a statement has not begun by `latest`, a time of `performance.now()`.
+   * a statement has not begun by `startBy`.
    */
-  async readPage(shopId: string, query: ProductListQuery, latest: number): Promise<ProductPage> {
+  async readPage(shopId: string, query: ProductListQuery, startBy: Deadline): Promise<ProductPage> {
     const { before, limit, collection, type } = query;
-    const versions = (await this.#readsOf(shopId).pages.read(toPageKey({ before, limit: limit + 1 }), latest)) ?? '';
+    const versions = (await this.#readsOf(shopId).pages.read(toPageKey({ before, limit: limit + 1 }), startBy)) ?? '';
     const key = JSON.stringify([shopId, before, limit, collection, type]);
     const cached = this.#pages.get(key);
     if (cached?.versions === versions) return cached.page;
     const all = parseVersions(versions);
     const shown = all.slice(0, limit);
-    const products = (await this.#readSummaries(shopId, shown, latest)).filter(
+    const products = (await this.#readSummaries(shopId, shown, startBy)).filter(
       (product) =>
         (collection === null || product.collections.includes(collection)) && (type === null || product.type === type),
     );
@@ -97,12 +96,16 @@ export class ProductReads {
   }
 
   /** The products of these versions, in the given order. Products that were deleted meanwhile are left out. */
-  async #readSummaries(shopId: string, versions: readonly ProductVersion[], latest: number): Promise<ProductSummary[]> {
+  async #readSummaries(
+    shopId: string,
+    versions: readonly ProductVersion[],
+    startBy: Deadline,
+  ): Promise<ProductSummary[]> {
     const { summaries } = this.#readsOf(shopId);
     const read = versions.map(async ({ id, version }) => {
       const cached = this.#summaries.get(id);
       if (cached?.version === version) return cached;
-      const summary = await summaries.read(id, latest);
+      const summary = await summaries.read(id, startBy);
       if (summary) this.#summaries.set(id, summary);
       return summary;
     });
@@ -112,27 +115,27 @@ export class ProductReads {
   #readsOf(shopId: string): ShopReads {
     const known = this.#shops.get(shopId);
     if (known) return known;
-    const statements = (latest: number) => this.#statementsOf(shopId, latest);
+    const statements = (startBy: Deadline) => this.#statementsOf(shopId, startBy);
     const reads: ShopReads = {
       versions: new BatchedReads({
         sizeMax: VERSIONS_MAX,
-        readAll: async (ids, latest) =>
-          new Map(parseVersions(await listProductVersions(statements(latest), shopId, ids)).map(toVersionEntry)),
+        readAll: async (ids, startBy) =>
+          new Map(parseVersions(await listProductVersions(statements(startBy), shopId, ids)).map(toVersionEntry)),
       }),
       pages: new BatchedReads({
         sizeMax: PAGES_MAX,
-        readAll: async (keys, latest) => {
-          const pages = await listProductPages(statements(latest), shopId, keys.map(parsePageKey));
+        readAll: async (keys, startBy) => {
+          const pages = await listProductPages(statements(startBy), shopId, keys.map(parsePageKey));
           return new Map(keys.map((key, index) => [key, pages[index] ?? '']));
         },
       }),
       products: new BatchedReads({
         sizeMax: CONTENTS_MAX,
-        readAll: async (ids, latest) => byId(await listProducts(statements(latest), shopId, ids)),
+        readAll: async (ids, startBy) => byId(await listProducts(statements(startBy), shopId, ids)),
       }),
       summaries: new BatchedReads({
         sizeMax: CONTENTS_MAX,
-        readAll: async (ids, latest) => byId(await listProductSummaries(statements(latest), shopId, ids)),
+        readAll: async (ids, startBy) => byId(await listProductSummaries(statements(startBy), shopId, ids)),
       }),
     };
     this.#shops.set(shopId, reads);

@@ -10,6 +10,7 @@ import type { ProductReads } from './product-reads.ts';
 import { toFreeSlug, toSlug } from './slug.ts';
 import { isId } from '../../platform/core/time-ordered-id.ts';
 import type { ErrorDetail } from '../../platform/core/errors.ts';
+import type { Deadline } from '../../platform/core/deadline.ts';
 import { ServiceError } from '../../platform/core/errors.ts';
 import type { ShopCaller, ShopContext } from '../context.ts';
 
@@ -21,9 +22,9 @@ const SLUG_ATTEMPTS_MAX = 5;
 
 export async function readProduct(
   reads: ProductReads,
-  { shopId, id, latest }: { shopId: string; id: string; latest: number },
+  { shopId, id, startBy }: { shopId: string; id: string; startBy: Deadline },
 ): Promise<Product> {
-  return (isId('prod', id) ? await reads.readProduct(shopId, id, latest) : null) ?? refuseMissing();
+  return (isId('prod', id) ? await reads.readProduct(shopId, id, startBy) : null) ?? refuseMissing();
 }
 
 /** Creates a product. A slug in the request must be unused. A derived slug gets a number if it is in use. */

@@ -3,6 +3,7 @@
 // delays only the collections that use it. Viewed tokens are read first.
 
 import type { AssetId } from '../../platform/core/address.ts';
+import { Deadline } from '../../platform/core/deadline.ts';
 import type { ContractUri } from '../chains/rpc/contract-reads.ts';
 import { listFollows } from '../../market/follows/queries/follows.ts';
 import { listViewedTokens } from '../../market/reads/queries/recent-views.ts';
@@ -120,7 +121,7 @@ type RunOptions = {
 class MetadataRun {
   readonly #context: MetadataContext;
   readonly #options: RunOptions;
-  #endAt: number;
+  #end: Deadline;
   readonly #counts = { read: 0, changed: 0, refused: 0 };
   readonly #problems = new Set<string>();
   /** Whether a budget is used up, so that some due tokens were not read. */
@@ -129,7 +130,7 @@ class MetadataRun {
   constructor(context: MetadataContext, options: RunOptions) {
     this.#context = context;
     this.#options = options;
-    this.#endAt = performance.now() + options.sliceMs;
+    this.#end = Deadline.after(options.sliceMs);
   }
 
   async run(): Promise<TaskResult> {
@@ -157,7 +158,7 @@ class MetadataRun {
       LANES,
       () => this.#drain(queue),
       () => {
-        this.#endAt = 0;
+        this.#end = Deadline.after(0);
       },
     );
     const left = queue.length > 0 || this.#isOverBudget;
@@ -170,7 +171,7 @@ class MetadataRun {
    */
   async #drain(queue: ReadCollection[]): Promise<void> {
     const { indexer, clock } = this.#context;
-    while (performance.now() < this.#endAt) {
+    while (!this.#end.hasPassed) {
       const collection = queue.shift();
       if (!collection) return;
       const { collectionId } = collection.follow;
@@ -191,10 +192,10 @@ class MetadataRun {
     const fetchedBefore = now - VIEWED_REFRESH_MS;
     for (const collection of collections) {
       const assets = (viewed.get(collection.follow.collectionId) ?? []).map(({ asset }) => asset);
-      if (assets.length === 0 || performance.now() > this.#endAt) continue;
+      if (assets.length === 0 || this.#end.hasPassed) continue;
       const due = await listDueViewedTokens(indexer, collection.follow.collectionId, { assets, now, fetchedBefore });
       const size = this.#options.uriReads.batchSize(collection.follow.collectionId);
-      for (let start = 0; start < due.length && performance.now() < this.#endAt; start += size) {
+      for (let start = 0; start < due.length && !this.#end.hasPassed; start += size) {
         if (!(await this.#readBatch(collection, due.slice(start, start + size)))) break;
       }
     }

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { Deadline } from '../../../src/platform/core/deadline.ts';
 import { BatchedReads } from '../../../src/platform/database/batched-reads.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -57,8 +58,8 @@ describe('batched reads', () => {
     await settle();
     running.push(reads.read('b'));
     await settle();
-    const late = reads.read('c', 1_050);
-    const inTime = reads.read('d', 1_200);
+    const late = reads.read('c', Deadline.after(50));
+    const inTime = reads.read('d', Deadline.after(200));
     now = 1_050;
     end(0);
     await assert.rejects(late, { code: 'unavailable' });

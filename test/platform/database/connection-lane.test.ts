@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Deadline } from '../../../src/platform/core/deadline.ts';
 import { DeadlineExceeded } from '../../../src/platform/resilience/deadline.ts';
 import { ConnectionLane } from '../../../src/platform/database/connection-lane.ts';
 
-const soon = () => performance.now() + 20;
-const later = () => performance.now() + 10_000;
+const soon = () => Deadline.after(20);
+const later = () => Deadline.after(10_000);
 
 test('a lane admits as many callers as it has places, and further callers in the order of their arrival when places become free', async () => {
   const lane = new ConnectionLane(2);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { Deadline } from '../../../src/platform/core/deadline.ts';
 import { ConnectionOrder } from '../../../src/platform/database/connection-order.ts';
 import { openEmbedded } from '../../../src/platform/database/embedded/embedded.ts';
 import type { Database } from '../../../src/platform/database/port.ts';
@@ -10,7 +11,6 @@ import { createDatabase } from '../../../src/platform/database/port.ts';
 import { DeadlineExceeded } from '../../../src/platform/resilience/deadline.ts';
 import { directoryWithDatabase } from '../../support/engines/embedded-template.ts';
 
-const NO_DEADLINE = Number.POSITIVE_INFINITY;
 /** Longer than any test takes. */
 const LONG_MS = 60_000;
 
@@ -19,15 +19,15 @@ function createOrder() {
   const clock = { ms: 0 };
   const order = new ConnectionOrder(() => clock.ms);
   const started: string[] = [];
-  const enter = (name: string, deadline: number) => order.enter(deadline).then(() => void started.push(name));
+  const enter = (name: string, deadline: Deadline) => order.enter(deadline).then(() => void started.push(name));
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   return {
     clock,
     order,
     started,
     settle,
-    read: (name: string) => enter(name, performance.now() + LONG_MS),
-    write: (name: string) => enter(name, NO_DEADLINE),
+    read: (name: string) => enter(name, Deadline.after(LONG_MS)),
+    write: (name: string) => enter(name, Deadline.none),
     leave: async () => {
       order.leave();
       await settle();
@@ -94,7 +94,7 @@ describe('the order of work', () => {
   test('work whose deadline passes while it waits is rejected, and the next waiting work gets the connection', async () => {
     const { order, started, write, leave, settle } = createOrder();
     void write('import 1');
-    await assert.rejects(order.enter(performance.now() + 5), DeadlineExceeded);
+    await assert.rejects(order.enter(Deadline.after(5)), DeadlineExceeded);
     assert.equal(order.waiting, 0);
     void write('import 2');
     await settle();

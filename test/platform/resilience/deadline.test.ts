@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Deadline } from '../../../src/platform/core/deadline.ts';
 import {
   DeadlineExceeded,
   DeadlineSignal,
@@ -10,19 +11,19 @@ import {
 } from '../../../src/platform/resilience/deadline.ts';
 
 const never = new Promise<never>(() => undefined);
-const soon = () => performance.now() + 5;
-const later = () => performance.now() + 60_000;
+const soon = () => Deadline.after(5);
+const later = () => Deadline.after(60_000);
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('work that ends before its deadline has the same result or error as without a deadline', async () => {
   assert.equal(await raceDeadline(Promise.resolve(1), later()), 1);
   await assert.rejects(raceDeadline(Promise.reject(new Error('its own')), later()), /its own/);
-  assert.equal(await raceDeadline(Promise.resolve(1), Number.POSITIVE_INFINITY), 1);
+  assert.equal(await raceDeadline(Promise.resolve(1), Deadline.none), 1);
 });
 
 test('work that is not done by its deadline is rejected', async () => {
   await assert.rejects(raceDeadline(never, soon()), DeadlineExceeded);
-  await assert.rejects(raceDeadline(never, performance.now() - 1_000), DeadlineExceeded);
+  await assert.rejects(raceDeadline(never, Deadline.after(-1_000)), DeadlineExceeded);
 });
 
 test('work that fails after its deadline causes no unhandled rejection', async () => {
