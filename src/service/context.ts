@@ -18,7 +18,7 @@ import type { Log } from '../platform/core/log.ts';
 import { ChangeNotices } from '../platform/database/change-notices.ts';
 import type { Databases } from '../platform/database/open.ts';
 import type { Database } from '../platform/database/port.ts';
-import type { ConnectionLane } from '../platform/database/connection-lane.ts';
+import type { FairQueue } from '../platform/resilience/fair-queue.ts';
 import { createPartLane } from '../intake/ingest/divide-batch.ts';
 import { Market } from '../market/reads/market.ts';
 import { Catalog } from '../market/index/catalog.ts';
@@ -51,7 +51,7 @@ export type ServiceContext = {
   /** Copies committed changes of collections and own orders to the indexer. Never rejects: a task repeats a failed copy. */
   copyCatalog: () => Promise<void>;
   /** The share of the connections of the indexer that all imports and tasks of this process use together to store records. */
-  partLane: ConnectionLane;
+  partLane: FairQueue;
   /** Merges committed changes of the market into the activity log. Never rejects: a task repeats a failed merge. */
   mergeActivity: () => Promise<void>;
   /** Announces that this process has merged changes into the activity log. */

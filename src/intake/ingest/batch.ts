@@ -4,13 +4,12 @@
 
 import type { Chains } from '../../platform/core/chains.ts';
 import type { OnChanged } from '../../platform/core/collection-versions.ts';
-import { Deadline } from '../../platform/core/deadline.ts';
 import { nextSlice } from '../../platform/core/slices.ts';
-import type { ConnectionLane } from '../../platform/database/connection-lane.ts';
 import type { Databases } from '../../platform/database/open.ts';
 import type { Database, Queryable } from '../../platform/database/port.ts';
 import { isAborted, repeatAborted } from '../../platform/database/port.ts';
 import type { PreparedRows, UpsertRejection, UpsertCounts } from '../../platform/database/upsert.ts';
+import type { FairQueue } from '../../platform/resilience/fair-queue.ts';
 import type { RecordWrites } from '../../platform/database/write-recording.ts';
 import { retireMirroredListings } from '../../market/index/mirrored-listings.ts';
 import { listContractAddresses, upsertCollections } from '../../market/reads/queries/collections.ts';
@@ -59,7 +58,7 @@ export type IngestContext = Pick<Databases, 'main' | 'indexer'> & {
   /** Copies collection records and this service's own orders to the indexer. Called after a commit. Must not reject. */
   copyCatalog: () => Promise<void>;
   /** Each transaction of the indexer holds a place of this lane while it runs (divide-batch.ts). */
-  partLane: ConnectionLane;
+  partLane: FairQueue;
 };
 
 /** The result of one part of a batch: the records that one transaction stored, or the orders whose signature was rejected. */
@@ -271,21 +270,11 @@ async function ingestIndexedPart(
   const accepted = kept.length === prepared.records.length ? prepared : await preparePart(kept, options);
   const coverage = options.isImport ? toImportedCoverage(accepted.records, options) : [];
   const store = () => transact(indexer, options, (tx) => writeIndexed(tx, accepted, { ...options, chains, coverage }));
-  const { counts, conflicts } = await withPlace(partLane, store);
+  const { counts, conflicts } = await partLane.take(store);
   options.changes?.noteCovered(coverage);
   const listings = counts.get('listing');
   if (listings) listings.unchanged += found.ownOrderLines.length;
   return { counts, conflicts, ...found, createdCollections: [] };
-}
-
-/** Runs `work` while it holds a place of the lane. */
-async function withPlace<T>(lane: ConnectionLane, work: () => Promise<T>): Promise<T> {
-  await lane.enter(Deadline.none);
-  try {
-    return await work();
-  } finally {
-    lane.leave();
-  }
 }
 
 type Omitted = Pick<IngestedPart, 'rejections' | 'ownOrderLines'>;

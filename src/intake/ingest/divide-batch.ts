@@ -1,8 +1,8 @@
 // Divides the records of a batch into parts that are stored at the same time. The parts have no collection in common: a transaction locks its
 // collections, and later records of a collection must be stored after earlier ones.
 
-import { ConnectionLane } from '../../platform/database/connection-lane.ts';
 import type { Database } from '../../platform/database/port.ts';
+import { FairQueue } from '../../platform/resilience/fair-queue.ts';
 import type { NumberedRecord } from '../records/parse.ts';
 import { collectionIdOf } from '../records/parse.ts';
 
@@ -21,8 +21,9 @@ const PART_ROWS = 1_500;
  * Creates the lane for the parts of all batches of this process: the parts use at most half of the connections of a PostgreSQL database, so that reads
  * always find connections. On the embedded engine, transactions wait for its one connection, and not in the lane.
  */
-export function createPartLane(indexer: Pick<Database, 'engine' | 'pool'>): ConnectionLane {
-  return new ConnectionLane(indexer.engine === 'embedded' ? Number.POSITIVE_INFINITY : placesOf(indexer));
+export function createPartLane(indexer: Pick<Database, 'engine' | 'pool'>): FairQueue {
+  const places = indexer.engine === 'embedded' ? Number.POSITIVE_INFINITY : placesOf(indexer);
+  return new FairQueue({ places: () => places });
 }
 
 function placesOf(indexer: Pick<Database, 'pool'>): number {

@@ -3,8 +3,9 @@
 
 import { TimeBudget } from '../../platform/core/deadline.ts';
 import { ServiceError } from '../../platform/core/errors.ts';
-import { ConnectionLane, laneSizeOf } from '../../platform/database/connection-lane.ts';
+import { createLane } from '../../platform/database/connection-lane.ts';
 import type { Database, Queryable } from '../../platform/database/port.ts';
+import type { FairQueue } from '../../platform/resilience/fair-queue.ts';
 import type { Result, SourceOptions } from '../../platform/resilience/source.ts';
 import { Source } from '../../platform/resilience/source.ts';
 
@@ -17,13 +18,13 @@ export class MarketSource {
   readonly timeoutMs: number;
   readonly #db: Pick<Database, 'within'>;
   readonly #source: Source;
-  readonly #lane: ConnectionLane;
+  readonly #lane: FairQueue;
 
   constructor({ db, ...options }: MarketSourceOptions) {
     this.name = options.name;
     this.timeoutMs = options.timeoutMs;
     this.#db = db;
-    this.#lane = new ConnectionLane(laneSizeOf(db.pool().max));
+    this.#lane = createLane(db.pool().max);
     this.#source = new Source(options);
   }
 

@@ -7,7 +7,7 @@ import { Deadline } from '../core/deadline.ts';
 import { describeError } from '../core/errors.ts';
 import { traced } from '../core/traced.ts';
 import { DeadlineExceeded, raceDeadline } from '../resilience/deadline.ts';
-import type { ConnectionLane } from './connection-lane.ts';
+import type { FairQueue } from '../resilience/fair-queue.ts';
 import { ConnectionOrder } from './connection-order.ts';
 import { describeStatement, describeTransaction } from './traced-statement.ts';
 import { WriteHealth } from './write-health.ts';
@@ -44,7 +44,7 @@ export type Database = Statements & {
    * deadline rejects with DeadlineExceeded. Its connection is closed, so that the server rolls back its transaction. A transaction whose
    * `commit` was running may have been committed. Statements with the same `lane` share the connections of that lane.
    */
-  within(timeoutMs: number, lane?: ConnectionLane): Statements;
+  within(timeoutMs: number, lane?: FairQueue): Statements;
   pool(): PoolState;
   /** Whether the server accepts writes. Databases with connections to the same server share it. */
   readonly writes: WriteHealth;
@@ -158,7 +158,7 @@ export function createDatabase(
 
 type Statement = { name?: string; text: string; values: unknown[] };
 type Send = <R extends Row>(statement: Statement) => Promise<R[]>;
-type Bounds = { deadline: Deadline; lane: ConnectionLane | undefined };
+type Bounds = { deadline: Deadline; lane: FairQueue | undefined };
 
 function toStatement(text: string, params: readonly unknown[] = []): Statement {
   return { text, values: [...params] };
@@ -311,7 +311,6 @@ async function withClient<T>(
   { deadline, lane }: Bounds,
   use: (lent: LentClient) => Promise<T>,
 ): Promise<T> {
-  if (deadline.hasPassed) throw new DeadlineExceeded();
   await lane?.enter(deadline);
   try {
     await inUse.order?.enter(deadline);
@@ -326,6 +325,7 @@ async function withClient<T>(
 }
 
 async function useClient<T>(inUse: PoolInUse, deadline: Deadline, use: (lent: LentClient) => Promise<T>): Promise<T> {
+  if (deadline.hasPassed) throw new DeadlineExceeded();
   const client = await acquire(inUse.pool, deadline);
   let isDiscarded = false;
   let sentAt = 0;

@@ -2,8 +2,9 @@
 
 import type { StatusProvider } from '../core/status.ts';
 import { isReachable, listWorkers } from './citus.ts';
-import { ConnectionLane, laneSizeOf } from './connection-lane.ts';
+import { createLane } from './connection-lane.ts';
 import type { Database, Statements } from './port.ts';
+import type { FairQueue } from '../resilience/fair-queue.ts';
 import type { WriteFailureReason } from './write-health.ts';
 
 export type DatabaseStatus = {
@@ -24,7 +25,7 @@ const STATUS_TIMEOUT_MS = 2_000;
 /** Reports whether each database responds. If the indexer is a schema of the primary, `indexer` repeats the status of `main`. */
 export function createDatabaseStatus({ main, indexer }: { main: Database; indexer: Database }): StatusProvider {
   // A worker that hangs may hold connections to the coordinator until the deadline. The lane limits their number.
-  const lane = new ConnectionLane(laneSizeOf(indexer.pool().max));
+  const lane = createLane(indexer.pool().max);
   return {
     section: 'databases',
     read: async () => {
@@ -39,7 +40,7 @@ export function createDatabaseStatus({ main, indexer }: { main: Database; indexe
 }
 
 /** Empty if the database is no cluster, or does not respond. */
-async function readCluster(indexer: Database, lane: ConnectionLane): Promise<Pick<DatabaseStatus, 'cluster'>> {
+async function readCluster(indexer: Database, lane: FairQueue): Promise<Pick<DatabaseStatus, 'cluster'>> {
   if (indexer.engine === 'embedded') return {};
   try {
     const workers = await readWorkers(indexer.within(STATUS_TIMEOUT_MS, lane));

@@ -2,35 +2,23 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Deadline } from '../../../src/platform/core/deadline.ts';
-import { DeadlineExceeded } from '../../../src/platform/resilience/deadline.ts';
-import { ConnectionLane } from '../../../src/platform/database/connection-lane.ts';
+import { createLane } from '../../../src/platform/database/connection-lane.ts';
 
-const soon = () => Deadline.after(20);
-const later = () => Deadline.after(10_000);
+function countPlaces(connectionsMax: number): number {
+  const lane = createLane(connectionsMax);
+  let places = 0;
+  while (lane.tryEnter()) places += 1;
+  return places;
+}
 
-test('a lane admits as many callers as it has places, and further callers in the order of their arrival when places become free', async () => {
-  const lane = new ConnectionLane(2);
-  await lane.enter(later());
-  await lane.enter(later());
-  const order: string[] = [];
-  const third = lane.enter(later()).then(() => order.push('third'));
-  const fourth = lane.enter(later()).then(() => order.push('fourth'));
-  assert.deepEqual(order, []);
-  lane.leave();
-  await third;
-  lane.leave();
-  await fourth;
-  assert.deepEqual(order, ['third', 'fourth']);
+test('two lanes leave at least a fifth of the connections of a pool free, and every lane has a place', () => {
+  for (let connectionsMax = 3; connectionsMax <= 40; connectionsMax += 1) {
+    const places = countPlaces(connectionsMax);
+    assert.ok(places >= 1 && 2 * places <= 0.8 * connectionsMax, `${places} of ${connectionsMax}`);
+  }
+  assert.deepEqual([countPlaces(10), countPlaces(2)], [4, 1]);
 });
 
-test('a caller whose deadline passes while it waits takes no place', async () => {
-  const lane = new ConnectionLane(1);
-  await lane.enter(later());
-  await assert.rejects(lane.enter(soon()), DeadlineExceeded);
-  const next = lane.enter(later());
-  lane.leave();
-  await next;
-  lane.leave();
-  await lane.enter(soon());
+test('on the embedded engine, which has one connection, four statements of a lane wait for it at once', () => {
+  assert.equal(countPlaces(1), 4);
 });
