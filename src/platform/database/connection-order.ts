@@ -2,7 +2,7 @@
 // marketplace, goes before work without a deadline, such as a batch of an import.
 
 import type { Deadline } from '../core/deadline.ts';
-import { raceDeadline } from '../resilience/deadline.ts';
+import { FairQueue } from '../resilience/fair-queue.ts';
 
 /**
  * Work without a deadline lets work with a deadline go first, but only for a limited time. This limit is WAIT_SHARE times the time for which
@@ -13,91 +13,71 @@ const WAIT_SHARE = 2;
 /** The lower bound of the limit. Without it, many short statements without a deadline would delay most requests. */
 const WAIT_MIN_MS = 20;
 
-type Waiter = { hasDeadline: boolean; since: number; place: PromiseWithResolvers<void> };
+/** Work with a deadline is urgent, other work is patient. */
+type Kind = 'urgent' | 'patient';
 
 export class ConnectionOrder {
-  readonly #now: () => number;
-  readonly #urgent = new Set<Waiter>();
-  readonly #patient = new Set<Waiter>();
-  #holder: Waiter | null = null;
+  readonly #queue = new FairQueue({ places: (taken) => 1 - taken });
+  #holder: Kind = 'urgent';
   #heldSince = 0;
-  /** How long the next work without a deadline lets work with a deadline go first. */
+  /** How long the next patient work lets urgent work go first. */
   #patienceMs = WAIT_MIN_MS;
-  /** When work without a deadline most recently released the connection. */
+  /** When patient work most recently released the connection. */
   #patientLeftAt = Number.NEGATIVE_INFINITY;
-  #isPausing = false;
-
-  /** `now`: the monotonic clock, in milliseconds. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-  }
+  #pause: NodeJS.Immediate | null = null;
 
   get waiting(): number {
-    return this.#urgent.size + this.#patient.size;
+    return this.#queue.waiting;
   }
 
-  /**
-   * Waits for the connection. The caller must call `leave` after it has released the connection. Throws DeadlineExceeded at the
-   * deadline.
-   */
+  /** Waits for the connection. The caller must call `leave` after it has released the connection. Throws DeadlineExceeded at the deadline. */
   async enter(deadline: Deadline): Promise<void> {
-    const hasDeadline = !deadline.isNone;
-    const waiter: Waiter = { hasDeadline, since: this.#now(), place: Promise.withResolvers() };
-    const waiting = hasDeadline ? this.#urgent : this.#patient;
-    waiting.add(waiter);
-    this.#passOn();
-    try {
-      await raceDeadline(waiter.place.promise, deadline);
-    } catch (error) {
-      // If the waiter is no longer in the set, it got the connection just before its deadline. Then the connection goes to the next waiter.
-      if (!waiting.delete(waiter)) this.leave();
-      throw error;
-    }
+    const kind = deadline.isNone ? 'patient' : 'urgent';
+    if (kind === 'patient' || !this.#endPause()) await this.#queue.enter(deadline, kind);
+    this.#holder = kind;
+    this.#heldSince = performance.now();
   }
 
   /** Gives the connection to the next caller. */
   leave(): void {
-    const last = this.#holder;
-    this.#holder = null;
-    if (last?.hasDeadline) return this.#pause();
-    this.#patientLeftAt = this.#now();
-    this.#patienceMs = Math.max(WAIT_MIN_MS, (this.#patientLeftAt - this.#heldSince) * WAIT_SHARE);
-    this.#passOn();
+    if (this.#holder === 'patient') {
+      this.#patientLeftAt = performance.now();
+      this.#patienceMs = Math.max(WAIT_MIN_MS, (this.#patientLeftAt - this.#heldSince) * WAIT_SHARE);
+      this.#passOn();
+    } else if (this.#queue.waitingSince('urgent') === null && this.#queue.waitingSince('patient') !== null) {
+      this.#beginPause();
+    } else this.#passOn();
   }
 
   /**
-   * Waits a moment before work without a deadline gets the connection. During this moment, the request that has just released the connection
-   * can ask for the connection again, for its next statement. Without the pause, a request of five statements would wait for five batches of
-   * an import.
+   * Keeps the connection for a moment before patient work gets it. During this moment, the request that has just released the connection
+   * can take it again, for its next statement. Without the pause, a request of five statements would wait for five batches of an import.
    */
-  #pause(): void {
-    if (this.#urgent.size > 0) return this.#passOn();
-    if (this.#isPausing) return;
-    this.#isPausing = true;
-    setImmediate(() => {
-      this.#isPausing = false;
+  #beginPause(): void {
+    this.#pause = setImmediate(() => {
+      this.#pause = null;
       this.#passOn();
     });
   }
 
-  #passOn(): void {
-    if (this.#holder !== null) return;
-    const next = this.#next();
-    if (!next || (this.#isPausing && !next.hasDeadline)) return;
-    this.#urgent.delete(next);
-    this.#patient.delete(next);
-    this.#holder = next;
-    this.#heldSince = this.#now();
-    next.place.resolve();
+  /** Ends a pause. Returns whether there was one: the caller then has the connection. */
+  #endPause(): boolean {
+    if (!this.#pause) return false;
+    clearImmediate(this.#pause);
+    this.#pause = null;
+    return true;
   }
 
-  #next(): Waiter | undefined {
-    const [urgent] = this.#urgent;
-    const [patient] = this.#patient;
-    if (!urgent || !patient) return urgent ?? patient;
-    // The time that `patient` has waited counts only from the end of the previous work without a deadline. Otherwise several imports that
-    // have all waited long enough would run directly one after the other, and requests would wait for all of them.
-    const waitedSince = Math.max(patient.since, this.#patientLeftAt);
-    return this.#now() - waitedSince < this.#patienceMs ? urgent : patient;
+  #passOn(): void {
+    this.#queue.leave(this.#holder, this.#next());
+  }
+
+  #next(): Kind {
+    const since = this.#queue.waitingSince('patient');
+    if (since === null) return 'urgent';
+    if (this.#queue.waitingSince('urgent') === null) return 'patient';
+    // The time that patient work has waited counts only from the end of the previous patient work. Otherwise several imports that have all
+    // waited long enough would run directly one after the other, and requests would wait for all of them.
+    return performance.now() - Math.max(since, this.#patientLeftAt) < this.#patienceMs ? 'urgent' : 'patient';
   }
 }

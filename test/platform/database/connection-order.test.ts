@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import type { TestContext } from 'node:test';
 import { after, before, describe, test } from 'node:test';
 import { Deadline } from '../../../src/platform/core/deadline.ts';
 import { ConnectionOrder } from '../../../src/platform/database/connection-order.ts';
@@ -14,10 +15,11 @@ import { directoryWithDatabase } from '../../support/engines/embedded-template.t
 /** Longer than any test takes. */
 const LONG_MS = 60_000;
 
-/** An order whose clock the test sets. `started` has the names of the work, in the order in which it got the connection. */
-function createOrder() {
+/** An order. The test sets the monotonic clock. `started` has the names of the work, in the order in which it got the connection. */
+function createOrder(t: TestContext) {
   const clock = { ms: 0 };
-  const order = new ConnectionOrder(() => clock.ms);
+  t.mock.method(performance, 'now', () => clock.ms);
+  const order = new ConnectionOrder();
   const started: string[] = [];
   const enter = (name: string, deadline: Deadline) => order.enter(deadline).then(() => void started.push(name));
   const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -36,8 +38,8 @@ function createOrder() {
 }
 
 describe('the order of work', () => {
-  test('work with a deadline goes before earlier work without one', async () => {
-    const { started, read, write, leave, settle } = createOrder();
+  test('work with a deadline goes before earlier work without one', async (t) => {
+    const { started, read, write, leave, settle } = createOrder(t);
     void write('import 1');
     void write('import 2');
     void read('read 1');
@@ -47,8 +49,8 @@ describe('the order of work', () => {
     assert.deepEqual(started, ['import 1', 'read 1', 'read 2', 'import 2']);
   });
 
-  test('the next statement of a request goes before waiting work without a deadline', async () => {
-    const { order, started, read, write, leave, settle } = createOrder();
+  test('the next statement of a request goes before waiting work without a deadline', async (t) => {
+    const { order, started, read, write, leave, settle } = createOrder(t);
     void read('statement 1');
     void write('import');
     await settle();
@@ -61,8 +63,8 @@ describe('the order of work', () => {
     assert.deepEqual(started, ['statement 1', 'statement 2', 'import']);
   });
 
-  test('under constant requests, a batch without a deadline lets requests go first for at most twice the time for which the preceding batch used the connection', async () => {
-    const { clock, order, started, read, write, leave, settle } = createOrder();
+  test('under constant requests, a batch without a deadline lets requests go first for at most twice the time for which the preceding batch used the connection', async (t) => {
+    const { clock, order, started, read, write, leave, settle } = createOrder(t);
     void write('batch 1');
     await settle();
     clock.ms += 100;
@@ -79,8 +81,8 @@ describe('the order of work', () => {
     while (order.waiting > 0) await leave();
   });
 
-  test('when several imports wait, requests go first again after each import', async () => {
-    const { clock, started, read, write, leave, settle } = createOrder();
+  test('when several imports wait, requests go first again after each import', async (t) => {
+    const { clock, started, read, write, leave, settle } = createOrder(t);
     for (const name of ['import 1', 'import 2', 'import 3']) void write(name);
     await settle();
     for (const name of ['read 1', 'read 2', 'read 3', 'read 4']) void read(name);
@@ -91,8 +93,8 @@ describe('the order of work', () => {
     assert.deepEqual(started, ['import 1', 'read 1', 'read 2', 'import 2', 'read 3', 'read 4', 'import 3']);
   });
 
-  test('work whose deadline passes while it waits is rejected, and the next waiting work gets the connection', async () => {
-    const { order, started, write, leave, settle } = createOrder();
+  test('work whose deadline passes while it waits is rejected, and the next waiting work gets the connection', async (t) => {
+    const { order, started, write, leave, settle } = createOrder(t);
     void write('import 1');
     await assert.rejects(order.enter(Deadline.after(5)), DeadlineExceeded);
     assert.equal(order.waiting, 0);
