@@ -7,8 +7,8 @@ import { Deadline } from '../platform/core/deadline.ts';
 import { ServiceError } from '../platform/core/errors.ts';
 import type { SecretKeys } from '../platform/core/secret-keys.ts';
 import type { Queryable, Statements } from '../platform/database/port.ts';
-import { repeatAborted } from '../platform/database/port.ts';
-import { isStuck, tooMany } from '../platform/database/turns.ts';
+import { isStuck, repeatAborted } from '../platform/database/port.ts';
+import { tooMany } from '../platform/resilience/fair-queue.ts';
 import type { OnceRequest, OnceResponse, RepeatableResponse } from './idempotency.ts';
 import { claimRequests, keepResponses } from './idempotency.ts';
 

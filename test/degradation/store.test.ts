@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import { STORE_SCOPES } from '../../src/shop/keys/scopes.ts';
-import { REQUEST_TIMEOUT_MS } from '../../src/shop/http/context.ts';
+import { REQUEST_TIMEOUT_MS } from '../../src/shop/http/shares.ts';
 import type { TwoDatabaseService, TwoServers } from './two-databases.ts';
 import { startOnTwoDatabases, withTwoServers } from './two-databases.ts';
 import { sendToSocket } from '../support/service/service-process.ts';

@@ -12,6 +12,7 @@ import type { FastifyReply } from 'fastify';
 import { Deadline } from '../../src/platform/core/deadline.ts';
 import { createLog } from '../../src/platform/core/log.ts';
 import type { Database } from '../../src/platform/database/port.ts';
+import { DeadlineExceeded } from '../../src/platform/resilience/deadline.ts';
 import type { StreamPace } from '../../src/shop/http/shares.ts';
 import { StoreShares } from '../../src/shop/http/shares.ts';
 import { forEachStore } from '../support/service/shop.ts';
@@ -58,6 +59,7 @@ forEachStore('simultaneous requests', (store) => {
 const REQUESTS_MAX = 90;
 const LONG_MS = 60_000;
 const pool = () => ({ max: 10 });
+const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Creates StoreShares over a database whose statements end only when the test calls `end`. `started` names the shop and the product of each statement. */
 function createShares(requestsMax = () => REQUESTS_MAX) {
@@ -96,7 +98,6 @@ test('while one shop floods the store, all requests of another shop are served',
 
 test('a shop runs at most eight statements at a time, of which at most two change the same product', async () => {
   const { send, started, end } = createShares();
-  const settle = () => new Promise((resolve) => setImmediate(resolve));
   const sent = Array.from({ length: 5 }, () => send('one', 'changed'));
   await settle();
   assert.deepEqual(started, Array(2).fill('one changed'));
@@ -109,6 +110,42 @@ test('a shop runs at most eight statements at a time, of which at most two chang
   end();
   assert.equal(countDone(await Promise.all(sent)), sent.length);
 });
+
+for (const [what, error, others] of [
+  ['could not lock the row', Object.assign(new Error('lock timeout'), { code: '55P03' }), 'unavailable'],
+  ['missed its deadline', new DeadlineExceeded(), 'unavailable'],
+  ['failed for any other reason', new Error('a mistake'), 'done'],
+] as const) {
+  const fate = others === 'done' ? 'made' : 'rejected';
+  test(`after a change of a product ${what}, the changes that wait for this product are ${fate}`, async () => {
+    const queries: PromiseWithResolvers<never[]>[] = [];
+    const query = () => {
+      queries.push(Promise.withResolvers());
+      return queries.at(-1)?.promise;
+    };
+    const shares = new StoreShares({ within: () => ({ query }), pool } as unknown as Database, {
+      log: createLog('silent'),
+      requestsMax: () => REQUESTS_MAX,
+    });
+    const change = (productId: string) =>
+      shares
+        .statementsOf('one', { timeoutMs: LONG_MS, productId })
+        .query('')
+        .then(
+          () => 'done',
+          (reason: { code?: string }) => (reason === error ? 'failed' : reason.code),
+        );
+    const changes = Promise.all(['stuck', 'stuck', 'stuck', 'stuck', 'other', 'other', 'other'].map(change));
+    await settle();
+    queries[0]?.reject(error);
+    await settle();
+    for (let ended = 1; ended < queries.length; ended += 1) {
+      queries[ended]?.resolve([]);
+      await settle();
+    }
+    assert.deepEqual(await changes, ['failed', 'done', others, others, 'done', 'done', 'done']);
+  });
+}
 
 test('the share of a shop is smaller while the service allows fewer requests in progress', async () => {
   let requestsMax = REQUESTS_MAX;
@@ -125,7 +162,6 @@ test('a request waits at most 15 seconds in total for the statements that it sha
   let now = 1_000;
   t.mock.method(performance, 'now', () => now);
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const settle = () => new Promise((resolve) => setImmediate(resolve));
   const pass = async (ms: number) => {
     now += ms;
     t.mock.timers.tick(ms);
@@ -148,12 +184,11 @@ test('a request waits at most 15 seconds in total for the statements that it sha
   const others = (names: readonly string[]) =>
     names.map((name) => shares.statementsOf('one', { timeoutMs: LONG_MS }).query(name));
   const held = others(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
-  const share = { timeoutMs: LONG_MS };
   let result = 'pending';
   const request = shares
     .admit('one', async (startBy) => {
-      await shares.sharedStatementsOf('one', { ...share, startBy }).query('first');
-      await shares.sharedStatementsOf('one', { ...share, startBy }).query('second');
+      await shares.sharedStatementsOf('one', { startBy }).query('first');
+      await shares.sharedStatementsOf('one', { startBy }).query('second');
     })
     .then(
       () => void (result = 'done'),

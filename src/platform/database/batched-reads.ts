@@ -2,7 +2,7 @@
 // older than the call.
 
 import { Deadline } from '../core/deadline.ts';
-import { tooMany } from './turns.ts';
+import { tooMany } from '../resilience/fair-queue.ts';
 
 export type BatchedReadsOptions<Value> = {
   /**

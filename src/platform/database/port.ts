@@ -256,6 +256,11 @@ export function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === '55P03';
 }
 
+/** Whether work could not lock a row, or missed its deadline. Work that waits for the same row would probably fail too. */
+export function isStuck(error: unknown): boolean {
+  return error instanceof DeadlineExceeded || isLockTimeout(error);
+}
+
 /** SQLSTATEs of a transaction that the database aborted because of another transaction: serialization failure and deadlock. */
 const ABORTED_CODES = new Set(['40001', '40P01']);
 

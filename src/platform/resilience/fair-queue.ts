@@ -2,6 +2,7 @@
 // that a busy key leaves places to the others. Waiting work is in this process and uses no connection.
 
 import { Deadline } from '../core/deadline.ts';
+import { ServiceError } from '../core/errors.ts';
 import { DeadlineExceeded, raceDeadline } from './deadline.ts';
 
 export type FairQueueOptions = {
@@ -18,6 +19,11 @@ export type FairQueueOptions = {
 type Waiter = { readonly since: number; readonly place: PromiseWithResolvers<void>; hasPlace: boolean };
 /** The callers with one key, in the order of their arrival. `stalls`: when they are refused unless a place is taken or left before. */
 type Line = { readonly waiting: Set<Waiter>; taken: number; stalls: Deadline };
+
+/** The refusal of a request that would wait too long for its turn. */
+export function tooMany(): ServiceError {
+  return new ServiceError('unavailable', 'Too many requests wait for the same record, try again soon');
+}
 
 /** The key of callers that name none. They share all places. */
 const ANY = '';

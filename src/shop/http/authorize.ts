@@ -8,7 +8,7 @@ import type { Statements } from '../../platform/database/port.ts';
 import type { ShopCaller, ShopContext } from '../context.ts';
 import { authenticate, hasScope, lacksScope } from './authenticate.ts';
 import type { StoreRoutesContext } from './context.ts';
-import { REQUEST_TIMEOUT_MS } from './context.ts';
+import { REQUEST_TIMEOUT_MS } from './shares.ts';
 
 type StatementsOptions = { productId?: string; startBy?: Deadline };
 type Authorized = { caller: ShopCaller; shop: ShopContext; toStatements: (options?: StatementsOptions) => Statements };

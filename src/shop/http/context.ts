@@ -17,9 +17,3 @@ export type StoreRoutesContext = KeyAccess & {
     nudge: () => void;
   };
 };
-
-/**
- * The time for which a request may use the database. The wait for its turn is not counted. After this time the response is a 503 and the
- * connection is released.
- */
-export const REQUEST_TIMEOUT_MS = 5_000;

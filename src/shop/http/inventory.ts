@@ -15,7 +15,6 @@ import { DETAILS_MAX } from '../body-fields.ts';
 import { authorize, callerOf, pageContextOf, shopContextOf } from './authorize.ts';
 import { bodyOf } from '../../platform/http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
-import { REQUEST_TIMEOUT_MS } from './context.ts';
 import { openStoreCursor, sealStoreCursor } from './cursors.ts';
 import { onceRequestOf, sendOnce, toRepeatable } from './transactions.ts';
 import { toWireAdjustment, toWireInventoryItem, toWireStockResult } from './inventory-schemas.ts';
@@ -110,8 +109,7 @@ async function* streamInventory(
 
 function registerChange(app: FastifyInstance, context: StoreRoutesContext): void {
   const writer = new StockWriter({
-    statementsOf: (shopId, options) =>
-      context.shares.sharedStatementsOf(shopId, { timeoutMs: REQUEST_TIMEOUT_MS, ...options }),
+    statementsOf: (shopId, options) => context.shares.sharedStatementsOf(shopId, options),
     clock: context.shop.clock,
     secretKeys: context.shop.secretKeys,
     toResponse: (change) => toRepeatable({ status: 200, body: { data: toWireStockResult(change) } }),

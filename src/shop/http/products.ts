@@ -21,7 +21,6 @@ import {
 import { authorize, callerOf, productContextOf, shopContextOf } from './authorize.ts';
 import { bodyOf } from '../../platform/http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
-import { REQUEST_TIMEOUT_MS } from './context.ts';
 import { EXAMPLE_IDS, PRODUCT_EXAMPLE, PRODUCT_UPDATE_EXAMPLE, PRODUCT_UPDATE_TIME } from './example-shop.ts';
 import { sendInTransaction } from './transactions.ts';
 import { ifMatchCheck, toEtag } from './etags.ts';
@@ -44,9 +43,7 @@ const UPDATED_EXAMPLE = {
 };
 
 export function registerProductRoutes(app: FastifyInstance, context: StoreRoutesContext): void {
-  const reads = new ProductReads((shopId, startBy) =>
-    context.shares.sharedStatementsOf(shopId, { timeoutMs: REQUEST_TIMEOUT_MS, startBy }),
-  );
+  const reads = new ProductReads((shopId, startBy) => context.shares.sharedStatementsOf(shopId, { startBy }));
   registerList(app, context, reads);
   registerCreate(app, context);
   registerOne(app, context, reads);

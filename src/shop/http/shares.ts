@@ -7,8 +7,14 @@ import { Deadline, TimeBudget } from '../../platform/core/deadline.ts';
 import { ServiceError } from '../../platform/core/errors.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Database, Statements } from '../../platform/database/port.ts';
-import { Turns, inTurn, tooMany } from '../../platform/database/turns.ts';
+import { isStuck } from '../../platform/database/port.ts';
+import { FairQueue, tooMany } from '../../platform/resilience/fair-queue.ts';
 
+/**
+ * The time for which a request may use the database. The wait for its turn is not counted. After this time the response is a 503 and the
+ * connection is released.
+ */
+export const REQUEST_TIMEOUT_MS = 5_000;
 /**
  * The longest wait of a request, or of one page of a long response, for its turns. This wait and the time for the database must together
  * stay below 30 seconds, because a client that has received no byte for 30 seconds is disconnected.
@@ -20,12 +26,16 @@ const WAIT_MAX_MS = 20_000;
  * the end of the wait at the latest.
  */
 const SHARED_WAIT_MAX_MS = 15_000;
+/** A request is rejected earlier if no other request of its product or shop has begun or ended for this long. */
 const STALL_MS = 5_000;
-/** Never reached, because `QueueShares` rejects further requests of a shop earlier. */
-const WAITING_MAX = 1_000;
 
+/**
+ * The limit of a shop's requests in progress, as a multiple of the free places. Each request in progress takes one place. A shop that is
+ * alone reaches this limit when it has two thirds of the places and one third is free.
+ */
+const SHARE_OF_FREE_PLACES = 2;
 /** Changes of one product wait for each other in the database, so two at a time keep the row busy. */
-const PRODUCT_LIMITS = { runningMax: 2, waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
+const PRODUCT_RUNNING = 2;
 /**
  * One shop may use all connections of the store except this many. So the other shops are served even if all requests of one shop hang.
  * The number is small, because a shop with fewer connections costs more CPU time for each request: the event loop then sleeps and wakes more
@@ -37,13 +47,15 @@ const CONNECTIONS_LEFT = 2;
  * statements wait for this connection in an order of their own (platform/database/connection-order.ts).
  */
 const SHOP_RUNNING_EMBEDDED = 8;
-const SHOP_LIMITS = { waitingMax: WAITING_MAX, stallMs: STALL_MS, waitMaxMs: WAIT_MAX_MS };
 
 /** The limits for the streams of one shop. A stream uses a connection only while it reads a page. */
-const STREAM_LIMITS = { runningMax: 2, waitingMax: 8, stallMs: WAIT_MAX_MS, waitMaxMs: WAIT_MAX_MS };
+const SHOP_STREAMS = { places: () => 2, waitingMax: 8, refusal: tooMany };
 /** The limits for the streams of all shops. Making a page delays other requests by a few milliseconds. */
-const ALL_STREAMS_LIMITS = { runningMax: 4, waitingMax: 100, stallMs: WAIT_MAX_MS, waitMaxMs: WAIT_MAX_MS };
+const ALL_STREAMS = { places: () => 4, waitingMax: 100, refusal: tooMany };
 const STREAM_BUFFER_BYTES = 64 * 1024;
+
+/** Runs the work when it is its turn. */
+type Take = <T>(work: () => Promise<T>) => Promise<T>;
 
 export type StreamPace = {
   /** The longest wait of a part until the client has read enough of the earlier parts. A part is a page of a list, about 40 kB. */
@@ -64,20 +76,21 @@ export class StoreShares {
   readonly #main: Database;
   readonly #log: Log;
   readonly #pace: StreamPace;
-  readonly #queue: QueueShares;
-  readonly #streamsOfShops = new Turns({ ...STREAM_LIMITS, failsTogether: false });
-  readonly #streams = new Turns({ ...ALL_STREAMS_LIMITS, failsTogether: false });
-  readonly #products = new Turns({ ...PRODUCT_LIMITS, failsTogether: true });
-  readonly #shops: Turns;
+  /** Divides the places of all requests between shops, so that each shop always finds free places. */
+  readonly #requests: FairQueue;
+  readonly #streamsOfShops = new FairQueue(SHOP_STREAMS);
+  readonly #streams = new FairQueue(ALL_STREAMS);
+  readonly #products = new FairQueue({ places: () => PRODUCT_RUNNING, stallMs: STALL_MS, refusal: tooMany });
+  readonly #shops: FairQueue;
 
   constructor(main: Database, { log, requestsMax, pace = STREAM_PACE }: StoreSharesOptions) {
     this.#main = main;
     const { max } = main.pool();
-    const runningMax = max === 1 ? SHOP_RUNNING_EMBEDDED : Math.max(1, max - CONNECTIONS_LEFT);
-    this.#shops = new Turns({ ...SHOP_LIMITS, runningMax, failsTogether: false });
+    const running = max === 1 ? SHOP_RUNNING_EMBEDDED : Math.max(1, max - CONNECTIONS_LEFT);
+    this.#shops = new FairQueue({ places: () => running, stallMs: STALL_MS, refusal: tooMany });
     this.#log = log;
     this.#pace = pace;
-    this.#queue = new QueueShares(requestsMax);
+    this.#requests = new FairQueue({ places: (taken) => SHARE_OF_FREE_PLACES * (requestsMax() - taken) });
   }
 
   /** The end of the wait of a request that begins to wait now. */
@@ -94,7 +107,7 @@ export class StoreShares {
     { productId, timeoutMs, startBy = this.startBy() }: { productId?: string; timeoutMs: number; startBy?: Deadline },
   ): Statements {
     const take = this.#turnOf(shopId, productId, startBy);
-    return inTurn(this.#main, new TimeBudget(timeoutMs), (work) => this.#queue.admit(shopId, () => take(work)));
+    return inTurn(this.#main, timeoutMs, (work) => this.#admit(shopId, () => take(work)));
   }
 
   /**
@@ -103,27 +116,44 @@ export class StoreShares {
    */
   admit<T>(shopId: string, work: (startBy: Deadline) => Promise<T>): Promise<T> {
     const startBy = Deadline.after(SHARED_WAIT_MAX_MS);
-    return this.#queue.admit(shopId, () => work(startBy));
+    return this.#admit(shopId, () => work(startBy));
   }
 
   /**
    * Like `statementsOf`, for statements that several requests share. `admit` counts each of these requests. Rejects statements that would
    * begin after `startBy`, even if it is the turn of the shop.
    */
-  sharedStatementsOf(
-    shopId: string,
-    { productId, timeoutMs, startBy }: { productId?: string; timeoutMs: number; startBy: Deadline },
-  ): Statements {
+  sharedStatementsOf(shopId: string, { productId, startBy }: { productId?: string; startBy: Deadline }): Statements {
     const take = this.#turnOf(shopId, productId, startBy);
-    return inTurn(this.#main, new TimeBudget(timeoutMs), (work) =>
+    return inTurn(this.#main, REQUEST_TIMEOUT_MS, (work) =>
       startBy.hasPassed ? Promise.reject(tooMany()) : take(work),
     );
   }
 
-  #turnOf(shopId: string, productId: string | undefined, startBy: Deadline): <T>(work: () => Promise<T>) => Promise<T> {
-    const inShop = <T>(work: () => Promise<T>) => this.#shops.take(shopId, work, startBy);
+  /** Counts the request of a shop while the work runs. Throws `unavailable` if the shop has used its share. */
+  async #admit<T>(shopId: string, work: () => Promise<T>): Promise<T> {
+    if (!this.#requests.tryEnter(shopId)) throw tooManyOfShop();
+    try {
+      return await work();
+    } finally {
+      this.#requests.leave(shopId);
+    }
+  }
+
+  #turnOf(shopId: string, productId: string | undefined, startBy: Deadline): Take {
+    const inShop: Take = (work) => this.#shops.take(work, startBy, shopId);
     if (productId === undefined) return inShop;
-    return (work) => this.#products.take(`${shopId} ${productId}`, () => inShop(work), startBy);
+    const product = `${shopId} ${productId}`;
+    const inProduct: Take = async (work) => {
+      try {
+        return await inShop(work);
+      } catch (error) {
+        // The changes that wait for this product wait for the same row, and would probably fail too.
+        if (isStuck(error)) this.#products.refuseWaiting(product);
+        throw error;
+      }
+    };
+    return (work) => this.#products.take(() => inProduct(work), startBy, product);
   }
 
   /**
@@ -152,7 +182,7 @@ export class StoreShares {
       clearTimeout(timer);
       return reply;
     };
-    return this.#streamsOfShops.take(shopId, () => this.#streams.take('all', send, startBy), startBy);
+    return this.#streamsOfShops.take(() => this.#streams.take(send, startBy), startBy, shopId);
   }
 }
 
@@ -169,36 +199,18 @@ async function* limitPauses(parts: AsyncGenerator<string>, maxMs: number, onSlow
 }
 
 /**
- * The limit of a shop's requests in progress, as a multiple of the free places. Each request in progress takes one place. A shop that is
- * alone reaches this limit when it has two thirds of the places and one third is free.
+ * The statements of a request. Each statement or transaction runs when it is the request's turn. The wait for the turn is not subtracted
+ * from the time for the database.
  */
-const SHARE_OF_FREE_PLACES = 2;
-
-/** Divides the places of all requests between shops, so that each shop always finds free places. */
-class QueueShares {
-  readonly #placesMax: () => number;
-  #placesTaken = 0;
-  readonly #takenBy = new Map<string, number>();
-
-  constructor(placesMax: () => number) {
-    this.#placesMax = placesMax;
-  }
-
-  /** Runs the work. Throws `unavailable` if the shop has used its share. */
-  async admit<T>(shopId: string, work: () => Promise<T>): Promise<T> {
-    const taken = this.#takenBy.get(shopId) ?? 0;
-    if (taken >= SHARE_OF_FREE_PLACES * (this.#placesMax() - this.#placesTaken)) throw tooManyOfShop();
-    this.#takenBy.set(shopId, taken + 1);
-    this.#placesTaken += 1;
-    try {
-      return await work();
-    } finally {
-      this.#placesTaken -= 1;
-      const left = (this.#takenBy.get(shopId) ?? 1) - 1;
-      if (left === 0) this.#takenBy.delete(shopId);
-      else this.#takenBy.set(shopId, left);
-    }
-  }
+function inTurn(db: Database, timeoutMs: number, take: Take): Statements {
+  const budget = new TimeBudget(timeoutMs);
+  const run = <T>(use: (statements: Statements) => Promise<T>): Promise<T> =>
+    take(() => budget.spend((leftMs) => use(db.within(leftMs))));
+  return {
+    query: (sql, params) => run((statements) => statements.query(sql, params)),
+    queryPrepared: (sql, params) => run((statements) => statements.queryPrepared(sql, params)),
+    transaction: (work) => run((statements) => statements.transaction(work)),
+  };
 }
 
 function tooManyOfShop(): ServiceError {
