@@ -6,15 +6,21 @@ import type { Clock } from '../../../../platform/core/clock.ts';
 import { ServiceError } from '../../../../platform/core/errors.ts';
 import type { Random } from '../../../../platform/core/random.ts';
 import type { RejectionCounts } from '../../../../platform/http/rejection-counts.ts';
+import { FairQueue } from '../../../../platform/resilience/fair-queue.ts';
 import type { ActivityFeed } from '../../stream/activity-feed.ts';
-import type { PlaceLimits } from '../../stream/places.ts';
-import { StreamPlaces } from '../../stream/places.ts';
 import type { StreamFilter } from '../../stream/stream-entry.ts';
 import type { StreamCounts } from '../../stream/status.ts';
 import { Chunks } from './chunks.ts';
 import { RETRY_MS, toPreamble } from './event-stream.ts';
 import type { StreamEnd } from './subscription.ts';
 import { Subscription } from './subscription.ts';
+
+export type PlaceLimits = {
+  /** The most connections in all. */
+  connectionsMax: number;
+  /** The most connections of one client address. */
+  connectionsPerClient: number;
+};
 
 export type SubscriptionLimits = PlaceLimits & {
   /** A client that has not read its buffered bytes within this time is disconnected. */
@@ -55,7 +61,7 @@ export class Subscriptions {
   readonly #limits: SubscriptionLimits;
   readonly #chunks = new Chunks();
   readonly #open = new Set<Subscription>();
-  readonly #places: StreamPlaces;
+  readonly #places: FairQueue;
   readonly #timers: NodeJS.Timeout[];
   #eventsSent = 0;
   #slowReaders = 0;
@@ -66,8 +72,9 @@ export class Subscriptions {
   constructor(options: SubscriptionsOptions) {
     this.feed = options.feed;
     this.#options = options;
-    this.#places = new StreamPlaces(options.limits);
     this.#limits = { slowMs: SLOW_MS, commentPeriodMs: COMMENT_PERIOD_MS, ...options.limits };
+    const { connectionsMax, connectionsPerClient } = this.#limits;
+    this.#places = new FairQueue({ places: (taken) => (taken < connectionsMax ? connectionsPerClient : 0) });
     this.feed.onChange(() => void this.#sendToAll());
     this.feed.onReset(() => {
       this.#chunks.forget();
@@ -97,18 +104,17 @@ export class Subscriptions {
   /** Takes a place for a client. Throws `rate_limited` if the client has too many places, and `unavailable` if all places are taken. */
   enter(client: string): Place {
     const { rejections } = this.#options;
-    const result = this.#places.enter(client);
-    if (result === 'full') {
-      rejections.add('stream');
-      throw new ServiceError('unavailable', 'The stream has reached its limit of connections, try again later');
-    }
-    if (result !== 'entered') {
+    const taken = this.#places.takenBy(client);
+    if (taken >= this.#limits.connectionsPerClient) {
       rejections.add('stream-client');
-      const { taken } = result;
       throw new ServiceError(
         'rate_limited',
         `This client has ${taken} connections to the stream, which is the limit for one client`,
       );
+    }
+    if (!this.#places.tryEnter(client)) {
+      rejections.add('stream');
+      throw new ServiceError('unavailable', 'The stream has reached its limit of connections, try again later');
     }
     let isLeft = false;
     const leave = () => {
