@@ -8,6 +8,7 @@ import { MCP_PATH } from './agents/http/mcp.ts';
 import { ServiceError } from '../platform/core/errors.ts';
 import { isBelow } from '../platform/http/request-target.ts';
 import { onLeave } from '../platform/http/requests-in-progress.ts';
+import { FairQueue } from '../platform/resilience/fair-queue.ts';
 import { sendErrorResponse, toErrorResponse } from '../platform/http/error-response.ts';
 import { INTAKE_PREFIX } from '../intake/http/routes.ts';
 import { MARKETPLACE_PREFIX } from '../market/reads/http/routes.ts';
@@ -47,17 +48,15 @@ export type LoadSheddingOptions = {
 /** Passes a request to `route` unless its interface has reached its limit of requests in progress. */
 export function shedLoad(options: LoadSheddingOptions, route: RequestListener): RequestListener {
   const { limits = LOAD_LIMITS, delayMs, onShed } = options;
-  const inProgress = new Map<string, number>(INTERFACES.map((prefix) => [prefix, 0]));
+  const inProgress = new FairQueue({ places: () => inProgressMaxAt(delayMs(), limits) });
   return (request, response) => {
     const prefix = INTERFACES.find((one) => isBelow(request.url ?? '', one));
     if (prefix === undefined) return route(request, response);
-    const count = inProgress.get(prefix) ?? 0;
-    if (count >= inProgressMaxAt(delayMs(), limits)) {
+    if (!inProgress.tryEnter(prefix)) {
       onShed();
       return sendErrorResponse(request, response, toErrorResponse(BUSY), corsHeadersOf(prefix));
     }
-    inProgress.set(prefix, count + 1);
-    onLeave(response, () => inProgress.set(prefix, (inProgress.get(prefix) ?? 0) - 1));
+    onLeave(response, () => inProgress.leave(prefix));
     route(request, response);
   };
 }
