@@ -1,7 +1,6 @@
 // Stores records of the kind `order`. A signed order is stored only if its signature is valid. The status of an active signed order is
 // derived from the chain log. An order that has ended or has no signature keeps the status of its record.
 
-import { recordMarketChanges } from '../../market/activity/record-writes.ts';
 import { isSliceOver, nextSlice } from '../../platform/core/slices.ts';
 import type { Queryable } from '../../platform/database/port.ts';
 import type { UpsertCounts } from '../../platform/database/upsert.ts';
@@ -11,7 +10,6 @@ import { toOrderKeyText } from '../../market/orders/order-id.ts';
 import { refreshBookAssets } from '../../market/orders/queries/book-figures.ts';
 import type { ImportedOrder } from '../../market/orders/queries/imported-orders.ts';
 import { upsertOrders } from '../../market/orders/queries/imported-orders.ts';
-import { listOrderRows } from '../../market/orders/queries/order-changes.ts';
 import type { SignedTerms } from '../../market/orders/queries/stored-orders.ts';
 import { listOrderIdsByHash } from '../../market/orders/queries/stored-orders.ts';
 import { findOperator } from '../../market/orders/seaport/deployments.ts';
@@ -103,8 +101,7 @@ export async function ingestOrders(
   const { accepted, rejections } = await rejectStoredElsewhere(tx, orders);
   const ids = accepted.map(({ id }) => id);
   const counts = await track(tx, 'order', ids, async () => {
-    const written = { origin: 'main', keys: ids, listRows: listOrderRows, now } as const;
-    const upserted = await recordMarketChanges(tx, written, () => upsertOrders(tx, accepted, now));
+    const upserted = await upsertOrders(tx, accepted, now);
     const signedIds = accepted.flatMap(({ id, signed }) => (signed ? [id] : []));
     await evaluateOrders(tx, signedIds, now);
     return upserted;

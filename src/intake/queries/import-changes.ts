@@ -2,6 +2,8 @@
 // in the transaction that changes the rows.
 
 import type { Queryable } from '../../platform/database/port.ts';
+import type { OrderKind } from '../../market/activity/queries/state-changes.ts';
+import { recordRemovals, recordStateChanges } from '../../market/activity/queries/state-changes.ts';
 import { boolean, column, nullable, oneOf, rowDecoder, safeInteger, text } from '../../platform/database/rows.ts';
 import type { WriteRecording } from '../../platform/database/write-recording.ts';
 import type { TrackedKind } from './tracked-tables.ts';
@@ -59,14 +61,12 @@ type ChangeId = { importId: string; seq: number };
  */
 export function toWriteRecording(kind: TrackedKind, { importId, seq }: ChangeId): WriteRecording {
   return {
-    returning: `, ${keySql(kind)} as changed_key, ${hashSql(kind)} as changed_hash`,
-    image: `, to_jsonb(stored) as earlier_row`,
     toSql: ({ written, before }, first) => `, recorded as (
        insert into ${TRACKED_TABLES[kind].schema}.import_change (import_id, seq, kind, rows, keys, hashes, images)
        select $${first}, $${first + 1}, $${first + 2}, count(*), array_agg(wanted.key), array_agg(wanted.hash),
-         array_agg(earlier.earlier_row)
-       from (select changed_key as key, changed_hash as hash, inserted from ${written}) as wanted
-       left join (select ${keySql(kind)} as key, stored.earlier_row from ${before} as stored) as earlier
+         array_agg(earlier.image)
+       from (select ${keySql(kind)} as key, ${hashSql(kind)} as hash, inserted from ${written} as stored) as wanted
+       left join (select ${keySql(kind)} as key, to_jsonb(stored) as image from ${before} as stored) as earlier
          on earlier.key = wanted.key and not wanted.inserted
        having count(*) > 0
      )`,
@@ -202,29 +202,53 @@ export async function listCollectionsOfChange(
   return rows.map((row) => decodeCollectionId(row).collectionId);
 }
 
-/** Deletes rows. Figures that are computed from the rows are not changed. */
-export async function deleteTrackedRows(tx: Queryable, kind: TrackedKind, keys: readonly string[]): Promise<void> {
+/**
+ * Deletes rows. Figures that are computed from the rows are not changed. `now`, in milliseconds, is the time of the changes of the market that are
+ * recorded for orders and listings.
+ */
+export async function deleteTrackedRows(
+  tx: Queryable,
+  kind: TrackedKind,
+  { keys, now }: { keys: readonly string[]; now: number },
+): Promise<void> {
   if (keys.length === 0) return;
+  const isOrder = isOrderKind(kind);
   await tx.query(
-    `delete from ${tableOf(kind)} as stored using unnest($1::text[]) as wanted (key) where ${keyCondition(kind)}`,
-    [keys],
+    `with deleted as (
+       delete from ${tableOf(kind)} as stored using unnest($1::text[]) as wanted (key) where ${keyCondition(kind)} returning stored.*
+     )${isOrder ? `, ${recordRemovals(kind, { deleted: 'deleted', now: '$2' })}` : ''}
+     select count(*) from deleted`,
+    isOrder ? [keys, new Date(now)] : [keys],
   );
 }
 
-/** Sets the columns of stored rows to the values in their images. Figures that are computed from the rows are not changed. */
-export async function restoreTrackedRows(tx: Queryable, kind: TrackedKind, rows: readonly RowImage[]): Promise<void> {
+/** Sets the columns of stored rows to the values in their images. Otherwise as `deleteTrackedRows`. */
+export async function restoreTrackedRows(
+  tx: Queryable,
+  kind: TrackedKind,
+  { rows, now }: { rows: readonly RowImage[]; now: number },
+): Promise<void> {
   if (rows.length === 0) return;
+  const isOrder = isOrderKind(kind);
+  const images = [rows.map(({ key }) => key), rows.map(({ image }) => image)];
   await tx.query(
-    `with found as materialized (
-       select stored.row_image || wanted.image::jsonb as image from unnest($1::text[], $2::text[]) as wanted (key, image)
-       cross join lateral (${storedRowSql(kind, ', to_jsonb(stored) as row_image')}) as stored
+    `with wanted as (
+       select * from unnest($1::text[], $2::text[]) as wanted (key, image)
+     ), before as materialized (
+       select stored.* from wanted cross join lateral (${storedRowSql(kind)}) as stored
      ), earlier as materialized (
-       select earlier.* from found cross join lateral jsonb_populate_record(null::${tableOf(kind)}, found.image) as earlier
-     )
-     update ${tableOf(kind)} as stored set ${restoreSql(kind)} from earlier where ${isEarlierRow(kind)}`,
-    [rows.map(({ key }) => key), rows.map(({ image }) => image)],
+       select earlier.* from before as stored join wanted on wanted.key = ${keySql(kind)}
+       cross join lateral jsonb_populate_record(null::${tableOf(kind)}, to_jsonb(stored) || wanted.image::jsonb) as earlier
+     ), restored as (
+       update ${tableOf(kind)} as stored set ${restoreSql(kind)} from earlier where ${isEarlierRow(kind)}
+       returning false as inserted, stored.*
+     )${isOrder ? `, ${recordStateChanges(kind, { written: 'restored', before: 'before', now: '$3' })}` : ''}
+     select count(*) from restored`,
+    isOrder ? [...images, new Date(now)] : images,
   );
 }
+
+const isOrderKind = (kind: TrackedKind): kind is OrderKind => kind === 'listing' || kind === 'order';
 
 /** Removes all rows from the record of a change except the rows with these keys. Deletes the change if no row is left. */
 export async function keepChangedRows(

@@ -1,5 +1,7 @@
 // The tables whose rows an import can change, and the columns by which an undo recognises that a row has not changed since the import.
 
+import { isJudged } from '../../market/index/queries/judged-listings.ts';
+
 /** The kinds of changed rows: the kinds of records, and `coverage`, which states up to when the imported sales or listings of a collection are complete. */
 export const TRACKED_KINDS = [
   'collection',
@@ -32,6 +34,8 @@ type TrackedTable = {
   comparedIfSet?: readonly string[];
   /** Columns that an undo restores but does not compare, because they follow from other rows or from the time. */
   derived: readonly string[];
+  /** Columns that an undo sets to the value of an SQL expression of the row `earlier`. */
+  set?: Readonly<Record<string, string>>;
   /** Whether an undo locks the rows before it reads them. If false, the lock of their collection protects the rows. */
   isLocked: boolean;
 };
@@ -75,7 +79,9 @@ export const TRACKED_TABLES: Readonly<Record<TrackedKind, TrackedTable>> = {
       ...columns('protocol_address, counter, quantity, partial, ended_at'),
     ],
     comparedIfSet: columns('closed_at'),
-    derived: ['undeliverable'],
+    derived: [],
+    // A restored listing is hidden until it has been judged again.
+    set: { undeliverable: `case when ${isJudged('earlier')} then 'pending' end` },
     isLocked: false,
   },
   sale: {
@@ -212,6 +218,7 @@ export function isEarlierRow(kind: TrackedKind): string {
 
 /** The SQL assignments that give the row `stored` the columns of the row `earlier`. */
 export function restoreSql(kind: TrackedKind): string {
-  const { compared, comparedIfSet = [], derived } = TRACKED_TABLES[kind];
-  return [...compared, ...comparedIfSet, ...derived].map((name) => `${name} = earlier.${name}`).join(', ');
+  const { compared, comparedIfSet = [], derived, set = {} } = TRACKED_TABLES[kind];
+  const restored = [...compared, ...comparedIfSet, ...derived].map((name) => `${name} = earlier.${name}`);
+  return [...restored, ...Object.entries(set).map(([name, value]) => `${name} = ${value}`)].join(', ');
 }

@@ -1,10 +1,8 @@
 // Undoes a change of an import: deletes the rows that the import inserted, and restores the rows that it updated. Also updates the figures,
 // order books and logs that depend on these rows. The transaction must hold the locks that other writers of these rows take.
 
-import { recordMarketChanges } from '../../market/activity/record-writes.ts';
 import type { Queryable } from '../../platform/database/port.ts';
 import { insertCatalogChanges } from '../../market/index/queries/catalog.ts';
-import { listListingRows } from '../../market/index/queries/listing-changes.ts';
 import type { CollectionAsset } from '../../market/index/queries/figures.ts';
 import {
   listFollowedIds,
@@ -14,7 +12,6 @@ import {
 import {
   deleteSalesByKey,
   deleteTokens,
-  hideUntilJudged,
   listListedAssets,
   restoreSales,
   restoreTokens,
@@ -22,7 +19,6 @@ import {
 import type { RefreshContext, Written } from '../../market/index/change-index.ts';
 import { evaluateOrders } from '../../market/orders/evaluate.ts';
 import { refreshBookAssets } from '../../market/orders/queries/book-figures.ts';
-import { listOrderRows } from '../../market/orders/queries/order-changes.ts';
 import { listOrderLocations } from '../../market/orders/queries/reverted-orders.ts';
 import { deleteTrackedRows, restoreTrackedRows } from '../queries/import-changes.ts';
 import type { TrackedKind } from '../queries/tracked-tables.ts';
@@ -48,7 +44,7 @@ export async function revertRows(
 ): Promise<Reverted> {
   switch (kind) {
     case 'collection':
-      return { kept: await revertCollections(tx, rows) };
+      return { kept: await revertCollections(tx, rows, context.now) };
     case 'product':
       return { kept: await revertProducts(tx, rows, context) };
     case 'order':
@@ -69,7 +65,7 @@ export async function revertRows(
     case 'rate':
     case 'stats':
     case 'analytics':
-      await revertPlainRows(tx, kind, rows);
+      await revertPlainRows(tx, kind, rows, context.now);
       break;
   }
   return { kept: [] };
@@ -88,9 +84,14 @@ function toCollectionKey(text: string): { collectionId: string; key: string } {
 
 const keysOf = ({ removed, restored }: RevertedRows) => [...removed, ...restored.map(({ key }) => key)];
 
-async function revertPlainRows(tx: Queryable, kind: TrackedKind, rows: RevertedRows): Promise<void> {
-  await deleteTrackedRows(tx, kind, rows.removed);
-  await restoreTrackedRows(tx, kind, rows.restored);
+async function revertPlainRows(
+  tx: Queryable,
+  kind: TrackedKind,
+  { removed, restored }: RevertedRows,
+  now: number,
+): Promise<void> {
+  await deleteTrackedRows(tx, kind, { keys: removed, now });
+  await restoreTrackedRows(tx, kind, { rows: restored, now });
 }
 
 async function revertTokens(tx: Queryable, rows: RevertedRows): Promise<CollectionAsset[]> {
@@ -105,21 +106,13 @@ async function revertTokens(tx: Queryable, rows: RevertedRows): Promise<Collecti
 
 async function revertListings(tx: Queryable, rows: RevertedRows, context: RevertContext): Promise<CollectionAsset[]> {
   const assets = await listListedAssets(tx, keysOf(rows).map(toCollectionKey));
-  const written = { origin: 'indexer', keys: keysOf(rows), listRows: listListingRows, now: context.now } as const;
-  await recordMarketChanges(tx, written, async () => {
-    await revertPlainRows(tx, 'listing', rows);
-    await hideUntilJudged(
-      tx,
-      rows.restored.map(({ key }) => toCollectionKey(key)),
-    );
-  });
+  await revertPlainRows(tx, 'listing', rows, context.now);
   return assets;
 }
 
 async function revertOrders(tx: Queryable, rows: RevertedRows, { now }: RevertContext): Promise<void> {
   const orders = await listOrderLocations(tx, keysOf(rows));
-  const written = { origin: 'main', keys: keysOf(rows), listRows: listOrderRows, now } as const;
-  await recordMarketChanges(tx, written, () => revertPlainRows(tx, 'order', rows));
+  await revertPlainRows(tx, 'order', rows, now);
   const restored = new Set(rows.restored.map(({ key }) => key));
   await evaluateOrders(
     tx,
@@ -133,17 +126,17 @@ async function revertOrders(tx: Queryable, rows: RevertedRows, { now }: RevertCo
  * Reverts collection records. An inserted record stays if its collection is followed. A changed record stays as it is if another collection
  * now has the slug that the record had before the change.
  */
-async function revertCollections(tx: Queryable, rows: RevertedRows): Promise<KeptRow[]> {
+async function revertCollections(tx: Queryable, rows: RevertedRows, now: number): Promise<KeptRow[]> {
   const followed = new Set(await listFollowedIds(tx, rows.removed));
   const taken = new Set(await listTakenSlugs(tx, rows.restored, keysOf(rows)));
   const removed = rows.removed.filter((id) => !followed.has(id));
   const restored = rows.restored.filter(({ key }) => !taken.has(key));
-  await deleteTrackedRows(tx, 'collection', removed);
+  await deleteTrackedRows(tx, 'collection', { keys: removed, now });
   await updateWithoutSlugs(
     tx,
     restored.map(({ key }) => key),
   );
-  await restoreTrackedRows(tx, 'collection', restored);
+  await restoreTrackedRows(tx, 'collection', { rows: restored, now });
   await insertCatalogChanges(tx, keysOf({ removed, restored }));
   return [
     ...[...followed].map((key) => ({ key, reason: 'the collection is followed' })),

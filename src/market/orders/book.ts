@@ -6,13 +6,12 @@ import { findChainCursor } from '../chain-log/queries/chain-cursors.ts';
 import type { Queryable, Statements } from '../../platform/database/port.ts';
 import {
   deleteStarts,
+  insertStartedOrders,
   listStartedAssets,
-  listStartedOrders,
   lockBooks,
   lockExistingBooks,
   refreshBookAssets,
 } from './queries/book-figures.ts';
-import { insertOrderChanges } from './queries/order-changes.ts';
 import { listDueOrders, updateExpiredOrders } from './queries/order-states.ts';
 
 type Transactions = Pick<Statements, 'transaction'>;
@@ -22,14 +21,10 @@ export function expireOrders(main: Transactions, now: number, limit: number): Pr
   return main.transaction(async (tx) => {
     const found = await listDueOrders(tx, now, limit);
     const due = await lockStoredOrders(tx, found);
-    const expired = await updateExpiredOrders(
+    await updateExpiredOrders(
       tx,
       due.map(({ orderId }) => orderId),
       now,
-    );
-    await insertOrderChanges(
-      tx,
-      expired.map(({ orderId, at }) => ({ orderId, kind: 'expire', at })),
     );
     await refreshBookAssets(tx, due, now);
     return found.length;
@@ -42,10 +37,7 @@ export function startOrders(main: Transactions, now: number, limit: number): Pro
     const found = await listStartedAssets(tx, now, limit);
     const due = await lockStoredOrders(tx, found);
     await refreshBookAssets(tx, due, now);
-    await insertOrderChanges(
-      tx,
-      (await listStartedOrders(tx, due, now)).map(({ orderId, at }) => ({ orderId, kind: 'list', at })),
-    );
+    await insertStartedOrders(tx, due, now);
     await deleteStarts(tx, due, now);
     return found.length;
   });

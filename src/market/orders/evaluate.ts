@@ -1,16 +1,13 @@
 // Derives the states of stored orders again after a change of their evidence, and stores each state that has changed. These functions must
 // be called in the transaction that changed the evidence, so that evidence and state are committed together.
 
-import { toStateChange } from '../activity/state-change.ts';
 import type { EvidenceChanges } from '../chain-log/evidence-changes.ts';
 import type { Queryable } from '../../platform/database/port.ts';
 import { lockBooksOfOrders, refreshBookAssets } from './queries/book-figures.ts';
-import type { RecordedOrderChange } from './queries/order-changes.ts';
-import { insertOrderChanges } from './queries/order-changes.ts';
 import { listAffectedOrderIds, listOrdersWithEvidence, listSignedOrderIds } from './queries/order-evidence.ts';
 import type { OrderChange } from './queries/order-states.ts';
 import { updateOrderStates } from './queries/order-states.ts';
-import type { OrderEvidence, OrderState } from './status.ts';
+import type { OrderState } from './status.ts';
 import { deriveOrderStatus, isEndedByCounter } from './status.ts';
 
 const BATCH_SIZE = 500;
@@ -23,19 +20,16 @@ export async function evaluateOrders(tx: Queryable, orderIds: readonly string[],
   if (orderIds.length === 0) return [];
   await lockBooksOfOrders(tx, orderIds);
   const changes: OrderChange[] = [];
-  const recorded: RecordedOrderChange[] = [];
   for (let start = 0; start < orderIds.length; start += BATCH_SIZE) {
     for (const order of await listOrdersWithEvidence(tx, orderIds.slice(start, start + BATCH_SIZE))) {
       const { orderId, collectionId, asset, stored } = order;
       const derived = deriveOrderStatus(order.terms, order.evidence, now);
       if (isSameState(stored, derived)) continue;
-      const change = { orderId, collectionId, asset, from: stored, to: derived };
-      changes.push(change);
-      recorded.push(...toRecorded(change, order.evidence, now));
+      const isByCounter = derived.status === 'cancelled' && isEndedByCounter(order.evidence);
+      changes.push({ orderId, collectionId, asset, from: stored, to: derived, isByCounter });
     }
   }
-  await updateOrderStates(tx, changes);
-  await insertOrderChanges(tx, recorded);
+  await updateOrderStates(tx, changes, now);
   await refreshBookAssets(tx, changes, now);
   return changes;
 }
@@ -56,18 +50,6 @@ export async function evaluateCollectionOrders(
   now: number,
 ): Promise<OrderChange[]> {
   return evaluateOrders(tx, await listSignedOrderIds(tx, collectionId), now);
-}
-
-/**
- * Returns the change that the activity log records for a new state. Returns none if only the filled quantity or the transaction has
- * changed.
- */
-function toRecorded({ orderId, from, to }: OrderChange, evidence: OrderEvidence, now: number): RecordedOrderChange[] {
-  const isByCounter = to.status === 'cancelled' && isEndedByCounter(evidence);
-  const change = toStateChange({ ...from, hidden: from.dormant }, { ...to, hidden: to.dormant });
-  if (!change) return [];
-  const counter = isByCounter ? ({ kind: 'invalidate', reason: 'counter' } as const) : change;
-  return [{ orderId, ...counter, at: to.endedAt ?? now, tx: to.tx }];
 }
 
 function isSameState(a: OrderState, b: OrderState): boolean {

@@ -11,7 +11,6 @@ import { findFollow } from '../follows/queries/follows.ts';
 import type { OrderKey } from './order-id.ts';
 import { toOrderId, toOrderKeyText } from './order-id.ts';
 import { lockBooks, refreshBookAssets } from './queries/book-figures.ts';
-import { insertOrderChanges } from './queries/order-changes.ts';
 import type { OrderWithEvidence } from './queries/order-evidence.ts';
 import { findOffererCounter, findOrderWithEvidence } from './queries/order-evidence.ts';
 import type { SignedOrder } from './queries/stored-orders.ts';
@@ -217,7 +216,6 @@ async function insertChecked(
   const counter = await findOffererCounter(tx, key);
   if (counter !== null && counter !== order.counter) throw wrongCounter(order.counter, counter);
   await refreshBookAssets(tx, [order], now);
-  if (order.startsAt <= now) await insertOrderChanges(tx, [{ orderId: stored.orderId, kind: 'list', at: now }]);
   return stored;
 }
 
@@ -232,7 +230,7 @@ async function insertUnderNewId(tx: Queryable, order: NewSignedOrder, now: numbe
   const { chain, contractAddress, asset } = order;
   for (let createdAt = now; createdAt < now + ID_ATTEMPTS_MAX; createdAt += 1) {
     const stored = { ...order, orderId: toOrderId(chain, contractAddress, asset, createdAt), createdAt };
-    if (await insertSignedOrder(tx, stored)) return stored;
+    if (await insertSignedOrder(tx, stored, now)) return stored;
     const duplicate = (await listOrderIdsByHash(tx, [order])).get(toOrderKeyText(order));
     if (duplicate !== undefined) {
       throw new OrderRejected('duplicate', `the order is already stored as ${duplicate}`);

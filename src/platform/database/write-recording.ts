@@ -5,24 +5,14 @@ import type { Queryable } from './port.ts';
 
 /**
  * SQL that is added to a statement. The statement must have two common table expressions: the first reads the earlier state of the rows, the
- * second writes the rows. The recording uses the results of these two and does not read the table itself: on a Citus cluster, another read of
- * the table in the same statement can find other rows.
+ * second writes the rows. Both must return all columns of the table. The recording uses the results of these two and does not read the table
+ * itself: on a Citus cluster, another read of the table in the same statement can find other rows.
  */
 export type WriteRecording = {
   /**
-   * SQL at the end of the `returning` clause of the second expression, with a comma before each column. The statement must give the written
-   * table the alias `stored`.
-   */
-  returning: string;
-  /**
-   * SQL at the end of the select list of the first expression, with a comma before each column. This expression too must give the table the
-   * alias `stored`.
-   */
-  image: string;
-  /**
    * Returns further common table expressions, with a comma before each. `written` is the name of the expression that writes the rows. This
    * expression must also return `inserted`, which is false for an updated row. `before` is the name of the expression that reads the
-   * earlier rows with their keys and `image`. `first` is the number of the placeholder of `params[0]`: 3 for `$3`.
+   * earlier rows. `first` is the number of the placeholder of `params[0]`: 3 for `$3`.
    */
   toSql: (names: { written: string; before: string }, first: number) => string;
   params: readonly unknown[];
@@ -31,6 +21,6 @@ export type WriteRecording = {
 /** Prepares the recording of one statement. Must be called in the transaction of the statement, before the statement. */
 export type RecordWrites = (tx: Queryable) => Promise<WriteRecording>;
 
-const NOTHING: WriteRecording = { returning: '', image: '', toSql: () => '', params: [] };
+const NOTHING: WriteRecording = { toSql: () => '', params: [] };
 
 export const recordNothing: RecordWrites = () => Promise.resolve(NOTHING);

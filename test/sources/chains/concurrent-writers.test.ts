@@ -315,21 +315,25 @@ async function insertOrder(
   const order = { orderId, collectionId, chain: 'ethereum', contractAddress, asset, raw, createdAt: now };
   await main.transaction(async (tx) => {
     await lockChainsAndBooks(tx, [order]);
-    await insertSignedOrder(tx, {
-      ...order,
-      seller,
-      startsAt: now + random.integer(-10, 10) * SECOND,
-      expiresAt: now + random.integer(11, 600) * SECOND,
-      seaport: { parameters: {}, signature: '0x' },
-      orderHash: orderHash(number),
-      protocolAddress: PROTOCOL,
-      orderType: 0,
-      standard,
-      quantity: 1n,
-      buyerTotalRaw: raw,
-      counter: 0n,
-      operator: PROTOCOL,
-    });
+    await insertSignedOrder(
+      tx,
+      {
+        ...order,
+        seller,
+        startsAt: now + random.integer(-10, 10) * SECOND,
+        expiresAt: now + random.integer(11, 600) * SECOND,
+        seaport: { parameters: {}, signature: '0x' },
+        orderHash: orderHash(number),
+        protocolAddress: PROTOCOL,
+        orderType: 0,
+        standard,
+        quantity: 1n,
+        buyerTotalRaw: raw,
+        counter: 0n,
+        operator: PROTOCOL,
+      },
+      now,
+    );
     await evaluateOrders(tx, [orderId], now);
     await refreshBookAssets(tx, [{ collectionId, asset }], now);
   });

@@ -149,27 +149,31 @@ async function insertListing(
   const orderId = `${collectionId}_${token.tokenId}_${id}`;
   await main.transaction(async (tx) => {
     await lockChainsAndBooks(tx, [{ chain, collectionId }]);
-    await insertSignedOrder(tx, {
-      orderId,
-      collectionId,
-      chain,
-      contractAddress: token.contract as Address,
-      asset: token.tokenId.toString() as AssetId,
-      raw: totalOf(components) / token.units,
-      seller: components.offerer as Address,
-      createdAt: now,
-      startsAt: Number(components.startTime) * 1_000,
-      expiresAt: Number(components.endTime) * 1_000,
-      seaport: { parameters: { zone: zeroAddress }, signature },
-      orderHash: hash,
-      protocolAddress: '0x0000000000000068f116a894984e2db1123eb395' as Address,
-      orderType: components.orderType,
-      standard: token.standard,
-      quantity: token.units,
-      buyerTotalRaw: totalOf(components) / token.units,
-      counter: components.counter,
-      operator: operatorOf(components.conduitKey) as Address,
-    });
+    await insertSignedOrder(
+      tx,
+      {
+        orderId,
+        collectionId,
+        chain,
+        contractAddress: token.contract as Address,
+        asset: token.tokenId.toString() as AssetId,
+        raw: totalOf(components) / token.units,
+        seller: components.offerer as Address,
+        createdAt: now,
+        startsAt: Number(components.startTime) * 1_000,
+        expiresAt: Number(components.endTime) * 1_000,
+        seaport: { parameters: { zone: zeroAddress }, signature },
+        orderHash: hash,
+        protocolAddress: '0x0000000000000068f116a894984e2db1123eb395' as Address,
+        orderType: components.orderType,
+        standard: token.standard,
+        quantity: token.units,
+        buyerTotalRaw: totalOf(components) / token.units,
+        counter: components.counter,
+        operator: operatorOf(components.conduitKey) as Address,
+      },
+      now,
+    );
     await evaluateOrders(tx, [orderId], now);
     await refreshBookAssets(tx, [{ collectionId, asset: token.tokenId.toString() }], now);
   });

@@ -16,10 +16,13 @@ import {
 import { LISTING_STATUSES } from '../../orders/order-id.ts';
 import type { JudgedListing, ListingState } from '../listing-judgement.ts';
 import { HIDDEN_REASONS } from '../listing-judgement.ts';
-import { toStateChange } from '../../activity/state-change.ts';
+import { recordStateChanges } from '../../activity/queries/state-changes.ts';
 import type { CollectionAsset } from './figures.ts';
-import type { RecordedListingChange } from './listing-changes.ts';
-import { insertListingChanges } from './listing-changes.ts';
+
+/** The SQL condition that the listing `row` is active in a judged collection. If its terms change, it is pending until it has been judged. */
+export const isJudged = (row: string) => `${row}.status = 'active' and exists (
+           select from indexer.judged_collection as judged
+           where judged.collection_id = ${row}.collection_id and judged.state <> 'leaving')`;
 
 /** The version of a row is its xmin, the id of the transaction that wrote the row last. */
 const COLUMNS = `listing.key, listing.id, listing.xmin::text as version, listing.collection_id, listing.chain, listing.asset,
@@ -137,8 +140,7 @@ const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id'
 
 /**
  * Writes the new states. Returns the asset of each row that was written. A listing is not written if another transaction has written it
- * since the caller read it. If fewer assets than changes are returned, no change is recorded for the activity log, and the caller must roll
- * back. The sale that filled a listing gets the id of the listing, unless the sale already has the id of a listing.
+ * since the caller read it. If fewer assets than changes are returned, the caller must roll back. The sale that filled a listing gets the id of the listing, unless the sale already has the id of a listing.
  */
 export async function updateListingStates(
   tx: Queryable,
@@ -148,12 +150,18 @@ export async function updateListingStates(
   if (changes.length === 0) return [];
   const sorted = changes.toSorted((a, b) => (a.listing.key < b.listing.key ? -1 : 1));
   const written = await tx.query(
-    `update indexer.listing as stored set status = judged.status, undeliverable = judged.undeliverable,
-       ended_at = judged.ended_at, tx = judged.tx
-     from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])
-       as judged (key, collection_id, version, status, undeliverable, ended_at, tx)
-     where stored.key = judged.key and stored.collection_id = judged.collection_id and stored.xmin::text = judged.version
-     returning stored.collection_id, stored.asset`,
+    `with judged as (
+       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::boolean[])
+         as judged (key, collection_id, version, status, undeliverable, ended_at, tx, by_counter)
+     ), before as materialized (
+       select stored.* from indexer.listing as stored join judged on stored.key = judged.key and stored.collection_id = judged.collection_id
+     ), written as (
+       update indexer.listing as stored set status = judged.status, undeliverable = judged.undeliverable,
+         ended_at = judged.ended_at, tx = judged.tx
+       from judged where stored.key = judged.key and stored.collection_id = judged.collection_id and stored.xmin::text = judged.version
+       returning false as inserted, judged.by_counter, stored.*
+     ), ${recordStateChanges('listing', { written: 'written', before: 'before', now: '$9', isByCounter: 'after.by_counter' })}
+     select collection_id, asset from written`,
     [
       sorted.map(({ listing }) => listing.key),
       sorted.map(({ listing }) => listing.collectionId),
@@ -162,9 +170,10 @@ export async function updateListingStates(
       sorted.map(({ to }) => to.undeliverable),
       sorted.map(({ to }) => (to.endedAt === null ? null : new Date(to.endedAt))),
       sorted.map(({ to }) => to.tx),
+      sorted.map(({ isByCounter }) => isByCounter),
+      new Date(now),
     ],
   );
-  if (written.length === changes.length) await insertListingChanges(tx, sorted.flatMap(toRecordedChange), now);
   const filled = sorted.filter(({ to }) => to.status === 'filled' && to.tx !== null);
   await tx.query(
     `update indexer.sale set listing_id = filled.id
@@ -181,18 +190,6 @@ export async function updateListingStates(
   return written.map(decodeAsset);
 }
 
-/**
- * Returns the record of a new state for the activity log. Returns an empty list if the new state is not a change of the market. If a block ended the
- * listing, the change has the time of this block and the transaction that ended the listing.
- */
-function toRecordedChange({ listing, to, isByCounter }: ListingChange): RecordedListingChange[] {
-  const { collectionId, key } = listing;
-  const change = toStateChange({ ...listing, hidden: listing.undeliverable }, { ...to, hidden: to.undeliverable });
-  if (!change) return [];
-  const reason = isByCounter ? ({ kind: 'invalidate', reason: 'counter' } as const) : change;
-  return [{ collectionId, key, ...reason, at: to.endedAt, tx: to.endedAt === null ? null : to.tx }];
-}
-
 /** Makes at most `limit` hidden listings of a collection visible again. Returns the asset of each. */
 export async function updateHiddenListings(
   tx: Queryable,
@@ -200,22 +197,17 @@ export async function updateHiddenListings(
   { limit, now }: { limit: number; now: number },
 ): Promise<CollectionAsset[]> {
   const rows = await tx.query(
-    `update indexer.listing as stored set undeliverable = null from (
-       select key, undeliverable from indexer.listing where collection_id = $1 and undeliverable is not null order by key limit $2
-     ) as hidden
-     where stored.collection_id = $1 and stored.key = hidden.key returning stored.key, collection_id, asset, status, hidden.undeliverable as hidden`,
-    [collectionId, limit],
-  );
-  const active = rows.map(decodeHidden).filter(({ status }) => status === 'active');
-  await insertListingChanges(
-    tx,
-    active.map(({ key, hidden }) => ({ collectionId, key, kind: hidden === 'pending' ? 'list' : 'revalidate' })),
-    now,
+    `with before as materialized (
+       select * from indexer.listing where collection_id = $1 and undeliverable is not null order by key limit $2
+     ), shown as (
+       update indexer.listing as stored set undeliverable = null from before
+       where stored.collection_id = $1 and stored.key = before.key returning false as inserted, stored.*
+     ), ${recordStateChanges('listing', { written: 'shown', before: 'before', now: '$3' })}
+     select collection_id, asset from shown`,
+    [collectionId, limit, new Date(now)],
   );
   return rows.map(decodeAsset);
 }
-
-const decodeHidden = rowDecoder('listing', { key: text, status: text, hidden: text });
 
 const decodeListed = rowDecoder('listing', {
   orderHash: column('order_hash', text),

@@ -2,7 +2,7 @@
 // not in the list are retired.
 
 import type { Queryable, Row } from '../../../platform/database/port.ts';
-import { insertListingChanges } from './listing-changes.ts';
+import { recordStateChanges } from '../../activity/queries/state-changes.ts';
 import { column, integer, nullable, rowDecoder, text, timestamp } from '../../../platform/database/rows.ts';
 
 /** A list of a collection's listings at a marketplace: all listings, or all below a price. Times in milliseconds. */
@@ -127,17 +127,17 @@ export async function updateRetiredListings(
   const sorted = keys.toSorted();
   for (let start = 0; start < sorted.length; start += KEYS_MAX) {
     const rows = await tx.query(
-      `update indexer.listing set status = 'cancelled', retired_at = $2
-       where collection_id = $3 and key = any($1::uuid[]) and status = 'active'
-         and (expires_at is null or expires_at > $2) returning key, asset`,
+      `with before as materialized (
+         select * from indexer.listing
+         where collection_id = $3 and key = any($1::uuid[]) and status = 'active' and (expires_at is null or expires_at > $2)
+       ), retired as (
+         update indexer.listing as stored set status = 'cancelled', retired_at = $2 from before
+         where stored.collection_id = $3 and stored.key = before.key returning false as inserted, stored.*
+       ), ${recordStateChanges('listing', { written: 'retired', before: 'before', now: '$2' })}
+       select asset from retired`,
       [sorted.slice(start, start + KEYS_MAX), new Date(at), collectionId],
     );
     for (const row of rows) retired.push(decodeAsset(row).asset);
-    await insertListingChanges(
-      tx,
-      rows.map((row) => ({ collectionId, ...decodeKey(row), kind: 'cancel' })),
-      at,
-    );
   }
   return retired;
 }

@@ -11,10 +11,11 @@ import { columnsOf, prepareRows, upsertRows } from '../../../platform/database/u
 import type { RecordWrites } from '../../../platform/database/write-recording.ts';
 import { recordNothing } from '../../../platform/database/write-recording.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
+import { recordStateChanges } from '../../activity/queries/state-changes.ts';
 import { statusAt } from '../../orders/order-id.ts';
 import { toKnownTotal } from '../known-total.ts';
 import type { CollectionAsset } from './figures.ts';
-import { insertListingChanges } from './listing-changes.ts';
+import { isJudged } from './judged-listings.ts';
 import type { RefreshContext } from '../change-index.ts';
 import { changeIndex } from '../change-index.ts';
 
@@ -65,53 +66,6 @@ const REPORTED_JUDGED_TERMS = JUDGED_TERMS.map(reportedTerm).join(', ');
 
 const COLUMNS = ['key', ...IDENTITY, ...TERMS, 'status', 'tx', 'closed_at'].join(', ');
 
-/** The columns of a written listing that RECORD_CHANGES reads. */
-const CHANGED_COLUMNS = [
-  'key',
-  ...IDENTITY,
-  'price_raw',
-  'buyer_total_raw',
-  'listed_at',
-  'expires_at',
-  'seller',
-  'order_hash',
-  'status',
-  'undeliverable',
-  'tx',
-];
-
-/**
- * A common table expression that records the rows of `upserted` as changes of the market, by the rule of market/activity/state-change.ts with two
- * additions. A listing is also recorded as `list` if its seller or its order hash has changed. It is also recorded as `list` if a
- * marketplace reports it as active after it had ended. `before` has the earlier rows. `$1` is the present time.
- */
-const RECORD_CHANGES = `recorded_changes as (
-       insert into indexer.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace, tx, reason)
-       select changed.kind,
-         case when changed.kind in ('list', 'reprice') and upserted.listed_at is distinct from before.listed_at
-           then least(upserted.listed_at, $1) else $1 end,
-         upserted.chain, upserted.collection_id, upserted.asset, upserted.price_raw, upserted.seller, upserted.id, upserted.source,
-         case when upserted.status <> 'active' then upserted.tx end,
-         case when changed.kind = 'invalidate' then case upserted.undeliverable
-           when 'no-balance' then 'owner' when 'not-approved' then 'approval' else 'counter' end end
-       from upserted left join before
-         on before.collection_id = upserted.collection_id and before.key = upserted.key and not upserted.inserted
-       cross join lateral (select case
-         when upserted.status <> 'active' then case when before.status <> upserted.status then
-           case upserted.status when 'filled' then 'fill' when 'cancelled' then 'cancel' else 'expire' end end
-         when upserted.price_raw = 0 then
-           case when before.status = 'active' and before.price_raw > 0 and before.undeliverable is null then 'cancel' end
-         when upserted.undeliverable = 'pending' or upserted.expires_at <= $1 then null
-         when upserted.undeliverable is not null then
-           case when before.undeliverable is distinct from upserted.undeliverable then 'invalidate' end
-         when before.key is null or before.status <> 'active' or before.undeliverable = 'pending' or before.price_raw = 0
-           or before.seller <> upserted.seller or before.order_hash is distinct from upserted.order_hash then 'list'
-         when before.undeliverable is not null then 'revalidate'
-         when (before.price_raw, before.buyer_total_raw) is distinct from (upserted.price_raw, upserted.buyer_total_raw) then 'reprice'
-       end as kind) as changed
-       where changed.kind is not null order by upserted.listed_at, upserted.key
-     )`;
-
 /** The SQL condition that the row `stored` is active and has not expired at `now`, whether or not the sweep has recorded its expiry. */
 const openAt = (now: string) =>
   `(stored.status = 'active' and (stored.expires_at is null or stored.expires_at > ${now}))`;
@@ -140,7 +94,7 @@ export async function upsertListings(
     ...toListingForm(now),
     sql: `before as materialized (
       select stored.* from incoming cross join lateral (
-        select *${recording.image} from indexer.listing as stored
+        select * from indexer.listing as stored
         where stored.collection_id = incoming.collection_id and stored.key = incoming.key group by collection_id, key) as stored
       ), judged as materialized (
         select collection_id from indexer.judged_collection
@@ -163,7 +117,7 @@ export async function upsertListings(
             is distinct from (${REPORTED_TERMS}, coalesce(excluded.tx, stored.tx), excluded.status))
           else stored.closed_at is null and excluded.closed_at is not null
             and excluded.status = case stored.status when 'active' then 'expired' else stored.status end end
-      returning (xmax = 0) as inserted, ${columnsOf('stored', CHANGED_COLUMNS)}${recording.returning}), ${RECORD_CHANGES}`,
+      returning (xmax = 0) as inserted, stored.*), ${recordStateChanges('listing', { written: 'upserted', before: 'before', now: '$1', isReport: true })}`,
   });
 }
 
@@ -278,15 +232,16 @@ export async function updateExpiredListings(
     const collectionIds = due.map(decodeAsset).map(({ collectionId }) => collectionId);
     const { assets } = await changeIndex(tx, { collectionIds, refresh }, async () => {
       const expired = await tx.query(
-        `update indexer.listing set status = 'expired'
-         where (collection_id, key) in (select * from unnest($2::text[], $3::uuid[])) and status = 'active' and expires_at <= $1
-         returning key, collection_id, asset`,
+        `with before as materialized (
+           select * from indexer.listing
+           where (collection_id, key) in (select * from unnest($2::text[], $3::uuid[])) and status = 'active' and expires_at <= $1
+         ), expired as (
+           update indexer.listing as stored set status = 'expired' from before
+           where stored.collection_id = before.collection_id and stored.key = before.key
+           returning false as inserted, stored.*
+         ), ${recordStateChanges('listing', { written: 'expired', before: 'before', now: '$1' })}
+         select collection_id, asset from expired`,
         [new Date(now), collectionIds, due.map((row) => decodeKey(row).key)],
-      );
-      await insertListingChanges(
-        tx,
-        expired.map((row) => ({ ...decodeKey(row), kind: 'expire' })),
-        now,
       );
       return { assets: expired.map(decodeAsset) };
     });
@@ -323,20 +278,16 @@ export async function updateListingsOfOwnOrders(
       const recording = await record(tx);
       const retired = await tx.query(
         `with before as materialized (
-         select *${recording.image} from indexer.listing as stored
+         select * from indexer.listing
          where chain = $1 and order_hash = any($2) and status = 'active' and collection_id = any($4)
        ), retired as (
          update indexer.listing as stored set status = 'cancelled', retired_at = $3
          where chain = $1 and order_hash = any($2) and ${openAt('$3')} and collection_id = any($4)
-         returning false as inserted, stored.key, collection_id, asset${recording.returning}
-       ) ${recording.toSql({ written: 'retired', before: 'before' }, 5)}
-       select key, collection_id, asset from retired`,
+         returning false as inserted, stored.*
+       ), ${recordStateChanges('listing', { written: 'retired', before: 'before', now: '$3' })}
+       ${recording.toSql({ written: 'retired', before: 'before' }, 5)}
+       select collection_id, asset from retired`,
         [chain, hashes, new Date(at), collectionIds, ...recording.params],
-      );
-      await insertListingChanges(
-        tx,
-        retired.map((row) => ({ ...decodeKey(row), kind: 'cancel' })),
-        at,
       );
       return { assets: retired.map(decodeAsset) };
     });
@@ -391,19 +342,16 @@ export async function updateTermsOfSharedOrders(
        where order_hash = any($1) and ${inCollections(2)} and counter is not null and operator is not null
        order by chain, order_hash, collection_id, asset, listed_at desc, key
      ), before as materialized (
-       select *${recording.image} from indexer.listing as stored where order_hash = any($1) and ${inCollections(2)}
+       select * from indexer.listing where order_hash = any($1) and ${inCollections(2)}
      ), changed as (
        update indexer.listing as stored set
          ${ORDER_TERMS.map((term) => `${term} = coalesce(stored.${term}, known.${term})`).join(', ')},
-         undeliverable = case when stored.status = 'active' and exists (
-           select from indexer.judged_collection as judged
-           where judged.collection_id = stored.collection_id and judged.state <> 'leaving') then 'pending'
-           else stored.undeliverable end
+         undeliverable = case when ${isJudged('stored')} then 'pending' else stored.undeliverable end
        from known
        where stored.order_hash = known.order_hash and stored.chain = known.chain
          and stored.collection_id = known.collection_id and stored.asset = known.asset
          and (stored.counter is null or stored.operator is null)
-       returning false as inserted, stored.collection_id, stored.asset${recording.returning}
+       returning false as inserted, stored.*
      ) ${recording.toSql({ written: 'changed', before: 'before' }, 3)}
      select collection_id, asset from changed`,
     [hashes, collectionIds, ...recording.params],
@@ -431,34 +379,18 @@ export async function updateListingsOfEndedOrders(
        where order_hash = any($1) and ${inCollections(2)} and status in ('filled', 'cancelled') and retired_at is null and ended_at is null
        order by chain, order_hash, collection_id, asset, status desc, key
      ), before as materialized (
-       select *${recording.image} from indexer.listing as stored where order_hash = any($1) and ${inCollections(2)}
+       select * from indexer.listing where order_hash = any($1) and ${inCollections(2)}
      ), changed as (
        update indexer.listing as stored set status = ended.status, tx = coalesce(stored.tx, ended.tx), retired_at = null
        from ended join before on before.order_hash = ended.order_hash and before.chain = ended.chain
        where stored.collection_id = before.collection_id and stored.key = before.key and stored.order_hash = ended.order_hash and stored.chain = ended.chain
          and stored.collection_id = ended.collection_id and stored.asset = ended.asset
          and (${openAt('$3')} or stored.retired_at is not null) and stored.ended_at is null
-       returning false as inserted, stored.key, stored.collection_id, stored.asset, stored.status, before.status as status_before${recording.returning}
-     ) ${recording.toSql({ written: 'changed', before: 'before' }, 4)}
-     select key, collection_id, asset, status, status_before from changed`,
+       returning false as inserted, stored.*
+     ), ${recordStateChanges('listing', { written: 'changed', before: 'before', now: '$3' })}
+     ${recording.toSql({ written: 'changed', before: 'before' }, 4)}
+     select collection_id, asset from changed`,
     [hashes, collectionIds, new Date(now), ...recording.params],
-  );
-  const ended = changed.map(decodeEnded).filter((listing) => listing.before !== listing.status);
-  await insertListingChanges(
-    tx,
-    ended.map(({ collectionId, key, status }) => ({
-      collectionId,
-      key,
-      kind: status === 'filled' ? 'fill' : 'cancel',
-    })),
-    now,
   );
   return changed.map(decodeAsset);
 }
-
-const decodeEnded = rowDecoder('listing', {
-  collectionId: column('collection_id', text),
-  key: text,
-  status: text,
-  before: column('status_before', text),
-});

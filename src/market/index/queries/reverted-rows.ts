@@ -1,5 +1,5 @@
 // Takes sales and tokens back: deletes rows that an import inserted, restores the columns of rows that the import changed, and corrects
-// the sums and figures. Also hides restored listings until they are judged. Indexer database. The transaction must have locked the figures of
+// the sums and figures. Indexer database. The transaction must have locked the figures of
 // the collections.
 
 import type { Queryable } from '../../../platform/database/port.ts';
@@ -7,7 +7,6 @@ import { column, rowDecoder, text } from '../../../platform/database/rows.ts';
 import type { CollectionAsset } from './figures.ts';
 import { tokenFiguresSql } from './figures.ts';
 import { copyReportedTraits } from './reported-traits.ts';
-import type { ListingKey } from './listing-changes.ts';
 import { IS_COUNTED, saleSumsSql } from './sale-rule.ts';
 import type { SaleKey } from './sales.ts';
 import {
@@ -101,27 +100,15 @@ export async function restoreTokens(tx: Queryable, tokens: readonly (CollectionA
 
 const decodeAsset = rowDecoder('listing', { collectionId: column('collection_id', text), asset: text });
 
-const IS_WANTED_LISTING = `(collection_id, key) in (select * from unnest($1::text[], $2::uuid[]))`;
-const toWantedListings = (listings: readonly ListingKey[]) => [
-  listings.map(({ collectionId }) => collectionId),
-  listings.map(({ key }) => key),
-];
-
-export async function listListedAssets(tx: Queryable, listings: readonly ListingKey[]): Promise<CollectionAsset[]> {
+/** The assets of the stored listings with these keys. */
+export async function listListedAssets(
+  tx: Queryable,
+  listings: readonly { collectionId: string; key: string }[],
+): Promise<CollectionAsset[]> {
   const rows = await tx.query(
-    `select collection_id, asset from indexer.listing where ${IS_WANTED_LISTING}`,
-    toWantedListings(listings),
+    `select collection_id, asset from indexer.listing
+     where (collection_id, key) in (select * from unnest($1::text[], $2::uuid[]))`,
+    [listings.map(({ collectionId }) => collectionId), listings.map(({ key }) => key)],
   );
   return rows.map(decodeAsset);
-}
-
-/** Hides restored listings of collections whose listings are judged, until the listings have been judged again. */
-export async function hideUntilJudged(tx: Queryable, listings: readonly ListingKey[]): Promise<void> {
-  await tx.query(
-    `update indexer.listing as stored set undeliverable = case when status = 'active' and exists (
-         select from indexer.judged_collection as judged
-         where judged.collection_id = stored.collection_id and judged.state <> 'leaving') then 'pending' end
-     where ${IS_WANTED_LISTING}`,
-    toWantedListings(listings),
-  );
 }

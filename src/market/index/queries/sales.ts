@@ -169,7 +169,7 @@ export const REPORTED_NEWS_MS = 60 * 60_000;
 /** A common table expression that records the sales in `added` as changes of the market, except sales that are `past`. */
 const RECORD_SALES = `recorded_sales as (
         insert into indexer.market_change (${SALE_CHANGE_COLUMNS})
-        select ${SALE_CHANGE_VALUES} from added join incoming as stored on stored.collection_id = added.collection_id and stored.key = added.sale_key
+        select ${SALE_CHANGE_VALUES} from added join incoming as stored on stored.collection_id = added.collection_id and stored.key = added.key
         where not stored.past order by stored.sold_at, stored.log_index, stored.key
       ),`;
 
@@ -242,7 +242,7 @@ export async function upsertSales(
     recording,
     ...SALE_FORM,
     sql: `before as materialized (
-        select stored.* ${recording.image} from indexer.sale as stored join incoming on ${IS_NAMED}
+        select stored.* from indexer.sale as stored join incoming on ${IS_NAMED}
         where incoming.block_number is null and incoming.log_index is null
       ), known as materialized (
         select incoming.key from incoming cross join lateral (
@@ -254,7 +254,7 @@ export async function upsertSales(
         update indexer.sale as stored set listing_id = coalesce(stored.listing_id, incoming.listing_id),
           source = case when stored.source = '${UNKNOWN_SOURCE}' then incoming.source else stored.source end
         from incoming where incoming.block_number is null and incoming.log_index is null and ${IS_NAMED}
-        returning false as inserted, ${SUMMED_COLUMNS.replaceAll(/\w+/g, 'stored.$&')}, stored.key as sale_key${recording.returning}
+        returning false as inserted, stored.*
       ), added as (
         insert into indexer.sale as stored (key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at,
           listing_id, tx, log_index, block_number)
@@ -262,7 +262,7 @@ export async function upsertSales(
         from incoming
         where key not in (select key from known)
         on conflict do nothing
-        returning true as inserted, ${SUMMED_COLUMNS}, key as sale_key${recording.returning}
+        returning true as inserted, stored.*
       ), ${isNews ? RECORD_SALES : ''} upserted as (
         select * from added union all select * from named
       ), summed as (

@@ -150,13 +150,14 @@ const isSameToken = (other: string) =>
   `stored.collection_id = ${other}.collection_id and stored.asset = ${other}.asset`;
 
 /**
- * A SQL subquery for the stored token that a row of the table expression `other` names. `image`: SQL for further columns, which a
- * `WriteRecording` needs; not the picture of the token. `group by` makes PostgreSQL use the primary key. Without `group by` and without table
- * statistics, PostgreSQL would read all tokens of the collection for each row of `other`.
+ * A SQL subquery for `columns` of the stored token that a row of the table expression `other` names. Default: the columns from which the figures
+ * follow. `group by` makes PostgreSQL use the primary key. Without
+ * `group by` and without table statistics, PostgreSQL would read all tokens of the collection for each row of `other`.
  */
-const storedToken = (other: string, image = '') =>
-  `(select stored.collection_id, stored.asset, stored.owner, stored.burned, stored.owner_block${image}
-    from indexer.token as stored where ${isSameToken(other)} group by collection_id, asset)`;
+const storedToken = (
+  other: string,
+  columns = 'stored.collection_id, stored.asset, stored.owner, stored.burned, stored.owner_block',
+) => `(select ${columns} from indexer.token as stored where ${isSameToken(other)} group by collection_id, asset)`;
 
 /** A null field leaves the stored value unchanged. */
 export type NewToken = {
@@ -212,7 +213,7 @@ export async function upsertTokens(
     recording,
     ...TOKEN_FORM,
     sql: `before as materialized (
-      select stored.* from incoming cross join lateral ${storedToken('incoming', recording.image)} as stored
+      select stored.* from incoming cross join lateral ${storedToken('incoming', 'stored.*')} as stored
     ), upserted as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, rarity_source, owner, traits)
       select collection_id, asset, chain, name, image, rarity_rank, rarity_source, owner, traits from incoming
       on conflict (collection_id, asset) do update set name = coalesce(excluded.name, stored.name),
@@ -226,7 +227,7 @@ export async function upsertTokens(
         coalesce(excluded.name, stored.name), coalesce(excluded.image, stored.image),
         coalesce(excluded.rarity_rank, stored.rarity_rank), coalesce(excluded.traits, stored.traits),
         case when stored.owner_block is null then coalesce(excluded.owner, stored.owner) else stored.owner end)
-      returning (xmax = 0) as inserted, collection_id, asset, owner, burned, owner_block${recording.returning}
+      returning (xmax = 0) as inserted, stored.*
       ), replaced as (
         select before.* from before join upserted using (collection_id, asset) where not upserted.inserted
       ), ${tokenFiguresSql({ removed: 'replaced', added: 'upserted' })}`,

@@ -12,7 +12,6 @@ import {
   rowDecoder,
   safeInteger,
   text,
-  timestamp,
 } from '../../../platform/database/rows.ts';
 import { fillableAt } from './fillable-orders.ts';
 
@@ -198,16 +197,15 @@ export async function listStartedAssets(
   return rows.map(decodeDueAsset);
 }
 
-const decodeStarted = rowDecoder('book_order', { orderId: column('id', text), at: column('starts_at', timestamp) });
-
-/** Lists fillable orders of the assets, but only orders with a recorded start time at or before `now`. The earliest start comes first. */
-export async function listStartedOrders(
-  tx: Queryable,
-  assets: readonly OrderedAsset[],
-  now: number,
-): Promise<{ orderId: string; at: number }[]> {
-  const rows = await tx.query(
-    `select planned.id, planned.starts_at from main.book_start as due join main.book_order as planned
+/**
+ * Records the fillable orders of the assets as listed, but only orders with a recorded start time at or before `now`. The earliest start comes
+ * first. No row changes when an order starts, so no writer of orders records this change.
+ */
+export async function insertStartedOrders(tx: Queryable, assets: readonly OrderedAsset[], now: number): Promise<void> {
+  await tx.query(
+    `insert into main.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id)
+     select 'list', planned.starts_at, planned.chain, planned.collection_id, planned.token_id, planned.price_raw, planned.seller, planned.id
+     from main.book_start as due join main.book_order as planned
        on planned.collection_id = due.collection_id and planned.token_id = due.asset and planned.starts_at = due.starts_at
      where due.starts_at <= $3 and planned.status = 'active' and planned.dormant is null and planned.price_raw > 0
        and (planned.expires_at is null or planned.expires_at > $3)
@@ -215,7 +213,6 @@ export async function listStartedOrders(
      order by planned.starts_at, planned.id`,
     [assets.map((one) => one.collectionId), assets.map((one) => one.asset), new Date(now)],
   );
-  return rows.map(decodeStarted);
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Queryable } from '../../../platform/database/port.ts';
 import type { RowColumns } from '../../../platform/database/row-source.ts';
 import type { UpsertCounts } from '../../../platform/database/upsert.ts';
 import { upsertRows } from '../../../platform/database/upsert.ts';
+import { recordStateChanges } from '../../activity/queries/state-changes.ts';
 import type { ListingStatus } from '../order-id.ts';
 import { statusAt } from '../order-id.ts';
 import type { SeaportJson, SignedTerms } from './stored-orders.ts';
@@ -87,7 +88,9 @@ export function upsertOrders(tx: Queryable, orders: readonly ImportedOrder[], no
     fold: (earlier, later) => foldOrder(earlier, later, now),
     columns: COLUMNS,
     params: [new Date(now)],
-    sql: `upserted as (insert into main.book_order as stored (id, collection_id, chain, contract_address, token_id, price_raw, seller,
+    sql: `before as materialized (
+        select * from main.book_order where id in (select id from incoming)
+      ), upserted as (insert into main.book_order as stored (id, collection_id, chain, contract_address, token_id, price_raw, seller,
         status, created_at, expires_at, tx, seaport, ended_at, ${SIGNED_COLUMNS.join(', ')})
       select * from incoming
       on conflict (id) do update set ended_at = coalesce(excluded.ended_at, stored.ended_at),
@@ -99,7 +102,7 @@ export function upsertOrders(tx: Queryable, orders: readonly ImportedOrder[], no
             ${TERMS.map(termOf).join(', ')})
           else stored.order_hash is null and stored.ended_at is null and excluded.ended_at is not null
             and excluded.status = stored.status end
-      returning (xmax = 0) as inserted)`,
+      returning (xmax = 0) as inserted, stored.*), ${recordStateChanges('order', { written: 'upserted', before: 'before', now: '$1' })}`,
   });
 }
 

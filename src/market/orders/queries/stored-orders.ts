@@ -18,6 +18,7 @@ import {
   text,
   timestamp,
 } from '../../../platform/database/rows.ts';
+import { recordStateChanges } from '../../activity/queries/state-changes.ts';
 import type { ListingStatus, OrderKey } from '../order-id.ts';
 import { LISTING_STATUSES, toOrderKeyText } from '../order-id.ts';
 import type { DormantReason } from '../status.ts';
@@ -70,14 +71,19 @@ export type StoredOrder = Omit<SignedOrder, keyof SignedTerms | 'seaport'> & {
   seaport: SeaportJson | null;
 };
 
-/** Returns false when an order with the same id, or with the same chain and hash, is already stored. */
-export async function insertSignedOrder(tx: Queryable, order: SignedOrder): Promise<boolean> {
+/** Records the order as listed if it has started. Returns false when an order with the same id, or with the same chain and hash, is already stored. */
+export async function insertSignedOrder(tx: Queryable, order: SignedOrder, now: number): Promise<boolean> {
   const rows = await tx.query(
-    `insert into main.book_order (id, collection_id, chain, contract_address, token_id, price_raw, seller, status, created_at,
-       starts_at, expires_at, seaport, order_hash, protocol_address, order_type, standard, quantity, buyer_total_raw, counter,
-       operator)
-     values ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
-     on conflict do nothing returning 1`,
+    `with before as (
+       select * from main.book_order where id = $1
+     ), added as (
+       insert into main.book_order as stored (id, collection_id, chain, contract_address, token_id, price_raw, seller, status, created_at,
+         starts_at, expires_at, seaport, order_hash, protocol_address, order_type, standard, quantity, buyer_total_raw, counter,
+         operator)
+       values ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+       on conflict do nothing returning true as inserted, stored.*
+     ), ${recordStateChanges('order', { written: 'added', before: 'before', now: '$20' })}
+     select 1 from added`,
     [
       order.orderId,
       order.collectionId,
@@ -98,6 +104,7 @@ export async function insertSignedOrder(tx: Queryable, order: SignedOrder): Prom
       order.buyerTotalRaw?.toString() ?? null,
       order.counter.toString(),
       order.operator,
+      new Date(now),
     ],
   );
   return rows.length > 0;
