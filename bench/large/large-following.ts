@@ -226,7 +226,7 @@ async function inOneTransaction(database: Database, work: (tx: Queryable) => Pro
   });
 }
 
-/** Ends the following of all collections. The projection makes their hidden listings visible again, and counts their holders again. */
+/** Ends the following of all collections. The projection makes their dormant listings visible again, and counts their holders again. */
 async function leave(database: Database, project: () => Promise<boolean>): Promise<void> {
   await database.query(`delete from main.follow`);
   await drain(project);

@@ -311,9 +311,9 @@ forEachEngine('the undo of an import', (engine) => {
        values ($1, 'ethereum', now(), 'joined', 0)`,
       [ID],
     );
-    const judge = (verdict: string | null) => db.query(`update indexer.listing set undeliverable = $1`, [verdict]);
+    const judge = (verdict: string | null) => db.query(`update indexer.listing set dormant = $1`, [verdict]);
     const verdicts = async () =>
-      (await db.query<{ verdict: string }>(`select undeliverable as verdict from indexer.listing`)).map(
+      (await db.query<{ verdict: string }>(`select dormant as verdict from indexer.listing`)).map(
         ({ verdict }) => verdict,
       );
     await load([listing()]);

@@ -72,14 +72,14 @@ forOneEngine('the digest of a chain', (engine) => {
     assert.equal(summary.inserted, 1);
     await followed.settle();
     const stored = async () => {
-      const [row] = await db.query(`select status, undeliverable from indexer.listing where id = 'L1'`);
+      const [row] = await db.query(`select status, dormant from indexer.listing where id = 'L1'`);
       return Object.values(row ?? {});
     };
     assert.deepEqual(await stored(), ['active', 'no-balance']);
     const judgedBefore = await digest();
     const later = () => Date.now() + 2 * LATER_MS;
     await sweepExpired({ main: db, indexer: db, chains: createChains(), clock: later });
-    await db.query(`update indexer.listing set undeliverable = 'pending' where id = 'L1'`);
+    await db.query(`update indexer.listing set dormant = 'pending' where id = 'L1'`);
     await followed.settle();
     assert.deepEqual(await stored(), ['expired', null]);
     assert.deepEqual(await digest(), judgedBefore);

@@ -80,8 +80,8 @@ export const TRACKED_TABLES: Readonly<Record<TrackedKind, TrackedTable>> = {
     ],
     comparedIfSet: columns('closed_at'),
     derived: [],
-    // A restored listing is hidden until it has been judged again.
-    set: { undeliverable: `case when ${isJudged('earlier')} then 'pending' end` },
+    // In a judged collection, a restored listing is dormant until it has been judged again.
+    set: { dormant: `case when ${isJudged('earlier')} then 'pending' end` },
     isLocked: false,
   },
   sale: {

@@ -8,7 +8,7 @@ import { toKnownTotal } from '../index/known-total.ts';
 import { toOwnBuyerPrice, toStatedBuyerPrice } from '../reads/buyer-price.ts';
 import type { HashedListing } from '../reads/listing.ts';
 import { toListingOfMirror } from '../reads/listing.ts';
-import { HIDDEN_REASONS } from '../index/listing-judgement.ts';
+import { LISTING_DORMANCIES } from '../index/listing-judgement.ts';
 import type { Market } from '../reads/market.ts';
 import { requireValue, valueOrNull } from '../reads/market-source.ts';
 import { listCollectionsByIds } from '../reads/queries/collections.ts';
@@ -23,7 +23,7 @@ import { findListing, findOwnOrderId } from './queries/orders.ts';
 import { toTokenLocation } from './token-location.ts';
 
 /** Why an active order cannot be filled at present. `pending`: the listing has not been compared with the events of its chain yet. */
-export const ORDER_DORMANCIES = ['not-started', ...HIDDEN_REASONS] as const;
+export const ORDER_DORMANCIES = ['not-started', ...LISTING_DORMANCIES] as const;
 export type OrderDormancy = (typeof ORDER_DORMANCIES)[number];
 
 /** `at` in milliseconds. `block` and `tx` are null for what happened off-chain. */
@@ -93,7 +93,7 @@ async function toOwnOrder(market: Market, { order, derived, events, cancel }: Ex
 
 async function toMirroredOrder(
   market: Market,
-  { listing, buyerTotal, status, undeliverable, endedAt }: FoundListing,
+  { listing, buyerTotal, status, dormant, endedAt }: FoundListing,
 ): Promise<Order> {
   const now = market.clock();
   const statusNow = statusAt({ status, expiresAt: listing.expiresAt }, now);
@@ -105,7 +105,7 @@ async function toMirroredOrder(
     buyerPrice: await toBuyerPrice(market, listing, total),
     location: requireLocation(market, listing),
     status: statusNow,
-    dormant: statusNow === 'active' ? undeliverable : null,
+    dormant: statusNow === 'active' ? dormant : null,
     events: endedAt === null ? [] : [{ kind: status, at: endedAt, block: null, tx: listing.tx }],
     fulfilment: null,
   };

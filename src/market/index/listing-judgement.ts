@@ -7,13 +7,13 @@ import type { OrderEvidence } from '../orders/status.ts';
 import { DORMANT_REASONS, deriveOrderStatus } from '../orders/status.ts';
 
 /** `pending`: the listing has not been compared with the log of its chain yet. */
-export const HIDDEN_REASONS = ['pending', ...DORMANT_REASONS] as const;
-export type HiddenReason = (typeof HIDDEN_REASONS)[number];
+export const LISTING_DORMANCIES = ['pending', ...DORMANT_REASONS] as const;
+export type ListingDormancy = (typeof LISTING_DORMANCIES)[number];
 
 export type ListingState = {
   status: ListingStatus;
-  /** Why an active listing is hidden. Null if it is not hidden, or not active. */
-  undeliverable: HiddenReason | null;
+  /** Why an active listing is dormant. Null if it is not dormant, or not active. */
+  dormant: ListingDormancy | null;
   /** The time of the block that ended the listing, in milliseconds. Null when no block has ended it. */
   endedAt: number | null;
   tx: string | null;
@@ -35,18 +35,18 @@ export type JudgedListing = EvidenceKey &
 
 /**
  * An event of the chain that ended the order of a listing also ends the listing, whatever the marketplace reports. If a reorganisation
- * removes the event, the listing is active again, or `cancelled` if it is retired. An active listing is hidden for the reasons for which an own order
- * is dormant.
+ * removes the event, the listing is active again, or `cancelled` if it is retired. An active listing is dormant for the reasons for which an own order
+ * is.
  */
 export function deriveListingState(listing: JudgedListing, evidence: OrderEvidence, now: number): ListingState {
   const { counter, quantity, partial, expiresAt } = listing;
   const terms = { counter: counter ?? 0n, quantity: quantity ?? 1n, partial: partial ?? false, expiresAt };
   const derived = deriveOrderStatus(terms, evidence, now);
   if (derived.status === 'filled' || derived.status === 'cancelled') {
-    return { status: derived.status, undeliverable: null, endedAt: derived.endedAt, tx: derived.tx };
+    return { status: derived.status, dormant: null, endedAt: derived.endedAt, tx: derived.tx };
   }
   const { status, tx } = listing.endedAt === null ? listing : reopened(listing);
-  return { status, undeliverable: status === 'active' ? derived.dormant : null, endedAt: null, tx };
+  return { status, dormant: status === 'active' ? derived.dormant : null, endedAt: null, tx };
 }
 
 function reopened({ isRetired }: JudgedListing): Pick<ListingState, 'status' | 'tx'> {
@@ -54,5 +54,5 @@ function reopened({ isRetired }: JudgedListing): Pick<ListingState, 'status' | '
 }
 
 export function isSameListingState(a: ListingState, b: ListingState): boolean {
-  return a.status === b.status && a.undeliverable === b.undeliverable && a.endedAt === b.endedAt && a.tx === b.tx;
+  return a.status === b.status && a.dormant === b.dormant && a.endedAt === b.endedAt && a.tx === b.tx;
 }

@@ -69,7 +69,7 @@ async function toPastListings(
 }
 
 function toPastListing(
-  { id, asset, priceRaw, from, expiresAt, endedAt, status, hidden }: ListedOnce,
+  { id, asset, priceRaw, from, expiresAt, endedAt, status, dormant }: ListedOnce,
   filledAt: ReadonlyMap<string, number>,
   isOwn: boolean,
 ): PastListing {
@@ -79,8 +79,8 @@ function toPastListing(
   // The sweep may not have recorded yet that the listing has expired.
   const isOver = status !== 'active' || endedAt !== null;
   const listing = { asset, isOwn, priceRaw, from };
-  // It may have been hidden at any time before, too.
-  if (hidden !== null) return { ...listing, until: from, mayEnd: Math.max(from, expiry) };
+  // It may have been dormant at any time before, too.
+  if (dormant !== null) return { ...listing, until: from, mayEnd: Math.max(from, expiry) };
   if (!isOver) return { ...listing, until: Math.max(from, expiry), mayEnd: Math.max(from, expiry) };
   // If it is not known when the listing ended, it may have been open until its expiry.
   const until = Math.max(from, end === null ? from : Math.min(end, expiry));

@@ -1,4 +1,4 @@
-// Judges mirrored listings by the log of their chain, with the rule for own orders. A listing is hidden while its seller cannot deliver. A
+// Judges mirrored listings by the log of their chain, with the rule for own orders. A listing is dormant while its seller cannot deliver. A
 // fill, a cancel or a raised counter on the chain ends it.
 // The evidence is read from the primary database, before the transaction that writes the states to the indexer. If the position of the
 // projection has moved meanwhile, or a listing was written, nothing is written and the step is repeated.
@@ -18,7 +18,7 @@ import type { ListingChange } from '../../market/index/queries/judged-listings.t
 import {
   listListingsToJudge,
   listPendingListings,
-  updateHiddenListings,
+  updateDormantListings,
   updateListingStates,
 } from '../../market/index/queries/judged-listings.ts';
 import type { CollectionAsset } from '../../market/index/queries/figures.ts';
@@ -48,7 +48,7 @@ const BATCH_SIZE = 500;
 
 /**
  * A collection joins when its listings begin to be judged, and leaves when they are no longer judged. Does the first of these steps that is
- * due: store which collections join or leave; judge listings that were inserted or changed; make the hidden listings of a leaving collection
+ * due: store which collections join or leave; judge listings that were inserted or changed; make the dormant listings of a leaving collection
  * visible; judge the stored listings of a joining collection. Returns the ids of the collections whose listings may have changed, or null when
  * no step is due.
  */
@@ -129,7 +129,7 @@ async function writeStep(
 }
 
 /**
- * Makes the next hidden listings of a leaving collection visible again. If the collection has no hidden listing, deletes its row of the
+ * Makes the next dormant listings of a leaving collection visible again. If the collection has no dormant listing, deletes its row of the
  * judged collections.
  */
 async function listAgain(
@@ -141,7 +141,7 @@ async function listAgain(
     if (!(await updateProjectedPosition(tx, chain.id, { from, to: from.seq }))) return false;
     const refresh = { chains, now: clock() };
     await changeIndex(tx, { collectionIds: [collectionId], refresh }, async () => {
-      const assets = await updateHiddenListings(tx, collectionId, { limit: BATCH_SIZE, now: refresh.now });
+      const assets = await updateDormantListings(tx, collectionId, { limit: BATCH_SIZE, now: refresh.now });
       if (assets.length === 0) await deleteJudgedCollection(tx, collectionId);
       return { assets };
     });

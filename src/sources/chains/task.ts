@@ -22,7 +22,7 @@ const RESTART_MS = 1_000;
 /** How long the lease lasts without a renewal. When a process dies, another process follows the chain after at most this time. */
 const LEASE_MS = 6_000;
 /**
- * The longest pause of the loop that writes into the indexer, unless a step failed. A new listing is hidden until this loop has judged it.
+ * The longest pause of the loop that writes into the indexer, unless a step failed. A new listing is dormant until this loop has judged it.
  */
 const PROJECTION_POLL_MS_MAX = 1_000;
 const PAUSE_MS_MAX = 15_000;

@@ -1,7 +1,7 @@
 // The task for chains that have followed collections but are not read in this deployment: chains without an endpoint, and frozen chains, which
 // FROZEN_CHAINS names. If the indexer lacks entries of the stored log, the task writes these entries into the indexer. For a chain without an
 // endpoint, the task also judges mirrored listings by the log. The listings of a frozen chain are not judged, because the log of the chain
-// stays out of date. So listings that were hidden because of the log become visible again.
+// stays out of date. So listings that were dormant because of the log become visible again.
 
 import type { Chain } from '../../platform/core/chains.ts';
 import { listFollows } from '../../market/follows/queries/follows.ts';

@@ -38,9 +38,9 @@ const ORDERED: Columns = {
 };
 
 const expired = { expires_at: at(-HOUR) };
-const pending = { undeliverable: 'pending' };
-const gone = { undeliverable: 'no-balance' };
-const unapproved = { undeliverable: 'not-approved' };
+const pending = { dormant: 'pending' };
+const gone = { dormant: 'no-balance' };
+const unapproved = { dormant: 'not-approved' };
 const filled = { status: 'filled', tx: '0xf' };
 const cancelled = { status: 'cancelled' };
 const free = { price_raw: '0' };
@@ -53,7 +53,7 @@ const RULE: Readonly<Record<string, [Columns | null, Columns, string | null]>> =
   'a new pending listing is no change until it is judged': [null, pending, null],
   'a new listing without a price is no change': [null, free, null],
   'a filled listing is filled in its transaction': [{}, filled, 'fill 0xf'],
-  'a cancelled listing is cancelled, also while it is hidden': [gone, cancelled, 'cancel'],
+  'a cancelled listing is cancelled, also while it is dormant': [gone, cancelled, 'cancel'],
   'the transaction that was known before the end is not that of the end': [
     { tx: '0xe' },
     { ...cancelled, tx: '0xe' },
@@ -63,15 +63,15 @@ const RULE: Readonly<Record<string, [Columns | null, Columns, string | null]>> =
   'an ended listing whose row changes is no change': [filled, { ...filled, price_raw: '90' }, null],
   'a listing that loses its price is cancelled': [{}, free, 'cancel'],
   'a listing without a price that gets one is listed': [free, {}, 'list'],
-  'a listing whose seller no longer holds the token is hidden': [{}, gone, 'invalidate owner'],
-  'a listing whose seller withdrew the approval is hidden': [{}, unapproved, 'invalidate approval'],
-  'a listing that is hidden for another reason is hidden again': [gone, unapproved, 'invalidate approval'],
-  'a hidden listing that stays hidden is no change': [gone, { ...gone, price_raw: '90' }, null],
+  'a listing whose seller no longer holds the token becomes dormant': [{}, gone, 'invalidate owner'],
+  'a listing whose seller withdrew the approval becomes dormant': [{}, unapproved, 'invalidate approval'],
+  'a listing that becomes dormant for another reason becomes dormant again': [gone, unapproved, 'invalidate approval'],
+  'a dormant listing that stays dormant is no change': [gone, { ...gone, price_raw: '90' }, null],
   'a listing that becomes pending is no change': [{}, pending, null],
   'a judged listing is listed': [pending, {}, 'list'],
-  'a judged listing that cannot be filled is hidden': [pending, gone, 'invalidate owner'],
-  'a hidden listing that can be filled again is found again': [gone, {}, 'revalidate'],
-  'an ended listing that is active again is found again': [cancelled, {}, 'revalidate'],
+  'a judged listing that cannot be filled becomes dormant': [pending, gone, 'invalidate owner'],
+  'a dormant listing that can be filled again is active again': [gone, {}, 'revalidate'],
+  'an ended listing that is active again is recorded as such': [cancelled, {}, 'revalidate'],
   'a listing with another price is repriced': [{}, { price_raw: '90' }, 'reprice'],
   'a listing with another buyer total is repriced': [{}, { buyer_total_raw: '103' }, 'reprice'],
   'an unchanged listing is no change': [{}, {}, null],
@@ -94,7 +94,11 @@ const ORDERS: typeof RULE = {
     { starts_at: at(HOUR), ...cancelled },
     'cancel',
   ],
-  'an order whose offerer no longer holds the token is hidden': [{}, { dormant: 'no-balance' }, 'invalidate owner'],
+  'an order whose offerer no longer holds the token becomes dormant': [
+    {},
+    { dormant: 'no-balance' },
+    'invalidate owner',
+  ],
   'an ended order is recorded at its end': [{}, { status: 'expired', ended_at: at(-HOUR) }, `expire at ${at(-HOUR)}`],
 };
 
@@ -144,10 +148,7 @@ forEachEngine('the rule for changes of the market', (engine) => {
   for (const [name, [earlier, written, change]] of Object.entries(RULE)) {
     test(name, async () => {
       const recorded = await recordPair('listing', [earlier, written]);
-      assert.equal(
-        toText(recorded, earlier?.['undeliverable'] === 'pending' && change === 'list' ? -2 * HOUR : 0),
-        change,
-      );
+      assert.equal(toText(recorded, earlier?.['dormant'] === 'pending' && change === 'list' ? -2 * HOUR : 0), change);
     });
   }
   for (const [name, [earlier, written, change]] of Object.entries(REPORTS)) {
@@ -174,7 +175,7 @@ forEachEngine('the rule for changes of the market', (engine) => {
     assert.equal(await report(at(HOUR)), 'list');
   });
 
-  test('a cancel by a raised counter hides the listing', async () => {
+  test('a cancel by a raised counter is recorded with this reason', async () => {
     const recorded = await recordPair('listing', [{}, { ...cancelled, tx: '0xc' }], { isByCounter: 'true' });
     assert.equal(toText(recorded, 0), 'invalidate counter 0xc');
   });

@@ -31,7 +31,7 @@ forOneEngine('a filled listing', (engine) => {
       version: '1',
       id: 'l',
     };
-    const change = { listing, to: { status: 'filled', undeliverable: null, endedAt: 5, tx: TX } } as ListingChange;
+    const change = { listing, to: { status: 'filled', dormant: null, endedAt: 5, tx: TX } } as ListingChange;
     const statements: { sql: string; params: readonly unknown[] }[] = [];
     const recorded: Queryable = {
       query: (sql, params = []) => {

@@ -31,18 +31,18 @@ const LISTING: JudgedListing = {
   partial: null,
   expiresAt: null,
   status: 'active',
-  undeliverable: 'pending',
+  dormant: 'pending',
   endedAt: null,
   tx: null,
   isRetired: false,
 };
 const derive = (evidence: Partial<OrderEvidence>, listing: Partial<JudgedListing> = {}) => {
-  const { status, undeliverable, endedAt, tx }: ListingState = deriveListingState(
+  const { status, dormant, endedAt, tx }: ListingState = deriveListingState(
     { ...LISTING, ...listing },
     { ...KNOWN, ...evidence },
     NOW,
   );
-  return [status, undeliverable, endedAt, tx];
+  return [status, dormant, endedAt, tx];
 };
 const fill = { at: 5, tx: '0xf', quantity: 1n };
 const cancel = { at: 6, tx: '0xc' };
@@ -75,7 +75,7 @@ test('an event of the chain ends a listing whatever its marketplace reported', (
 });
 
 test('when the event that ended a listing is gone, the listing is judged again', () => {
-  const ended = { status: 'filled', endedAt: 5, tx: '0xf', undeliverable: null } as const;
+  const ended = { status: 'filled', endedAt: 5, tx: '0xf', dormant: null } as const;
   assert.deepEqual(derive({}, ended), ACTIVE);
   assert.deepEqual(derive({ balance: 0n }, ended), ['active', 'no-balance', null, null]);
   assert.deepEqual(derive({ balance: 0n }, { ...ended, isRetired: true }), ['cancelled', null, null, null]);
@@ -83,7 +83,7 @@ test('when the event that ended a listing is gone, the listing is judged again',
 
 test('a listing that its marketplace reported as ended stays ended and is not hidden, even if the chain has no event that ended it', () => {
   for (const status of ['filled', 'cancelled', 'expired'] as const) {
-    const reported = { status, undeliverable: null, tx: '0x9' };
+    const reported = { status, dormant: null, tx: '0x9' };
     assert.deepEqual(derive({ balance: 0n }, reported), [status, null, null, '0x9']);
   }
 });

@@ -127,7 +127,7 @@ forEachEngine('figures of followed collections', (engine) => {
       `select (select count(*)::int from main.chain_reorg) as reorganisations,
          (select count(*)::int from indexer.sale where block_number is not null) as fills,
          (select count(*)::int from indexer.listing where tx is not null) as ended,
-         (select count(*)::int from indexer.listing where undeliverable is not null) as hidden,
+         (select count(*)::int from indexer.listing where dormant is not null) as dormant,
          (select count(*)::int from indexer.listed_asset) as listed, (select count(*)::int from main.book_asset) as own,
          (select count(*)::int from main.chain_event where kind = 'order-cancelled') as cancels,
          (select count(*)::int from indexer.holder where collection_id = '${idOf(CONTRACTS[2]?.[0] ?? '')}') as holders`,

@@ -57,14 +57,14 @@ forEachEngine('mirrored listings on a followed chain', (engine) => {
       settle,
       list,
       stateOf: (order: SignedOrder) => stateOf(indexer, order),
-      pending: async () => (await indexer.query(`select from indexer.listing where undeliverable = 'pending'`)).length,
+      pending: async () => (await indexer.query(`select from indexer.listing where dormant = 'pending'`)).length,
     };
   };
   type Opened = Awaited<ReturnType<typeof open>>;
 
   const stateOf = async (indexer: Database, { hash }: SignedOrder) => {
     const [row] = await indexer.query<{ state: string }>(
-      `select concat_ws(' ', status, undeliverable, case when tx is not null then 'tx' end) as state
+      `select concat_ws(' ', status, dormant, case when tx is not null then 'tx' end) as state
        from indexer.listing where order_hash = $1`,
       [hash],
     );

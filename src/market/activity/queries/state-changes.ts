@@ -8,7 +8,6 @@ type OrderTable = {
   schema: ChangeOrigin;
   key: readonly string[];
   asset: string;
-  hidden: string;
   startsAt: string | null;
   listedAt: string | null;
   marketplace: string | null;
@@ -21,7 +20,6 @@ const TABLES = {
     schema: 'indexer',
     key: ['collection_id', 'key'],
     asset: 'asset',
-    hidden: 'undeliverable',
     startsAt: null,
     listedAt: 'listed_at',
     marketplace: 'source',
@@ -31,7 +29,6 @@ const TABLES = {
     schema: 'main',
     key: ['id'],
     asset: 'token_id',
-    hidden: 'dormant',
     startsAt: 'starts_at',
     listedAt: null,
     marketplace: null,
@@ -66,15 +63,15 @@ type RecordedStates = {
 
 /**
  * Returns the common table expression that records the changes. `before` is the earlier row, `after` the written row. An order that is not stored
- * yet, has no price, is pending, or does not run at present can only end. Other orders are listed, hidden (`invalidate`), found again
- * (`revalidate`) or repriced.
+ * yet, has no price, is pending, or does not run at present can only end. Other orders are listed, become dormant (`invalidate`), can be filled
+ * again (`revalidate`), or are repriced.
  */
 export function recordStateChanges(kind: OrderKind, states: RecordedStates): string {
   const table: OrderTable = TABLES[kind];
-  const { asset, hidden, listedAt, marketplace, schema, key, sortedBy } = table;
+  const { asset, listedAt, marketplace, schema, key, sortedBy } = table;
   const { written, before, now, isReport = false, isByCounter = 'false', blockNumber = 'null::bigint' } = states;
   const at = `coalesce(after.ended_at, ${now}::timestamptz)`;
-  const isReported = `before.${hidden} = 'pending' ${isReport ? `or before.${listedAt} is distinct from after.${listedAt}` : ''}`;
+  const isReported = `before.dormant = 'pending' ${isReport ? `or before.${listedAt} is distinct from after.${listedAt}` : ''}`;
   return `recorded_changes as (
        insert into ${schema}.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace, tx, reason,
          block_number)
@@ -83,7 +80,7 @@ export function recordStateChanges(kind: OrderKind, states: RecordedStates): str
          after.chain, after.collection_id, after.${asset}, after.price_raw, after.seller, after.id, ${marketplace ? `after.${marketplace}` : 'null'},
          case when after.status <> 'active' and after.tx is distinct from before.tx then after.tx end,
          case when ${isByCounter} then 'counter' when changed.kind <> 'invalidate' then null
-           when after.${hidden} = 'no-balance' then 'owner' else 'approval' end,
+           when after.dormant = 'no-balance' then 'owner' else 'approval' end,
          ${blockNumber}
        from ${written} as after
        left join ${before} as before on ${key.map((name) => `before.${name} = after.${name}`).join(' and ')} and not after.inserted
@@ -92,19 +89,19 @@ export function recordStateChanges(kind: OrderKind, states: RecordedStates): str
      )`;
 }
 
-function kindSql({ hidden, startsAt }: OrderTable, { now, isReport }: { now: string; isReport: boolean }): string {
+function kindSql({ startsAt }: OrderTable, { now, isReport }: { now: string; isReport: boolean }): string {
   const isNew = `before.status <> 'active' or before.seller <> after.seller or before.order_hash is distinct from after.order_hash`;
   return `case
          when after.status <> 'active' then case when before.status <> after.status then
            case after.status when 'filled' then 'fill' when 'cancelled' then 'cancel' else 'expire' end end
          when after.price_raw = 0 then ${removalSql({ startsAt, now })}
-         when after.${hidden} = 'pending' or after.expires_at <= ${now}::timestamptz
+         when after.dormant = 'pending' or after.expires_at <= ${now}::timestamptz
            ${startsAt === null ? '' : `or after.${startsAt} > ${now}::timestamptz`} then null
-         when after.${hidden} is not null then
-           case when before.status <> 'active' or before.${hidden} is distinct from after.${hidden} and before.id is not null then 'invalidate' end
-         when before.id is null or before.price_raw = 0 or before.status = 'active' and before.${hidden} = 'pending'
+         when after.dormant is not null then
+           case when before.status <> 'active' or before.dormant is distinct from after.dormant and before.id is not null then 'invalidate' end
+         when before.id is null or before.price_raw = 0 or before.status = 'active' and before.dormant = 'pending'
            ${isReport ? `or ${isNew}` : ''} then 'list'
-         when before.status <> 'active' or before.${hidden} is not null then 'revalidate'
+         when before.status <> 'active' or before.dormant is not null then 'revalidate'
          when (before.price_raw, before.buyer_total_raw) is distinct from (after.price_raw, after.buyer_total_raw) then 'reprice'
        end`;
 }

@@ -8,7 +8,7 @@ import { column, rowDecoder, text } from '../../../platform/database/rows.ts';
 export type CollectionAsset = { collectionId: string; asset: string };
 
 /** The SQL condition that a row of the mirror counts as listed, apart from its expiry. */
-export const LISTED = `status = 'active' and price_raw > 0 and undeliverable is null`;
+export const LISTED = `status = 'active' and price_raw > 0 and dormant is null`;
 
 /**
  * Locks the figures of the collections until the transaction ends, so that writers of one collection wait for one another. Must be called

@@ -15,7 +15,7 @@ import {
 } from '../../../platform/database/rows.ts';
 import { LISTING_STATUSES } from '../../orders/order-id.ts';
 import type { JudgedListing, ListingState } from '../listing-judgement.ts';
-import { HIDDEN_REASONS } from '../listing-judgement.ts';
+import { LISTING_DORMANCIES } from '../listing-judgement.ts';
 import { recordStateChanges } from '../../activity/queries/state-changes.ts';
 import type { CollectionAsset } from './figures.ts';
 
@@ -27,7 +27,7 @@ export const isJudged = (row: string) => `${row}.status = 'active' and exists (
 /** The version of a row is its xmin, the id of the transaction that wrote the row last. */
 const COLUMNS = `listing.key, listing.id, listing.xmin::text as version, listing.collection_id, listing.chain, listing.asset,
   listing.seller, listing.order_hash, listing.protocol_address, listing.counter, listing.operator, listing.quantity, listing.partial,
-  listing.expires_at, listing.status, listing.undeliverable, listing.ended_at, listing.tx, listing.retired_at is not null as retired`;
+  listing.expires_at, listing.status, listing.dormant, listing.ended_at, listing.tx, listing.retired_at is not null as retired`;
 
 const decodeListing = rowDecoder('listing', {
   key: text,
@@ -45,7 +45,7 @@ const decodeListing = rowDecoder('listing', {
   partial: nullable(boolean),
   expiresAt: column('expires_at', nullable(timestamp)),
   status: oneOf(LISTING_STATUSES),
-  undeliverable: nullable(oneOf(HIDDEN_REASONS)),
+  dormant: nullable(oneOf(LISTING_DORMANCIES)),
   endedAt: column('ended_at', nullable(timestamp)),
   tx: nullable(text),
   isRetired: column('retired', boolean),
@@ -92,7 +92,7 @@ export async function listAffectedListings(db: Queryable, changes: EvidenceChang
 /** Listings of a chain that have not been judged since they were inserted or changed. */
 export async function listPendingListings(db: Queryable, chain: string, limit: number): Promise<JudgedListing[]> {
   const rows = await db.query(
-    `select ${COLUMNS} from indexer.listing where chain = $1 and undeliverable = 'pending'
+    `select ${COLUMNS} from indexer.listing where chain = $1 and dormant = 'pending'
      order by collection_id, key limit $2`,
     [chain, limit],
   );
@@ -152,11 +152,11 @@ export async function updateListingStates(
   const written = await tx.query(
     `with judged as (
        select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::boolean[])
-         as judged (key, collection_id, version, status, undeliverable, ended_at, tx, by_counter)
+         as judged (key, collection_id, version, status, dormant, ended_at, tx, by_counter)
      ), before as materialized (
        select stored.* from indexer.listing as stored join judged on stored.key = judged.key and stored.collection_id = judged.collection_id
      ), written as (
-       update indexer.listing as stored set status = judged.status, undeliverable = judged.undeliverable,
+       update indexer.listing as stored set status = judged.status, dormant = judged.dormant,
          ended_at = judged.ended_at, tx = judged.tx
        from judged where stored.key = judged.key and stored.collection_id = judged.collection_id and stored.xmin::text = judged.version
        returning false as inserted, judged.by_counter, stored.*
@@ -167,7 +167,7 @@ export async function updateListingStates(
       sorted.map(({ listing }) => listing.collectionId),
       sorted.map(({ listing }) => listing.version),
       sorted.map(({ to }) => to.status),
-      sorted.map(({ to }) => to.undeliverable),
+      sorted.map(({ to }) => to.dormant),
       sorted.map(({ to }) => (to.endedAt === null ? null : new Date(to.endedAt))),
       sorted.map(({ to }) => to.tx),
       sorted.map(({ isByCounter }) => isByCounter),
@@ -190,17 +190,17 @@ export async function updateListingStates(
   return written.map(decodeAsset);
 }
 
-/** Makes at most `limit` hidden listings of a collection visible again. Returns the asset of each. */
-export async function updateHiddenListings(
+/** Makes at most `limit` dormant listings of a collection visible again. Returns the asset of each. */
+export async function updateDormantListings(
   tx: Queryable,
   collectionId: string,
   { limit, now }: { limit: number; now: number },
 ): Promise<CollectionAsset[]> {
   const rows = await tx.query(
     `with before as materialized (
-       select * from indexer.listing where collection_id = $1 and undeliverable is not null order by key limit $2
+       select * from indexer.listing where collection_id = $1 and dormant is not null order by key limit $2
      ), shown as (
-       update indexer.listing as stored set undeliverable = null from before
+       update indexer.listing as stored set dormant = null from before
        where stored.collection_id = $1 and stored.key = before.key returning false as inserted, stored.*
      ), ${recordStateChanges('listing', { written: 'shown', before: 'before', now: '$3' })}
      select collection_id, asset from shown`,

@@ -79,7 +79,7 @@ const IS_REPORTABLE = `(${openAt('$1')} or stored.retired_at is not null)`;
  * or the own order book has the same order. A report with another status than `active` sets that status, whatever its `listedAt`. A report
  * with status `active` is accepted only if its `listedAt` is not before the stored `listedAt`. An accepted active report makes a retired row
  * active. Every update sets `retired_at` to null. The TERMS are replaced unless the `listedAt` of the report is before the stored
- * `listedAt`. In a judged collection, an active row that is new, was retired, or gets other JUDGED_TERMS is hidden as `pending` until the row
+ * `listedAt`. In a judged collection, an active row that is new, was retired, or gets other JUDGED_TERMS is dormant as `pending` until the row
  * has been judged.
  */
 export async function upsertListings(
@@ -99,16 +99,16 @@ export async function upsertListings(
       ), judged as materialized (
         select collection_id from indexer.judged_collection
         where state <> 'leaving' and collection_id in (select collection_id from incoming)
-      ), upserted as (insert into indexer.listing as stored (${COLUMNS}, undeliverable)
+      ), upserted as (insert into indexer.listing as stored (${COLUMNS}, dormant)
       select ${COLUMNS}, case when status = 'active' and collection_id in (select collection_id from judged) then 'pending' end
       from incoming
       on conflict on constraint listing_pkey do update set
         status = case when ${IS_REPORTABLE} then excluded.status else stored.status end,
         tx = case when ${IS_REPORTABLE} then coalesce(excluded.tx, stored.tx) else stored.tx end, retired_at = null,
         closed_at = coalesce(excluded.closed_at, stored.closed_at),
-        undeliverable = case when not ${IS_REPORTABLE} then stored.undeliverable when excluded.undeliverable = 'pending' and stored.status = 'active'
+        dormant = case when not ${IS_REPORTABLE} then stored.dormant when excluded.dormant = 'pending' and stored.status = 'active'
           and (${columnsOf('stored', JUDGED_TERMS)}) is not distinct from (${REPORTED_JUDGED_TERMS})
-          then stored.undeliverable else excluded.undeliverable end,
+          then stored.dormant else excluded.dormant end,
         ${TERMS.map((term) => `${term} = case when ${IS_REPORTABLE} and excluded.listed_at >= stored.listed_at then ${reportedTerm(term)} else stored.${term} end`).join(', ')}
       where stored.ended_at is null
         and stored.collection_id = excluded.collection_id and stored.asset = excluded.asset
@@ -325,7 +325,7 @@ type SharedOrders = { hashes: readonly string[]; collectionIds: readonly string[
 
 /**
  * Copies the ORDER_TERMS of a signed order to those listings of the order that lack them, so that the chain decides about all listings of
- * the order alike. Only the given orders in the given collections are considered. A changed row that is active in a judged collection is hidden as `pending`. Returns the
+ * the order alike. Only the given orders in the given collections are considered. A changed row that is active in a judged collection is dormant as `pending`. Returns the
  * assets whose listings changed.
  */
 export async function updateTermsOfSharedOrders(
@@ -346,7 +346,7 @@ export async function updateTermsOfSharedOrders(
      ), changed as (
        update indexer.listing as stored set
          ${ORDER_TERMS.map((term) => `${term} = coalesce(stored.${term}, known.${term})`).join(', ')},
-         undeliverable = case when ${isJudged('stored')} then 'pending' else stored.undeliverable end
+         dormant = case when ${isJudged('stored')} then 'pending' else stored.dormant end
        from known
        where stored.order_hash = known.order_hash and stored.chain = known.chain
          and stored.collection_id = known.collection_id and stored.asset = known.asset

@@ -11,7 +11,7 @@ const decodeListing = rowDecoder('listing', PAST_LISTING);
 
 export async function listPastListings(db: Queryable, collectionId: string, limit: number): Promise<ListedOnce[]> {
   const rows = await db.query(
-    `select id, asset, price_raw, listed_at as opened_at, expires_at, coalesce(ended_at, closed_at) as ended_at, status, undeliverable as hidden
+    `select id, asset, price_raw, listed_at as opened_at, expires_at, coalesce(ended_at, closed_at) as ended_at, status, dormant
      from indexer.listing where collection_id = $1 and price_raw > 0 limit $2`,
     [collectionId, limit],
   );

@@ -12,17 +12,17 @@ export const PAST_LISTING = {
   expiresAt: column('expires_at', nullable(timestamp)),
   endedAt: column('ended_at', nullable(timestamp)),
   status: oneOf(LISTING_STATUSES),
-  hidden: column('hidden', nullable(text)),
+  dormant: nullable(text),
 } as const;
 
 const decodeOrder = rowDecoder('book_order', PAST_LISTING);
 
-/** An own order or a mirrored listing, active or ended. `hidden`: why it cannot be filled at present. Times in milliseconds. */
+/** An own order or a mirrored listing, active or ended. `dormant`: why it cannot be filled at present. Times in milliseconds. */
 export type ListedOnce = ReturnType<typeof decodeOrder>;
 
 export async function listPastOrders(db: Queryable, collectionId: string, limit: number): Promise<ListedOnce[]> {
   const rows = await db.query(
-    `select id, token_id as asset, price_raw, coalesce(starts_at, created_at) as opened_at, expires_at, ended_at, status, dormant as hidden
+    `select id, token_id as asset, price_raw, coalesce(starts_at, created_at) as opened_at, expires_at, ended_at, status, dormant
      from main.book_order where collection_id = $1 and price_raw > 0 limit $2`,
     [collectionId, limit],
   );

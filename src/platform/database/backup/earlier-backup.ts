@@ -1,7 +1,8 @@
 // Restores a backup of a program before 0.1.0. Its schemas have other migrations, and lack tables and columns that were added before 0.1.0. A
-// missing column gets its default. What those migrations derived from stored rows is derived here.
+// missing column gets its default, and a renamed column keeps its values. What those migrations derived from stored rows is derived here.
 
 import { OperatorError } from '../../core/errors.ts';
+import type { TableShape } from './catalogue.ts';
 import type { AppliedMigration, Schema } from '../migrate.ts';
 import type { Queryable } from '../port.ts';
 
@@ -20,6 +21,20 @@ export function checkEarlier(applied: readonly AppliedMigration[], schema: Schem
     `the backup is too old for this version: its schema ${schema} lacks the migration ${missing}; restore it with the last program before version ` +
       '0.1.0, run mercat migrate --contract with that program, and write a new backup',
   );
+}
+
+/** Columns that had another name before 0.1.0: by table, the present name of each earlier name. */
+const RENAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'indexer.listing': { undeliverable: 'dormant' },
+};
+
+/** A table of an earlier backup, with the present names of its columns. */
+export function withPresentNames(table: TableShape): TableShape {
+  const renamed = RENAMED[`${table.schema}.${table.name}`] ?? {};
+  return {
+    ...table,
+    columns: table.columns.map((column) => ({ ...column, name: renamed[column.name] ?? column.name })),
+  };
 }
 
 /**

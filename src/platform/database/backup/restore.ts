@@ -21,7 +21,7 @@ import { createInTransaction, hasCitus } from '../citus.ts';
 import type { Database, Engine, Queryable } from '../port.ts';
 import type { Schema } from '../migrate.ts';
 import { FIRST_MIGRATION, SCHEMAS, isBeforeFirst, migrateWithin } from '../migrate.ts';
-import { deriveMissing } from './earlier-backup.ts';
+import { deriveMissing, withPresentNames } from './earlier-backup.ts';
 import { integer, rowDecoder } from '../rows.ts';
 import type { Sides } from '../snapshot.ts';
 
@@ -196,7 +196,8 @@ async function load(
  * The statement that inserts rows of a table. Each value is cast from its text to the type of its column. A table of an `isEarlier` backup may
  * lack columns.
  */
-async function toInsert(tx: Queryable, expected: TableShape, isEarlier: boolean): Promise<string> {
+async function toInsert(tx: Queryable, written: TableShape, isEarlier: boolean): Promise<string> {
+  const expected = isEarlier ? withPresentNames(written) : written;
   const found = (await listTables(tx, expected.schema)).find(({ name }) => name === expected.name);
   const isExpected = ({ name }: Column) => expected.columns.some((one) => one.name === name);
   const table = found && isEarlier ? { ...found, columns: found.columns.filter(isExpected) } : found;

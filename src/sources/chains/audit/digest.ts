@@ -93,6 +93,6 @@ async function deriveListingsExpiredSince(
   return listings.flatMap((listing, index) => {
     const found = evidence[index];
     const asOfBlock: JudgedListing = { ...listing, status: 'active' };
-    return found ? [{ id: listing.key, reason: deriveListingState(asOfBlock, found, blockTime).undeliverable }] : [];
+    return found ? [{ id: listing.key, reason: deriveListingState(asOfBlock, found, blockTime).dormant }] : [];
   });
 }

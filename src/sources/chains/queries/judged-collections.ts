@@ -9,7 +9,7 @@ export type ListingPlace = { asset: string; key: string };
 
 export type JudgedCollection = {
   collectionId: string;
-  /** `joining`: its stored listings are being judged. `leaving`: its hidden listings are being made visible again. */
+  /** `joining`: its stored listings are being judged. `leaving`: its dormant listings are being made visible again. */
   state: 'joining' | 'joined' | 'leaving';
   /** When the follow of the collection was created, in milliseconds. */
   followedAt: number;

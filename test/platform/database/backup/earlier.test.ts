@@ -31,6 +31,9 @@ const DERIVED: Readonly<Record<string, readonly string[]>> = {
 
 type Row = readonly (string | null)[];
 
+/** The present name of a column of the backup. */
+const presentName = (name: string) => (name === 'undeliverable' ? 'dormant' : name);
+
 /** The tables of the backup with their rows. */
 async function readTables(): Promise<{ table: TableShape; rows: Row[] }[]> {
   const tables: { table: TableShape; rows: Row[] }[] = [];
@@ -41,8 +44,15 @@ async function readTables(): Promise<{ table: TableShape; rows: Row[] }[]> {
   return tables;
 }
 
+async function readMigrations() {
+  for await (const event of readBackup(FILE, { signal: never })) {
+    if (event.kind === 'header') return event.header.migrations;
+  }
+  return assert.fail('the backup has no header');
+}
+
 async function readStored({ main, indexer }: Databases, table: TableShape, columns: readonly string[]): Promise<Row[]> {
-  const values = columns.map((name) => `${quoted(name)}::text`).join(', ');
+  const values = columns.map((name) => `${quoted(presentName(name))}::text`).join(', ');
   return { main, indexer }[table.schema].transaction(async (tx) => {
     await setExactText(tx);
     const rows = await tx.query<{ row: Row }>(
@@ -134,13 +144,29 @@ forEachEngine('a backup of a program before 0.1.0', (engine) => {
     );
   });
 
+  test('keeps why a listing is dormant, although the column had another name', async () => {
+    const file = path.join(temporaryDirectory(), 'dormant');
+    const listings = (await readTables()).find(({ table }) => table.name === 'listing') ?? assert.fail();
+    const [row = assert.fail()] = listings.rows;
+    const { columns } = listings.table;
+    const dormant = row.map((value, place) => (columns[place]?.name === 'undeliverable' ? 'no-balance' : value));
+    await writeLines(file, [
+      toHeader({ service: '0.1.0', createdAt: '2026-01-01T00:00:00.000Z', migrations: await readMigrations() }),
+      toTableLine(listings.table),
+      `${JSON.stringify(dormant)}\n`,
+      toEnd({ 'indexer.listing': 1 }),
+    ]);
+    await withDatabases(await engine.settings('empty'), async (databases) => {
+      await restore(databases, file);
+      assert.deepEqual(await databases.indexer.query(`select dormant from indexer.listing`), [
+        { dormant: 'no-balance' },
+      ]);
+    });
+  });
+
   test('is refused if one of its columns is not in the schema, and the database stays as it is', async () => {
     const file = path.join(temporaryDirectory(), 'other-columns');
-    let migrations;
-    for await (const event of readBackup(FILE, { signal: never })) {
-      if (event.kind === 'header') ({ migrations } = event.header);
-    }
-    assert.ok(migrations);
+    const migrations = await readMigrations();
     const shape: TableShape = { schema: 'main', name: 'shop', columns: [{ name: 'added_by_hand', type: 'text' }] };
     const lines = [
       toHeader({ service: '0.1.0', createdAt: '2026-01-01T00:00:00.000Z', migrations }),

@@ -39,11 +39,11 @@ create table indexer.listing (
   -- as active again. A listing that the marketplace itself reported as ended is not retired, and stays ended. Null if
   -- the listing is not retired.
   retired_at       timestamptz,
-  -- Why an active listing is hidden: by the log of its followed chain, the listing cannot be filled. `pending`: the
+  -- Why an active listing is dormant: by the log of its followed chain, the listing cannot be filled. `pending`: the
   -- listing has not been compared with the chain's log yet. `no-balance`: the seller does not hold the token.
   -- `not-approved`: the account that transfers the token for the order is not approved. `counter` is allowed, but never
-  -- stored. Null if the listing is not hidden, or not active.
-  undeliverable    text collate "C" check (undeliverable in ('pending', 'no-balance', 'not-approved', 'counter')),
+  -- stored. Null if the listing is not dormant, or not active.
+  dormant          text collate "C" check (dormant in ('pending', 'no-balance', 'not-approved', 'counter')),
   -- The columns down to `partial` are terms of the signed order of the listing. A judged listing is one whose state is
   -- derived from the log of its followed chain and these terms. A term is null if no marketplace has reported it. The
   -- account that transfers the token when the order is filled. The seller must have approved this account.
@@ -70,13 +70,13 @@ create table indexer.listing (
 -- same holds for the other tables with this setting.
 
 create index listing_listed_by_price on indexer.listing (collection_id, price_raw, id, key)
-  where status = 'active' and price_raw > 0 and undeliverable is null;
+  where status = 'active' and price_raw > 0 and dormant is null;
 create index listing_listed_by_buyer_total on indexer.listing (collection_id, coalesce(buyer_total_raw, price_raw))
-  where status = 'active' and price_raw > 0 and undeliverable is null;
+  where status = 'active' and price_raw > 0 and dormant is null;
 -- The buyer floor needs the cheapest of the service's own listings on Solana, which have no buyer total. Without this
 -- index, PostgreSQL would read all listed rows of a collection to find these listings.
 create index listing_listed_without_total on indexer.listing (collection_id, source, price_raw)
-  where status = 'active' and price_raw > 0 and undeliverable is null and buyer_total_raw is null;
+  where status = 'active' and price_raw > 0 and dormant is null and buyer_total_raw is null;
 create index listing_by_asset on indexer.listing (collection_id, asset, price_raw);
 create index listing_active_by_expiry on indexer.listing (expires_at)
   where status = 'active' and expires_at is not null;
@@ -85,9 +85,9 @@ create index listing_by_order_hash on indexer.listing (order_hash, chain) where 
 create index listing_by_id on indexer.listing (id);
 -- For the list of the assets that a wallet has listed, in all collections.
 create index listing_by_account on indexer.listing (seller, collection_id, asset)
-  where status = 'active' and price_raw > 0 and undeliverable is null;
-create index listing_pending on indexer.listing (chain, collection_id, key) where undeliverable = 'pending';
-create index listing_hidden on indexer.listing (collection_id, key) where undeliverable is not null;
+  where status = 'active' and price_raw > 0 and dormant is null;
+create index listing_pending on indexer.listing (chain, collection_id, key) where dormant = 'pending';
+create index listing_dormant on indexer.listing (collection_id, key) where dormant is not null;
 create index listing_by_signer on indexer.listing (chain, seller) where operator is not null or counter is not null;
 
 -- The last snapshot of each collection at each marketplace. A snapshot that lacks too many of the expected listings is
@@ -116,7 +116,7 @@ create table indexer.judged_collection (
   -- new follow differs from this time. The listings of the collection are then judged again.
   followed_at   timestamptz not null,
   -- joining: the stored listings of the collection are being judged. joined: all of them are judged. leaving: the
-  -- collection is no longer followed, and its hidden listings are being made visible again.
+  -- collection is no longer followed, and its dormant listings are being made visible again.
   state         text collate "C" not null check (state in ('joining', 'joined', 'leaving')),
   -- The sequence number of the last entry in the chain's log when the state became `joining`. Up to this entry the log
   -- has the complete past of the collection.

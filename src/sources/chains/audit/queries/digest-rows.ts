@@ -37,7 +37,7 @@ const VIEWS: readonly View[] = [
     side: 'indexer',
     sql: `select json_build_array('mirror', source, listing.id, collection_id, asset, price_raw::text, buyer_total_raw::text, seller,
         order_hash, ${toMs('listed_at')}, ${toMs('expires_at')}, ${STATUS},
-        case when ${IS_OVER} then null when derived.id is not null then derived.reason else undeliverable end, tx)::text as line
+        case when ${IS_OVER} then null when derived.id is not null then derived.reason else dormant end, tx)::text as line
       from indexer.listing left join json_to_recordset($3::json) as derived (id text, reason text) on derived.id = listing.key::text
       where chain = $1 and $2::timestamptz is not null order by source, listing.id, key`,
   },
@@ -118,7 +118,7 @@ export async function listExpiredSince(db: Queryable, chain: string, blockTime: 
 
 export async function hasPendingListings(db: Queryable, chain: string): Promise<boolean> {
   const rows = await db.query(
-    `select 1 from indexer.listing where chain = $1 and undeliverable = 'pending'
+    `select 1 from indexer.listing where chain = $1 and dormant = 'pending'
      union all select 1 from indexer.judged_collection where chain = $1 and state <> 'joined' limit 1`,
     [chain],
   );

@@ -69,7 +69,7 @@ const decodeMirrored = rowDecoder('mirrored listing', {
 export type MirroredOrder = ReturnType<typeof decodeMirrored>;
 
 /**
- * The listings of external marketplaces that are active or hidden, or that the chain has ended. Listings that their marketplace has ended
+ * The listings of external marketplaces that are active (dormant or not), or that the chain has ended. Listings that their marketplace has ended
  * are left out.
  */
 export async function listUnendedListings(
