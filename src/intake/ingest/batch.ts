@@ -357,7 +357,6 @@ async function writeIndexed(
   { records, ...prepared }: PreparedPart,
   { chains, now, isImport, changes, coverage }: IndexedOptions,
 ): Promise<Pick<IngestedPart, 'counts' | 'conflicts'>> {
-  const track = changes?.track ?? trackNothing;
   const collectionIds = records.flatMap(({ record }) => collectionIdOf(record) ?? []);
   return changeIndex(tx, { collectionIds, refresh: { chains, now } }, async () => {
     const counts = new Map<RecordKind, UpsertCounts>();
@@ -376,11 +375,9 @@ async function writeIndexed(
       tx,
       prepared.tokens.rows.filter(({ traits }) => traits !== null),
     );
-    const stats = rowsOf(records, 'stats');
-    const idsOf = (rows: readonly { collectionId: string }[]) => rows.map(({ collectionId }) => collectionId);
-    counts.set('stats', await track(tx, 'stats', idsOf(stats), () => upsertStats(tx, stats)));
+    counts.set('stats', await upsertStats(tx, rowsOf(records, 'stats'), changes?.recordTo('stats')));
     const analytics = rowsOf(records, 'analytics');
-    counts.set('analytics', await track(tx, 'analytics', idsOf(analytics), () => upsertAnalytics(tx, analytics)));
+    counts.set('analytics', await upsertAnalytics(tx, analytics, changes?.recordTo('analytics')));
     await changes?.recordCoverage(tx, coverage);
     await upsertCoverage(tx, coverage);
     return { counts, conflicts: [...ofOtherTokens, ...sales.conflicts], assets: listings.assets };

@@ -6,7 +6,7 @@ import type { Queryable } from './port.ts';
 import type { EncodedRows, RowColumns } from './row-source.ts';
 import { encodeRows, PIECE_ROWS, toSource } from './row-source.ts';
 import { integer, rowDecoder } from './rows.ts';
-import type { WriteRecording } from './write-recording.ts';
+import type { RecordWrites } from './write-recording.ts';
 
 /** The three counts add up to the number of rows given. */
 export type UpsertCounts = { inserted: number; updated: number; unchanged: number };
@@ -37,8 +37,10 @@ export type Upsert<R> = RowForm<R> & {
   sql: string;
   /** The parameters of `sql` from `$1` on. */
   params?: readonly unknown[];
-  /** Records the rows of `upserted`. `sql` must then return what the recording needs. */
-  recording?: WriteRecording;
+  /** Records the rows of `written`. `sql` must then return what the recording needs. */
+  record?: RecordWrites | undefined;
+  /** The expression with all written rows, if some of them do not count as updated. Default: `upserted`. */
+  written?: string;
 };
 
 /**
@@ -62,11 +64,12 @@ export async function upsertRows<R>(
 ): Promise<UpsertCounts> {
   const prepared = 'encoded' in rows ? rows : await prepareRows(rows, upsert);
   if (prepared.given === 0) return { inserted: 0, updated: 0, unchanged: 0 };
-  const { sql, params = [], recording } = upsert;
+  const { sql, params = [], written: writtenRows = 'upserted' } = upsert;
+  const recording = await upsert.record?.(tx);
   const source = toSource(prepared.encoded, { first: 1 + params.length });
   const sent = [...params, ...source.params];
   const [found] = await tx.query(
-    `with incoming as (select * from ${source.sql}), ${sql} ${recording?.toSql({ written: 'upserted', before: 'before' }, 1 + sent.length) ?? ''}
+    `with incoming as (select * from ${source.sql}), ${sql} ${recording?.toSql({ written: writtenRows, before: 'before' }, 1 + sent.length) ?? ''}
      select count(*) filter (where inserted)::int as inserted, count(*)::int as written from upserted`,
     [...sent, ...(recording?.params ?? [])],
   );

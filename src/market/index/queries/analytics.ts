@@ -18,6 +18,7 @@ import type { ReportedFloor } from '../listing-figures.ts';
 import type { TradeFacts, VolumeFacts, Windows } from '../../provenance/trade.ts';
 import { coverageList, coverageSql } from './coverage.ts';
 import type { ObservedRecord } from './newest-record.ts';
+import type { RecordWrites } from '../../../platform/database/write-recording.ts';
 import { listRecordFloors, upsertNewest } from './newest-record.ts';
 import { IS_COUNTED, saleSumsSql, SUM_COLUMNS } from './sale-rule.ts';
 import { homeSql, narrowToOne } from './figures.ts';
@@ -212,8 +213,13 @@ export type NewAnalytics = ObservedRecord & {
   sales: Windows<number | null>;
 };
 
-export function upsertAnalytics(tx: Queryable, analytics: readonly NewAnalytics[]): Promise<UpsertCounts> {
+export function upsertAnalytics(
+  tx: Queryable,
+  analytics: readonly NewAnalytics[],
+  record?: RecordWrites,
+): Promise<UpsertCounts> {
   return upsertNewest(tx, analytics, {
+    record,
     table: 'collection_analytics',
     columns: {
       floor_raw: { numeric: (row) => toKnownPrice(row.floorRaw) },

@@ -82,14 +82,13 @@ const IS_REPORTABLE = `(${openAt('$1')} or stored.retired_at is not null)`;
  * `listedAt`. In a judged collection, an active row that is new, was retired, or gets other JUDGED_TERMS is dormant as `pending` until the row
  * has been judged.
  */
-export async function upsertListings(
+export function upsertListings(
   tx: Queryable,
   listings: readonly NewListing[] | PreparedRows<NewListing>,
-  { now, record = recordNothing }: { now: number; record?: RecordWrites | undefined },
+  { now, record }: { now: number; record?: RecordWrites | undefined },
 ): Promise<UpsertCounts> {
-  const recording = await record(tx);
   return upsertRows(tx, listings, {
-    recording,
+    record,
     params: [new Date(now)],
     ...toListingForm(now),
     sql: `before as materialized (

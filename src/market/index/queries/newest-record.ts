@@ -6,6 +6,7 @@ import type { RowColumns } from '../../../platform/database/row-source.ts';
 import { haveSameColumns } from '../../../platform/database/row-source.ts';
 import { amount, column, rowDecoder, text, timestamp } from '../../../platform/database/rows.ts';
 import type { UpsertCounts } from '../../../platform/database/upsert.ts';
+import type { RecordWrites } from '../../../platform/database/write-recording.ts';
 import type { ReportedFloor } from '../listing-figures.ts';
 import { columnsOf, upsertRows } from '../../../platform/database/upsert.ts';
 
@@ -24,13 +25,7 @@ export type ObservedRecord = { collectionId: string; at: number; atReported: boo
 export function upsertNewest<R extends ObservedRecord>(
   tx: Queryable,
   rows: readonly R[],
-  {
-    table,
-    columns,
-  }: {
-    table: RecordTable;
-    columns: RowColumns<R>;
-  },
+  { table, columns, record }: { table: RecordTable; columns: RowColumns<R>; record: RecordWrites | undefined },
 ): Promise<UpsertCounts> {
   const names = Object.keys(columns);
   return upsertRows(tx, rows, {
@@ -45,11 +40,14 @@ export function upsertNewest<R extends ObservedRecord>(
       at_reported: { boolean: (row) => row.atReported },
       ...columns,
     },
-    sql: `same as materialized (
-        select excluded.collection_id from incoming as excluded cross join lateral (
-          select collection_id from indexer.${table} as stored where stored.collection_id = excluded.collection_id
-            and (${columnsOf('stored', names)}) is not distinct from (${columnsOf('excluded', names)}) group by collection_id) as stored
-        where not at_reported
+    record,
+    written: 'written',
+    sql: `before as materialized (
+        select stored.* from incoming cross join lateral (
+          select * from indexer.${table} as stored where stored.collection_id = incoming.collection_id group by collection_id) as stored
+      ), same as materialized (
+        select stored.collection_id from before as stored join incoming as excluded on excluded.collection_id = stored.collection_id
+        where not at_reported and (${columnsOf('stored', names)}) is not distinct from (${columnsOf('excluded', names)})
       ), upserted as (insert into indexer.${table} as stored (collection_id, ${names.join(', ')}, at)
       select collection_id, ${names.join(', ')}, at
       from incoming as excluded
@@ -58,12 +56,16 @@ export function upsertNewest<R extends ObservedRecord>(
         set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}, at = excluded.at
       where excluded.at >= stored.at
         and (${columnsOf('stored', names)}, stored.at) is distinct from (${columnsOf('excluded', names)}, excluded.at)
-      returning (xmax = 0) as inserted
+      returning (xmax = 0) as inserted, stored.*
       ), confirmed as (
         update indexer.${table} as stored set at = excluded.at
         from incoming as excluded
         where not at_reported and excluded.collection_id = stored.collection_id and excluded.at > stored.at
-          and (${columnsOf('stored', names)}) is not distinct from (${columnsOf('excluded', names)}))`,
+          and (${columnsOf('stored', names)}) is not distinct from (${columnsOf('excluded', names)})
+        returning false as inserted, stored.*
+      ), written as (
+        select * from upserted union all select * from confirmed
+      )`,
   });
 }
 

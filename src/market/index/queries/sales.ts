@@ -19,7 +19,7 @@ import type { RowColumns } from '../../../platform/database/row-source.ts';
 import { toRowSource } from '../../../platform/database/row-source.ts';
 import type { PreparedRows, RowForm, UpsertCounts } from '../../../platform/database/upsert.ts';
 import { prepareRows, upsertRows } from '../../../platform/database/upsert.ts';
-import { recordNothing } from '../../../platform/database/write-recording.ts';
+import type { RecordWrites } from '../../../platform/database/write-recording.ts';
 import { IS_COUNTED, saleSumsSql, SUM_COLUMNS, UNKNOWN_PRICE } from './sale-rule.ts';
 
 /** `raw` is the price in base units; null when the recorded price cannot be interpreted. Times in milliseconds. */
@@ -231,15 +231,14 @@ export function prepareSales(sales: readonly NewSale[]): Promise<PreparedRows<Ne
  * from the chain has no listing or no marketplace, the missing value is taken from the report that is left out. The sale from the chain then counts
  * as updated.
  */
-export async function upsertSales(
+export function upsertSales(
   tx: Queryable,
   sales: readonly NewSale[] | PreparedRows<NewSale>,
-  record = recordNothing,
+  record?: RecordWrites,
 ): Promise<UpsertCounts> {
-  const recording = await record(tx);
   const isNews = ('encoded' in sales ? sales.rows : sales).some(({ isPast }) => isPast !== true);
   return upsertRows(tx, sales, {
-    recording,
+    record,
     ...SALE_FORM,
     sql: `before as materialized (
         select stored.* from indexer.sale as stored join incoming on ${IS_NAMED}

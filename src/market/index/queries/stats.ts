@@ -10,6 +10,7 @@ import type { HoldingFacts } from '../../provenance/holdings.ts';
 import { coverageList, coverageSql } from './coverage.ts';
 import { narrowToOne } from './figures.ts';
 import type { ObservedRecord } from './newest-record.ts';
+import type { RecordWrites } from '../../../platform/database/write-recording.ts';
 import { upsertNewest } from './newest-record.ts';
 
 const decodeFacts = rowDecoder('collection_stats', {
@@ -82,8 +83,9 @@ export type NewStats = ObservedRecord & {
   floorRaw: bigint | null;
 };
 
-export function upsertStats(tx: Queryable, stats: readonly NewStats[]): Promise<UpsertCounts> {
+export function upsertStats(tx: Queryable, stats: readonly NewStats[], record?: RecordWrites): Promise<UpsertCounts> {
   return upsertNewest(tx, stats, {
+    record,
     table: 'collection_stats',
     columns: {
       owners: { bigint: (row) => row.owners },

@@ -20,7 +20,7 @@ import type { RowColumns } from '../../../platform/database/row-source.ts';
 import { toRowSource } from '../../../platform/database/row-source.ts';
 import type { PreparedRows, RowForm, UpsertCounts } from '../../../platform/database/upsert.ts';
 import { prepareRows, upsertRows } from '../../../platform/database/upsert.ts';
-import { recordNothing } from '../../../platform/database/write-recording.ts';
+import type { RecordWrites } from '../../../platform/database/write-recording.ts';
 import type { CollectionAsset } from './figures.ts';
 import { LISTED, homeSql, narrowToOne, tokenFiguresSql } from './figures.ts';
 import { listedImageSql } from './listed-image.ts';
@@ -203,14 +203,13 @@ export function prepareTokens(tokens: readonly NewToken[]): Promise<PreparedRows
 }
 
 /** A holder that was read from a chain is never replaced by a reported holder. */
-export async function upsertTokens(
+export function upsertTokens(
   tx: Queryable,
   tokens: readonly NewToken[] | PreparedRows<NewToken>,
-  record = recordNothing,
+  record?: RecordWrites,
 ): Promise<UpsertCounts> {
-  const recording = await record(tx);
   return upsertRows(tx, tokens, {
-    recording,
+    record,
     ...TOKEN_FORM,
     sql: `before as materialized (
       select stored.* from incoming cross join lateral ${storedToken('incoming', 'stored.*')} as stored
