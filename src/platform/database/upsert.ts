@@ -102,6 +102,15 @@ export async function foldRows<R>(
   return { rows: sorted.map(({ row }) => row), changes };
 }
 
+/**
+ * Combines two records of which the later may lack fields: for a null field of `later`, the value of `earlier` stays. Default: all fields. The statement
+ * does the same for the columns of these fields with `coalesce(excluded.column, stored.column)`.
+ */
+export function mergeKnown<R extends object>(earlier: R, later: R, fields = Object.keys(later) as (keyof R)[]): R {
+  const kept = fields.filter((field) => later[field] === null).map((field) => [field, earlier[field]] as const);
+  return { ...later, ...Object.fromEntries(kept) };
+}
+
 /** The time as text that a timestamptz column accepts. */
 export function toTimestamp(ms: number): string {
   return new Date(ms).toISOString();

@@ -7,7 +7,7 @@ import type { RowColumns } from '../../../platform/database/row-source.ts';
 import { toTextArray } from '../../../platform/database/row-source.ts';
 import { column, rowDecoder, text } from '../../../platform/database/rows.ts';
 import type { PreparedRows, RowForm, UpsertCounts } from '../../../platform/database/upsert.ts';
-import { columnsOf, prepareRows, upsertRows } from '../../../platform/database/upsert.ts';
+import { columnsOf, mergeKnown, prepareRows, upsertRows } from '../../../platform/database/upsert.ts';
 import type { RecordWrites } from '../../../platform/database/write-recording.ts';
 import { recordNothing } from '../../../platform/database/write-recording.ts';
 import type { ListingStatus } from '../../orders/order-id.ts';
@@ -48,7 +48,15 @@ export type NewListing = {
 };
 
 /** Terms of a signed order that some marketplaces do not report. Another listing of the same order may have them. */
-const ORDER_TERMS = ['operator', 'protocol_address', 'counter', 'quantity', 'partial'];
+const ORDER_TERM_COLUMNS = {
+  operator: 'operator',
+  protocolAddress: 'protocol_address',
+  counter: 'counter',
+  quantity: 'quantity',
+  partial: 'partial',
+} as const satisfies Partial<Record<keyof NewListing, string>>;
+const ORDER_TERM_FIELDS = Object.keys(ORDER_TERM_COLUMNS) as (keyof typeof ORDER_TERM_COLUMNS)[];
+const ORDER_TERMS: readonly string[] = Object.values(ORDER_TERM_COLUMNS);
 const JUDGED_TERMS = ['seller', 'order_hash', ...ORDER_TERMS];
 
 /** Columns besides the key that identify a row. A report never changes them. */
@@ -130,21 +138,11 @@ function foldListing(earlier: NewListing, later: NewListing, now: number): NewLi
     return isAdded ? { ...earlier, endedAt } : earlier;
   }
   const tx = later.tx ?? earlier.tx;
-  if (later.listedAt >= earlier.listedAt) return { ...withOrderTermsOf(earlier, later), tx };
+  const isSameOrder = later.orderHash !== null && later.orderHash === earlier.orderHash;
+  if (later.listedAt >= earlier.listedAt) {
+    return { ...(isSameOrder ? mergeKnown(earlier, later, ORDER_TERM_FIELDS) : later), tx };
+  }
   return later.status === 'active' ? earlier : { ...earlier, status: later.status, tx, endedAt: later.endedAt ?? null };
-}
-
-/** The later report. If both reports are of one order, order terms that the later report lacks come from the earlier report. */
-function withOrderTermsOf(earlier: NewListing, later: NewListing): NewListing {
-  if (later.orderHash === null || later.orderHash !== earlier.orderHash) return later;
-  return {
-    ...later,
-    operator: later.operator ?? earlier.operator,
-    protocolAddress: later.protocolAddress ?? earlier.protocolAddress,
-    counter: later.counter ?? earlier.counter,
-    quantity: later.quantity ?? earlier.quantity,
-    partial: later.partial ?? earlier.partial,
-  };
 }
 
 const LISTING_COLUMNS: RowColumns<NewListing> = {

@@ -19,7 +19,7 @@ import {
 import type { RowColumns } from '../../../platform/database/row-source.ts';
 import { toRowSource } from '../../../platform/database/row-source.ts';
 import type { PreparedRows, RowForm, UpsertCounts } from '../../../platform/database/upsert.ts';
-import { prepareRows, upsertRows } from '../../../platform/database/upsert.ts';
+import { columnsOf, mergeKnown, prepareRows, upsertRows } from '../../../platform/database/upsert.ts';
 import type { RecordWrites } from '../../../platform/database/write-recording.ts';
 import type { CollectionAsset } from './figures.ts';
 import { LISTED, homeSql, narrowToOne, tokenFiguresSql } from './figures.ts';
@@ -176,13 +176,8 @@ export type NewToken = {
 const TOKEN_FORM: RowForm<NewToken> = {
   keyOf: toTokenKeyText,
   fold: (earlier, later) => ({
-    ...earlier,
-    name: later.name ?? earlier.name,
-    image: later.image ?? earlier.image,
-    rarityRank: later.rarityRank ?? earlier.rarityRank,
+    ...mergeKnown(earlier, later),
     raritySource: later.rarityRank === null ? earlier.raritySource : later.raritySource,
-    owner: later.owner ?? earlier.owner,
-    traits: later.traits ?? earlier.traits,
   }),
   columns: {
     collection_id: { text: (token) => token.collectionId },
@@ -202,6 +197,10 @@ export function prepareTokens(tokens: readonly NewToken[]): Promise<PreparedRows
   return prepareRows(tokens, TOKEN_FORM);
 }
 
+const KEPT_COLUMNS = ['name', 'image', 'rarity_rank', 'traits'];
+const keptSql = (name: string) => `coalesce(excluded.${name}, stored.${name})`;
+const KEPT_OWNER = `case when stored.owner_block is null then coalesce(excluded.owner, stored.owner) else stored.owner end`;
+
 /** A holder that was read from a chain is never replaced by a reported holder. */
 export function upsertTokens(
   tx: Queryable,
@@ -215,17 +214,10 @@ export function upsertTokens(
       select stored.* from incoming cross join lateral ${storedToken('incoming', 'stored.*')} as stored
     ), upserted as (insert into indexer.token as stored (collection_id, asset, chain, name, image, rarity_rank, rarity_source, owner, traits)
       select collection_id, asset, chain, name, image, rarity_rank, rarity_source, owner, traits from incoming
-      on conflict (collection_id, asset) do update set name = coalesce(excluded.name, stored.name),
-        image = coalesce(excluded.image, stored.image),
-        rarity_rank = coalesce(excluded.rarity_rank, stored.rarity_rank),
+      on conflict (collection_id, asset) do update set ${KEPT_COLUMNS.map((name) => `${name} = ${keptSql(name)}`).join(', ')}, owner = ${KEPT_OWNER},
         rarity_source = case when excluded.rarity_rank <> stored.rarity_rank or stored.rarity_rank is null
-          then excluded.rarity_source else stored.rarity_source end,
-        traits = coalesce(excluded.traits, stored.traits),
-        owner = case when stored.owner_block is null then coalesce(excluded.owner, stored.owner) else stored.owner end
-      where (stored.name, stored.image, stored.rarity_rank, stored.traits, stored.owner) is distinct from (
-        coalesce(excluded.name, stored.name), coalesce(excluded.image, stored.image),
-        coalesce(excluded.rarity_rank, stored.rarity_rank), coalesce(excluded.traits, stored.traits),
-        case when stored.owner_block is null then coalesce(excluded.owner, stored.owner) else stored.owner end)
+          then excluded.rarity_source else stored.rarity_source end
+      where (${columnsOf('stored', KEPT_COLUMNS)}, stored.owner) is distinct from (${KEPT_COLUMNS.map(keptSql).join(', ')}, ${KEPT_OWNER})
       returning (xmax = 0) as inserted, stored.*
       ), replaced as (
         select before.* from before join upserted using (collection_id, asset) where not upserted.inserted

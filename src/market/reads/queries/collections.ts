@@ -19,7 +19,7 @@ import {
   timestamp,
 } from '../../../platform/database/rows.ts';
 import type { UpsertRejection, UpsertCounts } from '../../../platform/database/upsert.ts';
-import { columnsOf, foldRows, toTimestamp } from '../../../platform/database/upsert.ts';
+import { columnsOf, foldRows, mergeKnown, toTimestamp } from '../../../platform/database/upsert.ts';
 import { insertCatalogChanges } from '../../index/queries/catalog.ts';
 import { listedImageSql } from '../../index/queries/listed-image.ts';
 
@@ -273,13 +273,7 @@ async function updateCollections(tx: Queryable, changes: readonly CollectionChan
 }
 
 function foldChange(earlier: CollectionChange, later: CollectionChange): CollectionChange {
-  const givenFields = <T extends object>(fields: T) =>
-    Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Partial<T>;
-  return {
-    ...earlier,
-    ...givenFields(later),
-    snapshot: { ...earlier.snapshot, ...givenFields(later.snapshot) },
-  };
+  return { ...mergeKnown(earlier, later), snapshot: mergeKnown(earlier.snapshot, later.snapshot) };
 }
 
 function toColumns(change: CollectionChange): Record<string, unknown> {
