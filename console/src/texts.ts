@@ -274,6 +274,7 @@ export const texts = {
       revalidate: 'Fillable again',
       floor: 'New floor',
       reorg: 'Correction',
+      remove: 'Collection removed',
     },
   },
   holders: {

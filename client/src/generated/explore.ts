@@ -10,7 +10,7 @@ export type Activity = {
   /** The position in the stream. All offsets have the same length, so comparing them as text gives the order of the events. */
   offset: string;
   /** What has happened. Further kinds may be added. */
-  kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg';
+  kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg' | 'remove';
   /** When it happened. */
   at: string;
   /** The chain. */
@@ -99,7 +99,7 @@ export type ListedActivity = {
   /** Position in the log; null for a sale that is not in the log: a sale that a backfill read, a sale that was reported more than an hour after it happened, or a sale whose log row was deleted because of its age. All offsets have the same length, so comparing them as text gives the order of the changes. */
   offset: string | null;
   /** What has changed. */
-  kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg';
+  kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg' | 'remove';
   /** When it happened, as the chain, the marketplace or the service recorded it. */
   at: string;
   /** Chain value. */
@@ -615,7 +615,7 @@ export type ListActivityParameters = {
   collection?: string | undefined;
   /** Only changes of this token: EVM token id or Solana mint. Needs `collection`. */
   token?: string | undefined;
-  /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, floor, reorg. */
+  /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, floor, reorg, remove. */
   kinds?: string | undefined;
   /** The `nextCursor` of the previous page, unchanged. */
   cursor?: string | undefined;
@@ -643,7 +643,7 @@ export type ListWalletActivityParameters = {
   collection?: string | undefined;
   /** Only changes of this token: EVM token id or Solana mint. Needs `collection`. */
   token?: string | undefined;
-  /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, floor, reorg. */
+  /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, floor, reorg, remove. */
   kinds?: string | undefined;
   /** The `nextCursor` of the previous page, unchanged. */
   cursor?: string | undefined;

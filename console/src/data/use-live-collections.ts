@@ -41,7 +41,10 @@ export function useLiveCollections(from: string | null | undefined): void {
     if (isMounted.current) readSoon();
   };
   useLiveEvents({ collection: null, kinds: ALL_KINDS }, from, (events) => {
-    for (const { offset, chain, collectionId } of events) {
+    // The row of a removed collection cannot be read alone.
+    if (events.some(({ kind }) => kind === 'remove')) void queries.invalidateQueries(LISTS);
+    for (const { offset, kind, chain, collectionId } of events) {
+      if (kind === 'remove') continue;
       // A reorganisation without a collection concerns any collection of its chain.
       for (const row of listRows())
         if (collectionId === null ? row.chain === chain : row.id === collectionId) changed.current.set(row.id, offset);

@@ -94,4 +94,5 @@ export const ALL_KINDS: readonly ActivityKind[] = [
   'mint',
   'transfer',
   'burn',
+  'remove',
 ];

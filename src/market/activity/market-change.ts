@@ -2,7 +2,8 @@
 
 /**
  * `fill`: an order has ended because it was filled. The sale is a change of its own, because the order and the sale may be stored in
- * different databases at different times. `reorg`: earlier changes are taken back.
+ * different databases at different times. `reorg`: earlier changes are taken back. `remove`: a collection was removed from the service, with its
+ * orders, listings, sales, tokens and earlier changes.
  */
 export const ACTIVITY_KINDS = [
   'mint',
@@ -18,6 +19,7 @@ export const ACTIVITY_KINDS = [
   'revalidate',
   'floor',
   'reorg',
+  'remove',
 ] as const;
 
 export type ActivityKind = (typeof ACTIVITY_KINDS)[number];

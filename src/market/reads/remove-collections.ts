@@ -1,14 +1,16 @@
 // Removes collections from both databases, with their orders, listings, sales, tokens and figures.
 
 import { deleteActivityOf, lockActivityHead } from '../activity/queries/activity-log.ts';
+import { insertMarketChanges } from '../activity/queries/market-changes.ts';
+import type { Clock } from '../../platform/core/clock.ts';
 import type { OnChanged } from '../../platform/core/collection-versions.ts';
 import type { Database, Queryable } from '../../platform/database/port.ts';
 import { lockChainsAndBooks } from '../orders/book.ts';
 import { lockCatalog } from '../index/queries/catalog.ts';
-import { deleteCollections, deleteObservations } from './queries/collection-removal.ts';
+import { deleteCollections, deleteObservations, listKnownCollections } from './queries/collection-removal.ts';
 import { changeIndexDetails } from '../index/change-index.ts';
 
-type RemovalContext = { main: Database; indexer: Database; onChanged: OnChanged };
+type RemovalContext = { main: Database; indexer: Database; clock: Clock; onChanged: OnChanged };
 
 export type RemovedRows = Record<'collections' | 'orders' | 'listings' | 'sales' | 'tokens', number>;
 
@@ -21,11 +23,11 @@ const COUNTED_TABLES = {
 } as const satisfies Record<keyof RemovedRows, string>;
 
 /**
- * Removes collections and everything that is stored about them. With two databases, a later transaction may fail after the primary has
+ * Removes collections and everything that is stored about them. The activity log then has one change of the kind `remove` for each. With two databases, a later transaction may fail after the primary has
  * committed. The removal can then be repeated.
  */
 export async function removeCollections(
-  { main, indexer, onChanged }: RemovalContext,
+  { main, indexer, clock, onChanged }: RemovalContext,
   collections: readonly { collectionId: string; chain: string }[],
 ): Promise<RemovedRows> {
   const ids = collections.map(({ collectionId }) => collectionId);
@@ -38,7 +40,15 @@ export async function removeCollections(
     // A merge of the activity log takes this lock. So, if both schemas are in one database, the activity log gets no change of a removed
     // collection after the deletion.
     await lockActivityHead(tx);
+    const known = new Set(await listKnownCollections(tx, ids));
     const deleted = await deleteCollections(tx, ids);
+    const at = clock();
+    const leaving = collections.filter(({ collectionId }) => known.has(collectionId));
+    await insertMarketChanges(
+      tx,
+      'main',
+      leaving.map(({ collectionId, chain }) => ({ kind: 'remove', at, chain, collectionId })),
+    );
     return indexer === main ? [...deleted, ...(await removeObservations(tx))] : [...deleted];
   });
   if (indexer !== main) {

@@ -149,7 +149,9 @@ forEachEngine('the merge of the activity log', (engine) => {
   test('changes that a merge has read before their collection was removed are not appended afterwards', async () => {
     await record('two', 'indexer', [list('removed'), { ...list('kept'), collectionId: 'other' }]);
     const remove = () =>
-      removeCollections({ main, indexer, onChanged: () => undefined }, [{ collectionId: 'c', chain: 'ethereum' }]);
+      removeCollections({ main, indexer, clock: () => NOW, onChanged: () => undefined }, [
+        { collectionId: 'c', chain: 'ethereum' },
+      ]);
     let removal: ReturnType<typeof remove> | null = null;
     const removing: Database = {
       ...indexer,
@@ -178,7 +180,7 @@ forEachEngine('the merge of the activity log', (engine) => {
         return indexer.transaction(work);
       },
     };
-    await removeCollections({ main, indexer: merging, onChanged: () => undefined }, [
+    await removeCollections({ main, indexer: merging, clock: () => NOW, onChanged: () => undefined }, [
       { collectionId: 'c', chain: 'ethereum' },
     ]);
     assert.deepEqual(await readNames(), ['2 list kept']);

@@ -27,7 +27,7 @@ forOneEngine('orders of a removed collection', (engine) => {
             ...tx,
             query: async (sql, params) => {
               const rows = await tx.query<never>(sql, params);
-              removal ??= removeCollections({ main: db, indexer: db, onChanged: () => undefined }, [
+              removal ??= removeCollections({ main: db, indexer: db, clock: () => NOW, onChanged: () => undefined }, [
                 { collectionId: COLLECTION, chain: 'ethereum' },
               ]);
               await removal;

@@ -18,7 +18,7 @@ export type ActivityRange = { oldest: number; newest: number; events: ActivityEv
 const decodeState = rowDecoder('activity_head', { oldest: safeInteger, newest: safeInteger });
 const decodeMerged = rowDecoder('activity', { mergedAt: nullable(timestamp) });
 
-/** Which events to read. Null: all. Events without a collection are among those of any collections. */
+/** Which events to read. Null: all. Events without a collection are among those of any collections. Removals of collections are always among them. */
 export type LoggedEventFilter = { collectionIds: ReadonlySet<string> | null; kinds: ReadonlySet<string> | null };
 
 type Range = { after: number; limit: number };
@@ -41,7 +41,8 @@ export async function readActivityRange(
 
 /**
  * Reads at most `limit` events after the position `after` that pass the filter. The cost depends on the events that pass, and on the number of
- * kinds and collections in the filter, but not on the other events: each kind of each collection is searched in an index for itself.
+ * kinds and collections in the filter, but not on the other events: each kind of each collection is searched in an index for itself. The
+ * removals are searched as a kind of all collections.
  */
 export async function readMatchingActivity(
   db: Queryable,
@@ -57,14 +58,20 @@ export async function readMatchingActivity(
           values: 'wanted_id, wanted_kind',
           condition: 'collection_id is not null',
         })} union all ${matchesSql(wantedKind, { columns: 'kind', values: 'wanted_kind', condition: 'collection_id is null' })}`;
+  const removals = matchesSql(`(values ('remove')) as removal (kind)`, { columns: 'kind', values: 'removal.kind' });
   return readRange(
     db,
     // `limit 1` makes PostgreSQL search the index for each position, instead of reading the table.
-    `select stored.* from (select position from (${positions}) as found order by position limit $2) as matches
+    `select stored.* from (select position from (${positions} union all ${removals}) as found order by position limit $2) as matches
      cross join lateral (
        select ${ACTIVITY_COLUMNS}, merged_at as "mergedAt" from main.activity where position = matches.position limit 1) as stored
      order by matches.position`,
-    [after, limit, [...(kinds ?? ACTIVITY_KINDS)], ...(collectionIds === null ? [] : [[...collectionIds]])],
+    [
+      after,
+      limit,
+      [...(kinds ?? ACTIVITY_KINDS)].filter((kind) => kind !== 'remove'),
+      ...(collectionIds === null ? [] : [[...collectionIds]]),
+    ],
   );
 }
 

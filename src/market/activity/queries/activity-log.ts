@@ -166,13 +166,13 @@ export async function insertReorgActivity(
 }
 
 /**
- * Deletes the changes of collections from the log, and increments `revision`. A merge may already have read changes of these collections from
+ * Deletes the changes of collections from the log, except that the collection was removed, and increments `revision`. A merge may already have read changes of these collections from
  * an indexer in a database of its own. When such a merge finds the new revision, it writes nothing and reads the changes again.
  */
 export async function deleteActivityOf(tx: Queryable, collectionIds: readonly string[]): Promise<void> {
   await lockActivityHead(tx);
   await tx.query(`update main.activity_head set revision = revision + 1`);
-  await tx.query(`delete from main.activity where collection_id = any($1)`, [collectionIds]);
+  await tx.query(`delete from main.activity where collection_id = any($1) and kind <> 'remove'`, [collectionIds]);
 }
 
 /** Whether `deleteOldActivity` would find rows that were merged before `before`, in milliseconds. Takes no lock. */

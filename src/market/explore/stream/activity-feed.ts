@@ -218,6 +218,7 @@ export class ActivityFeed {
   }
 
   #append(entries: readonly StreamEntry[]): void {
+    for (const { kind, collectionId } of entries) if (kind === 'remove') this.#forget(collectionId);
     this.#tail.push(...entries);
     if (this.#tail.length > 2 * TAIL_SIZE) {
       const dropped = this.#tail.length - TAIL_SIZE;
@@ -225,6 +226,12 @@ export class ActivityFeed {
       this.#tail = this.#tail.slice(dropped);
     }
     for (const listener of this.#changeListeners) listener();
+  }
+
+  /** Removes the events of a removed collection from memory, as they were removed from the log. */
+  #forget(removed: string | null): void {
+    this.#tail = this.#tail.filter(({ collectionId }) => collectionId !== removed);
+    this.#pages.clear();
   }
 
   /**

@@ -19,8 +19,12 @@ export type StreamEntry = {
   json: string;
 };
 
-/** An event without a collection passes every filter of collections, because it may void events of any collection. */
+/**
+ * An event without a collection passes every filter of collections, because it may void events of any collection. The removal of a collection
+ * passes every filter.
+ */
 export function passesFilter({ collectionId, kind }: StreamEntry, { collectionIds, kinds }: StreamFilter): boolean {
+  if (kind === 'remove') return true;
   if (kinds !== null && !kinds.has(kind)) return false;
   return collectionIds === null || collectionId === null || collectionIds.has(collectionId);
 }

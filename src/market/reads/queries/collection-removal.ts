@@ -10,6 +10,19 @@ const decodeCount = rowDecoder('deleted rows', { count: safeInteger });
 /** The number of deleted rows of each table. A key is the name of a table with its schema, such as `main.follow`. */
 export type DeletedRows = ReadonlyMap<string, number>;
 
+const decodeId = rowDecoder('collection', { id: text });
+
+/** The collections that have a record, or changes in the activity log: readers of the stream may know them. */
+export async function listKnownCollections(tx: Queryable, collectionIds: readonly string[]): Promise<string[]> {
+  const rows = await tx.query(
+    `select id from unnest($1::text[]) as removed (id)
+     where exists (select from main.collection where collection.id = removed.id)
+       or exists (select from main.activity where collection_id = removed.id and kind <> 'remove')`,
+    [collectionIds],
+  );
+  return rows.map((row) => decodeId(row).id);
+}
+
 /**
  * Deletes the records, orders, followed names and figures of collections from the primary database. The transaction must have locked the
  * chains and the books of the collections, and the catalog.

@@ -300,6 +300,50 @@ forEachEngine('the stream', (engine) => {
       await closeAll();
     });
 
+    test('the removal of a collection is an event that passes every filter, and no stream has the earlier events of the collection', async () => {
+      const contractAddress = `0x${'a'.repeat(40)}`;
+      const collectionId = `base_${contractAddress}`;
+      await service.load([{ kind: 'collection', chain: 'base', contractAddress, name: 'Leaving', slug: 'leaving' }]);
+      const start = await settled();
+      const filtered = await follow(`?kinds=sale&collections=${OTHER_COLLECTION}`);
+      const other = { collectionId: OTHER_COLLECTION, kind: 'sale' } as const;
+      await append([70, { collectionId }], [71], [72, other]);
+      await settled();
+      const { status } = await service.operate('collections.remove', { id: collectionId, purge: true });
+      assert.equal(status, 200);
+      const live = await filtered.received(2);
+      assert.deepEqual(
+        live.map(({ event, data }) => [event, data.collectionId]),
+        [
+          ['sale', OTHER_COLLECTION],
+          ['remove', collectionId],
+        ],
+      );
+      await settled();
+      await closeAll();
+      // Many events later, the removal is not among the events in memory.
+      const later = Array.from({ length: 2_100 }, (_, index): Parameters<typeof listed> => [80 + index]);
+      for (const end of ['near', 'far']) {
+        const all = await follow(`?from=${start}`);
+        const one = await follow(`?from=${start}&kinds=sale&collections=${OTHER_COLLECTION}`);
+        assert.deepEqual(
+          (await all.received(3)).slice(0, 3).map(({ event, data }) => `${event} ${data.orderId}`),
+          ['list 71', 'sale 72', 'remove null'],
+          end,
+        );
+        assert.deepEqual(
+          (await one.received(2)).map(({ event }) => event),
+          ['sale', 'remove'],
+          end,
+        );
+        await closeAll();
+        if (end === 'near') {
+          await append(...later);
+          await settled();
+        }
+      }
+    });
+
     test('the status has the state of the stream', async () => {
       const expected = engine.name === 'postgresql' ? true : null;
       await until(async () => (await readStatus()).listening === expected, LIMIT_MS, 'no notification has arrived');
