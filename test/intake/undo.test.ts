@@ -15,6 +15,7 @@ import type { UndoPart } from '../../src/intake/undo/undo-import.ts';
 import { undoPart } from '../../src/intake/undo/undo-import.ts';
 import { copyCatalog } from '../../src/market/index/catalog.ts';
 import { readCollectionDetail } from '../../src/market/reads/collection.ts';
+import { removeCollections } from '../../src/market/reads/remove-collections.ts';
 import { recountFigures } from '../../src/market/index/recount.ts';
 import { createShop } from '../../src/shop/shops.ts';
 import { hashOrder } from '../../src/market/orders/seaport/order.ts';
@@ -116,6 +117,20 @@ forEachEngine('the undo of an import', (engine) => {
     assert.equal(await listedCount(), 0);
     await undo(id);
     assert.equal(await listedCount(), null);
+  });
+
+  test('after the removal of a collection, no undo brings back up to when an import before the removal covered it', async () => {
+    const covered = () => db.query('select subject from indexer.coverage');
+    const first = await load([collection(), sale(), listing()]);
+    await removeCollections({ main: db, indexer: db, onChanged: () => undefined }, [
+      { collectionId: ID, chain: 'ethereum' },
+    ]);
+    const second = await load([sale(), listing()]);
+    assert.equal((await covered()).length, 2);
+    await undo(second);
+    assert.deepEqual(await covered(), []);
+    const { state, rows } = await undo(first);
+    assert.deepEqual([state, rows.sale?.missing, rows.listing?.missing], ['undone', 1, 1]);
   });
 
   for (const replace of [false, true]) {
