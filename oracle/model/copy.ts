@@ -26,6 +26,8 @@ export class StreamCopy {
   #offset = BEGINNING;
   /** The events of collections that were removed since. A stream may still have them. */
   readonly forgotten = new Set<string>();
+  /** The ids of orders, as the events name them. */
+  readonly orderIds = new Set<string>();
   /** All other events that were received. */
   log: Pick<Activity, 'offset' | 'kind' | 'collectionId'>[] = [];
 
@@ -62,6 +64,7 @@ export class StreamCopy {
 
   #apply({ kind, orderId, collectionId, tokenId, mint, price }: Activity): void {
     if (orderId === null || collectionId === null) return;
+    this.orderIds.add(orderId);
     if (CLOSES.has(kind)) this.#orders.delete(orderId);
     if (OPENS.has(kind))
       this.#orders.set(orderId, { orderId, collectionId, asset: tokenId ?? mint ?? '', raw: price?.raw ?? 'null' });

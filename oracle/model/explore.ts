@@ -15,7 +15,7 @@ import {
   walletListings,
 } from './figures.ts';
 import type { Collection, Listing } from './market.ts';
-import { statusAt } from './market.ts';
+import { isUnnamed, statusAt } from './market.ts';
 import { CHAINS } from './records.ts';
 import type { ServiceDoors } from './service-doors.ts';
 import { EVM_TOKENS, EVM_WALLETS, MINTS, SOLANA_WALLETS } from './steps.ts';
@@ -52,14 +52,14 @@ export async function compareCollection(explorer: Explorer, collection: Collecti
   await compareFigures(explorer, collection);
 }
 
-const toRow = ({ orderId, asset, priceRaw }: Listing) => `${asset} ${priceRaw} ${hideDigest(orderId)}`;
-const toCopied = ({ orderId, asset, raw }: CopiedOrder) => `${asset} ${raw} ${hideDigest(orderId)}`;
-const toServedRow = (row: Json) => `${assetOf(row)} ${rawOf(row['price'])} ${hideDigest(String(row['orderId']))}`;
+const toRow = ({ orderId, asset, priceRaw }: Listing) => `${asset} ${priceRaw} ${orderId}`;
+const toCopied = ({ orderId, asset, raw }: CopiedOrder) => `${asset} ${raw} ${orderId}`;
+const toServedRow = (row: Json) => `${assetOf(row)} ${rawOf(row['price'])} ${String(row['orderId'])}`;
 
 /** Explore, "Orders": "`{orderId}` is the `orderId` of a listing". Every order that was ever stored is found. */
 async function compareOrders({ doors, reader, expect }: Explorer, { id }: Collection): Promise<void> {
   for (const row of [...reader.market.tables.order.values(), ...reader.market.tables.listing.values()]) {
-    if (row.collectionId !== id || isDigestId(row.orderId)) continue;
+    if (row.collectionId !== id || isUnnamed(row)) continue;
     const path = `${EXPLORE}/orders/${row.orderId}`;
     const { status, body } = await doors.get(path);
     const served = status === 200 ? dataOf(body) : null;
@@ -169,8 +169,8 @@ function compareIdentity(
   { id }: Collection,
   tokens: readonly { listing: { orderId: unknown } | null }[],
 ): void {
-  const known = new Set(openListings(reader, id).map(({ orderId }) => hideDigest(orderId)));
-  const shown = tokens.flatMap(({ listing }) => (listing ? [hideDigest(String(listing.orderId))] : []));
+  const known = new Set(openListings(reader, id).map(({ orderId }) => orderId));
+  const shown = tokens.flatMap(({ listing }) => (listing ? [String(listing.orderId)] : []));
   const unknown = shown.filter((orderId) => !known.has(orderId));
   expect(`orderId of the listings of ${id} in tokens that no order has`, [], unknown);
 }
@@ -399,15 +399,6 @@ function rawOf(price: unknown): string | null {
   return price === null || price === undefined ? null : String((price as Json)['raw']);
 }
 
-/** The part of an id that the model knows. */
-function hideDigest(orderId: string): string {
-  return orderId.replace(/^([a-z-]+_)(?: .*|[0-9a-f]{32})$/, '$1*');
-}
-
 function assetOf(row: Json): string {
   return String(row['tokenId'] ?? row['mint']);
-}
-
-export function isDigestId(text: string): boolean {
-  return /^[a-z-]+_ /.test(text);
 }

@@ -208,6 +208,7 @@ export function listingFigures(reader: Reader, collection: Collection): ListingF
   const counted = countListed(reader, collection, rows.length);
   // Specification, "buyerFloor": the "cheapest fill". Of several rows of an asset, another one than the cheapest ask may cost a buyer less.
   const buyerTotals = fills(openListings(reader, collection.id)).map((row) => buyerTotal(row, collection));
+  const lowest = buyerTotals.reduce((low, total) => (total < low ? total : low), buyerTotals[0] ?? 0n);
   const cheapest = rows[0];
   if (cheapest) {
     // Provenance, "Listed count": "A reported count below the number of listings that /v1 serves is not used."
@@ -215,7 +216,7 @@ export function listingFigures(reader: Reader, collection: Collection): ListingF
     const listedCount = isStated ? statedCount.value : counted;
     return {
       floorRaw: cheapest.priceRaw,
-      buyerFloorRaw: toBuyerFloor(buyerTotals, cheapest.priceRaw),
+      buyerFloorRaw: lowest,
       listedCount,
       isCounted: !isStated && counted !== null,
     };
@@ -262,12 +263,6 @@ function buyerTotal({ source, priceRaw, buyerTotalRaw }: Listing, { royaltyBps }
   if (buyerTotalRaw !== null) return buyerTotalRaw;
   const share = (bps: bigint) => (priceRaw * bps + 9_999n) / 10_000n;
   return priceRaw + share(PLATFORM_FEE_BPS) + share(BigInt(royaltyBps ?? 0));
-}
-
-/** Issue of the seams: "a buyer's total below the ask is never served". */
-function toBuyerFloor(totals: readonly bigint[], floorRaw: bigint): bigint | null {
-  const lowest = totals.reduce((low, total) => (total < low ? total : low), totals[0] ?? 0n);
-  return lowest < floorRaw ? null : lowest;
 }
 
 /** Provenance: supply and owners come from a stats record, else from imported tokens if all are imported, else from the snapshot. */

@@ -82,8 +82,8 @@ export type Stats = {
 };
 export type Analytics = { at: number; floorRaw: bigint | null; volume: Windows; sales: Windows };
 export type Rate = { at: number; usd: number };
-type Coverage = { until: number };
-type Part = 'sales' | 'listings';
+const PARTS = ['sales', 'listings'] as const;
+type Part = (typeof PARTS)[number];
 
 type Tables = {
   collection: Map<string, Collection>;
@@ -94,15 +94,14 @@ type Tables = {
   stats: Map<string, Stats>;
   analytics: Map<string, Analytics>;
   rate: Map<string, Rate>;
-  /** Up to which time imports cover the sales and the listings of a collection. */
-  coverage: Map<string, Coverage>;
 };
 type TableName = keyof Tables;
-type Row = Collection | Listing | Sale | Token | Stats | Analytics | Rate | Coverage;
+type Row = Collection | Listing | Sale | Token | Stats | Analytics | Rate;
 
 type Change = { table: TableName; key: string; before: Row | undefined; after: Row };
 
-type Import = { changes: Change[] };
+/** `covered`: up to which time the import covers the sales and the listings of collections. */
+type Import = { changes: Change[]; covered: Map<string, number> };
 
 export type Outcome = 'inserted' | 'updated' | 'unchanged' | 'conflict' | 'refused';
 
@@ -118,13 +117,26 @@ export class Market {
     stats: new Map(),
     analytics: new Map(),
     rate: new Map(),
-    coverage: new Map(),
   };
   readonly imports: Import[] = [];
+  /** The ids of listings whose records have none, by what identifies them. */
+  readonly #ids = new Map<string, string>();
+
+  /**
+   * Records, "listing": without an `id`, the id is a digest. No text determines the digest, so the model learns it where it is served first. It must
+   * be the same everywhere and stay the same.
+   */
+  learnId(identity: string, orderId: string): void {
+    if (this.#ids.has(identity)) return;
+    this.#ids.set(identity, orderId);
+    const rows = this.imports.flatMap(({ changes }) => changes.flatMap(({ before, after }) => [before, after]));
+    for (const row of [...this.tables.listing.values(), ...rows])
+      if (row && 'orderId' in row && row.orderId === identity) row.orderId = orderId;
+  }
 
   /** Imports one file. Returns what each record did, in order. */
   import(records: readonly MarketRecord[], options: ImportOptions): Outcome[] {
-    const one: Import = { changes: [] };
+    const one: Import = { changes: [], covered: new Map() };
     this.imports.push(one);
     const write = <T extends TableName>(table: T, key: string, row: Row): Outcome => this.#write(one, table, key, row);
     const outcomes = records.map((record) => {
@@ -136,6 +148,9 @@ export class Market {
       }
       if (record.kind === 'listing') this.#cover(one, 'listings', toCollectionId(record), options.now);
       return outcome;
+    });
+    records.forEach((record, index) => {
+      if (record.kind === 'listing' && outcomes[index] !== 'refused') this.#endOrder(record, options, write);
     });
     // Records: "--create-collections creates the missing collection records: one for each collection that an imported record names."
     if (options.createCollections) {
@@ -175,7 +190,8 @@ export class Market {
       else table.delete(change.key);
     }
     one.changes = kept.toReversed();
-    return kept.filter(({ table }) => table !== 'coverage').length;
+    one.covered.clear();
+    return kept.length;
   }
 
   /** Format of the command line, "collections remove ID --purge": deletes everything stored about the collection. */
@@ -185,17 +201,18 @@ export class Market {
     for (const table of [order, listing, sale, token] as Map<string, Listing | Sale | Token>[]) {
       for (const [key, row] of table) if (row.collectionId === collectionId) table.delete(key);
     }
-    for (const part of ['sales', 'listings']) this.tables.coverage.delete(`${part} ${collectionId}`);
+    for (const { covered } of this.imports) for (const part of PARTS) covered.delete(`${part} ${collectionId}`);
   }
 
-  /** Up to which time imports have covered a part of the collection; null if no import has a record of it. */
+  /** Up to which time the imports that are left cover a part of the collection; null if none has a record of it. */
   coveredUntil(part: Part, collectionId: string): number | null {
-    return this.tables.coverage.get(`${part} ${collectionId}`)?.until ?? null;
+    const ends = this.imports.flatMap(({ covered }) => covered.get(`${part} ${collectionId}`) ?? []);
+    return ends.length === 0 ? null : Math.max(...ends);
   }
 
-  #cover(one: Import, part: Part, collectionId: string, until: number): void {
-    const covered = this.coveredUntil(part, collectionId) ?? until;
-    this.#write(one, 'coverage', `${part} ${collectionId}`, { until: Math.max(covered, until) });
+  #cover({ covered }: Import, part: Part, collectionId: string, until: number): void {
+    const key = `${part} ${collectionId}`;
+    covered.set(key, Math.max(covered.get(key) ?? until, until));
   }
 
   #write(one: Import, table: TableName, key: string, row: Row): Outcome {
@@ -227,7 +244,7 @@ export class Market {
       case 'order':
         return this.#applyListing('order', toOrder(record), options, write);
       case 'listing':
-        return this.#applyListing('listing', toListing(record), options, write);
+        return this.#applyListing('listing', this.#named(toListing(record)), options, write);
       case 'sale':
         return this.#applySale(record, options, write);
       case 'token':
@@ -285,6 +302,10 @@ export class Market {
     });
   }
 
+  #named(row: Listing): Listing {
+    return { ...row, orderId: this.#ids.get(row.orderId) ?? row.orderId };
+  }
+
   /**
    * Records: an order "replaces an active order; an order that has ended does not change"; a listing "replaces an active listing unless the later record
    * has an older timestamp; a listing that has ended does not change". Decisions 2, "Statuses": expiry is by the clock.
@@ -296,6 +317,8 @@ export class Market {
     write: (table: TableName, key: string, row: Row) => Outcome,
   ): Outcome {
     const stored = this.tables[table].get(row.key);
+    // "A record with another token is a conflict, and changes nothing."
+    if (stored && stored.asset !== row.asset) return 'conflict';
     if (stored && statusAt(stored, now) !== 'active') return 'unchanged';
     if (stored && row.listedAt < stored.listedAt) {
       // "A record with another status than active ends the listing, whatever its timestamp."
@@ -304,6 +327,24 @@ export class Market {
         : write(table, row.key, { ...stored, status: row.status, tx: row.tx });
     }
     return write(table, row.key, row);
+  }
+
+  /** Operation: "When one marketplace reports that an order was filled or cancelled, the listings of this order from all other marketplaces end too." */
+  #endOrder(
+    { orderHash, ...record }: ListingRecord,
+    { now }: ImportOptions,
+    write: (table: TableName, key: string, row: Row) => Outcome,
+  ): void {
+    if (orderHash === undefined) return;
+    const [id, asset] = [toCollectionId(record), toAsset(record)];
+    const isOf = (row: Listing) => row.collectionId === id && row.asset === asset && row.orderHash === orderHash;
+    const rows = [...this.tables.listing.values()].filter(isOf);
+    const ended = ['filled', 'cancelled'].flatMap((status) => rows.filter((row) => row.status === status))[0];
+    if (!ended) return;
+    for (const row of rows) {
+      if (statusAt(row, now) !== 'active') continue;
+      write('listing', row.key, { ...row, status: ended.status, tx: row.tx ?? ended.tx });
+    }
   }
 
   /** Records, "sale": a later record "changes nothing; if its other fields differ, it is reported as a conflict. With --replace it replaces the stored sale". */
@@ -410,16 +451,20 @@ function toListing(record: ListingRecord): Listing {
   const collectionId = toCollectionId(record);
   const seller = toAddress(record.chain, record.seller);
   const listedAt = Date.parse(record.timestamp);
-  const unnamed = [collectionId, toAsset(record), seller, record.priceRaw, listedAt].join(' ');
-  const orderId = record.id === undefined ? `${record.source}_ ${unnamed}` : toListingId(record, record.id);
+  const asset = toAsset(record);
+  const { source, priceRaw } = record;
+  const orderId =
+    record.id === undefined
+      ? toIdentity({ source, collectionId, asset, seller, priceRaw, listedAt })
+      : toListingId(record, record.id);
   return {
-    key: `${record.source} ${orderId}`,
+    key: `${source} ${orderId}`,
     orderId,
-    source: record.source,
+    source,
     collectionId,
-    asset: toAsset(record),
-    priceRaw: BigInt(record.priceRaw),
-    buyerTotalRaw: toPrice(record.buyerTotalRaw),
+    asset,
+    priceRaw: BigInt(priceRaw),
+    buyerTotalRaw: toBuyerTotal(record),
     seller,
     orderHash: record.orderHash ?? null,
     status: record.status ?? 'active',
@@ -427,6 +472,24 @@ function toListing(record: ListingRecord): Listing {
     expiresAt: toTime(record.expiresAt),
     tx: record.tx ?? null,
   };
+}
+
+/** What identifies a listing without an id: "source, token, seller, price and time". It stands for the id until the id is known. */
+export function toIdentity(
+  row: Pick<Listing, 'collectionId' | 'asset' | 'seller' | 'listedAt'> & { source: string; priceRaw: string },
+): string {
+  return `${row.source}_ ${[row.collectionId, row.asset, row.seller, row.priceRaw, row.listedAt].join(' ')}`;
+}
+
+/** Whether the id of a listing is not known yet. */
+export function isUnnamed({ orderId }: Listing): boolean {
+  return orderId.includes(' ');
+}
+
+/** Records, `lowBuyerTotal`: "a listing whose buyer total is below its price; the total is stored as unknown". */
+function toBuyerTotal({ buyerTotalRaw, priceRaw }: ListingRecord): bigint | null {
+  const total = toPrice(buyerTotalRaw);
+  return total !== null && total < BigInt(priceRaw) ? null : total;
 }
 
 /** Specification, "orderId formats by source": "the service's own Solana rows carry the prefix `<service>_`". */

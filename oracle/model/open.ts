@@ -14,13 +14,3 @@ const OPEN: readonly OpenDifference[] = [
 export function findOpen(difference: string): string | null {
   return OPEN.find(({ comparison }) => comparison.test(difference))?.says ?? null;
 }
-
-/**
- * What the steps of a run avoid, because the service is known to be wrong there:
- * - A record of an order that has expired changes the order until the sweep has run. So the sweep runs before each step.
- * - Of two listings with one id for two tokens in one import, both stay open in the stream. So an import has one of them.
- *
- * What the model takes over from the service, although the texts say otherwise: the undo of an import takes back what the import covers as one
- * row, although another import covers the same sales (`coverage` in market.ts).
- */
-export const SWEEP = 'expiry';

@@ -5,11 +5,12 @@ import fc from 'fast-check';
 import { Comparison, isSame, show } from './compare.ts';
 import { StreamCopy } from './copy.ts';
 import { Difference, Unavailable } from './errors.ts';
+import { dataOf } from './explore.ts';
 import type { Outcome } from './market.ts';
-import { hasRepeatedRows, Market } from './market.ts';
+import { hasRepeatedRows, Market, toIdentity } from './market.ts';
 import type { MarketRecord } from './records.ts';
 import { toCollectionId } from './records.ts';
-import { findOpen, SWEEP } from './open.ts';
+import { findOpen } from './open.ts';
 import { ServiceDoors } from './service-doors.ts';
 import type { Expected } from './shop.ts';
 import { ANY, isValid, isValidChange, Shop } from './shop.ts';
@@ -187,6 +188,8 @@ class Run {
   /** The products that were created, also those that were deleted since. */
   readonly #productIds: string[] = [];
   readonly #kept = new Map<string, { at: number; request: string; response: Expected }>();
+  /** The ids of listings that the model has learnt. */
+  readonly #learnt = new Set<string>();
   #isShopTouched = false;
   #isChainTouched = false;
   #turn = 0;
@@ -210,7 +213,6 @@ class Run {
     this.#isShopTouched = one.do === 'shop';
     this.#isChainTouched = one.do === 'chain';
     this.#doors.advance(STEP_MS);
-    await this.#doors.runTasks([SWEEP]);
     await this.#do(one, commands);
     await this.#compare(isLast || this.#turn % COMPLETE_EVERY === 0);
   }
@@ -220,7 +222,7 @@ class Run {
     switch (one.do) {
       case 'import': {
         const { replace, createCollections } = one;
-        const records = withoutRepeatedListings(one.records.map((draft) => toRecord(draft, now)));
+        const records = one.records.map((draft) => toRecord(draft, now));
         return this.#import(records, { through: one.through, replace, createCollections }, commands);
       }
       case 'repeat': {
@@ -355,6 +357,8 @@ class Run {
   ): Promise<string[]> {
     try {
       if (!isFirst) await this.#doors.runTasks(WORKERS);
+      await this.#copy.follow();
+      await this.#learnIds();
       const differences = await (isComplete ? comparison.all() : comparison.some(this.#touched));
       await comparison.explore(isComplete ? COLLECTION_IDS : this.#touched, this.#copy);
       if (isComplete) await comparison.everywhere(this.#copy);
@@ -363,6 +367,28 @@ class Run {
     } catch (error) {
       if (error instanceof Unavailable) return [error.message];
       throw error;
+    }
+  }
+
+  /** Reads the listings whose ids are digests, so that the model knows the ids. */
+  async #learnIds(): Promise<void> {
+    for (const orderId of this.#copy.orderIds) {
+      const [, source] = /^([a-z-]+)_[0-9a-f]{32}$/.exec(orderId) ?? [];
+      if (source === undefined || this.#learnt.has(orderId)) continue;
+      const { status, body } = await this.#doors.get(`/explore/v1/orders/${orderId}`);
+      if (status !== 200) continue;
+      const { listing } = dataOf(body) as { listing: Record<string, unknown> };
+      const { collectionId, tokenId, mint, seller, price, timestamp } = listing;
+      const identity = toIdentity({
+        source,
+        collectionId: String(collectionId),
+        asset: String(tokenId ?? mint),
+        seller: String(seller),
+        priceRaw: (price as { raw: string }).raw,
+        listedAt: Date.parse(String(timestamp)),
+      });
+      this.#market.learnId(identity, orderId);
+      this.#learnt.add(orderId);
     }
   }
 
@@ -395,14 +421,6 @@ class Run {
 }
 
 type ImportOptions = { through: 'http' | 'socket'; replace: boolean; createCollections: boolean };
-
-/** Without the later ones of several listings that have one id and are of different tokens. */
-function withoutRepeatedListings(records: readonly MarketRecord[]): MarketRecord[] {
-  const nameOf = (record: MarketRecord) =>
-    record.kind === 'listing' && record.id !== undefined ? `${record.source} ${record.id}` : null;
-  const names = records.map(nameOf);
-  return records.filter((record, index) => nameOf(record) === null || names.indexOf(nameOf(record)) === index);
-}
 
 function toCounts(outcomes: readonly Outcome[]): Record<string, number> {
   const names: Outcome[] = ['inserted', 'updated', 'unchanged', 'conflict', 'refused'];
