@@ -3,6 +3,7 @@
 
 import type { Queryable } from '../../../platform/database/port.ts';
 import { rowDecoder, safeInteger, text } from '../../../platform/database/rows.ts';
+import { deleteStatedCoverage } from '../../index/queries/coverage.ts';
 
 const decodeTable = rowDecoder('information_schema.columns', { name: text });
 const decodeCount = rowDecoder('deleted rows', { count: safeInteger });
@@ -40,26 +41,6 @@ export async function deleteCollections(tx: Queryable, collectionIds: readonly s
 export async function deleteObservations(tx: Queryable, collectionIds: readonly string[]): Promise<DeletedRows> {
   await deleteStatedCoverage(tx, collectionIds);
   return deleteRows(tx, 'indexer', collectionIds);
-}
-
-/**
- * Deletes what earlier imports state about the coverage of the collections. Otherwise the undo of a later import would bring it back. The keys of these
- * changes begin with the collection id.
- */
-async function deleteStatedCoverage(tx: Queryable, collectionIds: readonly string[]): Promise<void> {
-  await tx.query(
-    `update indexer.import_change as change set rows = others.rows, keys = others.keys, hashes = others.hashes, images = others.images
-     from (
-       select import_id, seq, (count(key) filter (where is_other))::int as rows, coalesce(array_agg(key order by place) filter (where is_other), '{}') as keys,
-         coalesce(array_agg(hash order by place) filter (where is_other), '{}') as hashes,
-         coalesce(array_agg(image order by place) filter (where is_other), '{}') as images
-       from indexer.import_change cross join unnest(keys, hashes, images) with ordinality as item (key, hash, image, place)
-         cross join lateral (select split_part(key, E'\\n', 1) <> all($1) as is_other) as compared
-       where kind = 'coverage' group by import_id, seq having not bool_and(is_other)
-     ) as others
-     where change.import_id = others.import_id and change.seq = others.seq`,
-    [collectionIds],
-  );
 }
 
 async function deleteRows(
