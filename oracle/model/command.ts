@@ -17,7 +17,7 @@ import type { RunOptions } from './run.ts';
 import { runModel } from './run.ts';
 
 export const MODEL_USAGE =
-  'npm run oracle -- --steps N [--seed 1] [--case-steps 30] [--engine embedded|postgresql] [--patience 3] [--shrink 300] [--list] [--open]\n';
+  'npm run oracle -- --steps N [--seed 1] [--case-steps 30] [--engine embedded|postgresql] [--patience 3] [--shrink 300] [--processes 1] [--list] [--open]\n';
 
 type Engine = Pick<RunOptions, 'withDatabase'> & { close: () => Promise<void> };
 
@@ -32,6 +32,7 @@ export async function runModelCommand(args: readonly string[]): Promise<number> 
       patience: { type: 'string', default: '3' },
       engine: { type: 'string' },
       shrink: { type: 'string', default: '300' },
+      processes: { type: 'string', default: '1' },
       open: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
     },
@@ -60,6 +61,7 @@ export async function runModelCommand(args: readonly string[]): Promise<number> 
         shrinkMs: Number(values.shrink) * 1_000,
         patienceMs: Number(values.patience) * 1_000,
         countsOpen: values.open,
+        processes: name === 'postgresql' ? Number(values.processes) : 1,
         ...(values.list && { onDifference: note }),
         onProgress: (line) => process.stderr.write(`${name}: ${line}\n`),
       });

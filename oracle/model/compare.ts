@@ -5,9 +5,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Reader } from './figures.ts';
 import { compareText, resolve } from './figures.ts';
 import type { StreamCopy } from './copy.ts';
+import { Unavailable } from './errors.ts';
 import type { Explorer, Json } from './explore.ts';
 import { compareCollection, compareEverywhere, dataOf } from './explore.ts';
 import type { Collection } from './market.ts';
+import type { OrdersDoor } from './orders-door.ts';
 import { CHAINS } from './records.ts';
 import type { ServiceDoors } from './service-doors.ts';
 import type { Shop } from './shop.ts';
@@ -80,6 +82,43 @@ export class Comparison {
     return this.differences;
   }
 
+  /** Compares what the typed client reads with the responses. It reads lists to their end, in pages of its own. */
+  async client(): Promise<string[]> {
+    const { client } = this.#doors;
+    const rows = async (path: string) => this.#doors.rows(path, 100);
+    const data = async (path: string) => dataOf((await this.#doors.get(path)).body);
+    for (const id of this.#reader.market.tables.collection.keys()) {
+      const [base, explored] = [`/v1/collections/${id}`, `/explore/v1/collections/${id}`];
+      const page = { id, limit: this.#limit };
+      const pairs: readonly [string, () => Promise<unknown>, () => Promise<unknown>][] = [
+        [base, () => data(base), () => client.getCollection({ id }).then(dataOf)],
+        [
+          `${base}/floor`,
+          async () => toFloor(await data(`${base}/floor`)),
+          async () => toFloor(dataOf(await client.getFloor({ id }))),
+        ],
+        [`${base}/listings`, () => rows(`${base}/listings`), () => Array.fromAsync(client.listListings(page))],
+        [`${base}/sales`, () => rows(`${base}/sales`), () => Array.fromAsync(client.listSales(page))],
+        [explored, () => data(explored), () => client.getMarketCollection({ id }).then(dataOf)],
+        [`${explored}/tokens`, () => rows(`${explored}/tokens`), () => Array.fromAsync(client.listTokens(page))],
+        [`${explored}/traits`, () => rows(`${explored}/traits`), () => Array.fromAsync(client.listTraits(page))],
+      ];
+      for (const [path, expected, read] of pairs)
+        this.#expect(`${path} by the typed client`, await expected(), await available(read));
+    }
+    const listed = await available(() =>
+      Array.fromAsync(client.listCollections({ limit: this.#limit, sort: 'recent' })),
+    );
+    this.#expect('/v1/collections?sort=recent by the typed client', await rows('/v1/collections?sort=recent'), listed);
+    return this.differences;
+  }
+
+  /** Compares the signed orders. */
+  async signed(orders: OrdersDoor): Promise<string[]> {
+    await orders.compare((path, expected, served) => this.#expect(path, expected, served));
+    return this.differences;
+  }
+
   #explorer(): Explorer {
     return {
       doors: this.#doors,
@@ -103,6 +142,13 @@ export class Comparison {
       '/api/v1/inventory/adjustments',
       shop.log.toReversed(),
       log?.map((row) => without(row, ['id', 'keyId', 'createdAt'])) ?? null,
+    );
+    // Webhooks: "Every event is delivered at least once", and "a later event of a shop has a higher sequence".
+    const received = [...this.#doors.shopEvents.values()].toSorted((a, b) => a.sequence - b.sequence);
+    this.#expect(
+      'the events that a webhook has received',
+      shop.events.map(({ type, productId }) => `${type} ${productId}`),
+      received.map(({ type, data }) => `${type} ${data.productId ?? data.id}`),
     );
     // Store, "Access": a key reads the products of its own shop.
     for (const { id } of shop.products) {
@@ -203,6 +249,16 @@ export class Comparison {
       `${path}\n    model:  ${show(expected)}\n    served: ${show(served)}${describePlace(expected, served)}`,
     );
   }
+}
+
+/** What the typed client reads, with amounts as text like in the responses. */
+async function available(read: () => Promise<unknown>): Promise<unknown> {
+  const value = await read().catch((error: unknown) => {
+    throw new Unavailable(`the typed client: ${String(error)}`);
+  });
+  return JSON.parse(
+    JSON.stringify(value, (_name, part: unknown) => (typeof part === 'bigint' ? part.toString() : part)),
+  );
 }
 
 function without(value: unknown, names: readonly string[]): Json {

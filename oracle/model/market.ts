@@ -121,6 +121,8 @@ export class Market {
   readonly imports: Import[] = [];
   /** The ids of listings whose records have none, by what identifies them. */
   readonly #ids = new Map<string, string>();
+  /** The keys of signed orders, by collection and hash. */
+  readonly #signed = new Map<string, string>();
 
   /**
    * Records, "listing": without an `id`, the id is a digest. No text determines the digest, so the model learns it where it is served first. It must
@@ -146,11 +148,14 @@ export class Market {
         // Decisions 8, "What an import covers": "the time up to its newest row". A sale in the future says nothing about the time after the import.
         this.#cover(one, 'sales', toCollectionId(record), Math.min(toSale(record).soldAt, options.now));
       }
-      if (record.kind === 'listing') this.#cover(one, 'listings', toCollectionId(record), options.now);
+      // A listing of a signed order of the service is not stored, so it is no imported listing.
+      if (record.kind === 'listing' && !this.#isSigned(toListing(record)))
+        this.#cover(one, 'listings', toCollectionId(record), options.now);
       return outcome;
     });
     records.forEach((record, index) => {
-      if (record.kind === 'listing' && outcomes[index] !== 'refused') this.#endOrder(record, options, write);
+      if (record.kind !== 'listing' || outcomes[index] === 'refused' || this.#isSigned(toListing(record))) return;
+      this.#endOrder(record, options, write);
     });
     // Records: "--create-collections creates the missing collection records: one for each collection that an imported record names."
     if (options.createCollections) {
@@ -302,6 +307,19 @@ export class Market {
     });
   }
 
+  /** Operation, "One order, two marketplaces": "A listing whose order is in the own order book is not stored: the order is served from the own book." */
+  addSigned(order: Listing, hash: string, now: number): void {
+    this.tables.order.set(order.key, order);
+    this.#signed.set(`${order.collectionId} ${hash}`, order.key);
+    for (const [key, row] of this.tables.listing)
+      if (row.collectionId === order.collectionId && row.orderHash === hash && statusAt(row, now) === 'active')
+        this.tables.listing.set(key, { ...row, status: 'cancelled' });
+  }
+
+  #isSigned({ collectionId, orderHash }: Listing): boolean {
+    return this.tables.order.has(this.#signed.get(`${collectionId} ${orderHash}`) ?? '');
+  }
+
   #named(row: Listing): Listing {
     return { ...row, orderId: this.#ids.get(row.orderId) ?? row.orderId };
   }
@@ -316,6 +334,7 @@ export class Market {
     { now }: ImportOptions,
     write: (table: TableName, key: string, row: Row) => Outcome,
   ): Outcome {
+    if (table === 'listing' && this.#isSigned(row)) return 'unchanged';
     const stored = this.tables[table].get(row.key);
     // "A record with another token is a conflict, and changes nothing."
     if (stored && stored.asset !== row.asset) return 'conflict';

@@ -2,8 +2,10 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
+import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
 import { Comparison, isSame, show } from './compare.ts';
 import { StreamCopy } from './copy.ts';
+import { toCsv } from './csv.ts';
 import { Difference, Unavailable } from './errors.ts';
 import { dataOf } from './explore.ts';
 import type { Outcome } from './market.ts';
@@ -11,6 +13,7 @@ import { hasRepeatedRows, Market, toIdentity } from './market.ts';
 import type { MarketRecord } from './records.ts';
 import { toCollectionId } from './records.ts';
 import { findOpen } from './open.ts';
+import { OrdersDoor } from './orders-door.ts';
 import { ServiceDoors } from './service-doors.ts';
 import type { Expected } from './shop.ts';
 import { ANY, isValid, isValidChange, Shop } from './shop.ts';
@@ -45,6 +48,8 @@ export type RunOptions = {
   /** How long a failing run is made smaller. */
   shrinkMs: number;
   patienceMs?: number;
+  /** How many processes serve the database, one if absent. Only with PostgreSQL. */
+  processes?: number;
   /** Is called with each difference, after how many steps it was found. Then the run goes on. Without it, a run ends with its first difference. */
   /** Whether open differences count. */
   countsOpen?: boolean;
@@ -158,7 +163,10 @@ async function runOn(
   steps: readonly Step[],
   { options, counts, done }: { options: RunOptions; counts: Counts; done: Done[] },
 ): Promise<void> {
-  const doors = await ServiceDoors.start(settings, START);
+  const all = Array.from({ length: options.processes ?? 1 }, (_, index) =>
+    index === 0 ? settings : { ...settings, DATA_DIR: temporaryDirectory() },
+  );
+  const doors = await ServiceDoors.start(all, START);
   try {
     const run = new Run(doors, options.patienceMs ?? PATIENCE_MS, options.countsOpen ?? false);
     for (const [index, one] of steps.entries()) {
@@ -185,6 +193,7 @@ class Run {
   readonly #imports: { id: string | null; records: readonly MarketRecord[]; options: ImportOptions }[] = [];
   readonly #copy: StreamCopy;
   readonly #shop = new Shop();
+  readonly #orders: OrdersDoor;
   /** The products that were created, also those that were deleted since. */
   readonly #productIds: string[] = [];
   readonly #kept = new Map<string, { at: number; request: string; response: Expected }>();
@@ -204,6 +213,7 @@ class Run {
     this.#doors = doors;
     this.#countsOpen = countsOpen;
     this.#copy = new StreamCopy(doors);
+    this.#orders = new OrdersDoor(doors, this.#market);
     this.#patienceMs = patienceMs;
   }
 
@@ -252,6 +262,24 @@ class Run {
         this.#copy.forget(id);
         if (copied.length > 0) this.#judge([`open orders of ${id} in a copy after its removal: ${show(copied)}`]);
         return;
+      }
+      case 'removeSample':
+        // Records: "to remove the sample marketplace, mercat sample remove". No record of the run is part of it.
+        commands.push('mercat sample remove');
+        await this.#doors.operate('sample.remove', {});
+        return;
+      case 'sign':
+        this.#touched.add(await this.#orders.submit(one, commands));
+        return;
+      case 'cancel': {
+        const id = await this.#orders.cancel(one, commands);
+        if (id !== null) this.#touched.add(id);
+        return;
+      }
+      case 'mirror': {
+        const record = this.#orders.mirror({ ...one, listedAt: new Date(START).toISOString() });
+        const options = { through: 'http', replace: false, createCollections: false } as const;
+        return record ? this.#import([record], options, commands) : undefined;
       }
       case 'shop':
         return this.#send(one, commands);
@@ -362,6 +390,8 @@ class Run {
       const differences = await (isComplete ? comparison.all() : comparison.some(this.#touched));
       await comparison.explore(isComplete ? COLLECTION_IDS : this.#touched, this.#copy);
       if (isComplete) await comparison.everywhere(this.#copy);
+      if (isComplete) await comparison.signed(this.#orders);
+      if (isComplete) await comparison.client();
       if (isComplete || this.#isChainTouched) await comparison.chain();
       return isComplete || this.#isShopTouched ? await comparison.store(this.#shop) : differences;
     } catch (error) {
@@ -420,7 +450,7 @@ class Run {
   }
 }
 
-type ImportOptions = { through: 'http' | 'socket'; replace: boolean; createCollections: boolean };
+type ImportOptions = { through: 'http' | 'socket' | 'csv'; replace: boolean; createCollections: boolean };
 
 function toCounts(outcomes: readonly Outcome[]): Record<string, number> {
   const names: Outcome[] = ['inserted', 'updated', 'unchanged', 'conflict', 'refused'];
@@ -432,8 +462,17 @@ function expectSame(what: string, expected: unknown, served: unknown): void {
   if (a !== b) throw new Difference(`${what}\n    model:  ${a}\n    served: ${b}`);
 }
 
+function strings(options: Record<string, boolean>): Record<string, string> {
+  return Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)]));
+}
+
 /** The command that repeats an import. */
 function toCommand(records: readonly MarketRecord[], { through, replace, createCollections }: ImportOptions): string {
+  const csv = through === 'csv' ? toCsv(records) : null;
+  if (csv) {
+    const query = new URLSearchParams({ ...strings({ replace, createCollections }), format: 'csv' });
+    return `cat > records.csv <<'END'\n${csv.text}END\ncurl -H "authorization: Bearer $KEY" -H 'content-type: text/csv' --data-binary @records.csv --url-query 'map=${JSON.stringify(csv.map)}' "$URL/intake/v1/records?${query.toString()}"`;
+  }
   const lines = records.map((record) => JSON.stringify(record)).join('\n');
   const file = `cat > records.ndjson <<'END'\n${lines}\nEND\n`;
   if (through === 'socket') {

@@ -1,13 +1,18 @@
 // One service as a run sees it: the interfaces through which records and requests go in, and responses come out. Everything goes over HTTP or the local
 // socket. Every request that changes something is noted, so that a failure can be printed as commands that repeat it.
 
-import type { RequestOptions } from 'node:http';
-import { request } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { once } from 'node:events';
+import type { RequestOptions, Server } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json, text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { MarketClient } from '../../client/src/market.ts';
+import { createMarketClient } from '../../client/src/market.ts';
 import type { TestService } from '../../test/support/service/service.ts';
 import { startTestService } from '../../test/support/service/service.ts';
 import { ChainDoor } from './chain-door.ts';
+import { toCsv } from './csv.ts';
 import { Unavailable } from './errors.ts';
 import type { MarketRecord } from './records.ts';
 
@@ -15,6 +20,9 @@ export type Imported = { id: string; counts: Record<string, number>; rejected: s
 
 /** A response: the status, and the body as parsed JSON. */
 export type Response = { status: number; body: unknown };
+
+/** An event of the shop, as a webhook receives it. */
+export type ShopEvent = { type: string; sequence: number; data: { id?: string; productId?: string } };
 
 type TaskEnd = { lastEnded: string | null; failures: number };
 
@@ -32,44 +40,64 @@ const PAGES_MAX = 1_000;
 
 export class ServiceDoors {
   readonly #service: TestService;
+  /** All processes that serve. The first one also has the workers. */
+  readonly #processes: readonly TestService[];
+  #turn = 0;
+  #client: MarketClient | null = null;
   readonly #keys: Keys;
   readonly #clock: { now: number };
   /** The chain that the service follows. */
   readonly chain: ChainDoor;
+  readonly #receiver: Server;
+  /** The events of the shop that a webhook has received, by `webhook-id`. */
+  readonly shopEvents: ReadonlyMap<string, ShopEvent>;
   /** How many responses were read. */
   responses = 0;
 
   private constructor(
-    service: TestService,
-    { clock, keys, chain }: { clock: { now: number }; keys: Keys; chain: ChainDoor },
+    processes: readonly [TestService, ...TestService[]],
+    { clock, keys, chain, receiver }: { clock: { now: number }; keys: Keys; chain: ChainDoor; receiver: Receiver },
   ) {
     this.chain = chain;
-    this.#service = service;
+    this.#receiver = receiver.server;
+    this.shopEvents = receiver.events;
+    this.#service = processes[0];
+    this.#processes = processes;
     this.#clock = clock;
     this.#keys = keys;
   }
 
-  /** Starts a service whose clock the run moves. */
-  static async start(settings: Record<string, string>, now: number): Promise<ServiceDoors> {
+  /** Starts a service whose clock the run moves, with a process for each of the settings. */
+  static async start(allSettings: readonly Record<string, string>[], now: number): Promise<ServiceDoors> {
     const clock = { now };
     const chain = await ChainDoor.start(() => clock.now);
-    const service = await startTestService({
-      settings: { SOURCE_TIMEOUT_MS: '60000', ...chain.settings, ...settings },
-      clock: () => clock.now,
-      logLevel: 'warn',
-    });
+    const startProcess = (settings: Record<string, string> = {}, workers = true) =>
+      startTestService({
+        settings: { SOURCE_TIMEOUT_MS: '60000', WEBHOOK_ALLOW_PRIVATE: 'true', ...chain.settings, ...settings },
+        clock: () => clock.now,
+        logLevel: 'warn',
+        workers,
+      });
+    const service = await startProcess(allSettings[0]);
+    const others: TestService[] = [];
+    for (const settings of allSettings.slice(1)) others.push(await startProcess(settings, false));
     const createKey = async (input: object): Promise<string> => {
       const { body } = await service.operate('keys.create', { ...input });
       return body.result.secret as string;
     };
     for (const name of [SHOP, OTHER_SHOP]) await service.operate('shops.create', { name });
-    const scopes = ['products:read', 'products:write', 'inventory:read', 'inventory:write'];
+    const scopes = ['products:read', 'products:write', 'inventory:read', 'inventory:write', 'webhooks:write'];
     const keys = {
-      intake: await createKey({ scopes: ['intake:write'] }),
+      intake: await createKey({ scopes: ['intake:write', 'orders:write'] }),
       store: await createKey({ shop: SHOP, scopes }),
       otherShop: await createKey({ shop: OTHER_SHOP, scopes }),
     };
-    return new ServiceDoors(service, { clock, keys, chain });
+    const receiver = await startReceiver();
+    const doors = new ServiceDoors([service, ...others], { clock, keys, chain, receiver });
+    const { port } = receiver.server.address() as AddressInfo;
+    const { status } = await doors.store('POST', '/webhooks', { url: `http://127.0.0.1:${port}/` });
+    if (status !== 201) throw new Error(`the webhook cannot be created: ${status}`);
+    return doors;
   }
 
   get now(): number {
@@ -78,12 +106,15 @@ export class ServiceDoors {
 
   /** Lines that the service has logged with the level `error` since the last call. */
   takeErrors(): string[] {
-    return this.#service.logged.splice(0).filter((line) => line.includes('"level":"error"'));
+    const lines = this.#processes.flatMap(({ logged }) => logged.splice(0));
+    return lines.filter((line) => line.includes('"level":"error"'));
   }
 
   async close(): Promise<void> {
-    await this.#service.close();
+    for (const service of this.#processes.toReversed()) await service.close();
     await this.chain.close();
+    this.#receiver.closeAllConnections();
+    this.#receiver.close();
   }
 
   advance(ms: number): void {
@@ -111,19 +142,21 @@ export class ServiceDoors {
 
   async import(
     records: readonly MarketRecord[],
-    through: 'http' | 'socket',
+    through: 'http' | 'socket' | 'csv',
     options: { replace: boolean; createCollections: boolean },
   ): Promise<Imported> {
-    const body = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+    const csv = through === 'csv' ? toCsv(records) : null;
+    const body = csv?.text ?? records.map((record) => `${JSON.stringify(record)}\n`).join('');
     const query = new URLSearchParams({
       replace: String(options.replace),
       createCollections: String(options.createCollections),
+      ...(csv && { format: 'csv', map: JSON.stringify(csv.map) }),
     });
     const path = `/intake/v1/records?${query.toString()}`;
-    const isHttp = through === 'http';
+    const isHttp = through !== 'socket';
     const to = isHttp ? this.#url(path) : { socketPath: this.#service.socketPath, path };
     const headers = {
-      'content-type': 'application/x-ndjson',
+      'content-type': csv ? 'text/csv' : 'application/x-ndjson',
       ...(isHttp && { authorization: `Bearer ${this.#keys.intake}` }),
     };
     const { text: received } = await send(to, { method: 'POST', headers }, body);
@@ -254,6 +287,28 @@ export class ServiceDoors {
     return { status, body: JSON.parse(received) };
   }
 
+  /** The typed client, which keeps its cache of responses from step to step. */
+  get client(): MarketClient {
+    this.#client ??= createMarketClient({ baseUrl: this.#service.url, retriesMax: 0 });
+    return this.#client;
+  }
+
+  /** Sends a request about signed orders. */
+  async intake(method: string, path: string, body?: object): Promise<Response> {
+    this.responses += 1;
+    const headers = {
+      authorization: `Bearer ${this.#keys.intake}`,
+      ...(body && { 'content-type': 'application/json' }),
+    };
+    const { status, text: received } = await send(
+      this.#url(path),
+      { method, headers },
+      body ? JSON.stringify(body) : '',
+    );
+    if (status >= SERVER_ERROR) throw new Unavailable(`${path}: ${received}`);
+    return { status, body: JSON.parse(received) };
+  }
+
   /** All rows of a list, from all pages. Null: 404. */
   async rows(path: string, limit: number): Promise<unknown[] | null> {
     const rows: unknown[] = [];
@@ -276,10 +331,30 @@ export class ServiceDoors {
     throw new Error(`${path} has more than ${PAGES_MAX} pages`);
   }
 
+  /** Each request goes to another process than the one before. */
   #url(path: string): RequestOptions {
-    const { hostname, port } = new URL(this.#service.url);
+    const { url } = this.#processes[this.#turn++ % this.#processes.length] ?? this.#service;
+    const { hostname, port } = new URL(url);
     return { hostname, port, path };
   }
+}
+
+type Receiver = { server: Server; events: Map<string, ShopEvent> };
+
+async function startReceiver(): Promise<Receiver> {
+  const events = new Map<string, ShopEvent>();
+  const server = createServer((received, response) => {
+    const id = String(received.headers['webhook-id']);
+    json(received).then(
+      (body) => {
+        events.set(id, body as ShopEvent);
+        response.end();
+      },
+      () => response.destroy(),
+    );
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return { server, events };
 }
 
 /** Every request has a connection of its own, so that no server closes a connection while a request is on its way. */

@@ -59,7 +59,7 @@ const IMAGES = ['https://example.com/1.png', 'ipfs://bafy/1.png', 'javascript:al
 
 export type ImportStep = {
   do: 'import';
-  through: 'http' | 'socket';
+  through: 'http' | 'socket' | 'csv';
   replace: boolean;
   createCollections: boolean;
   records: RecordDraft[];
@@ -69,11 +69,32 @@ export type ShopStep = { do: 'shop'; of: number; key: number | undefined } & (
   | { request: 'create' | 'update' | 'adjust'; body: Record<string, unknown> }
   | { request: 'delete'; body?: undefined }
 );
+/** A signed order. `again`: an accepted order is submitted again. `expiresIn`: minutes. */
+export type SignStep = {
+  do: 'sign';
+  place: number;
+  tokenId: string;
+  /** The number of an account. */
+  offerer: number;
+  price: string;
+  fee: 'none' | 'small' | 'large';
+  expiresIn: number;
+  isForged: boolean;
+  again: number | null;
+};
+/** `of`: which of the accepted orders. */
+export type CancelStep = { do: 'cancel'; of: number; by: 'operator' | 'offerer' | 'stranger' };
+/** Another marketplace reports an accepted order. */
+export type MirrorStep = { do: 'mirror'; of: number; source: string; status: 'filled' | 'cancelled' | undefined };
 export type Step =
+  | SignStep
+  | CancelStep
+  | MirrorStep
   | ImportStep
   | { do: 'repeat'; of: number }
   | { do: 'undo'; of: number }
   | { do: 'purge'; place: number }
+  | { do: 'removeSample' }
   | ShopStep
   | { do: 'chain'; blocks: number; depth: number }
   | { do: 'clock'; minutes: number };
@@ -376,11 +397,50 @@ function fewOf(fields: Record<string, unknown>): Record<string, unknown> {
 export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: shopStep },
   { weight: 22, arbitrary: marketStep() },
+  { weight: 4, arbitrary: orderStep() },
   {
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('chain' as const), blocks: of(1, 2, 9), depth: of(0, 0, 1, 3, 20) }),
   },
 );
+
+function orderStep(): fc.Arbitrary<Step> {
+  const rarely = (weight: number) => fc.nat(weight).map((draw) => draw === 0);
+  return fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        do: fc.constant('sign' as const),
+        // Base and Polygon, which are read from no endpoint.
+        place: of(1, 2),
+        tokenId: of(...EVM_TOKENS.slice(0, 3)),
+        offerer: of(1, 2),
+        price: of(...ASK_PRICES.slice(0, 6)),
+        fee: of<SignStep['fee']>('none', 'none', 'small', 'large'),
+        expiresIn: of(0, 7, 65, 3 * DAY_MINUTES),
+        isForged: rarely(9),
+        again: fc.option(fc.nat(5), { nil: null, freq: 1 }).map((draw) => (draw === null || draw > 2 ? null : draw)),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant('cancel' as const),
+        of: fc.nat(5),
+        by: of<CancelStep['by']>('operator', 'offerer', 'stranger'),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant('mirror' as const),
+        of: fc.nat(5),
+        source: of('opensea', 'blur'),
+        status: of<MirrorStep['status']>(undefined, 'filled', 'cancelled'),
+      }),
+    },
+  );
+}
 
 function marketStep(): fc.Arbitrary<Step> {
   return fc.oneof(
@@ -388,7 +448,7 @@ function marketStep(): fc.Arbitrary<Step> {
       weight: 12,
       arbitrary: fc.record({
         do: fc.constant('import' as const),
-        through: fc.constantFrom('http' as const, 'socket' as const),
+        through: fc.constantFrom('http' as const, 'socket' as const, 'csv' as const),
         replace: fc.boolean(),
         createCollections: fc.nat(2).map((draw) => draw === 0),
         records: fc.array(record, { minLength: 1, maxLength: 5 }),
@@ -396,6 +456,7 @@ function marketStep(): fc.Arbitrary<Step> {
     },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('repeat' as const), of: fc.nat(20) }) },
     { weight: 4, arbitrary: fc.record({ do: fc.constant('undo' as const), of: fc.nat(20) }) },
+    { weight: 1, arbitrary: fc.constant({ do: 'removeSample' as const }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('purge' as const), place: fc.nat(COLLECTIONS.length - 1) }) },
     {
       weight: 3,

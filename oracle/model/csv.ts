@@ -1,0 +1,45 @@
+// Records as a CSV file with a column map (records, "CSV"): a column for each field, and "a blank cell means that the field is absent".
+
+import type { MarketRecord } from './records.ts';
+
+type ColumnMap = Record<string, { column: string; as?: string }>;
+
+/** Null if CSV cannot express a record: an empty list, or an empty text. */
+export function toCsv(records: readonly MarketRecord[]): { text: string; map: ColumnMap } | null {
+  const rows = records.map(
+    (record) => new Map(Object.entries(record).flatMap(([name, value]) => toCells(name, value))),
+  );
+  const columns = [...new Set(rows.flatMap((row) => [...row.keys()]))];
+  const cells = rows.map((row) => columns.map((column) => row.get(column)));
+  if (cells.flat().some((cell) => cell?.text === '')) return null;
+  const asOf = (column: string) => cells.map((row) => row[columns.indexOf(column)]?.as).find((as) => as !== undefined);
+  const map = Object.fromEntries(
+    columns.map((column) => {
+      const as = asOf(column);
+      return [column, { column, ...(as !== undefined && { as }) }];
+    }),
+  );
+  const lines = [columns, ...cells.map((row) => row.map((cell) => cell?.text ?? ''))];
+  return { text: lines.map((line) => `${line.map(quote).join(',')}\n`).join(''), map };
+}
+
+type Cell = { text: string; as: string | undefined };
+
+function toCells(name: string, value: unknown): [string, Cell][] {
+  if (Array.isArray(value)) {
+    const texts = value.map((one) => (typeof one === 'string' ? one : toTrait(one as { name: string; value: string })));
+    return [[name, { text: texts.join('; '), as: 'list' }]];
+  }
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([member, part]) => toCells(`${name}.${member}`, part));
+  const as = typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'boolean' : undefined;
+  return [[name, { text: String(value), as }]];
+}
+
+function toTrait(trait: { name: string; value: string }): string {
+  return trait.name === '' ? '' : `${trait.name}: ${trait.value}`;
+}
+
+function quote(cell: string): string {
+  return `"${cell.replaceAll('"', '""')}"`;
+}
