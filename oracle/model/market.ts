@@ -414,8 +414,11 @@ export class Market {
   ): Outcome {
     const stored = this.tables[table].get(key);
     if (stored && row.at < stored.at) return 'unchanged';
-    // "Importing the same record again changes nothing", also if its time is that of its import.
-    if (stored && isImportTime && isSame({ ...row, at: stored.at }, stored)) return 'unchanged';
+    // "The same record again counts as unchanged, and only moves the at to the time of its import."
+    if (stored && isImportTime && isSame({ ...row, at: stored.at }, stored)) {
+      write(table, key, row);
+      return 'unchanged';
+    }
     return write(table, key, row);
   }
 }
