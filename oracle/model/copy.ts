@@ -24,8 +24,6 @@ export class StreamCopy {
   readonly #doors: ServiceDoors;
   readonly #orders = new Map<string, CopiedOrder>();
   #offset = BEGINNING;
-  /** The events of collections that were removed since. A stream may still have them. */
-  readonly forgotten = new Set<string>();
   /** The ids of orders, as the events name them. */
   readonly orderIds = new Set<string>();
   /** All other events that were received. */
@@ -44,8 +42,8 @@ export class StreamCopy {
         if (activity.offset <= this.#offset)
           throw new Difference(`the stream sent ${activity.offset} again or late, after ${this.#offset}`);
         this.#offset = activity.offset;
-        this.log.push(activity);
         this.#apply(activity);
+        this.log.push(activity);
       }
       if (next === null) return;
     }
@@ -55,14 +53,14 @@ export class StreamCopy {
     return [...this.#orders.values()].filter((order) => order.collectionId === collectionId);
   }
 
-  /** The stream has no event for the removal of a collection, so a client has to learn of it in another way. Its past events are gone. */
-  forget(collectionId: string): void {
-    for (const { offset } of this.log.filter((one) => one.collectionId === collectionId)) this.forgotten.add(offset);
+  /** Explore, "Removals": "its earlier events are no longer in the stream. A copy deletes what it has of this collection". */
+  #forget(collectionId: string): void {
     this.log = this.log.filter((one) => one.collectionId !== collectionId);
     for (const [id, order] of this.#orders) if (order.collectionId === collectionId) this.#orders.delete(id);
   }
 
   #apply({ kind, orderId, collectionId, tokenId, mint, price }: Activity): void {
+    if (kind === 'remove' && collectionId !== null) this.#forget(collectionId);
     if (orderId === null || collectionId === null) return;
     this.orderIds.add(orderId);
     if (CLOSES.has(kind)) this.#orders.delete(orderId);

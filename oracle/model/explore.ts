@@ -128,15 +128,22 @@ async function compareTokens(explorer: Explorer, collection: Collection): Promis
   const hats = tokensOf(reader, id).filter(({ traits }) =>
     traits?.some(({ name, value }) => name === 'Hat' && value === 'Cap'),
   );
-  await check(
-    'sort=id&traits[Hat]=Cap',
-    hats.map(({ asset }) => asset),
-  );
   const isHat = (asset: string) => hats.some((token) => token.asset === asset);
-  await check(
-    'sort=price&listed=true&traits[Hat]=Cap',
-    recorded.filter((asset) => isHat(asset) && tokenOf(asset).listing !== null),
-  );
+  if (hats.length > 0) {
+    await check(
+      'sort=id&traits[Hat]=Cap',
+      hats.map(({ asset }) => asset),
+    );
+    await check(
+      'sort=price&listed=true&traits[Hat]=Cap',
+      recorded.filter((asset) => isHat(asset) && tokenOf(asset).listing !== null),
+    );
+  } else {
+    // Explore: "a trait that a collection does not have" is a 400. The last token with a trait may have been burned: then the list is empty.
+    const path = `${EXPLORE}/collections/${id}/tokens?traits[Hat]=Cap`;
+    const { status, body } = await doors.get(path);
+    expect(`${path} without such a token`, true, status === 400 || (dataOf(body) as unknown as Json[]).length === 0);
+  }
   const priced = await read('sort=price');
   compareIdentity(explorer, collection, priced);
   const known = knownAssets(reader, collection);
@@ -287,15 +294,15 @@ const FILTERS = ['list,reprice', 'sale', 'floor,cancel,expire,fill'] as const;
 /** Explore, "The stream": the parameters `collections` and `kinds` leave out other events, also while other clients have other filters. */
 async function compareStreams({ doors, expect }: Explorer, copy: StreamCopy, collectionId: string): Promise<void> {
   const read = async (kinds: string) => {
-    const wanted = copy.log.filter((one) => one.collectionId === collectionId && kinds.split(',').includes(one.kind));
+    const isWanted = (kind: string) => kinds.split(',').includes(kind);
+    // Explore, kinds of activity, remove: "a stream has these events whatever its filter is".
+    const wanted = copy.log.filter(
+      (one) => one.kind === 'remove' || (one.collectionId === collectionId && isWanted(one.kind)),
+    );
     const offsets = wanted.map(({ offset }) => offset);
     const path = `${EXPLORE}/stream?from=0&collections=${collectionId}&kinds=${kinds}`;
     const served = await doors.events(path, offsets.length);
-    expect(
-      path,
-      offsets,
-      served.filter((offset) => !copy.forgotten.has(offset)),
-    );
+    expect(path, offsets, served);
   };
   await Promise.all(FILTERS.map(read));
 }

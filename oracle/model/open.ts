@@ -3,12 +3,7 @@
 
 type OpenDifference = { comparison: RegExp; says: string };
 
-const OPEN: readonly OpenDifference[] = [
-  {
-    comparison: /^open orders of \S+ in a copy after its removal/,
-    says: 'the stream has no event for the removal of a collection, so a copy keeps its orders',
-  },
-];
+const OPEN: readonly OpenDifference[] = [];
 
 /** What is known about a difference. Null for a new one. */
 export function findOpen(difference: string): string | null {

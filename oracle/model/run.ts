@@ -258,9 +258,7 @@ class Run {
         this.#market.purge(id);
         await this.#doors.runTasks(WORKERS);
         await this.#copy.follow();
-        const copied = this.#copy.of(id);
-        this.#copy.forget(id);
-        if (copied.length > 0) this.#judge([`open orders of ${id} in a copy after its removal: ${show(copied)}`]);
+        expectSame(`open orders of ${id} in a copy after its removal`, [], this.#copy.of(id));
         return;
       }
       case 'removeSample':

@@ -122,7 +122,7 @@ forEachEngine('the undo of an import', (engine) => {
   test('after the removal of a collection, no undo brings back up to when an import before the removal covered it', async () => {
     const covered = () => db.query('select subject from indexer.coverage');
     const first = await load([collection(), sale(), listing()]);
-    await removeCollections({ main: db, indexer: db, onChanged: () => undefined }, [
+    await removeCollections({ main: db, indexer: db, clock: () => NOW, onChanged: () => undefined }, [
       { collectionId: ID, chain: 'ethereum' },
     ]);
     const second = await load([sale(), listing()]);
