@@ -176,7 +176,7 @@ export function ownedToken(reader: Reader, collection: Collection, asset: string
     asset,
     name: stored?.name ?? null,
     owner: toOwner(listing?.seller ?? stored?.owner ?? null),
-    listing: listing ? { raw: listing.priceRaw.toString(), orderId: listing.orderHash ?? listing.orderId } : null,
+    listing: listing ? { raw: listing.priceRaw.toString(), orderId: listing.orderId } : null,
     traits: (stored?.traits ?? []).map(({ name, value }) => `${name}: ${value}`).toSorted(),
   };
 }
