@@ -1,11 +1,13 @@
 // Records as a CSV file with a column map (records, "CSV"): a column for each field, and "a blank cell means that the field is absent".
 
 import type { MarketRecord } from './records.ts';
+import { hasUnknownField } from './records.ts';
 
 type ColumnMap = Record<string, { column: string; as?: string }>;
 
-/** Null if CSV cannot express a record: an empty list, or an empty text. */
+/** Null if CSV cannot express a record: an empty list, an empty text, or a field that no column map can name. */
 export function toCsv(records: readonly MarketRecord[]): { text: string; map: ColumnMap } | null {
+  if (records.some(hasUnknownField)) return null;
   const rows = records.map(
     (record) => new Map(Object.entries(record).flatMap(([name, value]) => toCells(name, value))),
   );

@@ -13,7 +13,7 @@ import type {
   StatsRecord,
   TokenRecord,
 } from './records.ts';
-import { CHAINS, SERVICE_NAME, toAddress, toCollectionId } from './records.ts';
+import { CHAINS, isRejected, SERVICE_NAME, toAddress, toCollectionId } from './records.ts';
 
 export type Collection = {
   id: string;
@@ -243,6 +243,7 @@ export class Market {
     options: ImportOptions,
     write: (table: TableName, key: string, row: Row) => Outcome,
   ): Outcome {
+    if (isRejected(record)) return 'refused';
     switch (record.kind) {
       case 'collection':
         return this.#applyCollection(record, options, write);

@@ -64,7 +64,7 @@ export class OrdersDoor {
     const submission = this.#accepted[again] ?? (await toSubmission(step, now));
     const { terms, signed, body } = submission;
     commands.push(`curl -H "authorization: Bearer $KEY" -d '${JSON.stringify(body)}' "$URL${ORDERS}"`);
-    const { status, body: served } = await this.#doors.intake('POST', ORDERS, body);
+    const { status, body: served } = await this.#doors.intake('POST', ORDERS, body, 'orders');
     const isExpired = terms.expiresAt !== null && terms.expiresAt <= now;
     const isStored = this.#market.tables.order.has(signed.orderId);
     const expected =
@@ -100,11 +100,22 @@ export class OrdersDoor {
     if (!signed) return null;
     const { now } = this.#doors;
     const path = `${ORDERS}/${signed.orderId}/cancel`;
-    const body = by === 'operator' ? undefined : { signature: await signCancel(signed, by === 'stranger') };
+    const body =
+      by === 'operator' || by === 'nobody' ? undefined : { signature: await signCancel(signed, by === 'stranger') };
     commands.push(`curl -X POST -H "authorization: Bearer $KEY" -d '${JSON.stringify(body ?? {})}' "$URL${path}"`);
-    const { status, body: served } = await this.#doors.intake('POST', path, body);
+    const { status, body: served } = await this.#doors.intake(
+      'POST',
+      path,
+      body,
+      by === 'operator' ? 'intake' : 'orders',
+    );
     const row = this.#market.tables.order.get(signed.orderId);
     const state = row && statusAt(row, now);
+    // Orders: "The operator of the service sends no body", "with an API key that has the scope intake:write".
+    if (by === 'nobody') {
+      expectSame(`POST ${path} by nobody`, '403 forbidden', toRefusal(status, served));
+      return null;
+    }
     const expected = !row ? '404 not_found' : state === 'expired' ? '409 expired' : null;
     // "A second cancel changes nothing; its response is 200."
     const isRefused = by === 'stranger' && state !== undefined;

@@ -113,3 +113,46 @@ export function toCollectionId({ chain, contractAddress }: InCollection): string
 export function toAddress(chain: string, address: string): string {
   return CHAINS[chain]?.family === 'evm' ? address.toLowerCase() : address;
 }
+
+const COMMON = 'kind chain contractAddress';
+const TOKEN = `${COMMON} tokenId mint`;
+/** Records, the table of kinds: their fields, as far as the runs use them. */
+const FIELDS: Readonly<Record<MarketRecord['kind'], string>> = {
+  collection: `${COMMON} slug name image description royaltyBps launched createdAt tokensComplete snapshot`,
+  order: `${TOKEN} priceRaw seller createdAt expiresAt status tx`,
+  listing: `${TOKEN} source priceRaw buyerTotalRaw seller id orderHash timestamp expiresAt status tx`,
+  sale: `${TOKEN} tokenIds mints source price seller buyer timestamp listingId tx logIndex`,
+  token: `${TOKEN} name image rarityRank owner traits`,
+  stats: `${COMMON} owners listedCount supply floorRaw at`,
+  analytics: `${COMMON} floorRaw volume sales at`,
+  rate: 'kind symbol usd at',
+};
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Records: "An unknown field rejects the record". */
+export function hasUnknownField(record: MarketRecord): boolean {
+  const known = FIELDS[record.kind].split(' ');
+  return Object.keys(record).some((name) => !known.includes(name));
+}
+
+/**
+ * Records: "A record is rejected for: unknown fields, addresses that are not valid for their chain, amounts that are not base units", and times that are not
+ * "ISO 8601 with Z or an offset". A `tokenId` is an amount, too.
+ */
+export function isRejected(record: MarketRecord): boolean {
+  const { chain, contractAddress, ...fields } = record as unknown as Record<string, string | undefined>;
+  const isEvm = CHAINS[String(chain)]?.family === 'evm';
+  const valuesOf = (...names: string[]) => names.flatMap((name) => fields[name] ?? []);
+  return (
+    hasUnknownField(record) ||
+    (record.kind !== 'rate' && isEvm && !isEvmAddress(String(contractAddress))) ||
+    (isEvm && valuesOf('seller', 'buyer', 'owner').some((account) => !isEvmAddress(account))) ||
+    valuesOf('priceRaw', 'buyerTotalRaw', 'floorRaw', 'tokenId').some((amount) => !/^(?:0|[1-9]\d*)$/.test(amount)) ||
+    valuesOf('timestamp', 'createdAt', 'expiresAt', 'at').some((time) => !TIME.test(time))
+  );
+}
+
+function isEvmAddress(text: string): boolean {
+  return /^0x[0-9a-fA-F]{40}$/.test(text);
+}

@@ -5,8 +5,10 @@ import { once } from 'node:events';
 import type { RequestOptions, Server } from 'node:http';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Transform } from 'node:stream';
 import { json, text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
 import type { MarketClient } from '../../client/src/market.ts';
 import { createMarketClient } from '../../client/src/market.ts';
 import type { TestService } from '../../test/support/service/service.ts';
@@ -31,12 +33,19 @@ const TASK_PATIENCE_MS = 120_000;
 const TASK_POLL_MS = 10;
 const STREAM_PATIENCE_MS = 20_000;
 
-type Keys = { intake: string; store: string; otherShop: string };
+type Keys = { intake: string; orders: string; store: string; otherShop: string };
 
 const STORE = '/api/v1';
 const SHOP = 'corner';
 const OTHER_SHOP = 'market';
 const PAGES_MAX = 1_000;
+/** What clients accept, one after the other. */
+const CODINGS = [undefined, 'gzip', 'identity', 'br', 'zstd, gzip;q=0.5'];
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
 
 export class ServiceDoors {
   readonly #service: TestService;
@@ -89,6 +98,7 @@ export class ServiceDoors {
     const scopes = ['products:read', 'products:write', 'inventory:read', 'inventory:write', 'webhooks:write'];
     const keys = {
       intake: await createKey({ scopes: ['intake:write', 'orders:write'] }),
+      orders: await createKey({ scopes: ['orders:write'] }),
       store: await createKey({ shop: SHOP, scopes }),
       otherShop: await createKey({ shop: OTHER_SHOP, scopes }),
     };
@@ -214,7 +224,9 @@ export class ServiceDoors {
 
   async get(path: string): Promise<Response> {
     this.responses += 1;
-    const { status, text: received } = await send(this.#url(path), { method: 'GET' }, '');
+    const coding = CODINGS[this.responses % CODINGS.length];
+    const headers = { ...(coding !== undefined && { 'accept-encoding': coding }) };
+    const { status, text: received } = await send(this.#url(path), { method: 'GET', headers }, '');
     if (status >= SERVER_ERROR) throw new Unavailable(`${path}: ${received}`);
     return { status, body: JSON.parse(received) };
   }
@@ -276,8 +288,10 @@ export class ServiceDoors {
   /** Sends a request to the store. */
   async store(method: string, path: string, body?: object, idempotencyKey?: string): Promise<Response> {
     this.responses += 1;
+    const coding = CODINGS[this.responses % CODINGS.length];
     const headers = {
       authorization: `Bearer ${this.#keys.store}`,
+      ...(coding !== undefined && { 'accept-encoding': coding }),
       ...(body && { 'content-type': 'application/json' }),
       ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
     };
@@ -293,11 +307,11 @@ export class ServiceDoors {
     return this.#client;
   }
 
-  /** Sends a request about signed orders. */
-  async intake(method: string, path: string, body?: object): Promise<Response> {
+  /** Sends a request about signed orders. The key `orders` has the scope orders:write alone. */
+  async intake(method: string, path: string, body?: object, key: 'intake' | 'orders' = 'intake'): Promise<Response> {
     this.responses += 1;
     const headers = {
-      authorization: `Bearer ${this.#keys.intake}`,
+      authorization: `Bearer ${this.#keys[key]}`,
       ...(body && { 'content-type': 'application/json' }),
     };
     const { status, text: received } = await send(
@@ -361,7 +375,8 @@ async function startReceiver(): Promise<Receiver> {
 function send(to: RequestOptions, options: RequestOptions, body: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const call = request({ ...to, ...options, agent: false }, (response) => {
-      text(response).then(
+      const decoder = DECODERS[response.headers['content-encoding'] ?? '']?.();
+      text(decoder ? response.pipe(decoder) : response).then(
         (received) => resolve({ status: response.statusCode ?? 0, text: received }),
         (error: unknown) => reject(new Unavailable(`${String(to.path)}: ${String(error)}`)),
       );

@@ -83,7 +83,7 @@ export type SignStep = {
   again: number | null;
 };
 /** `of`: which of the accepted orders. */
-export type CancelStep = { do: 'cancel'; of: number; by: 'operator' | 'offerer' | 'stranger' };
+export type CancelStep = { do: 'cancel'; of: number; by: 'operator' | 'offerer' | 'stranger' | 'nobody' };
 /** Another marketplace reports an accepted order. */
 export type MirrorStep = { do: 'mirror'; of: number; source: string; status: 'filled' | 'cancelled' | undefined };
 export type Step =
@@ -104,14 +104,18 @@ export type RecordDraft = {
   fields: Record<string, unknown>;
   sinceStart: Record<string, number>;
   sinceNow: Record<string, number>;
+  /** A value that makes the record wrong. */
+  broken?: Record<string, unknown>;
 };
 
-export function toRecord({ fields, sinceStart, sinceNow }: RecordDraft, now: number): MarketRecord {
+export function toRecord({ fields, sinceStart, sinceNow, broken }: RecordDraft, now: number): MarketRecord {
   const times = (minutes: Record<string, number>, from: number) =>
     Object.fromEntries(
       Object.entries(minutes).map(([name, ago]) => [name, new Date(from - ago * MINUTE).toISOString()]),
     );
-  return { ...fields, ...times(sinceStart, START), ...times(sinceNow, now) } as MarketRecord;
+  const record = { ...fields, ...times(sinceStart, START), ...times(sinceNow, now) };
+  const names = Object.keys(broken ?? {}).filter((name) => name in record || name === 'colour');
+  return { ...record, ...Object.fromEntries(names.map((name) => [name, broken?.[name]])) } as MarketRecord;
 }
 
 const option = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 2 });
@@ -336,7 +340,7 @@ const rate = drafts(
     .map(({ symbol, usd, age: ago }) => ({ fields: { kind: 'rate', symbol, usd }, sinceNow: { at: ago } })),
 );
 
-const record = fc.oneof(
+const whole = fc.oneof(
   { weight: 4, arbitrary: collection },
   { weight: 4, arbitrary: order },
   { weight: 6, arbitrary: listing },
@@ -346,6 +350,22 @@ const record = fc.oneof(
   { weight: 2, arbitrary: analytics },
   { weight: 1, arbitrary: rate },
 );
+
+const broken = of<Record<string, unknown>>(
+  { colour: 'red' },
+  { timestamp: '2026-06-01' },
+  { createdAt: '2026-06-01T10:00:00' },
+  { at: '01.06.2026 10:00' },
+  { contractAddress: '0x12' },
+  { priceRaw: '007' },
+  { priceRaw: '-1' },
+  { buyerTotalRaw: '1.5' },
+  { tokenId: '0x1' },
+  { seller: '0x00000000000000000000000000000000000000g1' },
+);
+const record = fc
+  .record({ draft: whole, broken, draw: fc.nat(11) })
+  .map(({ draft, broken: wrong, draw }): RecordDraft => (draw === 0 ? { ...draft, broken: wrong } : draft));
 
 const productFields = {
   name: of('Mug', 'Big  Mug!', 'Café Mug', '', 'x'.repeat(161)),
@@ -427,7 +447,7 @@ function orderStep(): fc.Arbitrary<Step> {
       arbitrary: fc.record({
         do: fc.constant('cancel' as const),
         of: fc.nat(5),
-        by: of<CancelStep['by']>('operator', 'offerer', 'stranger'),
+        by: of<CancelStep['by']>('operator', 'offerer', 'stranger', 'nobody'),
       }),
     },
     {
