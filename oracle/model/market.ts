@@ -426,7 +426,8 @@ export class Market {
 
 /** Whether several of the records are of one row. */
 export function hasRepeatedRows(records: readonly MarketRecord[]): boolean {
-  return new Set(records.map(toKey)).size < records.length;
+  const stored = records.filter((record) => !isRejected(record));
+  return new Set(stored.map(toKey)).size < stored.length;
 }
 
 /** Records, "fields that identify the stored row". */
