@@ -1,4 +1,4 @@
-// POST /mcp: the MCP server over its streamable HTTP transport. The SDK is loaded at the first request.
+// POST /mcp: the MCP server over its streamable HTTP transport.
 
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -22,7 +22,9 @@ export type McpRouteOptions = McpOptions & {
 
 /** `app` must be a Fastify scope of its own, because its parsers of bodies are replaced. */
 export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions): void {
+  // Loading the SDK takes a tenth of a second of the event loop, so it is loaded before the server listens, and only where there is a server.
   const load = loadOnce(async () => (await import('../mcp-server.ts')).createMcpResponder(options));
+  app.addHook('onReady', async () => void (await load()));
 
   app.removeAllContentTypeParsers();
   // The SDK parses the body, and reports malformed JSON as the protocol requires.
