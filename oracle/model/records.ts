@@ -128,7 +128,7 @@ const FIELDS: Readonly<Record<MarketRecord['kind'], string>> = {
   rate: 'kind symbol usd at',
 };
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/;
+const TIME = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/;
 
 /** Records: "An unknown field rejects the record". */
 export function hasUnknownField(record: MarketRecord): boolean {
@@ -146,13 +146,13 @@ export function isRejected(record: MarketRecord): boolean {
   const valuesOf = (...names: string[]) => names.flatMap((name) => fields[name] ?? []);
   return (
     hasUnknownField(record) ||
-    (record.kind !== 'rate' && isEvm && !isEvmAddress(String(contractAddress))) ||
-    (isEvm && valuesOf('seller', 'buyer', 'owner').some((account) => !isEvmAddress(account))) ||
+    (record.kind !== 'rate' && !isAddress(String(contractAddress), isEvm)) ||
+    valuesOf('seller', 'buyer', 'owner').some((account) => !isAddress(account, isEvm)) ||
     valuesOf('priceRaw', 'buyerTotalRaw', 'floorRaw', 'tokenId').some((amount) => !/^(?:0|[1-9]\d*)$/.test(amount)) ||
     valuesOf('timestamp', 'createdAt', 'expiresAt', 'at').some((time) => !TIME.test(time))
   );
 }
 
-function isEvmAddress(text: string): boolean {
-  return /^0x[0-9a-fA-F]{40}$/.test(text);
+function isAddress(text: string, isEvm: boolean): boolean {
+  return isEvm ? /^0x[0-9a-fA-F]{40}$/.test(text) : /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text);
 }

@@ -354,7 +354,9 @@ const whole = fc.oneof(
 const broken = of<Record<string, unknown>>(
   { colour: 'red' },
   { timestamp: '2026-06-01' },
+  { timestamp: '2026-06-01T25:00:00Z' },
   { createdAt: '2026-06-01T10:00:00' },
+  { createdAt: '2026-06-01T10:61:00Z' },
   { at: '01.06.2026 10:00' },
   { contractAddress: '0x12' },
   { priceRaw: '007' },
