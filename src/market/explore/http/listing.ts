@@ -4,11 +4,11 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import type { CollectionLocation } from '../../../platform/core/collection.ts';
 import { closed, typeOrNull } from '../../../platform/http/schema-builders.ts';
-import { LISTING_EXAMPLE as ITEM_EXAMPLE, MarketItemSchema, toListingItem } from '../../reads/http/market-item.ts';
+import { LISTING_EXAMPLE, MarketItemSchema, toListingItem } from '../../reads/http/market-item.ts';
 import type { PriceContext } from '../../reads/http/price.ts';
 import type { HashedListing } from '../../reads/listing.ts';
 
-export const LISTING_EXAMPLE = { ...ITEM_EXAMPLE, orderHash: `0x${'5e'.repeat(32)}` };
+export const HASHED_LISTING_EXAMPLE = { ...LISTING_EXAMPLE, orderHash: `0x${'5e'.repeat(32)}` };
 
 export const orderHashField = typeOrNull<string>(
   'string',
@@ -21,7 +21,7 @@ export const ListingSchema = Type.Object(
     $id: 'Listing',
     title: 'Listing',
     description: 'A listing. It has the same `orderId` in every list, in its order and in the stream.',
-    examples: [LISTING_EXAMPLE],
+    examples: [HASHED_LISTING_EXAMPLE],
     ...closed,
   },
 );

@@ -17,7 +17,7 @@ import type { Order, OrderDormancy } from '../order.ts';
 import { ORDER_DORMANCIES, readOrder } from '../order.ts';
 import type { ExploreContext } from './context.ts';
 import type { WireListing } from './listing.ts';
-import { LISTING_EXAMPLE, orderHashField, toWireListing } from './listing.ts';
+import { HASHED_LISTING_EXAMPLE, orderHashField, toWireListing } from './listing.ts';
 import { exploreRoute, exploredDataOf } from './offset-meta.ts';
 
 /** The lifetimes are short, because an order can end in every block. */
@@ -123,13 +123,13 @@ export const OrderSchema = Type.Object(
     description: 'An order and why it has its status.',
     examples: [
       {
-        orderId: LISTING_EXAMPLE.orderId,
+        orderId: HASHED_LISTING_EXAMPLE.orderId,
         status: 'cancelled',
         dormant: null,
-        orderHash: LISTING_EXAMPLE.orderHash,
-        listing: { ...LISTING_EXAMPLE, status: 'cancelled', tx: `0x${'7a'.repeat(32)}` },
+        orderHash: HASHED_LISTING_EXAMPLE.orderHash,
+        listing: { ...HASHED_LISTING_EXAMPLE, status: 'cancelled', tx: `0x${'7a'.repeat(32)}` },
         buyerPrice: {
-          ask: LISTING_EXAMPLE.price,
+          ask: HASHED_LISTING_EXAMPLE.price,
           platformFee: toExamplePrice(2n),
           royalty: toExamplePrice(21n),
           fees: toExamplePrice(23n),
@@ -159,7 +159,7 @@ export function registerOrderRoute(app: FastifyInstance, context: ExploreContext
         orderId: Type.String({
           minLength: 1,
           description: 'The `orderId` of a listing, or the hash of a signed order.',
-          examples: [LISTING_EXAMPLE.orderId],
+          examples: [HASHED_LISTING_EXAMPLE.orderId],
         }),
       }),
       response: marketResponses(exploredDataOf(ref('Order')), 400, 404, 502),

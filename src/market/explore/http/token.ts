@@ -10,7 +10,7 @@ import { TOKEN_FIELDS_EXAMPLE, toTokenFields, tokenFields } from '../../reads/ht
 import type { Market } from '../../reads/market.ts';
 import type { Token } from '../../reads/token.ts';
 import type { WireListing } from './listing.ts';
-import { LISTING_EXAMPLE, toWireListing } from './listing.ts';
+import { HASHED_LISTING_EXAMPLE, toWireListing } from './listing.ts';
 
 const LastSaleSchema = Type.Object(
   {
@@ -50,7 +50,7 @@ export const TokenSchema = Type.Object(
     examples: [
       {
         ...TOKEN_FIELDS_EXAMPLE,
-        listing: LISTING_EXAMPLE,
+        listing: HASHED_LISTING_EXAMPLE,
         traits: [{ name: 'Weather', value: 'Fog' }],
         lastSale: { price: toExamplePrice(395n), at: EXAMPLE_TIME, marketplace: 'opensea', tx: null },
       },

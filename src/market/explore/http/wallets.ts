@@ -16,7 +16,7 @@ import type { WalletPage, WalletPageQuery } from '../wallets.ts';
 import { listWalletListings, listWalletTokens } from '../wallets.ts';
 import { toWireToken } from './token.ts';
 import type { ExploreContext } from './context.ts';
-import { LISTING_EXAMPLE, toWireListing } from './listing.ts';
+import { HASHED_LISTING_EXAMPLE, toWireListing } from './listing.ts';
 import type { ExploreContent } from './offset-meta.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
 
@@ -65,7 +65,7 @@ export function registerWalletRoutes(app: FastifyInstance, context: ExploreConte
       tags: ['Wallets'],
       params: walletParams,
       querystring: walletQuery,
-      response: marketResponses(exploredPageOf('Listing', { rows: [LISTING_EXAMPLE] }), 400, 502),
+      response: marketResponses(exploredPageOf('Listing', { rows: [HASHED_LISTING_EXAMPLE] }), 400, 502),
     },
     respond: async ({ address = '' }, query) => {
       const list = toList(context, { kind: 'listings', address, query });
