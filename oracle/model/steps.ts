@@ -419,7 +419,7 @@ function fewOf(fields: Record<string, unknown>): Record<string, unknown> {
 export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: shopStep },
   { weight: 22, arbitrary: marketStep() },
-  { weight: 4, arbitrary: orderStep() },
+  { weight: 8, arbitrary: orderStep() },
   {
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('chain' as const), blocks: of(1, 2, 9), depth: of(0, 0, 1, 3, 20) }),
@@ -445,7 +445,7 @@ function orderStep(): fc.Arbitrary<Step> {
       }),
     },
     {
-      weight: 2,
+      weight: 4,
       arbitrary: fc.record({
         do: fc.constant('cancel' as const),
         of: fc.nat(5),
