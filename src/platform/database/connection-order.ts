@@ -33,7 +33,8 @@ export class ConnectionOrder {
   /** Waits for the connection. The caller must call `leave` after it has released the connection. Throws DeadlineExceeded at the deadline. */
   async enter(deadline: Deadline): Promise<void> {
     const kind = deadline.isNone ? 'patient' : 'urgent';
-    if (kind === 'patient' || !this.#endPause()) await this.#queue.enter(deadline, kind);
+    const goesFirst = kind === 'urgent' && !this.#isPatientDue() && this.#endPause();
+    if (!goesFirst) await this.#queue.enter(deadline, kind);
     this.#holder = kind;
     this.#heldSince = performance.now();
   }
@@ -73,11 +74,17 @@ export class ConnectionOrder {
   }
 
   #next(): Kind {
+    if (this.#queue.waitingSince('patient') === null) return 'urgent';
+    return this.#queue.waitingSince('urgent') === null || this.#isPatientDue() ? 'patient' : 'urgent';
+  }
+
+  /**
+   * Whether patient work has let urgent work go first for long enough. The time that it has waited counts only from the end of the previous
+   * patient work. Otherwise several imports that have all waited long enough would run directly one after the other, and requests would wait
+   * for all of them.
+   */
+  #isPatientDue(): boolean {
     const since = this.#queue.waitingSince('patient');
-    if (since === null) return 'urgent';
-    if (this.#queue.waitingSince('urgent') === null) return 'patient';
-    // The time that patient work has waited counts only from the end of the previous patient work. Otherwise several imports that have all
-    // waited long enough would run directly one after the other, and requests would wait for all of them.
-    return performance.now() - Math.max(since, this.#patientLeftAt) < this.#patienceMs ? 'urgent' : 'patient';
+    return since !== null && performance.now() - Math.max(since, this.#patientLeftAt) >= this.#patienceMs;
   }
 }

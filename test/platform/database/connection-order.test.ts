@@ -81,6 +81,22 @@ describe('the order of work', () => {
     while (order.waiting > 0) await leave();
   });
 
+  test('work with a deadline that asks again at once lets work without one go first after the same time', async (t) => {
+    const { clock, order, started, read, write, leave, settle } = createOrder(t);
+    void read('read 1');
+    void write('import');
+    await settle();
+    for (let number = 2; number < 4; number += 1) {
+      clock.ms += 15;
+      order.leave();
+      await Promise.resolve();
+      void read(`read ${number}`);
+      await settle();
+    }
+    assert.deepEqual(started, ['read 1', 'read 2', 'import']);
+    while (order.waiting > 0) await leave();
+  });
+
   test('when several imports wait, requests go first again after each import', async (t) => {
     const { clock, started, read, write, leave, settle } = createOrder(t);
     for (const name of ['import 1', 'import 2', 'import 3']) void write(name);
