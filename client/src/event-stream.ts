@@ -56,14 +56,18 @@ class EventParser {
   }
 }
 
-/**
- * The events of a body. An event that the end of the body cuts off is left out. `onBytes` is called whenever bytes arrive. The caller
- * ends the connection.
- */
+export type StreamListeners = {
+  /** Called whenever bytes arrive. */
+  onBytes: () => void;
+  /** Called with each new `lastEventId`, after the caller has taken the event with this id. */
+  onPosition?: ((id: string) => void) | undefined;
+};
+
+/** The events of a body. An event that the end of the body cuts off is left out. The caller ends the connection. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   state: StreamState,
-  onBytes: () => void,
+  { onBytes, onPosition }: StreamListeners,
 ): AsyncGenerator<ServerSentEvent, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -81,8 +85,10 @@ export async function* readEvents(
     if (rest.length > EVENT_CHARACTERS_MAX)
       throw new MercatError('invalid_response', 'A line of the stream is too long');
     for (const line of lines) {
+      const position = state.lastEventId;
       const event = parser.push(line);
       if (event) yield event;
+      if (state.lastEventId !== null && state.lastEventId !== position) onPosition?.(state.lastEventId);
     }
   }
 }

@@ -17,7 +17,7 @@ export type FollowOptions = {
    * Default: begins now.
    */
   from?: string;
-  /** Only activity of these collections: canonical ids, at most 100. Activity that concerns no single collection is yielded as well. */
+  /** Only activity of these collections: canonical ids, slugs or addresses, at most 100. Activity that concerns no single collection is yielded as well. */
   collections?: readonly string[];
   /** Only activity of these kinds. Include `reorg`, because events of this kind take other events back. */
   kinds?: readonly ActivityKind[];
@@ -29,6 +29,11 @@ export type FollowOptions = {
   silenceMaxMs?: number;
   /** Called when a connection is open, and when it is lost. After a loss, the stream connects again automatically. */
   onConnection?: (state: 'open' | 'lost') => void;
+  /**
+   * Called with the offset up to which all activity was yielded and taken: after each activity, and where the filter has left some out. A consumer that
+   * stores this offset and continues from it misses nothing, and does not read again what its filter leaves out.
+   */
+  onPosition?: (offset: string) => void;
 };
 
 const STREAM_PATH = '/explore/v1/stream';
@@ -96,7 +101,7 @@ async function* connect(
     if (!response.body || !type.startsWith('text/event-stream'))
       throw new MercatError('invalid_response', 'The response is not an event stream', { status: response.status });
     options.onConnection?.('open');
-    yield* readEvents(response.body, state, onBytes);
+    yield* readEvents(response.body, state, { onBytes, onPosition: options.onPosition });
   } finally {
     clearTimeout(silence);
     signal.removeEventListener('abort', onAbort);

@@ -51,7 +51,7 @@ async function parseChunks(chunks: readonly Uint8Array[]): Promise<{ events: Ser
     },
   });
   const events: ServerSentEvent[] = [];
-  for await (const event of readEvents(body, state, () => undefined)) events.push(event);
+  for await (const event of readEvents(body, state, { onBytes: () => undefined })) events.push(event);
   return { events, state };
 }
 
@@ -67,6 +67,16 @@ test('events are parsed by the rules of the HTML standard, however the bytes are
     const chunks = text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? [];
     assert.deepEqual(await parse(chunks), { events, state: { lastEventId: '3', retryMs: 10 } }, `chunks of ${size}`);
   }
+});
+
+test('a position is reported after its event was taken, and also where the stream sends an id without an event', async () => {
+  const body = new Blob([
+    'id: 1\n\nid: 2\ndata: a\n\ndata: b\n\nid: 5\n\nid: 6\ndata: c\n\nid: 7\ndata: cut off',
+  ]).stream();
+  const seen: string[] = [];
+  const listeners = { onBytes: () => undefined, onPosition: (id: string) => void seen.push(id) };
+  for await (const { data } of readEvents(body, { lastEventId: null, retryMs: null }, listeners)) seen.push(data);
+  assert.deepEqual(seen, ['1', 'a', '2', 'b', '5', 'c', '6']);
 });
 
 const BOM = String.fromCharCode(0xfeff);
