@@ -483,6 +483,24 @@ export type ReadTokensResult = {
   };
 };
 
+export type GetMarketTokenParameters = {
+  /** The id of the chain. */
+  chain: Chain;
+  /** EVM contract address, or Solana collection mint. */
+  address: string;
+  /** EVM token id (decimal), or Solana asset mint. */
+  tokenId: string;
+};
+
+export type GetMarketTokenResult = {
+  data: Token;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
+};
+
 export type ListWalletTokensParameters = {
   /** The id of the chain. */
   chain?: Chain | undefined;
@@ -705,6 +723,8 @@ export type ExploreMethods = {
   listTokens(parameters: ListTokensParameters, options?: CallOptions): Pages<ListTokensResult>;
   /** Read several tokens. Reads up to 100 tokens of any collections. `data` has one element for each token of the request, in the same order. The element is null for a token that does not exist or was burned. A token that is listed on this service exists, even if nothing else is known of it. In a response to a request for one token, the image may be an inline image of any size. */
   readTokens(parameters: ReadTokensParameters, options?: CallOptions): Promise<ReadTokensResult>;
+  /** Read a token with its traits. A token as the lists of tokens have it. A token that is listed on this service exists, even if nothing else is known of it. The image may be an inline image of any size. */
+  getMarketToken(parameters: GetMarketTokenParameters, options?: CallOptions): Promise<GetMarketTokenResult>;
   /** List the tokens of a wallet. The tokens whose beneficial owner is the wallet, on all chains or on one, sorted by collection and token. A page may be short or empty although there is a next page. */
   listWalletTokens(parameters: ListWalletTokensParameters, options?: CallOptions): Pages<ListWalletTokensResult>;
   /** List the listings of a wallet. The active listings whose seller is the wallet, on all chains or on one: one row for each token, sorted by collection and token. */
@@ -734,6 +754,7 @@ export const EXPLORE_OPERATIONS = {
   getMarketCollection: { method: 'GET', path: '/explore/v1/collections/{id}', kind: 'read' },
   listTokens: { method: 'GET', path: '/explore/v1/collections/{id}/tokens', kind: 'list', query: ['cursor', 'limit', 'sort', 'listed', 'owner', 'traits'] },
   readTokens: { method: 'POST', path: '/explore/v1/tokens/batch', kind: 'read', hasBody: true },
+  getMarketToken: { method: 'GET', path: '/explore/v1/tokens/{chain}/{address}/{tokenId}', kind: 'read' },
   listWalletTokens: { method: 'GET', path: '/explore/v1/wallets/{address}/tokens', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   listWalletListings: { method: 'GET', path: '/explore/v1/wallets/{address}/listings', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   getOrder: { method: 'GET', path: '/explore/v1/orders/{orderId}', kind: 'read' },

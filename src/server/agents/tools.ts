@@ -100,14 +100,14 @@ export function createTools(): AgentTool[] {
     }),
     resourceTool({
       name: 'get_token',
-      description: 'One token: owner, rarity rank, cheapest listing, last sale.',
-      path: '/v1/tokens/{chain}/{address}/{tokenId}',
+      description: 'One token: owner, traits, rarity rank, cheapest listing, last sale.',
+      path: '/explore/v1/tokens/{chain}/{address}/{tokenId}',
       input: {
         chain,
         address: textArgument('Contract; on Solana the collection or the mint'),
         tokenId: textArgument('On Solana the mint'),
       },
-      resource: objectWith(['rarity', ...owned]),
+      resource: objectWith(['rarity', 'traits', ...owned]),
     }),
     listTool({
       name: 'list_wallet',

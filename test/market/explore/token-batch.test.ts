@@ -1,4 +1,4 @@
-// POST /explore/v1/tokens/batch.
+// POST /explore/v1/tokens/batch and GET /explore/v1/tokens/{chain}/{address}/{tokenId}.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -39,6 +39,34 @@ forEachMarket('tokens in a batch', {}, (market) => {
       body.data.map((token: any) => token && (token.name ?? token.listing.price.raw)),
       ['Minted', '5', null, 'One', '5'],
     );
+  });
+
+  test('a token read alone is the token of a batch, and a token that does not exist or was burned is not found', async () => {
+    const subject = newCollection();
+    await market.load([
+      subject.collection(),
+      subject.token('1', { name: 'One', image: `data:image/png;base64,${'A'.repeat(9_000)}` }),
+      subject.sale('1', 9),
+      subject.order('2', 5),
+      subject.token('3'),
+    ]);
+    await market.describe(subject, { '1': { Hat: ['Cap'] } });
+    await market
+      .indexer()
+      .query(`update indexer.token set burned = true where collection_id = $1 and asset = '3'`, [subject.id]);
+    for (const [id, expected] of [
+      ['1', 200],
+      ['2', 200],
+      ['3', 404],
+      ['4', 404],
+    ] as const) {
+      const { body: batch } = await post({ tokens: [nameOf(subject, id)] });
+      const { status, body } = await market.get(`/explore/v1/tokens/${subject.chain}/${subject.address}/${id}`);
+      assert.equal(status, expected, id);
+      assert.deepEqual(body.data ?? null, batch.data[0], id);
+    }
+    const mistaken = await market.get(`/explore/v1/tokens/${subject.chain}/${subject.address}/x`);
+    assert.equal(mistaken.status, 400);
   });
 
   test('a token of which only an order of this service is known is served with its listing, while /v1 does not find it', async () => {

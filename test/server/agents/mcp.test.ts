@@ -47,7 +47,10 @@ describe('the MCP server', () => {
       `/explore/v1/collections/${COLLECTION}/tokens?sort=rank&listed=true&traits[${trait.name}]=${encodeURIComponent(trait.value)}&limit=2`,
     ],
     list_traits: [{ collection: COLLECTION, limit: 2 }, `/explore/v1/collections/${COLLECTION}/traits?limit=2`],
-    get_token: [{ chain: 'ethereum', address: CONTRACT, tokenId: '249' }, `/v1/tokens/ethereum/${CONTRACT}/249`],
+    get_token: [
+      { chain: 'ethereum', address: CONTRACT, tokenId: '249' },
+      `/explore/v1/tokens/ethereum/${CONTRACT}/249`,
+    ],
     list_wallet: [
       { address: seller, kind: 'listings', chain: 'ethereum' },
       `/explore/v1/wallets/${seller}/listings?chain=ethereum`,

@@ -8,7 +8,10 @@ import { LISTING_EXAMPLE, MarketItemSchema, toListingItem } from '../../reads/ht
 import type { PriceContext } from '../../reads/http/price.ts';
 import type { HashedListing } from '../../reads/listing.ts';
 
-export const HASHED_LISTING_EXAMPLE = { ...LISTING_EXAMPLE, orderHash: `0x${'5e'.repeat(32)}` };
+export const HASHED_LISTING_EXAMPLE = {
+  ...LISTING_EXAMPLE,
+  orderHash: '0xb39ba10e62538d8fc85c6a1a86f1ed0daeea95275a3b50834838d4e7266e1f0f',
+};
 
 export const orderHashField = typeOrNull<string>(
   'string',

@@ -23,6 +23,7 @@ import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
 import { SearchResultSchema, registerSearchRoute } from './search.ts';
 import { registerStreamPagesRoute } from './stream/pages.ts';
 import { registerStreamRoute } from './stream/route.ts';
+import { registerSingleTokenRoute } from './single-token.ts';
 import { TokenBatchSchema, registerTokenBatchRoute } from './token-batch.ts';
 import { TokenSchema } from './token.ts';
 import { registerTokensRoute } from './tokens.ts';
@@ -74,6 +75,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     registerCollectionRoutes,
     registerTokensRoute,
     registerTokenBatchRoute,
+    registerSingleTokenRoute,
     registerWalletRoutes,
     registerOrderRoute,
     registerProvenanceRoute,

@@ -1,0 +1,50 @@
+// GET /explore/v1/tokens/{chain}/{address}/{tokenId}.
+
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { ServiceError } from '../../../platform/core/errors.ts';
+import { ref } from '../../../platform/http/schema-builders.ts';
+import { marketResponses } from '../../reads/http/envelopes.ts';
+import { readPriceContext } from '../../reads/http/price.ts';
+import { parseTokenLocation, tokenNames } from '../../reads/http/token.ts';
+import { findTokens } from '../../reads/token.ts';
+import type { ExploreContext } from './context.ts';
+import { exploreRoute, exploredDataOf } from './offset-meta.ts';
+import { toWireToken } from './token.ts';
+
+const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
+
+export function registerSingleTokenRoute(app: FastifyInstance, context: ExploreContext): void {
+  const { market } = context;
+
+  exploreRoute(app, context, {
+    path: '/explore/v1/tokens/:chain/:address/:tokenId',
+    schema: {
+      operationId: 'getMarketToken',
+      summary: 'Read a token with its traits',
+      description:
+        'A token as the lists of tokens have it. A token that is listed on this service exists, even if nothing else is known of it. The image may ' +
+        'be an inline image of any size.',
+      tags: ['Tokens'],
+      params: Type.Object(tokenNames),
+      response: marketResponses(exploredDataOf(ref('Token')), 400, 404),
+    },
+    respond: async (params) => {
+      const location = parseTokenLocation(market, params, 'Path parameter ');
+      const options = { openListed: true, largeImages: true };
+      const [{ tokens, degraded }, prices] = await Promise.all([
+        findTokens(market, market.tokenOverlay, [location], options),
+        readPriceContext(market),
+      ]);
+      const [token] = tokens;
+      if (!token || token.isBurned) throw new ServiceError('not_found', 'Token not found');
+      return {
+        cacheTag: token.collectionId,
+        policy: CACHE_POLICY,
+        degraded,
+        validUntil: token.listing?.expiresAt ?? null,
+        body: { data: toWireToken(market, token, prices) },
+      };
+    },
+  });
+}
