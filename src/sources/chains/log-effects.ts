@@ -56,6 +56,10 @@ export function toLogEffects(entries: readonly LogEntry[], collectionIds: Readon
         continue;
       }
       rewindTo = Math.min(rewindTo ?? ancestor, ancestor);
+      // The holders that an earlier batch has read may already have been those after the orphaned transfers.
+      for (const { collectionId, tokenId } of entry.affected.tokens) {
+        addMoved(moved, collectionId, tokenId, Math.min(moved.get(collectionId)?.get(tokenId) ?? ancestor, ancestor));
+      }
       fills = fills.filter((fill) => fill.blockNumber <= ancestor);
       transfers = transfers.filter((transfer) => transfer.blockNumber <= ancestor);
       continue;

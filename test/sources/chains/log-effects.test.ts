@@ -100,6 +100,29 @@ test('a token that moved several times has the block of its last transfer', () =
   );
 });
 
+test('a reorganisation moves the tokens of its orphaned events, because an earlier batch may have read their holders of then', () => {
+  const collectionId = `ethereum_${CONTRACT}`;
+  const orphaned = [transfer(11, 1n), transfer(12, 2n), transfer(11, 3n)];
+  const reorganisation: LogEntry = {
+    seq: 2,
+    ancestor: 10,
+    affected: toEvidenceChanges('ethereum', orphaned),
+    since: 0,
+    collectionIds: [collectionId],
+    corrected: null,
+  };
+  const entries = [{ seq: 1, event: transfer(9, 2n) }, reorganisation, { seq: 3, event: transfer(11, 3n) }];
+  const { moved } = toLogEffects(entries, new Map([[CONTRACT, collectionId]]));
+  assert.deepEqual(
+    moved.get(collectionId),
+    new Map([
+      ['1', 10],
+      ['2', 9],
+      ['3', 11],
+    ]),
+  );
+});
+
 test('each order of an `orders-matched` event is identified by the transaction and the order hash', () => {
   const matched: LoggedEvent = {
     ...position(5, '0xaa'),
