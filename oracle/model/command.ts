@@ -17,7 +17,7 @@ import type { RunOptions } from './run.ts';
 import { runModel } from './run.ts';
 
 export const MODEL_USAGE =
-  'npm run oracle -- --steps N [--seed 1] [--case-steps 30] [--engine embedded|postgresql] [--patience 3] [--shrink 300] [--processes 1] [--list] [--open]\n';
+  'npm run oracle -- --steps N [--seed 1] [--case-steps 30] [--engine embedded|postgresql] [--patience 3] [--shrink 300] [--processes 1] [--list]\n';
 
 type Engine = Pick<RunOptions, 'withDatabase'> & { close: () => Promise<void> };
 
@@ -33,7 +33,6 @@ export async function runModelCommand(args: readonly string[]): Promise<number> 
       engine: { type: 'string' },
       shrink: { type: 'string', default: '300' },
       processes: { type: 'string', default: '1' },
-      open: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
     },
   });
@@ -53,14 +52,13 @@ export async function runModelCommand(args: readonly string[]): Promise<number> 
       }
     };
     try {
-      const { steps, responses, repeated, open, failure } = await runModel({
+      const { steps, responses, repeated, failure } = await runModel({
         withDatabase: engine.withDatabase,
         seed: Number(values.seed),
         cases: Math.ceil(Number(values.steps) / stepsPerCase),
         stepsPerCase,
         shrinkMs: Number(values.shrink) * 1_000,
         patienceMs: Number(values.patience) * 1_000,
-        countsOpen: values.open,
         processes: name === 'postgresql' ? Number(values.processes) : 1,
         ...(values.list && { onDifference: note }),
         onProgress: (line) => process.stderr.write(`${name}: ${line}\n`),
@@ -69,7 +67,6 @@ export async function runModelCommand(args: readonly string[]): Promise<number> 
       process.stdout.write(
         `${name}: ${steps} steps, ${responses} responses, ${repeated} cases repeated, ${seconds} s, ${failure === null && listed.size === 0 ? 'no difference' : 'a difference'}\n`,
       );
-      for (const [says, cases] of open) process.stdout.write(`${name}: open, in ${cases} cases: ${says}\n`);
       if (failure !== null || listed.size > 0) failures += 1;
       if (failure !== null) process.stdout.write(`${failure}\n`);
     } finally {

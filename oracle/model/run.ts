@@ -12,7 +12,6 @@ import type { Outcome } from './market.ts';
 import { hasRepeatedRows, Market, toIdentity } from './market.ts';
 import type { MarketRecord } from './records.ts';
 import { toCollectionId } from './records.ts';
-import { findOpen } from './open.ts';
 import { OrdersDoor } from './orders-door.ts';
 import { ServiceDoors } from './service-doors.ts';
 import type { Expected } from './shop.ts';
@@ -51,24 +50,19 @@ export type RunOptions = {
   /** How many processes serve the database, one if absent. Only with PostgreSQL. */
   processes?: number;
   /** Is called with each difference, after how many steps it was found. Then the run goes on. Without it, a run ends with its first difference. */
-  /** Whether open differences count. */
-  countsOpen?: boolean;
   onDifference?: (text: string, steps: number) => void;
   onProgress?: (line: string) => void;
 };
 
-/**
- * `repeated`: how many cases were taken again, because the service did not respond in time to a write. `open`: in how many cases each open difference
- * was met.
- */
-type Counts = { steps: number; responses: number; repeated: number; open: Map<string, number> };
+/** `repeated`: how many cases were taken again, because the service did not respond in time to a write. */
+type Counts = { steps: number; responses: number; repeated: number };
 
 export type RunResult = Counts & { failure: string | null };
 
 type Done = { step: Step; commands: string[] };
 
 export async function runModel(options: RunOptions): Promise<RunResult> {
-  const counts: Counts = newCounts();
+  const counts = newCounts();
   const startedAt = performance.now();
   let cases = 0;
   const property = fc.asyncProperty(
@@ -91,7 +85,7 @@ export async function runModel(options: RunOptions): Promise<RunResult> {
 }
 
 function newCounts(): Counts {
-  return { steps: 0, responses: 0, repeated: 0, open: new Map() };
+  return { steps: 0, responses: 0, repeated: 0 };
 }
 
 async function shrink(steps: readonly Step[], options: RunOptions): Promise<string> {
@@ -168,7 +162,7 @@ async function runOn(
   );
   const doors = await ServiceDoors.start(all, START);
   try {
-    const run = new Run(doors, options.patienceMs ?? PATIENCE_MS, options.countsOpen ?? false);
+    const run = new Run(doors, options.patienceMs ?? PATIENCE_MS);
     for (const [index, one] of steps.entries()) {
       const entry: Done = { step: one, commands: [] };
       done.push(entry);
@@ -179,7 +173,6 @@ async function runOn(
       });
     }
     counts.responses += doors.responses;
-    for (const says of run.open) counts.open.set(says, (counts.open.get(says) ?? 0) + 1);
   } finally {
     await doors.close();
   }
@@ -205,13 +198,8 @@ class Run {
   /** The collections that the present step may have changed. */
   #touched = new Set<string>();
 
-  /** The open differences that were met. */
-  readonly open = new Set<string>();
-  readonly #countsOpen: boolean;
-
-  constructor(doors: ServiceDoors, patienceMs: number, countsOpen: boolean) {
+  constructor(doors: ServiceDoors, patienceMs: number) {
     this.#doors = doors;
-    this.#countsOpen = countsOpen;
     this.#copy = new StreamCopy(doors);
     this.#orders = new OrdersDoor(doors, this.#market);
     this.#patienceMs = patienceMs;
@@ -420,14 +408,6 @@ class Run {
     }
   }
 
-  /** Ends the run, unless all differences are open ones. */
-  #judge(differences: readonly string[]): void {
-    const unknown = differences.filter((one) => this.#countsOpen || findOpen(one) === null);
-    for (const one of differences) this.open.add(findOpen(one) ?? '');
-    this.open.delete('');
-    if (unknown.length > 0) throw new Difference(unknown.join('\n'));
-  }
-
   /** Compares until service and model agree, or the patience ends. */
   async #compare(isComplete: boolean): Promise<void> {
     const deadline = performance.now() + this.#patienceMs;
@@ -437,11 +417,8 @@ class Run {
       const differences = await this.#differences(comparison, { isComplete, isFirst: attempts === 1 });
       const errors = this.#doors.takeErrors();
       if (errors.length > 0) throw new Difference(`the service logged an error: ${errors.join('\n')}`);
-      if (
-        differences.every((one) => findOpen(one) !== null) ||
-        (attempts >= ATTEMPTS_MIN && performance.now() > deadline)
-      )
-        return this.#judge(differences);
+      if (differences.length === 0) return;
+      if (attempts >= ATTEMPTS_MIN && performance.now() > deadline) throw new Difference(differences.join('\n'));
       await delay(POLL_MS);
       this.#doors.advance(WAIT_MS);
     }
