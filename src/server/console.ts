@@ -66,7 +66,7 @@ export type ConsoleOptions = {
 
 /** Registers the routes of the page and of the files. */
 export function registerConsole(app: FastifyInstance, { folder, baseUrl }: ConsoleOptions): void {
-  const routeOptions = { schema: { hide: true } };
+  const routeOptions = { config: { bucket: 'single' } as const, schema: { hide: true } };
   const page = readFileSync(path.join(folder, PAGE_FILE), 'utf8');
 
   for (const pagePath of PAGE_PATHS) {

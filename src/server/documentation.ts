@@ -42,12 +42,16 @@ type Page = { name: string; text: string };
 export function registerDocumentation(app: FastifyInstance, baseUrl: () => string): void {
   const load = loadOnce(() => loadAssets(baseUrl()));
   for (const route of ROUTES) {
-    app.get<{ Params: { page?: string } }>(route, { schema: { hide: true } }, async (request, reply) => {
-      const name = route.slice(1).replace(':page', request.params.page ?? '');
-      const asset = (await load()).get(name);
-      if (!asset) throw new ServiceError('not_found', 'Not found');
-      return sendAsset(asset, request, reply);
-    });
+    app.get<{ Params: { page?: string } }>(
+      route,
+      { config: { bucket: 'single' }, schema: { hide: true } },
+      async (request, reply) => {
+        const name = route.slice(1).replace(':page', request.params.page ?? '');
+        const asset = (await load()).get(name);
+        if (!asset) throw new ServiceError('not_found', 'Not found');
+        return sendAsset(asset, request, reply);
+      },
+    );
   }
 }
 

@@ -10,17 +10,21 @@ import { sentResponseOf } from '../platform/http/cached-route.ts';
 import type { RateLimiter } from '../platform/http/rate-limit.ts';
 import { toRateLimitError } from '../platform/http/rate-limit.ts';
 import type { EdgeOptions } from './edge.ts';
-import { bucketOf } from './rate-limit/bucket-of-path.ts';
+import type { RouteTable } from './route-table.ts';
 
-type PublicReadOptions = Pick<EdgeOptions, 'clientAddress'> & { limiter: RateLimiter; clock: Clock };
+type PublicReadOptions = Pick<EdgeOptions, 'clientAddress'> & {
+  routes: Pick<RouteTable, 'bucketOf'>;
+  limiter: RateLimiter;
+  clock: Clock;
+};
 
 export function createPublicReads(
   app: FastifyInstance,
-  { clientAddress, limiter, clock }: PublicReadOptions,
+  { clientAddress, routes, limiter, clock }: PublicReadOptions,
 ): (request: FastifyRequest) => PublicRead {
   return (request) =>
     async (path, query = {}) => {
-      const bucket = bucketOf(path);
+      const bucket = routes.bucketOf('GET', path);
       const exceeded = bucket && (await limiter.count(bucket, clientAddress(request.raw)));
       if (exceeded) throw new ToolError(toRateLimitError(exceeded).error.message);
       const search = new URLSearchParams(query).toString();

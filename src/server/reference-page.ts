@@ -73,7 +73,7 @@ nav a[aria-current] { color: inherit; font-weight: bold; }
 
 /** The page may send requests to its own origin and to `baseUrl`, the server in the OpenAPI documents. */
 export function registerReferencePage(app: FastifyInstance, baseUrl: () => string): void {
-  const routeOptions = { schema: { hide: true } };
+  const routeOptions = { config: { bucket: 'single' } as const, schema: { hide: true } };
 
   app.get(PAGE_PATH, routeOptions, (request, reply) => {
     if (pathOf(request.url) !== PAGE_PATH) return reply.redirect('../docs', 301);

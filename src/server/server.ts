@@ -44,11 +44,11 @@ import { CLIENT_LIMITS, createNodeServer } from './node-server.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 import type { Observation, RequestObserver, RequestTracer } from './request-observer.ts';
 import { RoutesOfRequests } from './request-observer.ts';
-import { bucketOf } from './rate-limit/bucket-of-path.ts';
 import { registerReferencePage } from './reference-page.ts';
 import type { SharedCounting } from './rate-limit/shared-rate-limiter.ts';
 import { createLimiter } from './rate-limit/shared-rate-limiter.ts';
 import { registerStatusRoute } from './status.ts';
+import { RouteTable } from './route-table.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
 import { UnreadBytes } from './unread-bytes.ts';
 
@@ -106,14 +106,16 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   const delay = new EventLoopDelay();
   const limiter = createCountedLimiter(options, options.limits);
   const store = toStoreContext(options, { clientAddress, delay });
-  const app = createRouter(options, { clientAddress, limiter, observation, outages, delay });
+  const routes = new RouteTable();
+  const app = createRouter(options, { clientAddress, routes, limiter, observation, outages, delay });
+  routes.collect(app);
   app.addHook('onClose', async () => delay.stop());
   if (observation) noteRoutes(app, observation.routes);
   if (options.tracer) traceRequests(app, options.tracer);
   app.setErrorHandler((error, request, reply) => sendError({ log, outages }, error, { request, reply }));
   noteServed(app, outages);
   compressResponses(app);
-  answerUnknownRoutes(app, { clientAddress, limiter });
+  answerUnknownRoutes(app, routes);
   await app.register((scope) => registerMarketplace(scope, marketplace, options.chains));
   await app.register((scope) =>
     registerExplore(scope, { ...marketplace, stream: options.stream, clientAddress }, options.chains),
@@ -124,7 +126,7 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   await app.register((scope) =>
     registerIntake(scope, { ...options.intake, market: marketplace.market }, { access, document: marketplace }),
   );
-  const readFor = createPublicReads(app, { clientAddress, limiter, clock: options.clock });
+  const readFor = createPublicReads(app, { clientAddress, routes, limiter, clock: options.clock });
   const { version, market } = marketplace;
   const mcp = { name: market.serviceName, version, chains: options.chains, log, readFor, baseUrl };
   await app.register(async (scope) => registerMcpRoute(scope, mcp));
@@ -148,13 +150,14 @@ function createRouter(
   options: ServerOptions,
   parts: {
     clientAddress: ClientAddress;
+    routes: RouteTable;
     limiter: RateLimiter;
     observation: Observation | null;
     outages: OutageLog;
     delay: EventLoopDelay;
   },
 ): FastifyInstance {
-  const { clientAddress, limiter, observation, outages, delay } = parts;
+  const { clientAddress, routes, limiter, observation, outages, delay } = parts;
   const { marketplace, clock, log, rejections } = options;
   return Fastify({
     logger: false,
@@ -170,7 +173,7 @@ function createRouter(
       const { responses } = marketplace;
       const shedding = shedLoad({ delayMs: delay.meanMs, onShed: () => rejections.add('load') }, route);
       const unread = new UnreadBytes({ clientAddress, onRejected: () => rejections.add('unread') });
-      const edge = createEdge({ bucketOf, limiter, clientAddress, responses, unread, clock, observation }, shedding);
+      const edge = createEdge({ routes, limiter, clientAddress, responses, unread, clock, observation }, shedding);
       return createNodeServer(answerHealthChecks(options.health, edge), {
         isDraining: () => options.health.isDraining,
         unread,

@@ -5,7 +5,7 @@ import type { StatusReader } from '../platform/core/status.ts';
 
 /** `readStatus` must limit its own reads, because every client may request the status. */
 export function registerStatusRoute(app: FastifyInstance, readStatus: StatusReader): void {
-  app.get('/status', async (_request, reply) => {
+  app.get('/status', { config: { bucket: 'single' } }, async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
     return { data: await readStatus() };
   });

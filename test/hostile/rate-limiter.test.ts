@@ -2,17 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { createClientAddress } from '../../src/server/client-address.ts';
 import { createEdge } from '../../src/server/edge.ts';
-import { bucketOf } from '../../src/server/rate-limit/bucket-of-path.ts';
 import { createNodeServer } from '../../src/server/node-server.ts';
 import { UnreadBytes } from '../../src/server/unread-bytes.ts';
 import { LocalRateLimiter } from '../../src/platform/http/local-rate-limiter.ts';
 import { heapUsed, measureCpuMs } from '../support/measure/cost.ts';
 import { request } from '../support/http/raw-http.ts';
+import { routeTableOf } from '../support/http/route-table.ts';
 import { assertErrorEnvelope } from '../support/http/error-envelope.ts';
 
 /** Half of the largest number of clients that a limiter remembers. */
@@ -93,21 +92,11 @@ test('rate-limit windows are measured by the monotonic clock, even if the wall c
   assert.equal(limiter.count('list', 'one'), null);
 });
 
-test('every paged list of the public interfaces is counted in the bucket of lists', () => {
-  for (const name of ['marketplace', 'explore']) {
-    const file = new URL(`../../openapi/${name}.json`, import.meta.url);
-    const { paths } = JSON.parse(readFileSync(file, 'utf8')) as { paths: Record<string, unknown> };
-    const lists = Object.entries(paths).filter(([, path]) => JSON.stringify(path).includes('"pagination"'));
-    assert.ok(lists.length > 0, `${name} has no paged list`);
-    for (const [path] of lists) assert.equal(bucketOf(path.replaceAll(/[{}]/g, '')), 'list', path);
-  }
-});
-
 test('a request is counted in the bucket of its path, however the path is written', async (t) => {
   const limits = { list: 6, single: 12 };
   const edge = createEdge(
     {
-      bucketOf,
+      routes: routeTableOf({ 'GET /v1/collections': 'list', 'GET /v1/collections/:id/listings': 'list' }),
       limiter: new LocalRateLimiter(
         limits,
         atTime(() => 0),

@@ -5,7 +5,6 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { bucketOf } from '../../src/server/rate-limit/bucket-of-path.ts';
 import { request } from '../support/http/raw-http.ts';
 import { useSampleService } from '../support/service/sample-service.ts';
 
@@ -77,20 +76,6 @@ describe('the documentation for agents', () => {
     for (const method of ['POST', 'DELETE']) {
       const response = await request(service.url, url, { method });
       assert.deepEqual([response.status, response.headers['allow']], [405, 'GET, HEAD, OPTIONS']);
-    }
-  });
-});
-
-describe('the rate limit of the documentation', () => {
-  test('a request for a page is counted in the same bucket as a read of /v1 that is not a list', () => {
-    for (const target of [
-      '/llms.txt',
-      '/SECURITY.md',
-      '/CHANGELOG.md',
-      '/docs/explore.md',
-      '/docs/decisions/0009-weight.md',
-    ]) {
-      assert.equal(bucketOf(target), 'single', target);
     }
   });
 });

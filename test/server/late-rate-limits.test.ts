@@ -27,7 +27,7 @@ async function startEdge(t: TestContext) {
   const routed: string[] = [];
   const edge = createEdge(
     {
-      bucketOf: () => 'single',
+      routes: { bucketOf: () => 'single' },
       limiter: {
         count: () => {
           const verdict: Verdict = Promise.withResolvers();

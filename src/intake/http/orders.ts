@@ -35,6 +35,7 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
     PATH,
     {
       onRequest: access.authorizeSubmission(),
+      config: { bucket: 'key' },
       schema: {
         operationId: 'submitOrder',
         summary: 'Submit a signed order',
@@ -61,6 +62,7 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
     ONE_PATH,
     {
       onRequest: access.authorize('orders:write', 'intake:write'),
+      config: { bucket: 'key' },
       schema: {
         operationId: 'getOrder',
         summary: 'Read an order',
@@ -77,6 +79,7 @@ export function registerOrderRoutes(app: FastifyInstance, context: IntakeContext
     `${ONE_PATH}/explain`,
     {
       onRequest: access.authorize('orders:write', 'intake:write'),
+      config: { bucket: 'key' },
       schema: {
         operationId: 'explainOrder',
         summary: 'Explain the state of an order',
@@ -102,6 +105,7 @@ function registerCancel(app: FastifyInstance, context: IntakeContext, access: In
     `${ONE_PATH}/cancel`,
     {
       onRequest: access.authorize('orders:write', 'intake:write'),
+      config: { bucket: 'key' },
       schema: {
         operationId: 'cancelOrder',
         summary: 'Cancel an order without a transaction',

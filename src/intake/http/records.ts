@@ -36,6 +36,7 @@ export function registerRecordRoutes(app: FastifyInstance, context: ImportContex
     scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
     const routeOptions = {
       onRequest: access.authorize('intake:write'),
+      config: { bucket: 'key' as const },
       bodyLimit: Number.MAX_SAFE_INTEGER,
       schema: DOCUMENTED,
     };

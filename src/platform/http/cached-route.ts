@@ -8,11 +8,13 @@ import type { CachedResponse } from './cached-response.ts';
 import { writeCachedResponse } from './cached-response.ts';
 import type { ObjectParameter } from './query.ts';
 import { splitQuery } from './query.ts';
+import type { RateLimitBucket } from './rate-limit.ts';
 import { pathOf, queryOf, withoutTrailingSlash } from './request-target.ts';
 import type { ResponseCache } from './response-cache.ts';
 
 export type CachedRoute<Query extends object> = {
   path: string;
+  bucket: RateLimitBucket;
   schema: FastifySchema;
   /** Computes the response from the path parameters and the validated query. */
   respond: (params: Record<string, string>, query: Query) => Promise<CachedResponse>;
@@ -29,10 +31,10 @@ export function sentResponseOf(reply: ServerResponse): CachedResponse | undefine
 export function cachedRoute<Query extends object>(
   app: FastifyInstance,
   { responses, clock }: { responses: ResponseCache; clock: Clock },
-  { path, schema, respond }: CachedRoute<Query>,
+  { path, bucket, schema, respond }: CachedRoute<Query>,
 ): void {
   const hasQuery = schema.querystring !== undefined;
-  app.get<{ Params: Record<string, string> }>(path, { schema }, async (request, reply) => {
+  app.get<{ Params: Record<string, string> }>(path, { config: { bucket }, schema }, async (request, reply) => {
     // A route without a query schema ignores the query.
     const query = (hasQuery ? request.query : {}) as Query;
     const key = toCacheKey(request.raw.url ?? '', query);

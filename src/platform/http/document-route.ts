@@ -26,6 +26,7 @@ export function registerDocumentRoute(
 ): void {
   cachedRoute(app, context, {
     path: prefix + DOCUMENT_PATH,
+    bucket: 'single',
     schema,
     respond: async () =>
       createCachedResponse({

@@ -7,6 +7,19 @@ import { ServiceError } from '../core/errors.ts';
 
 /** `message`: messages to `/mcp`. Each read that a message causes is also counted in the bucket `list` or `single`. */
 export type RateLimitBucket = 'list' | 'single' | 'message';
+/**
+ * How the requests to a route are counted. `key`: the route counts them itself, by API key, and requests without a usable key by client
+ * address. All other requests are counted by client address, before the router runs.
+ */
+export type RouteBucket = RateLimitBucket | 'key';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Every route of the public server has a bucket. */
+    bucket?: RouteBucket;
+  }
+}
+
 /** How many requests each client may make to each bucket in a minute. */
 export type RateLimits = Record<RateLimitBucket, number>;
 

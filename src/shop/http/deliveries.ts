@@ -22,6 +22,7 @@ export function registerDeliveryRoutes(app: FastifyInstance, context: StoreRoute
     PATH,
     {
       onRequest: authorize(context, 'webhooks:read'),
+      config: { bucket: 'key' },
       schema: {
         operationId: 'listDeliveries',
         summary: 'Read the delivery log',
@@ -55,6 +56,7 @@ export function registerDeliveryRoutes(app: FastifyInstance, context: StoreRoute
     `${PATH}/:deliveryId/redeliver`,
     {
       onRequest: authorize(context, 'webhooks:write'),
+      config: { bucket: 'key' },
       schema: {
         operationId: 'redeliver',
         summary: 'Send a delivery again',

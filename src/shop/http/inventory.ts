@@ -40,6 +40,7 @@ function registerLevels(app: FastifyInstance, context: StoreRoutesContext): void
     PATH,
     {
       onRequest: authorize(context, 'inventory:read'),
+      config: { bucket: 'key' },
       schema: {
         operationId: 'listInventory',
         summary: 'Read stock levels',
@@ -118,7 +119,7 @@ function registerChange(app: FastifyInstance, context: StoreRoutesContext): void
     PATH,
     {
       onRequest: authorize(context, 'inventory:write'),
-      config: { unreadableBody: INVALID_STOCK },
+      config: { bucket: 'key', unreadableBody: INVALID_STOCK },
       schema: {
         operationId: 'changeInventory',
         summary: 'Change stock',
@@ -146,6 +147,7 @@ function registerLog(app: FastifyInstance, context: StoreRoutesContext): void {
     `${PATH}/adjustments`,
     {
       onRequest: authorize(context, 'inventory:read'),
+      config: { bucket: 'key' },
       schema: {
         operationId: 'listAdjustments',
         summary: 'Read the adjustment log',

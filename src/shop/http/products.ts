@@ -54,6 +54,7 @@ function registerList(app: FastifyInstance, context: StoreRoutesContext, reads: 
     PATH,
     {
       onRequest: authorize(context, 'products:read'),
+      config: { bucket: 'key' },
       schema: {
         operationId: 'listProducts',
         summary: 'List products',
@@ -95,7 +96,7 @@ function registerCreate(app: FastifyInstance, context: StoreRoutesContext): void
     PATH,
     {
       onRequest: authorize(context, 'products:write'),
-      config: { unreadableBody: INVALID_PRODUCT },
+      config: { bucket: 'key', unreadableBody: INVALID_PRODUCT },
       schema: {
         operationId: 'createProduct',
         summary: 'Create a product',
@@ -125,6 +126,7 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: P
     ONE_PATH,
     {
       onRequest: authorize(context, 'products:read'),
+      config: { bucket: 'key' },
       schema: {
         operationId: 'getProduct',
         summary: 'Read a product',
@@ -146,7 +148,7 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: P
     ONE_PATH,
     {
       onRequest: authorize(context, 'products:write'),
-      config: { unreadableBody: INVALID_PRODUCT },
+      config: { bucket: 'key', unreadableBody: INVALID_PRODUCT },
       schema: {
         operationId: 'updateProduct',
         summary: 'Update a product',
@@ -182,6 +184,7 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext, reads: P
     ONE_PATH,
     {
       onRequest: authorize(context, 'products:write'),
+      config: { bucket: 'key' },
       schema: {
         operationId: 'deleteProduct',
         summary: 'Delete a product',

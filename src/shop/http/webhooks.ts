@@ -47,6 +47,7 @@ function registerCollection(app: FastifyInstance, context: StoreRoutesContext): 
     PATH,
     {
       onRequest: authorize(context, 'webhooks:read'),
+      config: { bucket: 'key' },
       schema: {
         operationId: 'listWebhooks',
         summary: 'List webhooks',
@@ -70,7 +71,7 @@ function registerCollection(app: FastifyInstance, context: StoreRoutesContext): 
     PATH,
     {
       onRequest: authorize(context, 'webhooks:write'),
-      config: { unreadableBody: INVALID_WEBHOOK },
+      config: { bucket: 'key', unreadableBody: INVALID_WEBHOOK },
       schema: {
         operationId: 'createWebhook',
         summary: 'Create a webhook',
@@ -98,6 +99,7 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
     ONE_PATH,
     {
       onRequest: authorize(context, 'webhooks:read'),
+      config: { bucket: 'key' },
       schema: {
         operationId: 'getWebhook',
         summary: 'Read a webhook',
@@ -118,7 +120,7 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
     ONE_PATH,
     {
       onRequest: authorize(context, 'webhooks:write'),
-      config: { unreadableBody: INVALID_WEBHOOK },
+      config: { bucket: 'key', unreadableBody: INVALID_WEBHOOK },
       schema: {
         operationId: 'updateWebhook',
         summary: 'Update a webhook',
@@ -146,6 +148,7 @@ function registerOne(app: FastifyInstance, context: StoreRoutesContext): void {
     ONE_PATH,
     {
       onRequest: authorize(context, 'webhooks:write'),
+      config: { bucket: 'key' },
       schema: {
         operationId: 'deleteWebhook',
         summary: 'Delete a webhook',
@@ -195,7 +198,7 @@ function registerActions(app: FastifyInstance, context: StoreRoutesContext): voi
       `${ONE_PATH}/${name}`,
       {
         onRequest: authorize(context, 'webhooks:write'),
-        config: { unreadableBody: INVALID_WEBHOOK },
+        config: { bucket: 'key', unreadableBody: INVALID_WEBHOOK },
         schema: {
           ...documentation,
           tags,

@@ -55,6 +55,7 @@ type Query = PageQuery & { collection?: string; token?: string; wallet?: string;
 export function registerActivityRoutes(app: FastifyInstance, context: ExploreContext): void {
   exploreRoute<Query>(app, context, {
     path: '/explore/v1/activity',
+    bucket: 'list',
     schema: {
       operationId: 'listActivity',
       summary: 'List what has changed in the market',
@@ -79,6 +80,7 @@ export function registerActivityRoutes(app: FastifyInstance, context: ExploreCon
 
   exploreRoute<Query>(app, context, {
     path: '/explore/v1/wallets/:address/activity',
+    bucket: 'list',
     schema: {
       operationId: 'listWalletActivity',
       summary: 'List the activity of a wallet',

@@ -112,6 +112,7 @@ function registerList(app: FastifyInstance, context: ExploreContext): void {
 
   exploreRoute<PageQuery & { chain?: string; sort: Sort }>(app, context, {
     path: '/explore/v1/collections',
+    bucket: 'list',
     schema: {
       operationId: 'listMarketCollections',
       summary: 'List collections with all figures',
@@ -149,6 +150,7 @@ function registerSingle(app: FastifyInstance, context: ExploreContext): void {
 
   exploreRoute(app, context, {
     path: '/explore/v1/collections/:id',
+    bucket: 'single',
     schema: {
       operationId: 'getMarketCollection',
       summary: 'Read a collection with all figures',

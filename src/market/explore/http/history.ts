@@ -83,6 +83,7 @@ export function registerHistoryRoute(app: FastifyInstance, context: ExploreConte
 
   exploreRoute<{ interval: Interval; from?: string; to?: string }>(app, context, {
     path: '/explore/v1/collections/:id/history',
+    bucket: 'single',
     schema: {
       operationId: 'getHistory',
       summary: 'Read the history of a collection',

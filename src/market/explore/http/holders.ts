@@ -81,6 +81,7 @@ export function registerHoldersRoute(app: FastifyInstance, context: ExploreConte
 
   exploreRoute(app, context, {
     path: '/explore/v1/collections/:id/holders',
+    bucket: 'single',
     schema: {
       operationId: 'getHolders',
       summary: 'Read the holders of a collection',

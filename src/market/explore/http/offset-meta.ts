@@ -6,6 +6,7 @@ import Type from 'typebox';
 import type { CachedResponse, ResponseContent } from '../../../platform/http/cached-response.ts';
 import { createCachedResponse } from '../../../platform/http/cached-response.ts';
 import { cachedRoute } from '../../../platform/http/cached-route.ts';
+import type { RateLimitBucket } from '../../../platform/http/rate-limit.ts';
 import { closed, dataOf, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import { pageOf } from '../../reads/http/envelopes.ts';
 import { toOffset } from '../stream/offset.ts';
@@ -52,6 +53,7 @@ export type ExploreContent = Omit<ResponseContent, 'body'> & { body: Record<stri
 
 export type ExploreRoute<Query extends object> = {
   path: string;
+  bucket: RateLimitBucket;
   schema: FastifySchema;
   /** Computes the response without `meta`. */
   respond: (params: Record<string, string>, query: Query) => Promise<ExploreContent>;
@@ -61,10 +63,11 @@ export type ExploreRoute<Query extends object> = {
 export function exploreRoute<Query extends object>(
   app: FastifyInstance,
   context: ExploreContext,
-  { path, schema, respond }: ExploreRoute<Query>,
+  { path, bucket, schema, respond }: ExploreRoute<Query>,
 ): void {
   cachedRoute<Query>(app, context, {
     path,
+    bucket,
     schema,
     respond: async (params, query): Promise<CachedResponse> => {
       const {

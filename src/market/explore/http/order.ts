@@ -148,6 +148,7 @@ export function registerOrderRoute(app: FastifyInstance, context: ExploreContext
 
   exploreRoute(app, context, {
     path: '/explore/v1/orders/:orderId',
+    bucket: 'single',
     schema: {
       operationId: 'getOrder',
       summary: 'Read an order',

@@ -133,6 +133,7 @@ type WireProvenance = Static<typeof ProvenanceSchema>;
 export function registerProvenanceRoute(app: FastifyInstance, context: ExploreContext): void {
   exploreRoute(app, context, {
     path: '/explore/v1/collections/:id/provenance',
+    bucket: 'single',
     schema: {
       operationId: 'getProvenance',
       summary: 'Read where the figures of a collection come from',

@@ -51,6 +51,7 @@ export function registerSearchRoute(app: FastifyInstance, context: ExploreContex
 
   exploreRoute<Query>(app, context, {
     path: '/explore/v1/search',
+    bucket: 'list',
     schema: {
       operationId: 'searchMarket',
       summary: 'Search collections and tokens',

@@ -19,6 +19,7 @@ export function registerSingleTokenRoute(app: FastifyInstance, context: ExploreC
 
   exploreRoute(app, context, {
     path: '/explore/v1/tokens/:chain/:address/:tokenId',
+    bucket: 'single',
     schema: {
       operationId: 'getMarketToken',
       summary: 'Read a token with its traits',

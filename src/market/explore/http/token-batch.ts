@@ -56,7 +56,7 @@ export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreCo
   app.post(
     '/explore/v1/tokens/batch',
     {
-      config: { unreadableBody: INVALID },
+      config: { bucket: 'list', unreadableBody: INVALID },
       schema: {
         operationId: 'readTokens',
         summary: 'Read several tokens',

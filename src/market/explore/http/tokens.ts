@@ -31,6 +31,7 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
 
   exploreRoute<Query>(app, context, {
     path: '/explore/v1/collections/:id/tokens',
+    bucket: 'list',
     schema: {
       operationId: 'listTokens',
       summary: 'List the tokens of a collection',

@@ -63,6 +63,7 @@ export function registerTraitsRoute(app: FastifyInstance, context: ExploreContex
 
   exploreRoute<PageQuery>(app, context, {
     path: '/explore/v1/collections/:id/traits',
+    bucket: 'list',
     schema: {
       operationId: 'listTraits',
       summary: 'List the traits of a collection',

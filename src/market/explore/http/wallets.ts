@@ -34,6 +34,7 @@ export function registerWalletRoutes(app: FastifyInstance, context: ExploreConte
 
   exploreRoute<Query>(app, context, {
     path: '/explore/v1/wallets/:address/tokens',
+    bucket: 'list',
     schema: {
       operationId: 'listWalletTokens',
       summary: 'List the tokens of a wallet',
@@ -57,6 +58,7 @@ export function registerWalletRoutes(app: FastifyInstance, context: ExploreConte
 
   exploreRoute<Query>(app, context, {
     path: '/explore/v1/wallets/:address/listings',
+    bucket: 'list',
     schema: {
       operationId: 'listWalletListings',
       summary: 'List the listings of a wallet',

@@ -111,6 +111,7 @@ export function registerCollectionRoute(app: FastifyInstance, context: Marketpla
 
   cachedRoute(app, context, {
     path: '/v1/collections/:id',
+    bucket: 'single',
     schema: {
       operationId: 'getCollection',
       summary: 'Read a collection',

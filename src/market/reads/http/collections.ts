@@ -87,6 +87,7 @@ export function registerCollectionsRoute(app: FastifyInstance, context: Marketpl
 
   cachedRoute<PageQuery & { chain?: string; sort: Sort }>(app, context, {
     path: '/v1/collections',
+    bucket: 'list',
     schema: {
       operationId: 'listCollections',
       summary: 'List collections',

@@ -66,6 +66,7 @@ export function registerFloorRoute(app: FastifyInstance, context: MarketplaceCon
 
   cachedRoute(app, context, {
     path: '/v1/collections/:id/floor',
+    bucket: 'single',
     schema: {
       operationId: 'getFloor',
       summary: 'Read the floors of a collection',

@@ -32,6 +32,7 @@ export function registerListingsRoute(app: FastifyInstance, context: Marketplace
 
   cachedRoute<PageQuery>(app, context, {
     path: '/v1/collections/:id/listings',
+    bucket: 'list',
     schema: {
       operationId: 'listListings',
       summary: 'List the cheapest listings of a collection',

@@ -22,6 +22,7 @@ export function registerSalesRoute(app: FastifyInstance, context: MarketplaceCon
 
   cachedRoute<PageQuery>(app, context, {
     path: '/v1/collections/:id/sales',
+    bucket: 'list',
     schema: {
       operationId: 'listSales',
       summary: 'List the sales of a collection',

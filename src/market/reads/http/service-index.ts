@@ -52,6 +52,7 @@ type WireIndex = Static<typeof IndexSchema>;
 export function registerIndexRoutes(app: FastifyInstance, context: MarketplaceContext, prefix: string): void {
   cachedRoute(app, context, {
     path: prefix,
+    bucket: 'single',
     schema: {
       operationId: 'getIndex',
       summary: 'List the endpoints',

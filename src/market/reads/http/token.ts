@@ -133,6 +133,7 @@ export function registerTokenRoute(app: FastifyInstance, context: MarketplaceCon
 
   cachedRoute(app, context, {
     path: '/v1/tokens/:chain/:address/:tokenId',
+    bucket: 'single',
     schema: {
       operationId: 'getToken',
       summary: 'Read a token',

@@ -33,14 +33,18 @@ export function registerMcpRoute(app: FastifyInstance, options: McpRouteOptions)
     if (!error.code?.startsWith('FST_ERR_CTP_')) throw error;
     throw new ServiceError('bad_request', 'The body must be a JSON-RPC message of at most 64 KiB', { cause: error });
   });
-  app.post(MCP_PATH, { bodyLimit: BODY_BYTES_MAX, schema: { hide: true } }, async (request, reply) => {
-    checkOrigin(request.headers.origin, options.baseUrl());
-    rejectBatch(request.body);
-    const respond = await load();
-    // A message takes one to two milliseconds of CPU time, so many messages that arrive together share the event loop with other requests.
-    if (isSliceOver()) await nextSlice();
-    return sendResponse(reply, await respond(toWebRequest(request), options.readFor(request)));
-  });
+  app.post(
+    MCP_PATH,
+    { config: { bucket: 'message' }, bodyLimit: BODY_BYTES_MAX, schema: { hide: true } },
+    async (request, reply) => {
+      checkOrigin(request.headers.origin, options.baseUrl());
+      rejectBatch(request.body);
+      const respond = await load();
+      // A message takes one to two milliseconds of CPU time, so many messages that arrive together share the event loop with other requests.
+      if (isSliceOver()) await nextSlice();
+      return sendResponse(reply, await respond(toWebRequest(request), options.readFor(request)));
+    },
+  );
 }
 
 /**

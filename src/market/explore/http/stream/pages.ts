@@ -17,6 +17,7 @@ export function registerStreamPagesRoute(app: FastifyInstance, context: ExploreC
   const { feed } = context.stream;
   cachedRoute(app, context, {
     path: '/explore/v1/stream/pages/:offset',
+    bucket: 'single',
     schema: {
       operationId: 'listActivityAfter',
       summary: 'Read the past of the stream',

@@ -29,6 +29,7 @@ export function registerStreamRoute(app: FastifyInstance, context: ExploreContex
   app.get<{ Querystring: Query }>(
     STREAM_PATH,
     {
+      config: { bucket: 'single' },
       schema: {
         operationId: 'streamActivity',
         summary: 'Follow the activity',
