@@ -1,4 +1,4 @@
-// The client of the public interfaces: the reads of `/v1` and `/explore/v1`, and the change stream. Needs no API key.
+// The client of the public interfaces: the reads of `/v1` and `/explore/v1`, and the change stream.
 
 import type { Operations } from './calls.ts';
 import { createCalls } from './calls.ts';
@@ -20,6 +20,11 @@ export type { ClientErrorCode, ErrorCode, ErrorDetail, ServiceErrorCode } from '
 export { CHAIN_DECIMALS, formatAmount, parseAmount } from './amount.ts';
 export { MercatError } from './mercat-error.ts';
 export { Pages } from './pages.ts';
+
+export type MarketClientOptions = ClientOptions & {
+  /** A key with the scope `market:read`, which raises the rate limits. Nothing else needs a key. Keep the key on servers: a page would reveal it. */
+  apiKey?: string;
+};
 
 export type MarketReads = MarketplaceMethods & ExploreMethods;
 
@@ -47,8 +52,9 @@ export type MarketClient = MarketReads & {
 
 const OPERATIONS: Operations = { ...MARKETPLACE_OPERATIONS, ...EXPLORE_OPERATIONS };
 
-export function createMarketClient(options: ClientOptions): MarketClient {
-  const transport = new Transport(options);
+export function createMarketClient({ apiKey, headers, ...options }: MarketClientOptions): MarketClient {
+  const authorization = apiKey === undefined ? undefined : `Bearer ${apiKey}`;
+  const transport = new Transport({ ...options, headers: { ...headers, ...(authorization && { authorization }) } });
   return {
     ...createCalls<MarketReads>(transport, OPERATIONS, ({ body }) => body),
     follow: (followOptions) => follow(transport, followOptions),

@@ -13,10 +13,15 @@ export type ClientOptions = {
   fetch?: typeof globalThis.fetch;
   /** Added to every request. */
   headers?: Readonly<Record<string, string>>;
-  /** The time limit of a call, with all attempts and the waits between them. Default: 30 seconds. */
+  /**
+   * The time limit of a call, with all attempts and the waits between them. Default: 30 seconds, and in addition up to 60 seconds in which the
+   * service asks to wait (`Retry-After`), as after too many requests in a minute.
+   */
   timeoutMs?: number;
   /** How often a failed request is repeated at most. Default: 3. */
   retriesMax?: number;
+  /** Called before a call waits to repeat a request, with the failure and the time of the wait. */
+  onWait?: (error: MercatError, waitMs: number) => void;
   /**
    * The most characters of responses that are kept. A kept response is used again if the service reports that it is unchanged. 0 keeps
    * none. Default: 4 million. In a page of a browser the default is 0, because the browser has a cache of its own.
@@ -48,6 +53,8 @@ export type Request = {
 export type Received = { body: unknown; headers: Headers };
 
 const TIMEOUT_MS = 30_000;
+/** How long a call waits in addition because the service asks for it. The windows of its rate limits have 60 seconds. */
+const ASKED_WAIT_MAX_MS = 60_000;
 const RETRIES_MAX = 3;
 const CACHE_CHARACTERS_MAX = 4_000_000;
 /** The wait before the first repetition. Each further wait is twice as long, up to LONGEST_WAIT_MS, unless the service names a time. */
@@ -81,7 +88,9 @@ export class Transport {
 
   async send(request: Request, options: CallOptions = {}): Promise<Received> {
     const retriesMax = this.#options.retriesMax ?? RETRIES_MAX;
-    const limit = new TimeLimit(options.timeoutMs ?? this.#options.timeoutMs ?? TIMEOUT_MS, options.signal);
+    const givenMs = options.timeoutMs ?? this.#options.timeoutMs;
+    const limit = new TimeLimit(givenMs ?? TIMEOUT_MS, options.signal);
+    let askedLeftMs = givenMs === undefined ? ASKED_WAIT_MAX_MS : 0;
     let isEffectUnknown = false;
     try {
       for (let retries = 0; ; retries += 1) {
@@ -93,7 +102,13 @@ export class Transport {
           if (!isRetried(error, request, isEffectUnknown)) throw error;
           isEffectUnknown ||= isLost(error);
           const waitMs = this.toWaitMs(retries, error.retryAfterMs);
+          const askedMs = error.retryAfterMs ?? 0;
+          if (askedMs <= askedLeftMs) {
+            askedLeftMs -= askedMs;
+            limit.extend(askedMs);
+          }
           if (waitMs >= limit.leftMs()) throw error;
+          this.#options.onWait?.(error, waitMs);
           await wait(waitMs, limit.signal);
         }
       }
@@ -176,16 +191,26 @@ const isLost = ({ code, status }: MercatError) =>
 class TimeLimit {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
-  readonly #timer: ReturnType<typeof setTimeout>;
-  readonly #endsAt: number;
+  #timer: ReturnType<typeof setTimeout>;
+  #timeoutMs: number;
+  #endsAt: number;
 
   constructor(timeoutMs: number, caller: AbortSignal | undefined) {
     caller?.throwIfAborted();
     this.#caller = caller;
     caller?.addEventListener('abort', this.#onCallerAbort);
+    this.#timeoutMs = timeoutMs;
     this.#endsAt = performance.now() + timeoutMs;
-    const error = () => new MercatError('timeout', `The call has not succeeded within ${timeoutMs} ms`);
-    this.#timer = setTimeout(() => this.#controller.abort(error()), timeoutMs);
+    this.#timer = this.#start(timeoutMs);
+  }
+
+  /** Moves the end of the limit. */
+  extend(ms: number): void {
+    if (ms === 0) return;
+    clearTimeout(this.#timer);
+    this.#timeoutMs += ms;
+    this.#endsAt += ms;
+    this.#timer = this.#start(this.leftMs());
   }
 
   get signal(): AbortSignal {
@@ -199,6 +224,13 @@ class TimeLimit {
   end(): void {
     clearTimeout(this.#timer);
     this.#caller?.removeEventListener('abort', this.#onCallerAbort);
+  }
+
+  #start(ms: number): ReturnType<typeof setTimeout> {
+    return setTimeout(() => {
+      const message = `The call has not succeeded within ${this.#timeoutMs} ms`;
+      this.#controller.abort(new MercatError('timeout', message));
+    }, ms);
   }
 
   #onCallerAbort = () => this.#controller.abort(this.#caller?.reason);

@@ -11,16 +11,28 @@ import type { EndedRequest } from './request-observer.ts';
 
 const IPV6_SUBSCRIBER_BYTES = 8;
 
+export type ClientAddress = {
+  /** The address under which requests are counted. */
+  counted: (request: IncomingMessage) => string;
+  /** The address of the client. Empty if the client has reset its connection. */
+  exact: (request: IncomingMessage) => string;
+};
+
 /** `trustProxy`: the number of trusted proxies before the service, or their addresses. */
-export function createClientAddress(trustProxy: number | readonly string[]): (request: IncomingMessage) => string {
-  if (trustProxy === 0) return (request) => toCounted(request.socket.remoteAddress ?? '');
+export function createClientAddress(trustProxy: number | readonly string[]): ClientAddress {
+  const exact = createExactAddress(trustProxy);
+  return { exact, counted: (request) => toCounted(exact(request)) };
+}
+
+function createExactAddress(trustProxy: number | readonly string[]): ClientAddress['exact'] {
+  if (trustProxy === 0) return (request) => request.socket.remoteAddress ?? '';
   const trust = toTrust(trustProxy);
   return (request) => {
     const socketAddress = request.socket.remoteAddress ?? '';
     // If the client has reset the connection, its socket has no address.
     const found: string | undefined = proxyAddress(request, trust);
     const forwarded = (found ?? '').trim();
-    return toCounted(isIP(forwarded) === 0 ? socketAddress : forwarded);
+    return isIP(forwarded) === 0 ? socketAddress : forwarded;
   };
 }
 

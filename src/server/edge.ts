@@ -6,7 +6,7 @@ import type { Clock } from '../platform/core/clock.ts';
 import { ServiceError } from '../platform/core/errors.ts';
 import { writeCachedResponse } from '../platform/http/cached-response.ts';
 import { sendErrorResponse, toErrorResponse } from '../platform/http/error-response.ts';
-import type { RateLimitExceeded, RateLimiter } from '../platform/http/rate-limit.ts';
+import type { Counted, RateLimitExceeded } from '../platform/http/rate-limit.ts';
 import { toRateLimitError } from '../platform/http/rate-limit.ts';
 import { parseRequestTarget, pathOf } from '../platform/http/request-target.ts';
 import type { ResponseCache } from '../platform/http/response-cache.ts';
@@ -14,14 +14,14 @@ import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 import { corsHeadersOf } from './public-interfaces.ts';
 import type { Observation } from './request-observer.ts';
 import { observeEnd } from './request-observer.ts';
+import type { RequestCounter } from './request-counter.ts';
 import type { RouteTable } from './route-table.ts';
 import type { UnreadBytes } from './unread-bytes.ts';
 import { UNREAD } from './unread-bytes.ts';
 
 export type EdgeOptions = {
   routes: Pick<RouteTable, 'bucketOf'>;
-  limiter: RateLimiter;
-  clientAddress: (request: IncomingMessage) => string;
+  requests: Pick<RequestCounter, 'count'>;
   responses: Pick<ResponseCache, 'peek'>;
   unread: Pick<UnreadBytes, 'isFull' | 'onRejected'>;
   clock: Clock;
@@ -105,14 +105,10 @@ function findRejection({ unread }: EdgeOptions, { request, target, exceeded }: C
 const UNREADABLE_TARGET = new ServiceError('bad_request', 'The request target cannot be read');
 
 /** Counts the request, unless its method is OPTIONS. A request with an unreadable target counts in the bucket `single`. */
-function countRequest(
-  { routes, limiter, clientAddress }: EdgeOptions,
-  request: IncomingMessage,
-  target: string | null,
-): ReturnType<RateLimiter['count']> {
+function countRequest({ routes, requests }: EdgeOptions, request: IncomingMessage, target: string | null): Counted {
   if (request.method === 'OPTIONS') return null;
   const bucket = target === null ? 'single' : routes.bucketOf(request.method ?? '', pathOf(target));
-  return bucket && limiter.count(bucket, clientAddress(request));
+  return bucket && requests.count(bucket, request);
 }
 
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;

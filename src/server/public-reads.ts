@@ -1,31 +1,24 @@
 // Lets another interface, such as /mcp, read the public interfaces inside the process on behalf of its client. These reads count in the
-// client's rate limits and use the cached responses, as if the client had sent the requests itself.
+// rate limits of the client or of its API key and use the cached responses, as if the client had sent the requests itself.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Json } from './agents/json.ts';
 import type { PublicRead } from './agents/public-read.ts';
 import { ToolError, toToolError } from './agents/public-read.ts';
-import type { Clock } from '../platform/core/clock.ts';
 import { sentResponseOf } from '../platform/http/cached-route.ts';
-import type { RateLimiter } from '../platform/http/rate-limit.ts';
 import { toRateLimitError } from '../platform/http/rate-limit.ts';
 import type { EdgeOptions } from './edge.ts';
-import type { RouteTable } from './route-table.ts';
 
-type PublicReadOptions = Pick<EdgeOptions, 'clientAddress'> & {
-  routes: Pick<RouteTable, 'bucketOf'>;
-  limiter: RateLimiter;
-  clock: Clock;
-};
+type PublicReadOptions = Pick<EdgeOptions, 'routes' | 'requests' | 'clock'>;
 
 export function createPublicReads(
   app: FastifyInstance,
-  { clientAddress, routes, limiter, clock }: PublicReadOptions,
+  { routes, requests, clock }: PublicReadOptions,
 ): (request: FastifyRequest) => PublicRead {
   return (request) =>
     async (path, query = {}) => {
       const bucket = routes.bucketOf('GET', path);
-      const exceeded = bucket && (await limiter.count(bucket, clientAddress(request.raw)));
+      const exceeded = bucket && (await requests.count(bucket, request.raw));
       if (exceeded) throw new ToolError(toRateLimitError(exceeded).error.message);
       const search = new URLSearchParams(query).toString();
       const response = await app.inject(search === '' ? path : `${path}?${search}`);

@@ -32,6 +32,7 @@ import { STORE_PREFIX, registerStoreRoutes } from '../shop/http/routes.ts';
 import type { StatusReader } from '../platform/core/status.ts';
 import { createAccessLog } from './access-log.ts';
 import { createClientAddress } from './client-address.ts';
+import type { Networks } from '../platform/http/networks.ts';
 import { registerConsole } from './console.ts';
 import { createEdge } from './edge.ts';
 import type { Health } from './health.ts';
@@ -48,6 +49,7 @@ import { registerReferencePage } from './reference-page.ts';
 import type { SharedCounting } from './rate-limit/shared-rate-limiter.ts';
 import { createLimiter } from './rate-limit/shared-rate-limiter.ts';
 import { registerStatusRoute } from './status.ts';
+import { RequestCounter } from './request-counter.ts';
 import { RouteTable } from './route-table.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
 import { UnreadBytes } from './unread-bytes.ts';
@@ -76,6 +78,8 @@ export type ServerOptions = {
   trustProxy: number | readonly string[];
   /** The requests a minute that each client address may make to each bucket of paths. */
   limits: RateLimits;
+  /** The networks whose requests to the public interfaces are not counted. */
+  exemptNetworks: Networks;
   /** How rate limits are counted with other nodes. Null: this node counts alone. */
   sharedCounting: SharedCounting | null;
   clock: Clock;
@@ -101,13 +105,16 @@ const IDLE_CHECK_MS = 50;
 export async function createHttpServer(options: ServerOptions): Promise<FastifyInstance> {
   const { marketplace, log } = options;
   const outages = new OutageLog(log);
-  const clientAddress = createClientAddress(options.trustProxy);
+  const address = createClientAddress(options.trustProxy);
+  const clientAddress = address.counted;
   const observation = toObservation(options, clientAddress);
   const delay = new EventLoopDelay();
   const limiter = createCountedLimiter(options, options.limits);
+  const { keys } = options.store;
+  const requests = new RequestCounter({ limiter, keys, address, exemptNetworks: options.exemptNetworks });
   const store = toStoreContext(options, { clientAddress, delay });
   const routes = new RouteTable();
-  const app = createRouter(options, { clientAddress, routes, limiter, observation, outages, delay });
+  const app = createRouter(options, { clientAddress, routes, requests, observation, outages, delay });
   routes.collect(app);
   app.addHook('onClose', async () => delay.stop());
   if (observation) noteRoutes(app, observation.routes);
@@ -126,7 +133,7 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   await app.register((scope) =>
     registerIntake(scope, { ...options.intake, market: marketplace.market }, { access, document: marketplace }),
   );
-  const readFor = createPublicReads(app, { clientAddress, routes, limiter, clock: options.clock });
+  const readFor = createPublicReads(app, { routes, requests, clock: options.clock });
   const { version, market } = marketplace;
   const mcp = { name: market.serviceName, version, chains: options.chains, log, readFor, baseUrl };
   await app.register(async (scope) => registerMcpRoute(scope, mcp));
@@ -151,13 +158,13 @@ function createRouter(
   parts: {
     clientAddress: ClientAddress;
     routes: RouteTable;
-    limiter: RateLimiter;
+    requests: RequestCounter;
     observation: Observation | null;
     outages: OutageLog;
     delay: EventLoopDelay;
   },
 ): FastifyInstance {
-  const { clientAddress, routes, limiter, observation, outages, delay } = parts;
+  const { clientAddress, routes, requests, observation, outages, delay } = parts;
   const { marketplace, clock, log, rejections } = options;
   return Fastify({
     logger: false,
@@ -173,7 +180,7 @@ function createRouter(
       const { responses } = marketplace;
       const shedding = shedLoad({ delayMs: delay.meanMs, onShed: () => rejections.add('load') }, route);
       const unread = new UnreadBytes({ clientAddress, onRejected: () => rejections.add('unread') });
-      const edge = createEdge({ routes, limiter, clientAddress, responses, unread, clock, observation }, shedding);
+      const edge = createEdge({ routes, requests, responses, unread, clock, observation }, shedding);
       return createNodeServer(answerHealthChecks(options.health, edge), {
         isDraining: () => options.health.isDraining,
         unread,

@@ -1,7 +1,6 @@
 // The table of settings. A context may declare its own settings in a `settings.ts`, and this file joins them. Only this file reads settings
 // from the environment. All mistakes are reported in one error. Values of secret settings are never printed. Every setting has a default.
 
-import { isIP } from 'node:net';
 import path from 'node:path';
 import type { Address } from '../platform/core/address.ts';
 import { parseAnyAddress } from '../platform/core/address.ts';
@@ -11,6 +10,8 @@ import { OperatorError } from '../platform/core/errors.ts';
 import { isOneTypoApart } from '../platform/core/spelling.ts';
 import type { MetricsAddress } from '../platform/core/metrics-address.ts';
 import { parseMetricsAddress } from '../platform/core/metrics-address.ts';
+import type { Networks } from '../platform/http/networks.ts';
+import { parseNetwork, parseNetworks } from '../platform/http/networks.ts';
 import type { LogLevel } from '../platform/core/log.ts';
 import { LOG_LEVELS } from '../platform/core/log.ts';
 import type { ChainSettings } from '../sources/chains/settings.ts';
@@ -67,6 +68,8 @@ type ServiceSettings = {
   platformFeeBps: number;
   /** The proxies whose `X-Forwarded-For` is trusted: how many of them stand in a row before the service, or their IP addresses. */
   trustProxy: number | readonly string[];
+  /** The networks whose requests to the public interfaces are not counted. */
+  rateLimitsExempt: Networks;
   /** The limit of requests a minute for each API key of the store interface. */
   storeRateLimit: number;
   /** Whether webhook URLs may use http, and IP addresses that are not public. */
@@ -187,6 +190,14 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     meaning:
       'The proxies whose X-Forwarded-For determines the client address for rate limits. `true` is one proxy. Empty: the header is ignored.',
     parse: parseTrustProxy,
+  },
+  rateLimitsExempt: {
+    name: 'RATE_LIMITS_EXEMPT',
+    default: '',
+    form: 'a comma-separated list of addresses and CIDR ranges, such as 10.1.2.0/24,2001:db8::/48',
+    meaning:
+      'Networks whose requests to `/v1`, `/explore/v1`, `/mcp` and the pages are not counted in rate limits, for servers of your own. The address is the one that `TRUST_PROXY` determines. Empty: all requests are counted.',
+    parse: parseNetworks,
   },
   storeRateLimit: {
     name: 'STORE_RATE_LIMIT',
@@ -412,13 +423,8 @@ function parseTrustProxy(text: string): number | string[] | undefined {
   const hops = parseInteger(text, 0, 16);
   if (hops !== undefined) return hops;
   const parts = text.split(',').map((part) => part.trim());
-  const isProxy = (part: string) => {
-    if (part === 'loopback' || part === 'linklocal' || part === 'uniquelocal') return true;
-    const [address = '', bits, ...rest] = part.split('/');
-    const version = isIP(address);
-    if (version === 0 || rest.length > 0) return false;
-    return bits === undefined || parseInteger(bits, 0, version === 4 ? 32 : 128) !== undefined;
-  };
+  const isProxy = (part: string) =>
+    part === 'loopback' || part === 'linklocal' || part === 'uniquelocal' || parseNetwork(part) !== null;
   return parts.every(isProxy) ? parts : undefined;
 }
 

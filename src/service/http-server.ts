@@ -116,6 +116,7 @@ export async function openHttpServer(served: ServedParts, options: HttpServerOpt
     rejections,
     readStatus: readOncePerSecond(readStatus),
     limits: options.limits ?? MARKETPLACE_LIMITS,
+    exemptNetworks: config.rateLimitsExempt,
     sharedCounting: windows && {
       windows,
       secret: await findOrInsertSecret(databases.main, 'rate-limits', secretKeys),

@@ -16,7 +16,7 @@ export type ShopContext = {
   secretKeys: SecretKeys;
 };
 
-/** The API key of a request and the shop of the key. `shopId` is null for an intake key without a shop. */
+/** The API key of a request and the shop of the key. `shopId` is null for a key without a shop. */
 export type Caller = { keyId: string; shopId: string | null; scopes: ReadonlySet<string> };
 
 /** A caller whose key belongs to a shop. The store interface rejects every other caller. */

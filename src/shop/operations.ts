@@ -3,7 +3,8 @@
 
 import type { ApiKey } from './queries/keys.ts';
 import { listKeyUsage } from './queries/keys.ts';
-import { isScope, SCOPES } from './keys/scopes.ts';
+import { READ_KEY_LIMITS } from '../platform/http/rate-limit.ts';
+import { isScope, READ_SCOPE, SCOPES } from './keys/scopes.ts';
 import { isStorable } from '../platform/core/text.ts';
 import { parseTime } from '../platform/core/time.ts';
 import { OperatorError } from '../platform/core/errors.ts';
@@ -19,6 +20,8 @@ const SPAN = /^(\d{1,5})([hd])$/;
 const HOUR_MS = 60 * 60_000;
 const SPAN_UNITS_MS: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS };
 const OVERLAP_MS_MAX = 366 * 24 * HOUR_MS;
+/** The most requests a minute that a limit of a key may allow. */
+const LIMIT_MAX = 100_000_000;
 
 export type OperationInput = Readonly<Record<string, unknown>>;
 
@@ -38,6 +41,8 @@ export function createShopOperations(context: ShopContext): Operations {
           shop: readTextOrNull(input, 'shop'),
           name: readTextOrNull(input, 'name'),
           scopes: readScopes(input['scopes']),
+          listLimit: readLimit(input, 'lists'),
+          itemLimit: readLimit(input, 'items'),
           expiresAt: readExpiry(input['expiresAt'], context.clock()),
         }),
       ),
@@ -120,6 +125,14 @@ function readExpiry(value: unknown, now: number): number | null {
       );
 }
 
+function readLimit(input: OperationInput, name: string): number | null {
+  const value = input[name] ?? null;
+  if (value === null) return null;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= LIMIT_MAX
+    ? value
+    : refuseUsage(`the limit of ${name} must be an integer from 1 to ${LIMIT_MAX}`);
+}
+
 function readOverlap(value: unknown): number | undefined {
   if (value === undefined) return undefined;
   return typeof value === 'number' && value >= 0 && value <= OVERLAP_MS_MAX
@@ -133,7 +146,13 @@ export function refuseUsage(message: string): never {
 
 function toIssued({ key, secret }: IssuedKey) {
   const { id, prefix, shopId: shop, scopes, expiresAt } = key;
-  return { id, secret, prefix, shop, scopes, expiresAt: toTime(expiresAt) };
+  return { id, secret, prefix, shop, scopes, limits: limitsOf(key), expiresAt: toTime(expiresAt) };
+}
+
+/** The requests a minute that the key may send to the public interfaces. Null for a key without the scope `market:read`. */
+function limitsOf({ scopes, listLimit, itemLimit }: ApiKey): { lists: number; items: number } | null {
+  if (!scopes.includes(READ_SCOPE)) return null;
+  return { lists: listLimit ?? READ_KEY_LIMITS.list, items: itemLimit ?? READ_KEY_LIMITS.single };
 }
 
 function toListed(key: ApiKey) {
@@ -145,6 +164,7 @@ function toListed(key: ApiKey) {
     shop,
     name,
     scopes,
+    limits: limitsOf(key),
     createdAt: toTime(key.createdAt),
     expiresAt: toTime(ends.length > 0 ? Math.min(...ends) : null),
     revokedAt: toTime(key.revokedAt),

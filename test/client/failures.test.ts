@@ -59,10 +59,54 @@ test('the next attempt waits for the time in Retry-After', async (context) => {
   assert.equal((second?.atMs ?? 0) - (first?.atMs ?? 0) >= 990, true);
 });
 
+test('a call without a time limit of its own waits for a Retry-After of 60 seconds in all, and says so', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const limited = (seconds: number) => () =>
+    new Response('{"error":{"code":"rate_limited","message":"Too many"}}', {
+      status: 429,
+      headers: { 'retry-after': String(seconds) },
+    });
+  const answers = [limited(40), limited(20), () => Response.json(FLOOR), limited(61)];
+  const said: [string, number][] = [];
+  const market = createMarketClient({
+    baseUrl: 'http://market.example',
+    random: () => 0,
+    fetch: () => Promise.resolve((answers.shift() ?? assert.fail())()),
+    onWait: ({ code }, waitMs) => void said.push([code, waitMs]),
+  });
+  const untilWaits = async (count: number) => {
+    while (said.length < count) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const call = market.getFloor({ id: 'a' });
+  await untilWaits(1);
+  context.mock.timers.tick(40_000);
+  await untilWaits(2);
+  context.mock.timers.tick(20_000);
+  assert.equal((await call).data.askFloor?.raw, 1n);
+  assert.deepEqual(said, [
+    ['rate_limited', 40_000],
+    ['rate_limited', 20_000],
+  ]);
+  await assert.rejects(market.getFloor({ id: 'a' }), isError('rate_limited', 429));
+});
+
+test('a read key is sent with every request, and no key without one', async (context) => {
+  const { url, requests } = await startScriptedServer(context, sends(200, FLOOR));
+  await open(url, { headers: { 'x-a': 'b' } }).getFloor({ id: 'a' });
+  await createMarketClient({ baseUrl: url, apiKey: 'k', headers: { 'x-a': 'b' } }).getFloor({ id: 'a' });
+  assert.deepEqual(
+    requests.map(({ headers }) => [headers.authorization, headers['x-a']]),
+    [
+      [undefined, 'b'],
+      ['Bearer k', 'b'],
+    ],
+  );
+});
+
 test('a call fails at once if Retry-After is longer than the time limit of the call', async (context) => {
   const limited = fails(429, 'rate_limited', { 'retry-after': '60', 'x-request-id': 'r1' });
   const { url, requests } = await startScriptedServer(context, limited);
-  await assert.rejects(open(url).getFloor({ id: 'a' }), (error) => {
+  await assert.rejects(open(url, { timeoutMs: 30_000 }).getFloor({ id: 'a' }), (error) => {
     assert.ok(error instanceof MercatError);
     assert.deepEqual([error.code, error.retryAfterMs, error.requestId], ['rate_limited', 60_000, 'r1']);
     return true;

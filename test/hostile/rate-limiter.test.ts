@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { createClientAddress } from '../../src/server/client-address.ts';
 import { createEdge } from '../../src/server/edge.ts';
+import { Networks } from '../../src/platform/http/networks.ts';
+import { RequestCounter } from '../../src/server/request-counter.ts';
 import { createNodeServer } from '../../src/server/node-server.ts';
 import { UnreadBytes } from '../../src/server/unread-bytes.ts';
 import { LocalRateLimiter } from '../../src/platform/http/local-rate-limiter.ts';
@@ -97,11 +99,15 @@ test('a request is counted in the bucket of its path, however the path is writte
   const edge = createEdge(
     {
       routes: routeTableOf({ 'GET /v1/collections': 'list', 'GET /v1/collections/:id/listings': 'list' }),
-      limiter: new LocalRateLimiter(
-        limits,
-        atTime(() => 0),
-      ),
-      clientAddress: createClientAddress(0),
+      requests: new RequestCounter({
+        limiter: new LocalRateLimiter(
+          limits,
+          atTime(() => 0),
+        ),
+        keys: { verifyReader: () => null },
+        address: createClientAddress(0),
+        exemptNetworks: new Networks([]),
+      }),
       responses: { peek: () => undefined },
       unread: new UnreadBytes({ clientAddress: () => '', onRejected: () => undefined }),
       clock: () => 0,

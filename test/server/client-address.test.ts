@@ -12,7 +12,7 @@ const requestOf = (remoteAddress: string, forwardedFor?: string) =>
   }) as unknown as IncomingMessage;
 
 const assertAddresses = (trustProxy: number | readonly string[], rows: [string, string | undefined, string][]) => {
-  const addressOf = createClientAddress(trustProxy);
+  const addressOf = createClientAddress(trustProxy).counted;
   for (const [socket, forwardedFor, expected] of rows) {
     assert.equal(
       addressOf(requestOf(socket, forwardedFor)),
@@ -69,7 +69,7 @@ test('when the entry of X-Forwarded-For that would be used is not an IP address,
 
 for (const trustProxy of [0, 1, ['127.0.0.0/8']])
   test(`a request whose socket has already lost its address is counted under an empty address (trusted: ${String(trustProxy)})`, () => {
-    const addressOf = createClientAddress(trustProxy);
+    const addressOf = createClientAddress(trustProxy).counted;
     const socket = { remoteAddress: undefined };
     assert.equal(addressOf({ socket, headers: {} } as IncomingMessage), '');
   });
@@ -81,7 +81,7 @@ test('all IPv6 addresses of one /64 are counted as one client, in any notation',
     ['fe80::1%eth0', undefined, 'fe80::2'],
   ]);
   assertAddresses(1, [['127.0.0.1', '2001:db8:0:1::1', '2001:db8:0:1:2:3:4:5']]);
-  const addressOf = createClientAddress(0);
+  const addressOf = createClientAddress(0).counted;
   assert.notEqual(addressOf(requestOf('2001:db8:0:1::1')), addressOf(requestOf('2001:db8:0:2::1')));
 });
 
@@ -90,7 +90,7 @@ test('an IPv4 address and the same address mapped into IPv6 are one client', () 
     ['::ffff:198.51.100.7', undefined, '198.51.100.7'],
     ['::ffff:c633:6407', undefined, '198.51.100.7'],
   ]);
-  const addressOf = createClientAddress(0);
+  const addressOf = createClientAddress(0).counted;
   assert.notEqual(addressOf(requestOf('198.51.100.7')), addressOf(requestOf('198.51.100.8')));
   assert.notEqual(addressOf(requestOf('::ffff:198.51.100.7')), addressOf(requestOf('::ffff:198.51.100.8')));
 });

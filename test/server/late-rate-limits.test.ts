@@ -28,14 +28,13 @@ async function startEdge(t: TestContext) {
   const edge = createEdge(
     {
       routes: { bucketOf: () => 'single' },
-      limiter: {
+      requests: {
         count: () => {
           const verdict: Verdict = Promise.withResolvers();
           verdicts.push(verdict);
           return verdict.promise;
         },
       },
-      clientAddress: () => '',
       responses: { peek: () => undefined },
       unread: new UnreadBytes({ clientAddress: () => '', onRejected: () => undefined }),
       clock: () => 0,

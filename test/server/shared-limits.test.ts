@@ -123,6 +123,21 @@ withRedis('rate limits over two nodes', (redis) => {
       },
     );
 
+    testShared('the limits of a read key hold for both nodes together, whatever its addresses are', both, async () => {
+      const input = { scopes: ['market:read'], lists: 9, items: 11 };
+      const key = (await a.operate('keys.create', input)).body.result.secret as string;
+      for (const [path, max] of [
+        [LISTS, 9],
+        [SINGLE, 11],
+      ] as const) {
+        const responses = await ofBoth(20, (node) => sendFrom(node, path, { key }));
+        assert.deepEqual(tally(responses), { 200: max, 429: 20 - max });
+        resetOf(responses);
+        for (const { headers } of responses.filter(({ status }) => status === 429))
+          assert.equal(headers.get('x-ratelimit-limit'), String(max));
+      }
+    });
+
     testShared(
       'a restarted node continues to count in the windows that were open before its restart',
       both,

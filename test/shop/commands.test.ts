@@ -68,7 +68,7 @@ forOneEngine('store commands', (engine) => {
       );
       assert.match(key.secret, SECRET);
       const { id, secret, prefix, expiresAt } = key;
-      assert.deepEqual(key, { id, secret, prefix, shop: shop.id, scopes: SCOPES, expiresAt });
+      assert.deepEqual(key, { id, secret, prefix, shop: shop.id, scopes: SCOPES, limits: null, expiresAt });
       assert.ok(Math.abs(Date.parse(expiresAt) - Date.now() - 90 * 86_400_000) < 60_000);
       const { main, close } = await openDatabases(readConfig(settings), createLog('silent'));
       try {
@@ -84,6 +84,7 @@ forOneEngine('store commands', (engine) => {
         shop: shop.id,
         name: 'till',
         scopes: SCOPES,
+        limits: null,
         createdAt,
         expiresAt,
         revokedAt: null,
@@ -122,6 +123,18 @@ forOneEngine('store commands', (engine) => {
       assert.equal(list.trim().split('\n').length, 4);
       assert.match(list, new RegExp(`${unused.id} .* revoked `));
       assert.ok(!list.includes(secret));
+    });
+
+    test('a key for reads is created and listed without a shop, with its limits', async () => {
+      const key = await json('keys', 'create', '--scopes', 'market:read', '--lists', '9000');
+      assert.deepEqual([key.shop, key.limits], [null, { lists: 9_000, items: 15_000 }]);
+      const { stdout } = await mercat('keys', 'list');
+      assert.match(stdout, new RegExp(`${key.id} .* no shop .* market:read +9000, 15000 `));
+      const printed = await mercat('keys', 'create', '--scopes', 'market:read');
+      assert.match(printed.stdout, /^key \S+ for market:read, 6000 lists and 15000 items a minute\n/);
+      const refused = await mercat('keys', 'create', '--scopes', 'orders:write', '--items', '5');
+      assert.equal(refused.code, 2);
+      assert.match(refused.stderr, /only a key with the scope market:read has limits/);
     });
 
     test('an intake key is created and listed without a shop', async () => {

@@ -24,12 +24,11 @@ export class LocalRateLimiter<B extends string> implements RateLimiter<B> {
     this.#windows = new WindowTable(clocks.monotonic());
   }
 
-  count(bucket: B, client: string): RateLimitExceeded | null {
+  count(bucket: B, client: string, limit = this.#limits[bucket]): RateLimitExceeded | null {
     const now = this.#clocks.monotonic();
     const key = `${bucket} ${client}`;
     const window = this.#windows.find(key, now) ?? this.#open(key, now);
     window.count += 1;
-    const limit = this.#limits[bucket];
     return window.count > limit ? this.#reject(limit, window, window.endsAt - now) : null;
   }
 

@@ -26,6 +26,9 @@ export type RateLimits = Record<RateLimitBucket, number>;
 /** The limits of the public interfaces, for each client address. */
 export const MARKETPLACE_LIMITS: RateLimits = { list: 120, single: 300, message: 600 };
 
+/** The limits of the public interfaces for each API key with the scope `market:read`, unless the key has limits of its own. */
+export const READ_KEY_LIMITS = { list: 6_000, single: 15_000 };
+
 export const WINDOW_MS = 60_000;
 
 /**
@@ -34,14 +37,18 @@ export const WINDOW_MS = 60_000;
  */
 export type RateLimitClocks = { clock: Clock; monotonic: Clock };
 
-/** A request beyond the limit. `resetAt` is the end of its window. `leftMs` is the time until then. */
-export type RateLimitExceeded = { limit: number; resetAt: number; leftMs: number };
+/** A request beyond the limit. `resetAt` is the end of its window. `leftMs` is the time until then. `note`: what the client should know besides. */
+export type RateLimitExceeded = { limit: number; resetAt: number; leftMs: number; note?: string };
+
+/** Null if the request is within the limit. */
+export type Counted = RateLimitExceeded | null | Promise<RateLimitExceeded | null>;
 
 export type RateLimiter<B extends string = RateLimitBucket> = {
   /**
    * Counts a request. Returns null if the request is within the limit. Returns a promise if the request is counted outside this process.
+   * `limit` replaces the limit of the bucket for this client.
    */
-  count(bucket: B, client: string): RateLimitExceeded | null | Promise<RateLimitExceeded | null>;
+  count(bucket: B, client: string, limit?: number): Counted;
 };
 
 /** The error for a request beyond the limit, and the rate limit headers of its response. */
@@ -51,7 +58,10 @@ export function toRateLimitError(exceeded: RateLimitExceeded): {
 } {
   const retryAfterS = Math.max(1, Math.ceil(exceeded.leftMs / 1_000));
   return {
-    error: new ServiceError('rate_limited', `Too many requests, try again in ${retryAfterS} s`),
+    error: new ServiceError(
+      'rate_limited',
+      [`Too many requests, try again in ${retryAfterS} s`, exceeded.note].filter(Boolean).join('. '),
+    ),
     headers: {
       'x-ratelimit-limit': String(exceeded.limit),
       'x-ratelimit-remaining': '0',

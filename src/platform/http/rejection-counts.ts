@@ -17,8 +17,8 @@ export class RejectionCounts {
   /** Returns a limiter that counts with `limiter`, and adds each rejection under the name of the bucket. */
   countBy<B extends string>(limiter: RateLimiter<B>): RateLimiter<B> {
     return {
-      count: (bucket, client) => {
-        const counted = limiter.count(bucket, client);
+      count: (bucket, client, limit) => {
+        const counted = limiter.count(bucket, client, limit);
         if (!(counted instanceof Promise)) {
           if (counted) this.add(bucket);
           return counted;

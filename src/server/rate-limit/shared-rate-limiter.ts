@@ -3,7 +3,7 @@
 
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { RateLimitClocks, RateLimitExceeded, RateLimiter } from '../../platform/http/rate-limit.ts';
+import type { Counted, RateLimitClocks, RateLimitExceeded, RateLimiter } from '../../platform/http/rate-limit.ts';
 import { WINDOW_MS } from '../../platform/http/rate-limit.ts';
 import type { RedisWindows } from './redis-windows.ts';
 
@@ -57,17 +57,16 @@ class SharedRateLimiter<B extends string> implements RateLimiter<B> {
     this.#alone = alone;
   }
 
-  count(bucket: B, client: string): ReturnType<RateLimiter<B>['count']> {
-    const limit = this.#limits[bucket];
+  count(bucket: B, client: string, limit = this.#limits[bucket]): Counted {
     const id = `${bucket} ${client}`;
     const sentAt = this.#clocks.monotonic();
     const exceeded = this.#findExceeded(id, limit, sentAt);
     if (exceeded) return exceeded;
     const name = `${bucket}:${toName(this.#shared.secret, client)}`;
     const counted = this.#shared.windows.count(name, WINDOW_MS);
-    if (counted === null) return this.#alone.count(bucket, client);
+    if (counted === null) return this.#alone.count(bucket, client, limit);
     return counted.then((window) => {
-      if (window === null) return this.#alone.count(bucket, client);
+      if (window === null) return this.#alone.count(bucket, client, limit);
       if (window.count <= limit) return null;
       // Redis read `window.now` after `sentAt`. So the window ends at `endsAt` or later, and no client is rejected for too long.
       this.#exceeded.set(id, { resetAt: window.resetAt, endsAt: sentAt + window.resetAt - window.now });

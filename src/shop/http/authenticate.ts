@@ -24,6 +24,11 @@ const BEARER = /^Bearer +(\S{1,200})$/i;
 
 const callers = new WeakMap<IncomingMessage, Caller>();
 
+/** Notes whose key a request carries, for the access log and the metrics. */
+export function noteCaller(request: IncomingMessage, caller: Caller): void {
+  callers.set(request, caller);
+}
+
 /** The caller whose key the request carried, also if the request was rejected afterwards. Null for a request without a usable key. */
 export function findCaller(request: IncomingMessage): Caller | null {
   return callers.get(request) ?? null;
@@ -36,7 +41,7 @@ export function findCaller(request: IncomingMessage): Caller | null {
 export async function authenticate(access: KeyAccess, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   const secret = secretOf(request.raw);
   const caller = secret === null ? null : await access.keys.verify(secret);
-  if (caller) callers.set(request.raw, caller);
+  if (caller) noteCaller(request.raw, caller);
   const counted = caller
     ? access.limiter.count('key', caller.keyId)
     : access.limiter.count('failure', access.clientAddress(request.raw));
@@ -60,7 +65,7 @@ export function hasScope(caller: Caller, scope: StoreScope): caller is ShopCalle
 const AUTHORIZATION = 'authorization';
 
 /** The secret in the header `Authorization`. Null if the header is missing, has another form, or occurs more than once. */
-function secretOf({ headers, rawHeaders }: IncomingMessage): string | null {
+export function secretOf({ headers, rawHeaders }: IncomingMessage): string | null {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index];

@@ -27,7 +27,9 @@ const DAY_MS = 24 * 60 * 60_000;
 /** The counts of requests are kept for this long. */
 export const KEY_USAGE_KEPT_MS = 400 * DAY_MS;
 
-type CachedKey = { key: ApiKey; caller: Caller; until: number };
+export type VerifiedKey = { key: ApiKey; caller: Caller };
+
+type CachedKey = VerifiedKey & { until: number };
 
 export class KeyVerifier {
   readonly #context: ShopContext & { main: Database };
@@ -35,6 +37,8 @@ export class KeyVerifier {
   /** The hashes of secrets that no key had, with the time until which they are not looked up again. */
   readonly #unknown = new LRUCache<string, number>({ max: CACHED_KEYS_MAX });
   readonly #lookups: BatchedReads<ApiKey>;
+  /** The hashes of the keys that are read again in the background. */
+  readonly #refreshed = new Set<string>();
   /** Uses that are not written yet, by key id. */
   #uses = new Map<string, KeyUse>();
   #usesWrittenAt: number;
@@ -59,9 +63,29 @@ export class KeyVerifier {
     if (!isWellFormedKey(serviceName, secret)) return null;
     const now = clock();
     const found = await this.#find(secret, now);
-    if (!found || !isUsable(found.key, now)) return null;
-    this.#noteUse(found.key.id, now);
-    return found.caller;
+    return found && this.#admit(found, now) && found.caller;
+  }
+
+  /**
+   * The key with this secret and its caller, for a request that is served without a key too. So the request must not wait for the database, or fail with it: a
+   * key that was found before is used as it was found, and is read again in the background when it is older than a few seconds. A key that
+   * was not found before is null if it cannot be read.
+   */
+  verifyReader(secret: string): VerifiedKey | null | Promise<VerifiedKey | null> {
+    const { serviceName, clock } = this.#context;
+    if (!isWellFormedKey(serviceName, secret)) return null;
+    const hash = hashApiKey(secret);
+    const known = this.#cache.get(hash);
+    const now = clock();
+    if (!known) {
+      return this.#find(secret, now).then(
+        (found) => found && this.#admit(found, now),
+        // The reads that need the database report its failure.
+        () => null,
+      );
+    }
+    if (!this.#findCached(hash, now)) this.#refresh(secret, hash, now);
+    return this.#admit(known, now);
   }
 
   /** Writes the uses since the last call. If this fails, they are written by a later call. */
@@ -102,6 +126,22 @@ export class KeyVerifier {
     const caller = { keyId: key.id, shopId: key.shopId, scopes: new Set(key.scopes) };
     const found = { key, caller, until: now + CACHED_MS };
     this.#cache.set(hash, found);
+    return found;
+  }
+
+  /** Reads a key again, unless it is being read. If this fails, the key stays as it was found, and the next request tries again. */
+  #refresh(secret: string, hash: string, now: number): void {
+    if (this.#refreshed.has(hash)) return;
+    this.#refreshed.add(hash);
+    void this.#find(secret, now)
+      .catch(() => null)
+      .finally(() => this.#refreshed.delete(hash));
+  }
+
+  /** Returns the key if it may be used now, and counts the use. */
+  #admit(found: CachedKey, now: number): VerifiedKey | null {
+    if (!isUsable(found.key, now)) return null;
+    this.#noteUse(found.key.id, now);
     return found;
   }
 

@@ -5,7 +5,7 @@ import type { Queryable } from '../../platform/database/port.ts';
 import type { ApiKey } from '../queries/keys.ts';
 import { findKeyForUpdate, insertKey, listKeys, updateKeyReplaced, updateKeyRevoked } from '../queries/keys.ts';
 import { createApiKey, hashApiKey, toKeyPrefix } from './api-key.ts';
-import { needsShop } from './scopes.ts';
+import { READ_SCOPE, needsShop } from './scopes.ts';
 import { createId } from '../../platform/core/time-ordered-id.ts';
 import { OperatorError } from '../../platform/core/errors.ts';
 import { requireShop } from '../shops.ts';
@@ -14,24 +14,37 @@ import type { ShopContext } from '../context.ts';
 /** A new key with its secret, which is never returned again. */
 export type IssuedKey = { key: ApiKey; secret: string };
 
+/** What a rotation does not change. */
+type KeyTerms = Pick<ApiKey, 'name' | 'scopes' | 'expiresAt' | Limits>;
+type Limits = 'listLimit' | 'itemLimit';
+
 const KEY_ROTATION_OVERLAP_MS = 24 * 60 * 60_000;
 
-/** Issues a key. `shop` is the name or the id of a shop. It may be null only if all scopes belong to the intake. */
+/** Issues a key. `shop` is the name or the id of a shop. It may be null only if no scope belongs to the store interface. */
 export async function issueKey(
   context: ShopContext,
-  options: { shop: string | null; name: string | null; scopes: string[]; expiresAt: number | null },
+  {
+    shop,
+    name,
+    scopes,
+    listLimit = null,
+    itemLimit = null,
+    expiresAt,
+  }: { shop: string | null } & Omit<KeyTerms, Limits> & Partial<Pick<KeyTerms, Limits>>,
 ): Promise<IssuedKey> {
-  const { name, scopes, expiresAt } = options;
   const storeScope = scopes.find(needsShop);
-  if (options.shop === null && storeScope !== undefined) {
+  if (shop === null && storeScope !== undefined) {
     throw new OperatorError(`a key with the scope ${storeScope} needs a shop: add --shop`, { exitCode: 2 });
   }
-  const shopId = options.shop === null ? null : (await requireShop(context, options.shop)).id;
-  return insertNewKey(context, context.main, { shopId, name, scopes, expiresAt });
+  if ((listLimit ?? itemLimit) !== null && !scopes.includes(READ_SCOPE)) {
+    throw new OperatorError(`only a key with the scope ${READ_SCOPE} has limits of lists and items`, { exitCode: 2 });
+  }
+  const shopId = shop === null ? null : (await requireShop(context, shop)).id;
+  return insertNewKey(context, context.main, { shopId, name, scopes, listLimit, itemLimit, expiresAt });
 }
 
 /**
- * Issues a replacement for the key `id`, with the same shop, name, scopes and expiry. The old key stays valid for `overlapMs`, so that
+ * Issues a replacement for the key `id`, with the same shop, name, scopes, limits and expiry. The old key stays valid for `overlapMs`, so that
  * callers can switch to the new key. If the expiry of the old key is earlier, the old key ends at its expiry.
  */
 export function rotateKey(
@@ -68,7 +81,7 @@ export function isUsable(key: ApiKey, now: number): boolean {
 async function insertNewKey(
   context: ShopContext,
   db: Queryable,
-  { shopId, name, scopes, expiresAt }: Pick<ApiKey, 'shopId' | 'name' | 'scopes' | 'expiresAt'>,
+  { shopId, name, scopes, listLimit, itemLimit, expiresAt }: Pick<ApiKey, 'shopId'> & KeyTerms,
 ): Promise<IssuedKey> {
   const now = context.clock();
   const secret = createApiKey(context.serviceName, randomBytes);
@@ -78,6 +91,8 @@ async function insertNewKey(
     name,
     prefix: toKeyPrefix(secret),
     scopes,
+    listLimit,
+    itemLimit,
     createdAt: now,
     expiresAt,
     replacedAt: null,

@@ -15,7 +15,10 @@ export const STORE_SCOPES = [
  */
 export const INTAKE_SCOPES = ['orders:write', 'intake:write'] as const;
 
-export const SCOPES = [...STORE_SCOPES, ...INTAKE_SCOPES] as const;
+/** The scope of the public interfaces. They need no key, but a key with this scope has higher rate limits. The key needs no shop. */
+export const READ_SCOPE = 'market:read';
+
+export const SCOPES = [...STORE_SCOPES, ...INTAKE_SCOPES, READ_SCOPE] as const;
 
 export type StoreScope = (typeof STORE_SCOPES)[number];
 export type IntakeScope = (typeof INTAKE_SCOPES)[number];

@@ -2,15 +2,28 @@
 
 import type { Queryable } from '../../platform/database/port.ts';
 import { queryHot } from '../../platform/database/port.ts';
-import { column, list, nullable, rowDecoder, safeInteger, text, timestamp } from '../../platform/database/rows.ts';
+import {
+  column,
+  integer,
+  list,
+  nullable,
+  rowDecoder,
+  safeInteger,
+  text,
+  timestamp,
+} from '../../platform/database/rows.ts';
 
 const decodeKey = rowDecoder('api_key', {
   id: text,
-  /** Null for an intake key without a shop. */
+  /** Null for a key without a shop. */
   shopId: column('shop_id', nullable(text)),
   name: nullable(text),
   prefix: text,
   scopes: list(text),
+  /** Requests a minute to lists of the public interfaces. Null: the limit of every key. Only for the scope `market:read`. */
+  listLimit: column('list_limit', nullable(integer)),
+  /** Likewise for all other requests. */
+  itemLimit: column('item_limit', nullable(integer)),
   createdAt: column('created_at', timestamp),
   /** The expiry that the operator set. */
   expiresAt: column('expires_at', nullable(timestamp)),
@@ -23,13 +36,13 @@ const decodeKey = rowDecoder('api_key', {
 /** A key without its secret. Times in milliseconds. */
 export type ApiKey = ReturnType<typeof decodeKey>;
 
-const COLUMNS = `id, shop_id, name, prefix, scopes, created_at, expires_at, replaced_at, revoked_at, last_used_at`;
+const COLUMNS = `id, shop_id, name, prefix, scopes, list_limit, item_limit, created_at, expires_at, replaced_at, revoked_at, last_used_at`;
 
 /** `hash` is hexadecimal text. */
 export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promise<void> {
   await db.query(
-    `insert into main.api_key (id, shop_id, name, prefix, hash, scopes, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    `insert into main.api_key (id, shop_id, name, prefix, hash, scopes, list_limit, item_limit, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       key.id,
       key.shopId,
@@ -37,6 +50,8 @@ export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promi
       key.prefix,
       Buffer.from(hash, 'hex'),
       key.scopes,
+      key.listLimit,
+      key.itemLimit,
       new Date(key.createdAt),
       key.expiresAt === null ? null : new Date(key.expiresAt),
     ],

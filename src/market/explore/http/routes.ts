@@ -36,7 +36,7 @@ const DOCUMENT = {
   title: 'Mercat explore interface',
   description:
     'Public, read-only data for pages about collections, tokens and wallets, on the same chains as the marketplace interface. No API key ' +
-    'is needed, and browsers may call the interface from any origin. Prices, listings, errors, cursors and rate limits are those of the marketplace ' +
+    'is needed, and browsers may call the interface from any origin. A key with the scope `market:read` raises the rate limits. Prices, listings, errors, cursors and rate limits are those of the marketplace ' +
     'interface. Null means unknown, never zero. Fields may be added to responses.',
   tags: [
     { name: 'Collections', description: 'What is known about a collection.' },

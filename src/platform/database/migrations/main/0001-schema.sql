@@ -608,12 +608,16 @@ create table main.shop (
 -- which people recognise the key.
 create table main.api_key (
   id           text collate "C" primary key,
-  -- Null for a key of the intake interface that belongs to no shop.
+  -- Null for a key that belongs to no shop.
   shop_id      text collate "C" references main.shop (id),
   name         text,
   prefix       text not null,
   hash         bytea not null unique,
   scopes       text[] not null,
+  -- How many requests a minute a key with the scope `market:read` may send to the public interfaces: to lists, and to everything
+  -- else. Null: the limits that every such key has.
+  list_limit   integer check (list_limit > 0),
+  item_limit   integer check (item_limit > 0),
   created_at   timestamptz not null,
   expires_at   timestamptz,
   revoked_at   timestamptz,
@@ -622,9 +626,8 @@ create table main.api_key (
   -- key. Null if the key was never rotated. A rotation does not change `expires_at` of the old key. The new key has the
   -- same `expires_at`.
   replaced_at  timestamptz,
-  -- A key without a shop may have only scopes of the intake interface. The constraint makes sure that no code can store
-  -- another scope.
-  constraint api_key_without_shop check (shop_id is not null or scopes <@ array['orders:write', 'intake:write'])
+  -- A key without a shop has no scope of the store interface. The constraint makes sure that no code can store one.
+  constraint api_key_without_shop check (shop_id is not null or scopes <@ array['orders:write', 'intake:write', 'market:read'])
 );
 
 create index api_key_by_shop on main.api_key (shop_id, created_at);
