@@ -1,9 +1,10 @@
 // The pages of the console by path.
 
 import { QueryClientProvider } from '@tanstack/preact-query';
-import { Route, Router, Switch } from 'wouter-preact';
+import { Route, Router, Switch, useLocation } from 'wouter-preact';
 import { queries } from './data/client.ts';
 import { CollectionsPage } from './market/collections-page.tsx';
+import { ErrorBoundary } from './parts/error-boundary.tsx';
 import { NotFoundPage } from './shell/not-found-page.tsx';
 import { Shell } from './shell/shell.tsx';
 import { basePath } from './shell/base-path.ts';
@@ -20,19 +21,28 @@ export function App() {
     <QueryClientProvider client={queries}>
       <Router base={basePath}>
         <Shell>
-          <Switch>
-            <Route path="/" component={CollectionsPage} />
-            <Route path="/c/:id" component={CollectionPage} />
-            <Route path="/t/:chain/:address/:id" component={TokenPage} />
-            <Route path="/w/:address" component={WalletPage} />
-            <Route path="/shop/*?" component={ShopPage} />
-            <Route path="/service/*?" component={ServicePage} />
-            <Route>
-              <NotFoundPage />
-            </Route>
-          </Switch>
+          <Pages />
         </Shell>
       </Router>
     </QueryClientProvider>
+  );
+}
+
+function Pages() {
+  const [path] = useLocation();
+  return (
+    <ErrorBoundary subject={path} isPage>
+      <Switch>
+        <Route path="/" component={CollectionsPage} />
+        <Route path="/c/:id" component={CollectionPage} />
+        <Route path="/t/:chain/:address/:id" component={TokenPage} />
+        <Route path="/w/:address" component={WalletPage} />
+        <Route path="/shop/*?" component={ShopPage} />
+        <Route path="/service/*?" component={ServicePage} />
+        <Route>
+          <NotFoundPage />
+        </Route>
+      </Switch>
+    </ErrorBoundary>
   );
 }

@@ -103,16 +103,23 @@ export const provenanceQuery = (id: string) =>
   });
 
 /** `traits`: the chosen values by the name of their trait. */
-export type TokenFilter = { sort: TokenSort; listed: boolean | null; traits: Record<string, string[]> };
+export type TokenFilter = { sort: TokenSort; listed: boolean | null; traits: ReadonlyMap<string, readonly string[]> };
 
 export const tokensQuery = (id: string, { sort, listed, traits }: TokenFilter) =>
   infiniteQueryOptions({
     ...paged,
-    queryKey: ['tokens', id, sort, listed, traits],
+    queryKey: ['tokens', id, sort, listed, [...traits]],
     queryFn: ({ pageParam, signal }) =>
       client
         .listTokens(
-          { id, sort, limit: TOKENS_PER_PAGE, traits, ...(listed !== null && { listed }), ...withCursor(pageParam) },
+          {
+            id,
+            sort,
+            limit: TOKENS_PER_PAGE,
+            traits: Object.fromEntries([...traits].map(([name, values]) => [name, [...values]])),
+            ...(listed !== null && { listed }),
+            ...withCursor(pageParam),
+          },
           { signal },
         )
         .page(),

@@ -12,6 +12,7 @@ import { CHAIN_IDS, ChainMark, chainName } from '../parts/chain-mark.tsx';
 import { Change } from '../parts/change.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { DataTable, RowLink } from '../parts/data-table.tsx';
+import { ErrorBoundary } from '../parts/error-boundary.tsx';
 import { Flash } from '../parts/flash.tsx';
 import { ClockIcon } from '../parts/icons.tsx';
 import { MoreRows } from '../parts/more-rows.tsx';
@@ -94,7 +95,11 @@ export function CollectionsPage() {
           <MoreRows query={query} />
         </div>
       )}
-      {!isEmpty && hasTicker && <SalesTicker isIndexRead={!query.isError} />}
+      {!isEmpty && hasTicker && (
+        <ErrorBoundary subject="">
+          <SalesTicker isIndexRead={!query.isError} />
+        </ErrorBoundary>
+      )}
     </div>
   );
 }

@@ -12,6 +12,7 @@ import { shortAddress, shortTokenId } from '../format/address.ts';
 import { Account } from '../parts/account.tsx';
 import { ChainMark } from '../parts/chain-mark.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { ErrorBoundary } from '../parts/error-boundary.tsx';
 import { WarningIcon } from '../parts/icons.tsx';
 import { Picture } from '../parts/picture.tsx';
 import { Price } from '../parts/price.tsx';
@@ -57,20 +58,29 @@ export function TokenPage() {
     );
   }
   if (!token) return <TokenSkeleton />;
+  const subject = `${chain} ${address} ${id}`;
   return (
     <article class="page token">
       <Picture url={token.image} alt={tokenName(token)} seed={token.collectionId} class="token-picture" isEager />
       <div class="token-facts">
         <TokenHead token={token} />
-        <ListingPanel token={token} activity={activity?.data ?? []} />
-        <Trade token={token} />
+        <ErrorBoundary subject={subject}>
+          <ListingPanel token={token} activity={activity?.data ?? []} />
+        </ErrorBoundary>
+        <ErrorBoundary subject={subject}>
+          <Trade token={token} />
+        </ErrorBoundary>
         <OwnerPanel token={token} />
-        <Traits token={token} />
+        <ErrorBoundary subject={subject}>
+          <Traits token={token} />
+        </ErrorBoundary>
         <IdentityPanel token={token} />
       </div>
       <section class="token-history">
         <h2 class="section-title">{texts.token.history}</h2>
-        <ActivityList filter={{ collection: token.collectionId, token: token.mint ?? token.tokenId ?? '' }} />
+        <ErrorBoundary subject={subject}>
+          <ActivityList filter={{ collection: token.collectionId, token: token.mint ?? token.tokenId ?? '' }} />
+        </ErrorBoundary>
       </section>
     </article>
   );

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 
 type ChainLook = { name: string; currency: string; sign: ComponentChildren };
 
-const CHAINS: Readonly<Record<string, ChainLook>> = {
+const LOOKS: Readonly<Record<string, ChainLook>> = {
   solana: {
     name: 'Solana',
     currency: 'SOL',
@@ -18,16 +18,19 @@ const CHAINS: Readonly<Record<string, ChainLook>> = {
   abstract: { name: 'Abstract', currency: 'ETH', sign: <path d="M8 2.5v11M3.25 5.25l9.5 5.5M12.75 5.25l-9.5 5.5" /> },
 };
 
-export const CHAIN_IDS: readonly string[] = Object.keys(CHAINS);
+/** A map, because a chain of the URL can have the name of a property of every object. */
+const CHAINS = new Map(Object.entries(LOOKS));
+
+export const CHAIN_IDS: readonly string[] = [...CHAINS.keys()];
 
 /** The name of a chain. A chain that is not built in has its id as its name. */
 export function chainName(chain: string): string {
-  return CHAINS[chain]?.name ?? chain;
+  return CHAINS.get(chain)?.name ?? chain;
 }
 
 /** The symbol of the native currency. Empty for a chain that is not built in. */
 export function currencyOfChain(chain: string | null): string {
-  return CHAINS[chain ?? '']?.currency ?? '';
+  return CHAINS.get(chain ?? '')?.currency ?? '';
 }
 
 export function ChainMark({ chain, isShort = false }: { chain: string; isShort?: boolean }) {
@@ -46,7 +49,7 @@ export function ChainMark({ chain, isShort = false }: { chain: string; isShort?:
         stroke-linecap="round"
         aria-hidden="true"
       >
-        {CHAINS[chain]?.sign ?? <circle cx="8" cy="8" r="5" />}
+        {CHAINS.get(chain)?.sign ?? <circle cx="8" cy="8" r="5" />}
       </svg>
       <span class={isShort ? 'visually-hidden' : undefined}>{name}</span>
     </span>

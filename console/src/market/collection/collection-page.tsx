@@ -11,6 +11,7 @@ import { shortAddress } from '../../format/address.ts';
 import { formatBps, formatCount } from '../../format/amount.ts';
 import { ChainMark } from '../../parts/chain-mark.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { ErrorBoundary } from '../../parts/error-boundary.tsx';
 import { Picture } from '../../parts/picture.tsx';
 import { ErrorPanel, Skeleton } from '../../parts/states.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
@@ -73,7 +74,9 @@ export function CollectionPage() {
     <article>
       <CollectionHead collection={collection} />
       <div class="page page-after-banner">
-        <FigureStrip collection={collection} />
+        <ErrorBoundary subject={collection.id}>
+          <FigureStrip collection={collection} />
+        </ErrorBoundary>
         <Tabs
           label={texts.collection.tabsLabel}
           current={current}
@@ -86,7 +89,9 @@ export function CollectionPage() {
             url.href({ tab: tab === 'listings' ? null : tab, sort: null, show: null, view: null, range: null })
           }
         />
-        <Part key={collection.id} collection={collection} />
+        <ErrorBoundary subject={`${collection.id} ${url.parameters}`}>
+          <Part key={collection.id} collection={collection} />
+        </ErrorBoundary>
       </div>
     </article>
   );

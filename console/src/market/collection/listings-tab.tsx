@@ -8,6 +8,7 @@ import { formatCount } from '../../format/amount.ts';
 import { Account } from '../../parts/account.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { DataTable, RowLink } from '../../parts/data-table.tsx';
+import { ErrorBoundary } from '../../parts/error-boundary.tsx';
 import { GridIcon, TableIcon } from '../../parts/icons.tsx';
 import { MoreRows } from '../../parts/more-rows.tsx';
 import { Picture } from '../../parts/picture.tsx';
@@ -36,14 +37,16 @@ export function ListingsTab({ collection }: { collection: MarketCollection }) {
   const view = oneOf(VIEWS, url.get('view'));
   const show = oneOf(FILTERS, url.get('show'));
   const traits = chosenTraits(url.parameters);
-  const isFiltered = Object.keys(traits).length > 0;
+  const isFiltered = traits.size > 0;
   const query = useInfiniteQuery(tokensQuery(collection.id, { sort, listed: LISTED[show], traits }));
   const tokens = query.data?.pages.flatMap(({ data }) => data) ?? [];
   const skeletons = query.isPending || query.isFetchingNextPage ? SKELETONS : 0;
 
   return (
     <section class="filtered">
-      <TraitFilter collectionId={collection.id} url={url} />
+      <ErrorBoundary subject={collection.id}>
+        <TraitFilter collectionId={collection.id} url={url} />
+      </ErrorBoundary>
       <div class="tab">
         <div class="toolbar">
           <Segments

@@ -6,13 +6,13 @@ export function traitParameter(name: string): string {
   return PREFIX + name;
 }
 
-/** The chosen values by the name of their trait. */
-export function chosenTraits(parameters: URLSearchParams): Record<string, string[]> {
-  const chosen: Record<string, string[]> = {};
-  for (const [name, value] of parameters) {
-    if (name.startsWith(PREFIX)) (chosen[name.slice(PREFIX.length)] ??= []).push(value);
-  }
-  return chosen;
+/** The chosen values by the name of their trait. A map, because a trait can have the name of a property of every object. */
+export type ChosenTraits = ReadonlyMap<string, readonly string[]>;
+
+export function chosenTraits(parameters: URLSearchParams): ChosenTraits {
+  const chosen = [...parameters].filter(([name]) => name.startsWith(PREFIX));
+  const byName = Map.groupBy(chosen, ([name]) => name.slice(PREFIX.length));
+  return new Map([...byName].map(([name, parts]) => [name, parts.map(([, value]) => value)]));
 }
 
 /** Adds the value to the chosen values, or removes it if it was chosen. Returns null if no value is chosen any more. */

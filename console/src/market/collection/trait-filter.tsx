@@ -22,7 +22,7 @@ export function TraitFilter({ collectionId, url }: { collectionId: string; url: 
     return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   if (query.isSuccess && traits.length === 0) return null;
   const chosen = chosenTraits(url.parameters);
-  const count = Object.values(chosen).flat().length;
+  const count = [...chosen.values()].flat().length;
   return (
     <details class="filter" open={matchMedia('(min-width: 1100px)').matches}>
       <summary class="filter-head">
@@ -32,7 +32,7 @@ export function TraitFilter({ collectionId, url }: { collectionId: string; url: 
       {count > 0 && (
         <Link
           class="link filter-clear"
-          href={url.href(Object.fromEntries(Object.keys(chosen).map((name) => [traitParameter(name), null])))}
+          href={url.href(Object.fromEntries([...chosen.keys()].map((name) => [traitParameter(name), null])))}
           replace
         >
           {texts.traits.clear}
@@ -40,7 +40,7 @@ export function TraitFilter({ collectionId, url }: { collectionId: string; url: 
       )}
       {query.isPending && <Skeleton width="100%" height="240px" />}
       {traits.map((trait) => (
-        <TraitValues key={trait.name} trait={trait} chosen={chosen[trait.name] ?? []} url={url} />
+        <TraitValues key={trait.name} trait={trait} chosen={chosen.get(trait.name) ?? []} url={url} />
       ))}
       {query.hasNextPage && (
         <button type="button" class="button" onClick={() => void query.fetchNextPage()}>
