@@ -77,7 +77,9 @@ export async function assertGoodPage({ page, errors }: WatchedPage, name: string
   mkdirSync(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: `${SCREENSHOTS}${name}-${look.width}-${look.scheme}.png` });
   const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-  assert.ok(Number(overflow) <= 0, `${name} is wider than the window`);
+  const wide = await page.evaluate(`Array.from(document.querySelectorAll('main *'))
+    .filter((element) => element.getBoundingClientRect().right > innerWidth).map(({ tagName, className }) => tagName + '.' + className)`);
+  assert.ok(Number(overflow) <= 0, `${name} is wider than the window: ${String(wide)}`);
   await page.evaluate(AXE);
   const violations = await page.evaluate(`axe.run().then(({ violations }) => violations.map(
     ({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)).join(' | ')))`);

@@ -5,20 +5,37 @@ import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { cleanUp } from '../../test/support/engines/cleanup.ts';
 import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
-import { newCollection } from '../../test/support/service/market.ts';
+import { SELLER, UINT256_MAX, newCollection } from '../../test/support/service/market.ts';
 import type { TestService } from '../../test/support/service/service.ts';
 import { startTestService } from '../../test/support/service/service.ts';
-import { PATIENT, WHY_NO_BROWSER, launchBrowser, openPage, visit } from './browser.ts';
+import { LOOKS, PATIENT, WHY_NO_BROWSER, assertGoodPage, launchBrowser, openPage, visit } from './browser.ts';
 
 const DESKTOP = { width: 1_280, scheme: 'light' } as const;
 const ETHER = 10n ** 18n;
 /** Names of properties that every object of JavaScript has. */
 const PROPERTIES = ['constructor', 'toString', '__proto__', 'hasOwnProperty'];
+const LONG = 'W'.repeat(300);
+const MARKUP = `<img src=x onerror="ran=1"><script>ran=1</script>\u007b{constructor}}`;
+/** Names that strangers could give to tokens. */
+const NAMES = [
+  LONG,
+  MARKUP,
+  '\u202e12345',
+  ' ',
+  '\u200b',
+  'שלום 7',
+  'a\u0300'.repeat(100),
+  '<svg onload=alert(1)>',
+  '0',
+];
+/** The service limits the values of traits, and rejects blank ones. */
+const toTrait = (name: string) => (name.trim() === '' ? 'blank' : name.slice(0, 100));
 
 describe('data of strangers', { skip: WHY_NO_BROWSER ?? false }, () => {
   let service: TestService;
   let browser: Browser;
   const subject = newCollection({ slug: 'strange' });
+  const hostile = newCollection({ slug: 'hostile', name: LONG, description: `${MARKUP} ${LONG}` });
 
   before(async () => {
     service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT } });
@@ -27,6 +44,16 @@ describe('data of strangers', { skip: WHY_NO_BROWSER ?? false }, () => {
       subject.listing('1', ETHER),
       subject.token('1', { traits: PROPERTIES.map((name) => ({ name, value: 'one' })) }),
       subject.token('2', { traits: PROPERTIES.map((name) => ({ name, value: 'two' })) }),
+      hostile.collection(),
+      ...NAMES.flatMap((name, index) => [
+        hostile.token(String(index), {
+          name,
+          owner: SELLER,
+          traits: [{ name: LONG.slice(0, 100), value: toTrait(name) }],
+        }),
+        hostile.listing(String(index), UINT256_MAX - BigInt(index)),
+        hostile.sale(String(index), UINT256_MAX, { tx: `0x${String(index).padStart(64, '0')}` }),
+      ]),
     ]);
     browser = await launchBrowser();
   });
@@ -48,6 +75,40 @@ describe('data of strangers', { skip: WHY_NO_BROWSER ?? false }, () => {
       await page.click('.filter-clear');
     }
     assert.deepEqual(errors, []);
+    await context.close();
+  });
+
+  for (const look of LOOKS.filter(({ width, scheme }) => width < 1_900 && scheme === 'light')) {
+    test(`names, texts and amounts of any content keep the layout of each page at ${look.width} px`, async () => {
+      const opened = await openPage(browser, look);
+      const paths = {
+        market: '/',
+        collection: '/c/hostile?show=all',
+        'collection-table': '/c/hostile?view=table',
+        sales: '/c/hostile?tab=sales',
+        activity: '/c/hostile?tab=activity',
+        depth: '/c/hostile?tab=depth',
+        holders: '/c/hostile?tab=holders',
+        ...Object.fromEntries(NAMES.map((_name, id) => [`token-${id}`, `/t/ethereum/${hostile.address}/${id}`])),
+        wallet: `/w/${SELLER}`,
+        'wallet-listings': `/w/${SELLER}?tab=listings`,
+      };
+      for (const [name, path] of Object.entries(paths)) {
+        await visit(opened.page, service.url + path);
+        assert.equal(await opened.page.evaluate('typeof ran'), 'undefined', name);
+        await assertGoodPage(opened, `strangers-${name}`, look);
+      }
+      await opened.context.close();
+    });
+  }
+
+  test('no number is drawn over the number beside it, whatever its size', async () => {
+    const { page, context } = await openPage(browser, DESKTOP);
+    await visit(page, `${service.url}/`);
+    const wide = await page.evaluate(`Array.from(document.querySelectorAll('.table-body .cell-number data'))
+      .filter((amount) => amount.getBoundingClientRect().left < amount.closest('.cell').getBoundingClientRect().left)
+      .map(({ textContent }) => textContent)`);
+    assert.deepEqual(wide, []);
     await context.close();
   });
 

@@ -10,6 +10,9 @@ const SIGNIFICANT_DIGITS = 4;
 const COMPACT_MIN = 10_000;
 /** Smaller amounts are written as "<0.00001", because their zeros would not fit into a column. */
 const AMOUNT_MIN = 0.000_01;
+/** Larger numbers are written as ">999T", because there is no shorter form of them that a reader knows. Anybody can list a token for any price. */
+const NUMBER_MAX = 1e15;
+const ABOVE_MAX = '999T';
 
 const plain = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: SIGNIFICANT_DIGITS });
 const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumSignificantDigits: SIGNIFICANT_DIGITS });
@@ -25,6 +28,7 @@ const percent = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractio
 /** An amount in native units, such as `0.42`, `1,234` and `56.78K`. */
 export function formatAmount(value: number): string {
   if (value > 0 && value < AMOUNT_MIN) return `<${AMOUNT_MIN.toFixed(5)}`;
+  if (value >= NUMBER_MAX) return `>${ABOVE_MAX}`;
   return (Math.abs(value) >= COMPACT_MIN ? compact : plain).format(value);
 }
 
@@ -32,11 +36,12 @@ export function formatAmount(value: number): string {
 export function formatUsd(value: number): string {
   if (value > 0 && value < 0.01) return '<$0.01';
   if (value < 1_000) return `$${value.toFixed(2)}`;
+  if (value >= NUMBER_MAX) return `>$${ABOVE_MAX}`;
   return `$${(value >= 1_000_000 ? compact : integer).format(value)}`;
 }
 
 export function formatCount(value: number | bigint): string {
-  return integer.format(value);
+  return value >= NUMBER_MAX ? `>${ABOVE_MAX}` : integer.format(value);
 }
 
 /** Formats a share from 0 to 1 as a percentage. */
@@ -46,7 +51,7 @@ export function formatShare(share: number): string {
 
 /** Formats a change, given as a ratio, as a percentage such as `+5.1%`. A change that is rounded to 0% has no sign. */
 export function formatChange(ratio: number): string {
-  return change.format(ratio).replace('-', MINUS);
+  return ratio >= NUMBER_MAX / 100 ? `>${ABOVE_MAX}%` : change.format(ratio).replace('-', MINUS);
 }
 
 /** A number of basis points as a percentage. */

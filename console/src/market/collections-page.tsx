@@ -27,6 +27,7 @@ import { useMedia } from '../parts/use-media.ts';
 import { usePageTitle } from '../shell/shell.tsx';
 import { texts } from '../texts.ts';
 import { BuyerFloor } from './buyer-floor.tsx';
+import { collectionName } from './collection-name.tsx';
 import { currencyOf } from './currency.ts';
 import { SalesTicker } from './sales-ticker.tsx';
 import { collectionPath } from './paths.ts';
@@ -121,7 +122,7 @@ const COLUMNS: readonly Column<MarketCollection>[] = [
     cell: (collection) => (
       <div class="name-cell">
         <span class="truncate">
-          <RowLink href={collectionPath(collection)}>{collection.name}</RowLink>
+          <RowLink href={collectionPath(collection)}>{collectionName(collection)}</RowLink>
         </span>
         <span class="name-chain">{collection.chain !== null && <ChainMark chain={collection.chain} />}</span>
       </div>

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/preact-query';
 import type { Activity, ActivityKind, ListedActivity } from '../../../client/src/market.ts';
 import { latestSalesQuery, tokenQuery } from '../data/market-queries.ts';
 import { useNewerEvents } from '../data/use-live.ts';
+import { toVisibleName } from '../format/strangers-text.ts';
 import { openRow } from '../parts/open-row.ts';
 import { Picture } from '../parts/picture.tsx';
 import { Price } from '../parts/price.tsx';
@@ -81,7 +82,7 @@ function TickerSale({ sale, isNew }: { sale: Sale; isNew: boolean }) {
           </RowLink>
         ) : (
           <RowLink href={tokenPath({ ...sale, contractAddress: token?.contractAddress ?? null })}>
-            {token?.name ?? (
+            {toVisibleName(token?.name ?? null) ?? (
               <>
                 <CollectionName id={collectionId} /> {tokenName({ name: null, tokenId, mint })}
               </>

@@ -9,6 +9,7 @@ import { ChainMark } from '../parts/chain-mark.tsx';
 import { SearchIcon } from '../parts/icons.tsx';
 import { Picture } from '../parts/picture.tsx';
 import { texts } from '../texts.ts';
+import { collectionName } from './collection-name.tsx';
 import { collectionPath, tokenPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
 import { Link } from '../parts/link.tsx';
@@ -100,7 +101,7 @@ function Found({ result }: { result: SearchResult }) {
         seed={collection?.id ?? token?.collectionId ?? ''}
         class="picture-row"
       />
-      <span class="search-name truncate">{collection?.name ?? (token && tokenName(token))}</span>
+      <span class="search-name truncate">{collection ? collectionName(collection) : token && tokenName(token)}</span>
       {chain !== null && <ChainMark chain={chain} />}
     </Link>
   );

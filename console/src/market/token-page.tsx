@@ -9,6 +9,7 @@ import { activityQuery, collectionQuery, orderQuery, tokenQuery, traitsQuery } f
 import { ALL_KINDS, useLiveRefresh } from '../data/use-live.ts';
 import { formatCount, formatShare } from '../format/amount.ts';
 import { shortAddress, shortTokenId } from '../format/address.ts';
+import { toVisible } from '../format/strangers-text.ts';
 import { Account } from '../parts/account.tsx';
 import { ChainMark } from '../parts/chain-mark.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
@@ -24,6 +25,7 @@ import { usePageTitle } from '../shell/shell.tsx';
 import { texts } from '../texts.ts';
 import { Trade } from '../trade/trade.tsx';
 import { ActivityList } from './activity-list.tsx';
+import { collectionName } from './collection-name.tsx';
 import { unitsOf } from './order-units.ts';
 import { collectionPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
@@ -92,13 +94,13 @@ function TokenHead({ token }: { token: Token }) {
   return (
     <header class="token-head">
       {data ? (
-        <Link class="link" href={collectionPath(data.data)}>
-          {data.data.name}
+        <Link class="link truncate" href={collectionPath(data.data)}>
+          {collectionName(data.data)}
         </Link>
       ) : (
         <Skeleton width="160px" />
       )}
-      <h1>{tokenName(token)}</h1>
+      <h1 class="name-heading">{tokenName(token)}</h1>
       <ul class="facts">
         <li>
           <ChainMark chain={token.chain} />
@@ -316,8 +318,8 @@ function Traits({ token: { traits, collectionId } }: { token: Token }) {
             const figures = listed.find((one) => one.name === name)?.values.find((one) => one.value === value);
             return (
               <div key={`${name} ${value}`} class="trait">
-                <dt>{name}</dt>
-                <dd>{value}</dd>
+                <dt>{toVisible(name)}</dt>
+                <dd>{toVisible(value)}</dd>
                 {figures && (
                   <dd class="trait-figures">
                     {figures.count !== null && supply !== null && supply > 0 && (

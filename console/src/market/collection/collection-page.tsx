@@ -9,6 +9,7 @@ import { collectionQuery } from '../../data/market-queries.ts';
 import { ALL_KINDS, useLiveRefresh } from '../../data/use-live.ts';
 import { shortAddress } from '../../format/address.ts';
 import { formatBps, formatCount } from '../../format/amount.ts';
+import { toVisible } from '../../format/strangers-text.ts';
 import { ChainMark } from '../../parts/chain-mark.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorBoundary } from '../../parts/error-boundary.tsx';
@@ -21,6 +22,7 @@ import { NotFoundPage } from '../../shell/not-found-page.tsx';
 import { usePageTitle } from '../../shell/shell.tsx';
 import { texts } from '../../texts.ts';
 import { ActivityList } from '../activity-list.tsx';
+import { collectionName } from '../collection-name.tsx';
 import { FigureStrip } from './figure-strip.tsx';
 import { ListingsTab } from './listings-tab.tsx';
 
@@ -46,7 +48,7 @@ export function CollectionPage() {
   const url = useUrlState();
   const query = useQuery(collectionQuery(id));
   const collection = query.data?.data;
-  usePageTitle(collection?.name ?? null);
+  usePageTitle(collection ? collectionName(collection) : null);
   const { id: collectionId = '' } = collection ?? {};
   useLiveRefresh({ collection: collectionId, kinds: ALL_KINDS }, query.data?.meta.offset, [
     ['collection'],
@@ -102,14 +104,14 @@ function ActivityTab({ collection }: { collection: MarketCollection }) {
 }
 
 function CollectionHead({ collection }: { collection: MarketCollection }) {
-  const { id, name, image, banner, description, chain, contractAddress, tokenStandard, royaltyBps } = collection;
+  const { id, image, banner, description, chain, contractAddress, tokenStandard, royaltyBps } = collection;
   return (
     <header class="collection-head">
       <Picture url={banner} alt="" seed={id} class="collection-banner" isEager />
       <div class="collection-identity">
         <Picture url={image} alt="" seed={id} class="collection-picture" isEager />
         <div class="collection-names">
-          <h1>{name}</h1>
+          <h1 class="name-heading">{collectionName(collection)}</h1>
           <ul class="facts">
             {chain !== null && (
               <li>
@@ -131,7 +133,7 @@ function CollectionHead({ collection }: { collection: MarketCollection }) {
               </li>
             )}
           </ul>
-          {description !== null && description !== '' && <Description text={description} />}
+          {description !== null && description !== '' && <Description text={toVisible(description)} />}
         </div>
       </div>
     </header>

@@ -4,6 +4,7 @@ import { useInfiniteQuery } from '@tanstack/preact-query';
 import type { Trait } from '../../../../client/src/market.ts';
 import { traitsQuery } from '../../data/market-queries.ts';
 import { formatCount } from '../../format/amount.ts';
+import { toVisible } from '../../format/strangers-text.ts';
 import { Price } from '../../parts/price.tsx';
 import { ErrorPanel, Skeleton } from '../../parts/states.tsx';
 import { Unknown } from '../../parts/unknown.tsx';
@@ -55,7 +56,7 @@ function TraitValues({ trait, chosen, url }: { trait: Trait; chosen: readonly st
   return (
     <details class="trait-values" open={chosen.length > 0 || trait.values.length <= OPEN_VALUES_MAX}>
       <summary>
-        {trait.name}{' '}
+        <span class="trait-name">{toVisible(trait.name)}</span>{' '}
         <span class="muted">
           {formatCount(trait.values.length)}
           {trait.hasMoreValues ? '+' : ''}
@@ -70,7 +71,7 @@ function TraitValues({ trait, chosen, url }: { trait: Trait; chosen: readonly st
               class="trait-value"
               {...(chosen.includes(value) && { 'aria-current': 'true' as const })}
             >
-              <span class="truncate">{value}</span>
+              <span class="truncate">{toVisible(value)}</span>
               <span class="trait-count">
                 {count === null ? <Unknown reason={texts.traits.countUnknown} /> : formatCount(count)}
               </span>
