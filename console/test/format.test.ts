@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatAmount, formatChange, formatCount, formatUsd } from '../src/format/amount.ts';
 import { toVisible, toVisibleName } from '../src/format/strangers-text.ts';
+import { parseGateways, toPictureUrl } from '../src/parts/picture-url.ts';
 
 test('a number of any size is written in a few characters, and a number without a short form as a bound', () => {
   for (const value of [0, 1e-18, 0.42, 1_234.5, 999_999, 5e14, 1e15, 1e59, Number(2n ** 256n)]) {
@@ -29,4 +30,15 @@ test('characters that reorder a text are marked, and characters without a width 
 test('a name without a visible character is no name', () => {
   for (const name of [null, '', '  ', '\u200b', '\u2800\u3164', '\u200d']) assert.equal(toVisibleName(name), null);
   assert.equal(toVisibleName(' Mug '), 'Mug');
+});
+
+test('pictures of IPFS and Arweave are loaded from their gateways, and all other pictures from their own hosts', () => {
+  const gateways = parseGateways('ipfs=https://gateway.example/ipfs ar=https://arweave.example');
+  const shown = (url: string) => toPictureUrl(url, gateways);
+  assert.equal(shown('ipfs://Qm1/7.png'), 'https://gateway.example/ipfs/Qm1/7.png');
+  assert.equal(shown('IPFS://ipfs/Qm1/7.png'), 'https://gateway.example/ipfs/Qm1/7.png');
+  assert.equal(shown('ar://abc'), 'https://arweave.example/abc');
+  assert.equal(shown('https://pictures.example/ipfs.png'), 'https://pictures.example/ipfs.png');
+  assert.equal(toPictureUrl('ar://abc', parseGateways('ipfs=https://gateway.example/ipfs')), null);
+  assert.equal(toPictureUrl('ipfs://Qm1', parseGateways('')), null);
 });

@@ -57,17 +57,21 @@ export function findConsole(folder = CONSOLE_FOLDER): string | null {
   return existsSync(path.join(folder, PAGE_FILE)) ? folder : null;
 }
 
+/** The URLs of the gateways for pictures with the schemes `ipfs:` and `ar:`. */
+export type ImageGateways = { ipfs?: string; ar?: string };
+
 export type ConsoleOptions = {
   /** The folder of the built console. */
   folder: string;
   /** The URL at which browsers reach the service. Its path is the base of all links of the page. */
   baseUrl: () => string;
+  imageGateways: ImageGateways;
 };
 
 /** Registers the routes of the page and of the files. */
-export function registerConsole(app: FastifyInstance, { folder, baseUrl }: ConsoleOptions): void {
+export function registerConsole(app: FastifyInstance, { folder, baseUrl, imageGateways }: ConsoleOptions): void {
   const routeOptions = { config: { bucket: 'single' } as const, schema: { hide: true } };
-  const page = readFileSync(path.join(folder, PAGE_FILE), 'utf8');
+  const page = withGateways(readFileSync(path.join(folder, PAGE_FILE), 'utf8'), imageGateways);
 
   for (const pagePath of PAGE_PATHS) {
     const pageOfPath = pagePath === FIRST_PAINT_PATH ? page : page.replace(FIRST_PAINT, '');
@@ -76,6 +80,19 @@ export function registerConsole(app: FastifyInstance, { folder, baseUrl }: Conso
   for (const [name, load] of findAssets(path.join(folder, ASSETS_PATH))) {
     app.get(`${ASSETS_PATH}${name}`, routeOptions, async (request, reply) => sendAsset(await load(), request, reply));
   }
+}
+
+/** The page contains the gateways as `ipfs=URL ar=URL`. A URL has no blank. */
+function withGateways(page: string, gateways: ImageGateways): string {
+  const content = Object.entries(gateways).map(([scheme, url]) => `${scheme}=${url}`);
+  return page.replace(
+    'name="image-gateways" content=""',
+    `name="image-gateways" content="${escapeHtml(content.join(' '))}"`,
+  );
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /** Links in the page are relative to `<base>`, because the service may be published below a path. */

@@ -33,6 +33,7 @@ import type { StatusReader } from '../platform/core/status.ts';
 import { createAccessLog } from './access-log.ts';
 import { createClientAddress } from './client-address.ts';
 import type { Networks } from '../platform/http/networks.ts';
+import type { ConsoleOptions } from './console.ts';
 import { registerConsole } from './console.ts';
 import { createEdge } from './edge.ts';
 import type { Health } from './health.ts';
@@ -68,8 +69,8 @@ export type ServerOptions = {
   observers: readonly RequestObserver[];
   /** Null: no traces are made. */
   tracer: RequestTracer | null;
-  /** The folder of the built web console. Null: the console is not served. */
-  consoleFolder: string | null;
+  /** Null: the web console is not served. */
+  web: Omit<ConsoleOptions, 'baseUrl'> | null;
   /** Whether each request is logged. */
   accessLog: boolean;
   rejections: RejectionCounts;
@@ -139,7 +140,7 @@ export async function createHttpServer(options: ServerOptions): Promise<FastifyI
   await app.register(async (scope) => registerMcpRoute(scope, mcp));
   registerReferencePage(app, baseUrl);
   registerDocumentation(app, baseUrl);
-  if (options.consoleFolder !== null) registerConsole(app, { folder: options.consoleFolder, baseUrl });
+  if (options.web) registerConsole(app, { ...options.web, baseUrl });
   registerStatusRoute(app, options.readStatus);
   await app.ready();
   return app;

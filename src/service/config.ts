@@ -32,6 +32,7 @@ import {
   readSettings,
   splitList,
 } from '../platform/core/setting.ts';
+import type { ImageGateways } from '../server/console.ts';
 import type { TelemetrySettings } from './telemetry/settings.ts';
 import { TELEMETRY_SETTINGS } from './telemetry/settings.ts';
 import { VENDORS } from '../sources/upstreams/registry.ts';
@@ -76,6 +77,7 @@ type ServiceSettings = {
   webhookAllowPrivate: boolean;
   /** Whether the web console is served. */
   console: boolean;
+  imageGateways: ImageGateways;
   /** The chains on which the web console offers trading. */
   tradingChains: TradingChains;
   sourceTimeoutMs: number;
@@ -227,6 +229,14 @@ const SERVICE_SETTINGS: SettingTable<ServiceSettings> = {
     form: 'on or off',
     meaning: 'Whether the web console is served at `/`. The interfaces do not need it.',
     parse: (text) => ({ on: true, off: false })[text],
+  },
+  imageGateways: {
+    name: 'IMAGE_GATEWAYS',
+    default: 'ipfs=https://ipfs.io/ipfs,ar=https://arweave.net',
+    form: 'ipfs=URL and ar=URL, comma-separated, or none',
+    meaning:
+      'The gateways from which browsers load pictures of the web console whose URLs begin with `ipfs://` or `ar://`. The path of the picture follows the URL of the gateway. A picture without a gateway is not shown. The interfaces return the URLs unchanged.',
+    parse: parseImageGateways,
   },
   tradingChains: {
     name: 'TRADING_CHAINS',
@@ -426,6 +436,18 @@ function parseTrustProxy(text: string): number | string[] | undefined {
   const isProxy = (part: string) =>
     part === 'loopback' || part === 'linklocal' || part === 'uniquelocal' || parseNetwork(part) !== null;
   return parts.every(isProxy) ? parts : undefined;
+}
+
+function parseImageGateways(text: string): ImageGateways | undefined {
+  const gateways: ImageGateways = {};
+  if (text === 'none') return gateways;
+  for (const part of splitList(text)) {
+    const [, scheme, url] = /^(ipfs|ar)=(.+)$/.exec(part) ?? [];
+    const gateway = url === undefined ? undefined : parseHttpUrl(url);
+    if (gateway === undefined || (scheme !== 'ipfs' && scheme !== 'ar') || scheme in gateways) return undefined;
+    gateways[scheme] = gateway;
+  }
+  return gateways;
 }
 
 function parseCustodyWallets(text: string): Map<Address, string> | undefined {

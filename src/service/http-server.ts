@@ -112,7 +112,7 @@ export async function openHttpServer(served: ServedParts, options: HttpServerOpt
     health,
     observers: [...metrics.observers, proxies.observe],
     tracer: telemetry?.tracer ?? null,
-    consoleFolder,
+    web: consoleFolder === null ? null : { folder: consoleFolder, imageGateways: config.imageGateways },
     rejections,
     readStatus: readOncePerSecond(readStatus),
     limits: options.limits ?? MARKETPLACE_LIMITS,

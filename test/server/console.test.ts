@@ -14,10 +14,14 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** The HTML that a browser shows on the page of the market before the scripts have run. */
 const FIRST_PAINT = '<!--first paint of the market--><h1>Market</h1>\n<!--end of the first paint-->';
-const PAGE = `<!doctype html><base href="/" /><script type="module" src="./console/main-a1.js"></script><div>${FIRST_PAINT}</div>`;
+const PAGE = `<!doctype html><base href="/" /><meta name="image-gateways" content="" /><script type="module" src="./console/main-a1.js"></script><div>${FIRST_PAINT}</div>`;
 /** The service is reached below the path of this URL. SERVED_PAGE is PAGE with this path in its `base` element. */
 const BASE_URL = 'https://market.example/mercat';
-const SERVED_PAGE = PAGE.replace('href="/"', 'href="/mercat/"');
+const GATEWAY = 'https://gateway.example/a&b';
+const SERVED_PAGE = PAGE.replace('href="/"', 'href="/mercat/"').replace(
+  'content=""',
+  'content="ipfs=https://gateway.example/a&#38;b"',
+);
 const MARKET_PATHS = ['/', '/?chain=base'];
 const SCRIPT = `document.title = "${'Mercat '.repeat(400)}";`;
 const PAGE_PATHS = [
@@ -57,9 +61,9 @@ function useService(settings: Record<string, string>): TestService {
 after(cleanUp);
 
 describe('the web console', () => {
-  const service = useService({ BASE_URL });
+  const service = useService({ BASE_URL, IMAGE_GATEWAYS: `ipfs=${GATEWAY}` });
 
-  test('every path of the console serves the page with the base path of the service, but only the paths of the market serve the first paint', async () => {
+  test('every path of the console serves the page with the base path and the gateways of the service, but only the paths of the market serve the first paint', async () => {
     for (const target of PAGE_PATHS) {
       const { status, headers, body } = await request(service.url, target);
       assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'], target);

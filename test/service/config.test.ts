@@ -157,6 +157,23 @@ test('custody wallets are read with their labels', () => {
   }
 });
 
+test('the gateways for pictures are one URL for each of the two schemes, or none', () => {
+  const gatewaysOf = (text: string) => readConfig({ IMAGE_GATEWAYS: text }).imageGateways;
+  assert.deepEqual(gatewaysOf('ar=https://a.example/, ipfs=http://b.example/ipfs'), {
+    ar: 'https://a.example',
+    ipfs: 'http://b.example/ipfs',
+  });
+  assert.deepEqual(gatewaysOf('none'), {});
+  for (const text of [
+    'https://a.example',
+    'ftp=https://a.example',
+    'ar=a.example',
+    'ar=https://a.example,ar=https://b.example',
+  ]) {
+    assert.match(mistakesOf({ IMAGE_GATEWAYS: text }), /IMAGE_GATEWAYS/, text);
+  }
+});
+
 test('a variable that differs from a setting by one typing mistake is reported with that setting', () => {
   assert.match(
     mistakesOf({ DATABSE_URL: 'postgres://h/d' }),

@@ -2,9 +2,9 @@
 // says why pictures are loaded from their own hosts.
 
 import { useState } from 'preact/hooks';
+import { parseGateways, toPictureUrl } from './picture-url.ts';
 
-/** URLs of decentralised storage. Browsers cannot open these URLs without a gateway, so such pictures are not shown. */
-const SCHEMES_OF_GATEWAYS = /^(ipfs|ar):/i;
+const gateways = parseGateways(document.querySelector<HTMLMetaElement>('meta[name=image-gateways]')?.content ?? '');
 
 type PictureProps = {
   url: string | null;
@@ -17,9 +17,10 @@ type PictureProps = {
   isEager?: boolean;
 };
 
-export function Picture({ url, alt, seed, class: className = '', isEager = false }: PictureProps) {
+export function Picture({ url: recordUrl, alt, seed, class: className = '', isEager = false }: PictureProps) {
   const [failedUrl, setFailedUrl] = useState<string | null>(null);
-  const isShown = url !== null && url !== failedUrl && !SCHEMES_OF_GATEWAYS.test(url);
+  const url = recordUrl === null ? null : toPictureUrl(recordUrl, gateways);
+  const isShown = url !== null && url !== failedUrl;
   return (
     <span class={`picture ${className}`} style={{ '--hue': String(hueOf(seed)) }}>
       {isShown && (
