@@ -31,7 +31,7 @@ export type ServiceErrorCode =
 export type ErrorCode = ClientErrorCode | ServiceErrorCode | (string & {});
 
 /** A field of a request that is not valid. */
-export type ErrorDetail = { path: string; message: string };
+export type ErrorDetail = { path: string; message: string; productId?: string };
 
 type ErrorFields = {
   status?: number | null;

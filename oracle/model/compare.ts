@@ -132,10 +132,16 @@ export class Comparison {
   async store(shop: Shop): Promise<string[]> {
     const newestFirst = shop.products.toReversed();
     const listed = await this.#doors.rows('/api/v1/products', this.#limit);
-    const withoutDetails = newestFirst.map(({ description: _description, moreImages: _moreImages, ...row }) => row);
-    this.#expect('/api/v1/products', withoutDetails, listed?.map((row) => without(row, ['createdAt'])) ?? null);
+    // Decisions 8, "The store": an archived product is left out of lists unless asked for.
+    const unarchived = newestFirst.filter(({ status }) => status !== 'archived');
+    const withoutDetails = unarchived.map(({ description: _description, moreImages: _moreImages, ...row }) => row);
+    this.#expect(
+      '/api/v1/products',
+      withoutDetails,
+      listed?.map((row) => without(row, ['createdAt', 'updatedAt'])) ?? null,
+    );
     const digital = await this.#doors.rows('/api/v1/products?type=digital', this.#limit);
-    const digitalIds = newestFirst.filter(({ type }) => type === 'digital').map(({ id }) => id);
+    const digitalIds = unarchived.filter(({ type }) => type === 'digital').map(({ id }) => id);
     this.#expect('/api/v1/products?type=digital', digitalIds, digital?.map((row) => (row as Json)['id']) ?? null);
     const log = await this.#doors.rows('/api/v1/inventory/adjustments', this.#limit);
     this.#expect(

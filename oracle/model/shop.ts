@@ -15,6 +15,14 @@ export type Product = {
   requiresShipping: boolean;
   weightGrams: number;
   collections: string[];
+  sku: string | null;
+  barcode: string | null;
+  externalId: string | null;
+  status: string;
+  compareAtPrice: string | null;
+  groupId: string | null;
+  options: { name: string; value: string }[];
+  metadata: Record<string, string>;
 };
 
 export type Entry = {
@@ -53,6 +61,14 @@ const FIELDS = new Set([
   'weightGrams',
   'collection',
   'collections',
+  'sku',
+  'barcode',
+  'externalId',
+  'status',
+  'compareAtPrice',
+  'groupId',
+  'options',
+  'metadata',
 ]);
 
 export class Shop {
@@ -65,7 +81,7 @@ export class Shop {
 
   /** `id`: the id that the service gave to the product. */
   create(body: Body, id: string): Expected {
-    if (!isValid(body, { isNew: true }) || this.#hasSlug(body['slug'], null)) return { status: 400, data: null };
+    if (!isValid(body, { isNew: true })) return { status: 400, data: null };
     const type = (body['type'] as string | undefined) ?? 'physical';
     const product: Product = {
       id,
@@ -82,7 +98,16 @@ export class Shop {
       requiresShipping: (body['requiresShipping'] as boolean | undefined) ?? type === 'physical',
       weightGrams: (body['weightGrams'] as number | undefined) ?? 0,
       collections: toCollections([], body),
+      sku: (body['sku'] as string | null | undefined) ?? null,
+      barcode: (body['barcode'] as string | null | undefined) ?? null,
+      externalId: (body['externalId'] as string | null | undefined) ?? null,
+      status: (body['status'] as string | undefined) ?? 'active',
+      compareAtPrice: null,
+      groupId: (body['groupId'] as string | null | undefined) ?? null,
+      options: (body['options'] as Product['options'] | undefined) ?? [],
+      metadata: toMetadata({}, body),
     };
+    if (this.#clashes(product)) return { status: 400, data: null };
     this.products.push(product);
     this.events.push({ type: 'product.created', productId: id });
     return { status: 201, data: product };
@@ -94,14 +119,15 @@ export class Shop {
     const index = this.products.findIndex((one) => one.id === id);
     const stored = this.products[index];
     if (!stored) return { status: 404, data: null };
-    if (this.#hasSlug(body['slug'], id)) return { status: 400, data: null };
     const { collection: _collection, collections: _collections, price, inventory, ...given } = body;
     const product: Product = {
       ...stored,
       ...given,
       price: price === undefined ? stored.price : toText(price),
       collections: toCollections(stored.collections, body),
+      metadata: toMetadata(stored.metadata, body),
     };
+    if (this.#clashes(product)) return { status: 400, data: null };
     const isChanged = JSON.stringify(product) !== JSON.stringify(stored);
     const next = (inventory as number | undefined) ?? stored.inventory;
     this.products[index] = { ...product, inventory: next };
@@ -178,16 +204,19 @@ export class Shop {
 
   /** Store, "GET /inventory": "every tracked product is returned". */
   stock({ lowOnly, threshold }: { lowOnly: boolean; threshold: number }) {
-    return this.products
-      .filter(({ trackInventory }) => trackInventory)
-      .map(({ id, name, inventory }) => ({
-        productId: id,
-        name,
-        inventory,
-        trackInventory: true,
-        lowStock: inventory <= threshold,
-      }))
-      .filter(({ lowStock }) => lowStock || !lowOnly);
+    return (
+      this.products
+        // Decisions 8, "The store": an archived product is left out of lists unless asked for.
+        .filter(({ trackInventory, status }) => trackInventory && status !== 'archived')
+        .map(({ id, name, inventory }) => ({
+          productId: id,
+          name,
+          inventory,
+          trackInventory: true,
+          lowStock: inventory <= threshold,
+        }))
+        .filter(({ lowStock }) => lowStock || !lowOnly)
+    );
   }
 
   #record(product: Product, change: Omit<Entry, 'productId' | 'adjustment'>): void {
@@ -198,8 +227,16 @@ export class Shop {
       this.events.push({ type: 'inventory.low', productId: product.id });
   }
 
-  #hasSlug(slug: unknown, except: string | null): boolean {
-    return slug !== undefined && this.products.some((one) => one.slug === slug && one.id !== except);
+  /** Decisions 8, "The store": "`sku` and `externalId` are unique in the shop", the options of a variant in its group, and the slug as before. */
+  #clashes(product: Product): boolean {
+    return this.products.some(
+      (one) =>
+        one.id !== product.id &&
+        (one.slug === product.slug ||
+          (one.sku !== null && one.sku === product.sku) ||
+          (one.externalId !== null && one.externalId === product.externalId) ||
+          (one.groupId !== null && one.groupId === product.groupId && hasSameOptions(one, product))),
+    );
   }
 
   /** Decisions 3, "Slug": from the name, "with -2, -3 … on a clash in the shop". */
@@ -230,6 +267,18 @@ function toCollections(stored: readonly string[], body: Body): string[] {
   return [...new Set(added === undefined ? listed : [...listed, added])];
 }
 
+/** Decisions 8, "The store": "PUT merges keys, `null` removes one". In sorted order, because the order has no meaning. */
+function toMetadata(stored: Readonly<Record<string, string>>, body: Body): Record<string, string> {
+  const given = (body['metadata'] as Record<string, string | null> | undefined) ?? {};
+  const kept = Object.entries({ ...stored, ...given }).filter(([, value]) => value !== null);
+  return Object.fromEntries(kept.toSorted(([a], [b]) => (a < b ? -1 : 1))) as Record<string, string>;
+}
+
+function hasSameOptions(one: Product, other: Product): boolean {
+  const others = new Map(other.options.map(({ name, value }) => [name, value]));
+  return one.options.length === others.size && one.options.every(({ name, value }) => others.get(name) === value);
+}
+
 /** Decisions 3, "Adjust": exactly one of `adjustment` and `set`, an integer "within ±2^31-1". */
 export function isValidChange({ adjustment, set }: Body): boolean {
   const requested = adjustment ?? set;
@@ -241,7 +290,7 @@ export function isValidChange({ adjustment, set }: Body): boolean {
 export function isValid(body: Body, { isNew }: { isNew: boolean }): boolean {
   if (Object.keys(body).some((name) => !FIELDS.has(name))) return false;
   if (isNew && (body['name'] === undefined || body['price'] === undefined)) return false;
-  const { name, price, slug, type, inventory, weightGrams } = body;
+  const { name, price, slug, type, inventory, weightGrams, status, metadata } = body;
   const isText = (value: unknown, max: number) =>
     value === undefined || (typeof value === 'string' && value.length >= 1 && value.length <= max);
   const isCount = (value: unknown) => value === undefined || (Number.isInteger(value) && Number(value) >= 0);
@@ -250,6 +299,10 @@ export function isValid(body: Body, { isNew }: { isNew: boolean }): boolean {
     isText(slug, 180) &&
     (price === undefined || /^\d{1,40}(?:\.\d{1,18})?$/.test(toText(price))) &&
     (type === undefined || TYPES.includes(toText(type))) &&
+    (status === undefined || ['active', 'draft', 'archived'].includes(toText(status))) &&
+    Object.values(metadata ?? {}).every((value) => value === null || isText(value, 500)) &&
+    isText(body['sku'] ?? undefined, 120) &&
+    isText(body['externalId'] ?? undefined, 255) &&
     isCount(inventory) &&
     (weightGrams === undefined || Number(weightGrams) >= 0)
   );

@@ -51,6 +51,14 @@ export function describeProductCreation(store: TestStore): void {
         description: null,
         moreImages: [],
         updatedAt: now,
+        sku: null,
+        barcode: null,
+        externalId: null,
+        status: 'active',
+        compareAtPrice: null,
+        groupId: null,
+        options: [],
+        metadata: {},
       });
       assert.deepEqual((await shop.ok('GET', `/products/${data.id}`)).data, data);
       assert.deepEqual(await shop.events(), [{ type: 'product.created', data }]);

@@ -144,7 +144,8 @@ forOneStore('products', (store) => {
       await shop.product({ description: 'long', moreImages: ['https://a'] });
       const [item] = (await shop.ok('GET', '/products')).data;
       const fields =
-        'id name slug price type inventory trackInventory requiresShipping weightGrams collections image createdAt';
+        'id name slug price type inventory trackInventory requiresShipping weightGrams collections image createdAt ' +
+        'updatedAt sku barcode externalId status compareAtPrice groupId options metadata';
       assert.deepEqual(Object.keys(item), fields.split(' '));
       assert.equal(item.createdAt, new Date(store.now()).toISOString());
     });

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { Deadline } from '../../src/platform/core/deadline.ts';
 import type { Database } from '../../src/platform/database/port.ts';
 import { createId } from '../../src/platform/core/time-ordered-id.ts';
-import { insertProduct } from '../../src/shop/queries/products.ts';
+import { insertProducts } from '../../src/shop/queries/products.ts';
 import { insertShop } from '../../src/shop/queries/shops.ts';
 import type { GroupedStockChange } from '../../src/shop/queries/stock.ts';
 import { updateStocks } from '../../src/shop/queries/stock.ts';
@@ -58,7 +58,7 @@ forEachEngine('a group of changes', (engine) => {
     await insertShop(main, shop);
     const ids = Array.from({ length: PRODUCTS + 1 }, () => createId('prod', START));
     for (const [index, inventory] of stocks.entries()) {
-      await insertProduct(main, shop.id, newProduct(ids[index] ?? '', inventory, isTracked[index] ?? true));
+      await insertProducts(main, shop.id, [newProduct(ids[index] ?? '', inventory, isTracked[index] ?? true)]);
     }
     const results = [];
     for (let first = 0; first < changes.length; first += size) {
@@ -141,7 +141,7 @@ forEachEngine('the writer of stock', (engine) => {
 
   async function createProduct(inventory: number): Promise<string> {
     const id = createId('prod', START);
-    await insertProduct(main, shopId, newProduct(id, inventory, true));
+    await insertProducts(main, shopId, [newProduct(id, inventory, true)]);
     return id;
   }
 
@@ -206,7 +206,19 @@ forEachEngine('the writer of stock', (engine) => {
 function newProduct(id: string, inventory: number, trackInventory: boolean): Product {
   const texts = { name: id, slug: id, price: '1', type: 'physical', description: null, image: null } as const;
   const rest = { moreImages: [], requiresShipping: true, weightGrams: 0, collections: [] };
-  return { ...texts, ...rest, id, inventory, trackInventory, version: 1, createdAt: START, updatedAt: START - 1 };
+  const names = { sku: null, barcode: null, externalId: null, groupId: null, options: [], metadata: {} };
+  const more = { ...names, status: 'active', compareAtPrice: null } as const;
+  return {
+    ...texts,
+    ...rest,
+    ...more,
+    id,
+    inventory,
+    trackInventory,
+    version: 1,
+    createdAt: START,
+    updatedAt: START - 1,
+  };
 }
 
 forEachStore('changes that arrive together', (store) => {

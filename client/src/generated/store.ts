@@ -123,12 +123,33 @@ export type Product = {
   image: string | null;
   /** When the product was created. */
   createdAt: string;
+  /** When the product was last changed. */
+  updatedAt: string;
+  /** Stock keeping unit, unique in the shop. */
+  sku: string | null;
+  /** Barcode, such as a GTIN. Several products may have the same. */
+  barcode: string | null;
+  /** The id of the product in another system of the shop, unique in the shop. */
+  externalId: string | null;
+  /** `archived`: the product keeps its stock and its log, and is left out of lists. `draft` has no other effect than its name. */
+  status: 'active' | 'draft' | 'archived';
+  /** The price before a reduction, like `price`. */
+  compareAtPrice: string | null;
+  /** The products with the same text are the variants of one product. */
+  groupId: string | null;
+  /** What distinguishes this variant. No other product with this `groupId` has the same values. */
+  options: {
+    /** The name, such as `Size`. */
+    name: string;
+    /** The value, such as `M`. */
+    value: string;
+  }[];
+  /** Texts of the shop, by key. */
+  metadata: Record<string, string>;
   /** Description. */
   description: string | null;
   /** Further image URLs. */
   moreImages: string[];
-  /** When the product was last changed. */
-  updatedAt: string;
 };
 
 /** A product to be created. */
@@ -159,6 +180,27 @@ export type ProductCreate = {
   collection?: string;
   /** Collection slugs. */
   collections?: string[];
+  /** Stock keeping unit, unique in the shop. */
+  sku?: string | null;
+  /** Barcode, such as a GTIN. */
+  barcode?: string | null;
+  /** The id of the product in another system, unique in the shop. */
+  externalId?: string | null;
+  /** `archived`: the product keeps its stock and its log, and is left out of lists. `draft` has no other effect than its name. */
+  status?: 'active' | 'draft' | 'archived';
+  /** The price before a reduction, in the form of `price`. */
+  compareAtPrice?: string | number | null;
+  /** The products with the same text are the variants of one product. */
+  groupId?: string | null;
+  /** What distinguishes this variant. No other product with this `groupId` has the same values. */
+  options?: {
+    /** The name, such as `Size`. */
+    name: string;
+    /** The value, such as `M`. */
+    value: string;
+  }[];
+  /** Texts by key. An update merges them by key: null removes a key, and omitted keys keep their text. */
+  metadata?: Record<string, string | null>;
 };
 
 /** A product was created. */
@@ -225,6 +267,29 @@ export type ProductSummary = {
   image: string | null;
   /** When the product was created. */
   createdAt: string;
+  /** When the product was last changed. */
+  updatedAt: string;
+  /** Stock keeping unit, unique in the shop. */
+  sku: string | null;
+  /** Barcode, such as a GTIN. Several products may have the same. */
+  barcode: string | null;
+  /** The id of the product in another system of the shop, unique in the shop. */
+  externalId: string | null;
+  /** `archived`: the product keeps its stock and its log, and is left out of lists. `draft` has no other effect than its name. */
+  status: 'active' | 'draft' | 'archived';
+  /** The price before a reduction, like `price`. */
+  compareAtPrice: string | null;
+  /** The products with the same text are the variants of one product. */
+  groupId: string | null;
+  /** What distinguishes this variant. No other product with this `groupId` has the same values. */
+  options: {
+    /** The name, such as `Size`. */
+    name: string;
+    /** The value, such as `M`. */
+    value: string;
+  }[];
+  /** Texts of the shop, by key. */
+  metadata: Record<string, string>;
 };
 
 /** Changes. Omitted fields keep their value, arrays replace the stored arrays, and null clears a nullable field. */
@@ -255,6 +320,27 @@ export type ProductUpdate = {
   collection?: string;
   /** Collection slugs. */
   collections?: string[];
+  /** Stock keeping unit, unique in the shop. */
+  sku?: string | null;
+  /** Barcode, such as a GTIN. */
+  barcode?: string | null;
+  /** The id of the product in another system, unique in the shop. */
+  externalId?: string | null;
+  /** `archived`: the product keeps its stock and its log, and is left out of lists. `draft` has no other effect than its name. */
+  status?: 'active' | 'draft' | 'archived';
+  /** The price before a reduction, in the form of `price`. */
+  compareAtPrice?: string | number | null;
+  /** The products with the same text are the variants of one product. */
+  groupId?: string | null;
+  /** What distinguishes this variant. No other product with this `groupId` has the same values. */
+  options?: {
+    /** The name, such as `Size`. */
+    name: string;
+    /** The value, such as `M`. */
+    value: string;
+  }[];
+  /** Texts by key. An update merges them by key: null removes a key, and omitted keys keep their text. */
+  metadata?: Record<string, string | null>;
 };
 
 /** A product was updated. */
@@ -291,14 +377,35 @@ export type ProductUpdatedEvent = {
     image: string | null;
     /** When the product was created. */
     createdAt: string;
+    /** When the product was last changed. */
+    updatedAt: string;
+    /** Stock keeping unit, unique in the shop. */
+    sku: string | null;
+    /** Barcode, such as a GTIN. Several products may have the same. */
+    barcode: string | null;
+    /** The id of the product in another system of the shop, unique in the shop. */
+    externalId: string | null;
+    /** `archived`: the product keeps its stock and its log, and is left out of lists. `draft` has no other effect than its name. */
+    status: 'active' | 'draft' | 'archived';
+    /** The price before a reduction, like `price`. */
+    compareAtPrice: string | null;
+    /** The products with the same text are the variants of one product. */
+    groupId: string | null;
+    /** What distinguishes this variant. No other product with this `groupId` has the same values. */
+    options: {
+      /** The name, such as `Size`. */
+      name: string;
+      /** The value, such as `M`. */
+      value: string;
+    }[];
+    /** Texts of the shop, by key. */
+    metadata: Record<string, string>;
     /** Description. */
     description: string | null;
     /** Further image URLs. */
     moreImages: string[];
-    /** When the product was last changed. */
-    updatedAt: string;
     /** The names of the changed fields. */
-    changed: ('name' | 'price' | 'slug' | 'description' | 'image' | 'moreImages' | 'type' | 'inventory' | 'trackInventory' | 'requiresShipping' | 'weightGrams' | 'collections')[];
+    changed: ('name' | 'price' | 'slug' | 'description' | 'image' | 'moreImages' | 'type' | 'inventory' | 'trackInventory' | 'requiresShipping' | 'weightGrams' | 'collections' | 'sku' | 'barcode' | 'externalId' | 'status' | 'compareAtPrice' | 'groupId' | 'options' | 'metadata')[];
   };
 };
 
@@ -650,7 +757,7 @@ export type StoreMethods = {
   updateProduct(parameters: UpdateProductParameters, options?: WriteOptions): Promise<UpdateProductResult>;
   /** Delete a product. Sends `product.deleted`. Entries in the adjustment log stay. Scope `products:write`. */
   deleteProduct(parameters: DeleteProductParameters, options?: WriteOptions): Promise<DeleteProductResult>;
-  /** Read stock levels. Returns all tracked products that match the parameters, without paging. Scope `inventory:read`. */
+  /** Read stock levels. Returns all tracked products that match the parameters, without paging. Archived products are left out, unless `product_id` names one. Scope `inventory:read`. */
   listInventory(parameters?: ListInventoryParameters, options?: CallOptions): Promise<ListInventoryResult>;
   /** Change stock. Atomic: concurrent adjustments are all applied. Stock never goes below zero. A change of tracked stock from above 10 to 10 or below sends `inventory.low`. Scope `inventory:write`. */
   changeInventory(parameters: ChangeInventoryParameters, options?: WriteOptions): Promise<ChangeInventoryResult>;

@@ -4,7 +4,11 @@
 import type { Queryable } from '../../platform/database/port.ts';
 import type { UpsertRejection, UpsertCounts } from '../../platform/database/upsert.ts';
 import type { ShopTime } from '../../shop/products/product-changes.ts';
-import { insertProductWithEvent, updateProductWithEvent } from '../../shop/products/product-changes.ts';
+import {
+  describeClashes,
+  insertProductWithEvent,
+  updateProductWithEvent,
+} from '../../shop/products/product-changes.ts';
 import type { Product } from '../../shop/products/product.ts';
 import { claimProductImports, listProductsForUpdate } from '../../shop/queries/products.ts';
 import { listShopIds } from '../../shop/queries/shops.ts';
@@ -114,17 +118,19 @@ async function ingestProduct(
     const change = { ...target, source: 'import', reason: 'Import' } as const;
     const updated = await updateProductWithEvent(tx, change, before, update);
     if (updated.outcome === 'invalid') return { rejected: describeDetails(updated.details, update) };
-    // `slug-taken` and `missing` cannot occur: the update keeps the slug, and a locked product cannot be deleted.
-    if (updated.outcome === 'slug-taken' || updated.outcome === 'missing')
-      throw new Error(`product ${before.id} is not locked`);
+    if (updated.outcome === 'taken') return { rejected: describeDetails(describeClashes(updated.clashes), update) };
+    // `missing` cannot occur: a locked product cannot be deleted.
+    if (updated.outcome === 'missing') throw new Error(`product ${before.id} is not locked`);
     stored.set(key, updated.product);
     return updated.outcome;
   }
   const created = await insertProductWithEvent(tx, target, { ...create, slug });
-  if (created) {
-    stored.set(key, created);
+  if (created.outcome === 'created') {
+    stored.set(key, created.product);
     return 'inserted';
   }
+  const others = created.clashes.filter(({ path }) => path !== 'slug');
+  if (others.length > 0) return { rejected: describeDetails(describeClashes(others), create) };
   // Another writer created the product after this transaction locked the stored products.
   const [found] = await listProductsForUpdate(tx, [{ shopId: target.shopId, slug }]);
   if (!found)

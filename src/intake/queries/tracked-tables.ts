@@ -29,9 +29,11 @@ type TrackedTable = {
   compared: readonly string[];
   /**
    * Columns that a later version added. They are compared and restored like `compared`. If all of them are null, the hash of a row (`hashSql`)
-   * is the same as without these columns, so that the hashes that earlier versions recorded are still valid.
+   * is the same as without these columns, so that the hashes that earlier versions recorded are still valid. A column with a default in `unset`
+   * counts as null while it has this default.
    */
   comparedIfSet?: readonly string[];
+  unset?: Readonly<Record<string, string>>;
   /** Columns that an undo restores but does not compare, because they follow from other rows or from the time. */
   derived: readonly string[];
   /** Columns that an undo sets to the value of an SQL expression of the row `earlier`. */
@@ -139,6 +141,8 @@ export const TRACKED_TABLES: Readonly<Record<TrackedKind, TrackedTable>> = {
       ...columns('id, name, price, type, description, image, more_images, inventory, track_inventory'),
       ...columns('requires_shipping, weight_grams, collections'),
     ],
+    comparedIfSet: columns('sku, barcode, external_id, status, compare_at_price, group_id, options, metadata'),
+    unset: { status: 'active', options: '[]', metadata: '{}' },
     derived: [],
     isLocked: true,
   },
@@ -198,7 +202,7 @@ export function storedRowSql(kind: TrackedKind, columns = ''): string {
 
 /** The SQL expression for the hash of the compared columns. The hash does not depend on session settings such as the time zone. */
 export function hashSql(kind: TrackedKind): string {
-  const { compared, comparedIfSet = [] } = TRACKED_TABLES[kind];
+  const { compared, comparedIfSet = [], unset = {} } = TRACKED_TABLES[kind];
   const values = compared.map((column) =>
     column === 'status'
       ? `case when stored.status = 'expired' then 'active' else stored.status end`
@@ -206,7 +210,9 @@ export function hashSql(kind: TrackedKind): string {
   );
   const toHash = (row: readonly string[]) => `hash_record_extended(row(${row.join(', ')}), 0)`;
   if (comparedIfSet.length === 0) return toHash(values);
-  const optional = comparedIfSet.map((column) => `stored.${column}`);
+  const optional = comparedIfSet.map((column) =>
+    unset[column] === undefined ? `stored.${column}` : `nullif(stored.${column}, '${unset[column]}')`,
+  );
   return `case when num_nonnulls(${optional.join(', ')}) = 0 then ${toHash(values)} else ${toHash([...values, ...optional])} end`;
 }
 

@@ -111,6 +111,14 @@ export const KIND_FIELDS = {
     weightGrams: 'number',
     collection: 'text',
     collections: 'list',
+    sku: 'text',
+    barcode: 'text',
+    externalId: 'text',
+    status: 'text',
+    compareAtPrice: 'text',
+    groupId: 'text',
+    options: 'list',
+    metadata: 'object',
   },
 } as const satisfies Record<string, Record<string, FieldType>>;
 

@@ -23,8 +23,10 @@ export type ProductRecord = {
 export function parseProductRecord(_context: RecordContext, fields: Fields): ProductRecord {
   const shop = requireField(readName, fields, 'shop');
   const { kind: _kind, shop: _shop, ...given } = fields.values;
-  if (typeof given['price'] === 'number' && !Number.isSafeInteger(given['price'])) {
-    rejectField(fields, 'price', 'must be a string, because the number may have been rounded');
+  for (const price of ['price', 'compareAtPrice']) {
+    if (typeof given[price] === 'number' && !Number.isSafeInteger(given[price])) {
+      rejectField(fields, price, 'must be a string, because the number may have been rounded');
+    }
   }
   const body = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, toExactNumber(value)]));
   const create = parseNewProduct(body);

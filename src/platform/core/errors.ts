@@ -16,8 +16,11 @@ export type ErrorCode =
   | 'unavailable'
   | 'internal_error';
 
-/** Which field or parameter of a request is wrong, and why. In `path` nested fields are separated by dots. */
-export type ErrorDetail = { path: string; message: string };
+/**
+ * Which field or parameter of a request is wrong, and why. In `path` nested fields are separated by dots. `productId`: the product of the shop
+ * that has the value already.
+ */
+export type ErrorDetail = { path: string; message: string; productId?: string };
 
 /** `message` is public: it can contain what the caller sent, but must not contain a host, a file path, SQL or a stack. */
 export class ServiceError extends Error {

@@ -27,6 +27,12 @@ export const PRODUCT_CREATE_EXAMPLE = {
   inventory: EXAMPLE_STOCK.previous,
   weightGrams: 310,
   collections: ['harbour-lights'],
+  sku: 'HL-MUG-350-BLUE',
+  barcode: '4006381333931',
+  externalId: 'erp-20417',
+  groupId: 'harbour-lights-mug',
+  options: [{ name: 'Colour', value: 'Blue' }],
+  metadata: { shelf: 'B-12' },
 };
 
 const PRODUCT_TIME = '2026-05-12T14:03:00.000Z';
@@ -44,13 +50,21 @@ export const PRODUCT_SUMMARY_EXAMPLE = {
   collections: PRODUCT_CREATE_EXAMPLE.collections,
   image: PRODUCT_CREATE_EXAMPLE.image,
   createdAt: PRODUCT_TIME,
+  updatedAt: PRODUCT_TIME,
+  sku: PRODUCT_CREATE_EXAMPLE.sku,
+  barcode: PRODUCT_CREATE_EXAMPLE.barcode,
+  externalId: PRODUCT_CREATE_EXAMPLE.externalId,
+  status: 'active',
+  compareAtPrice: null,
+  groupId: PRODUCT_CREATE_EXAMPLE.groupId,
+  options: PRODUCT_CREATE_EXAMPLE.options,
+  metadata: PRODUCT_CREATE_EXAMPLE.metadata,
 };
 
 export const PRODUCT_EXAMPLE = {
   ...PRODUCT_SUMMARY_EXAMPLE,
   description: PRODUCT_CREATE_EXAMPLE.description,
   moreImages: [],
-  updatedAt: PRODUCT_TIME,
 };
 
 export const PRODUCT_UPDATE_EXAMPLE = { price: '17.90' };

@@ -44,7 +44,9 @@ function registerLevels(app: FastifyInstance, context: StoreRoutesContext): void
       schema: {
         operationId: 'listInventory',
         summary: 'Read stock levels',
-        description: 'Returns all tracked products that match the parameters, without paging. Scope `inventory:read`.',
+        description:
+          'Returns all tracked products that match the parameters, without paging. Archived products are left out, unless `product_id` names ' +
+          'one. Scope `inventory:read`.',
         tags,
         querystring: Type.Object({
           product_id: Type.Optional(productIdParameter),

@@ -3,13 +3,23 @@
 import type { Static, TSchema } from 'typebox';
 import Type from 'typebox';
 import {
+  BARCODE_LENGTH_MAX,
   COLLECTIONS_MAX,
   COLLECTION_LENGTH_MAX,
+  EXTERNAL_ID_LENGTH_MAX,
+  GROUP_ID_LENGTH_MAX,
   IMAGE_URL_LENGTH_MAX,
+  METADATA_KEYS_MAX,
+  METADATA_KEY_LENGTH_MAX,
+  METADATA_VALUE_LENGTH_MAX,
   MORE_IMAGES_MAX,
+  OPTIONS_MAX,
+  OPTION_LENGTH_MAX,
   PRODUCT_DESCRIPTION_LENGTH_MAX,
   PRODUCT_NAME_LENGTH_MAX,
+  PRODUCT_STATUSES,
   PRODUCT_TYPES,
+  SKU_LENGTH_MAX,
 } from '../products/product.ts';
 import { SLUG_LENGTH_MAX } from '../products/slug.ts';
 import { IMAGE_URL_FORMS, IMAGE_URL_PATTERN } from '../../platform/core/image-url.ts';
@@ -29,6 +39,26 @@ const productType = Type.Unsafe<(typeof PRODUCT_TYPES)[number]>({
   enum: PRODUCT_TYPES,
   description: 'The kind of product.',
 });
+const productStatus = Type.Unsafe<(typeof PRODUCT_STATUSES)[number]>({
+  type: 'string',
+  enum: PRODUCT_STATUSES,
+  description:
+    '`archived`: the product keeps its stock and its log, and is left out of lists. `draft` has no other effect than its name.',
+});
+const optionText = { minLength: 1, maxLength: OPTION_LENGTH_MAX };
+const options = Type.Array(
+  Type.Object(
+    {
+      name: Type.String({ ...optionText, description: 'The name, such as `Size`.' }),
+      value: Type.String({ ...optionText, description: 'The value, such as `M`.' }),
+    },
+    closed,
+  ),
+  {
+    maxItems: OPTIONS_MAX,
+    description: 'What distinguishes this variant. No other product with this `groupId` has the same values.',
+  },
+);
 const collectionSlug = { minLength: 1, maxLength: COLLECTION_LENGTH_MAX };
 
 const summary = {
@@ -47,6 +77,17 @@ const summary = {
   collections: Type.Array(Type.String(), { description: 'Slugs of the collections that contain the product.' }),
   image: typeOrNull<string>('string', 'Main image URL.'),
   createdAt: dateTime('When the product was created.'),
+  updatedAt: dateTime('When the product was last changed.'),
+  sku: typeOrNull<string>('string', 'Stock keeping unit, unique in the shop.'),
+  barcode: typeOrNull<string>('string', 'Barcode, such as a GTIN. Several products may have the same.'),
+  externalId: typeOrNull<string>('string', 'The id of the product in another system of the shop, unique in the shop.'),
+  status: productStatus,
+  compareAtPrice: typeOrNull<string>('string', 'The price before a reduction, like `price`.', {
+    pattern: PRICE_PATTERN,
+  }),
+  groupId: typeOrNull<string>('string', 'The products with the same text are the variants of one product.'),
+  options,
+  metadata: Type.Record(Type.String(), Type.String(), { description: 'Texts of the shop, by key.' }),
 };
 
 const ProductSummarySchema = Type.Object(summary, {
@@ -63,7 +104,6 @@ export const productProperties = {
   ...summary,
   description: typeOrNull<string>('string', 'Description.'),
   moreImages: Type.Array(Type.String(), { description: 'Further image URLs.' }),
-  updatedAt: dateTime('When the product was last changed.'),
 };
 
 const ProductSchema = Type.Object(productProperties, {
@@ -75,13 +115,14 @@ const ProductSchema = Type.Object(productProperties, {
 });
 export type WireProduct = Static<typeof ProductSchema>;
 
+const priceForms = [
+  { type: 'string', pattern: PRICE_PATTERN },
+  { type: 'number', minimum: 0 },
+];
 const required = {
   name: Type.String({ minLength: 1, maxLength: PRODUCT_NAME_LENGTH_MAX, description: 'Name.' }),
   price: Type.Unsafe<string | number>({
-    anyOf: [
-      { type: 'string', pattern: PRICE_PATTERN },
-      { type: 'number', minimum: 0 },
-    ],
+    anyOf: priceForms,
     description:
       'Decimal amount: at most 40 digits before and 18 after the point, no exponent. Stored exactly as written.',
   }),
@@ -110,6 +151,32 @@ const optional = {
   weightGrams: Type.Number({ minimum: 0, description: 'Weight in grams, for the calculation of shipping rates.' }),
   collection: Type.String({ ...collectionSlug, description: 'A collection to add the product to.' }),
   collections: Type.Array(Type.String(collectionSlug), { maxItems: COLLECTIONS_MAX, description: 'Collection slugs.' }),
+  sku: typeOrNull<string>('string', 'Stock keeping unit, unique in the shop.', {
+    minLength: 1,
+    maxLength: SKU_LENGTH_MAX,
+  }),
+  barcode: typeOrNull<string>('string', 'Barcode, such as a GTIN.', { minLength: 1, maxLength: BARCODE_LENGTH_MAX }),
+  externalId: typeOrNull<string>('string', 'The id of the product in another system, unique in the shop.', {
+    minLength: 1,
+    maxLength: EXTERNAL_ID_LENGTH_MAX,
+  }),
+  status: productStatus,
+  compareAtPrice: Type.Unsafe<string | number | null>({
+    anyOf: [...priceForms, { type: 'null' }],
+    description: 'The price before a reduction, in the form of `price`.',
+  }),
+  groupId: typeOrNull<string>('string', 'The products with the same text are the variants of one product.', {
+    minLength: 1,
+    maxLength: GROUP_ID_LENGTH_MAX,
+  }),
+  options,
+  metadata: Type.Unsafe<Record<string, string | null>>({
+    type: 'object',
+    maxProperties: METADATA_KEYS_MAX,
+    propertyNames: { minLength: 1, maxLength: METADATA_KEY_LENGTH_MAX },
+    additionalProperties: { type: ['string', 'null'], maxLength: METADATA_VALUE_LENGTH_MAX },
+    description: 'Texts by key. An update merges them by key: null removes a key, and omitted keys keep their text.',
+  }),
 };
 const allOptional = (properties: Record<string, TSchema>) =>
   Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]));

@@ -31,6 +31,9 @@ const StoreErrorSchema = Type.Object(
               {
                 path: Type.String({ description: 'Field or parameter.' }),
                 message: Type.String({ description: 'What is wrong with it.' }),
+                productId: Type.Optional(
+                  Type.String({ description: 'The product of the shop that has the value already.' }),
+                ),
               },
               closed,
             ),

@@ -3,7 +3,13 @@
 
 import type { Queryable } from '../../platform/database/port.ts';
 import type { ShopTime } from './product-changes.ts';
-import { deleteProductWithEvent, insertProductWithEvent, updateProductWithEvent } from './product-changes.ts';
+import {
+  deleteProductWithEvent,
+  describeClashes,
+  insertProductWithEvent,
+  updateProductWithEvent,
+} from './product-changes.ts';
+import type { Clash } from '../queries/products.ts';
 import { claimSlugNumbers, findProductForUpdate, listSlugsLike } from '../queries/products.ts';
 import type { NewProduct, Product, ProductInput } from './product.ts';
 import type { ProductReads } from './product-reads.ts';
@@ -36,14 +42,12 @@ export async function createProduct(
 ): Promise<Product> {
   const at = { shopId: caller.shopId, now: context.clock() };
   const { slug } = fields;
-  const created =
-    slug === null
-      ? await insertWithDerivedSlug(tx, at, fields)
-      : await insertProductWithEvent(tx, at, { ...fields, slug });
-  return created ?? refuseSlug();
+  if (slug === null) return insertWithDerivedSlug(tx, at, fields);
+  const result = await insertProductWithEvent(tx, at, { ...fields, slug });
+  return result.outcome === 'created' ? result.product : refuseClashes(result.clashes);
 }
 
-async function insertWithDerivedSlug(tx: Queryable, at: ShopTime, fields: NewProduct): Promise<Product | null> {
+async function insertWithDerivedSlug(tx: Queryable, at: ShopTime, fields: NewProduct): Promise<Product> {
   const derived = toSlug(fields.name);
   const findFree = async () => toFreeSlug(derived, await listSlugsLike(tx, at.shopId, derived));
   let hasClaim = false;
@@ -55,10 +59,12 @@ async function insertWithDerivedSlug(tx: Queryable, at: ShopTime, fields: NewPro
       hasClaim = true;
       slug = await findFree();
     }
-    const created = await insertProductWithEvent(tx, at, { ...fields, slug });
-    if (created) return created;
+    const result = await insertProductWithEvent(tx, at, { ...fields, slug });
+    if (result.outcome === 'created') return result.product;
+    const others = result.clashes.filter(({ path }) => path !== 'slug');
+    if (others.length > 0) return refuseClashes(others);
   }
-  return null;
+  return refuseClashes([]);
 }
 
 export type ProductUpdate = {
@@ -81,7 +87,7 @@ export async function changeProduct(
   const change = { shopId, keyId, now: context.clock(), source: 'product', reason: 'Product update' } as const;
   const result = await updateProductWithEvent(tx, change, before, update.input);
   if (result.outcome === 'invalid') throw invalidProduct(result.details);
-  if (result.outcome === 'slug-taken') return refuseSlug();
+  if (result.outcome === 'taken') return refuseClashes(result.clashes);
   if (result.outcome === 'missing') return refuseMissing();
   return result.product;
 }
@@ -107,8 +113,13 @@ export function invalidProduct(details: readonly ErrorDetail[]): ServiceError {
   return new ServiceError('bad_request', INVALID_PRODUCT, { details });
 }
 
-function refuseSlug(): never {
-  throw invalidProduct([{ path: 'slug', message: 'is taken by another product of this shop' }]);
+/** Without clashes, other requests are using and giving up the slug at the same time. */
+function refuseClashes(clashes: readonly Clash[]): never {
+  const details =
+    clashes.length > 0
+      ? describeClashes(clashes)
+      : [{ path: 'slug', message: 'is taken by another product of this shop' }];
+  throw invalidProduct(details);
 }
 
 function refuseMissing(): never {

@@ -1,16 +1,18 @@
 // Statements on products. Every statement for a request names the shop of the API key, so that products of other shops are not found.
 
-import type { Product, ProductFields, ProductSummary } from '../products/product.ts';
-import { PRODUCT_TYPES } from '../products/product.ts';
+import type { Identifier, Product, ProductFields, ProductSummary } from '../products/product.ts';
+import { IDENTIFIERS, PRODUCT_STATUSES, PRODUCT_TYPES, mergeMetadata } from '../products/product.ts';
 import type { Queryable } from '../../platform/database/port.ts';
 import { queryHot } from '../../platform/database/port.ts';
 import {
+  anyJson,
   boolean,
   column,
   double,
   integer,
   list,
   nullable,
+  object,
   oneOf,
   rowDecoder,
   text,
@@ -18,10 +20,24 @@ import {
 } from '../../platform/database/rows.ts';
 
 const COLUMNS = `id, name, slug, price, type, description, image, more_images, inventory, track_inventory,
-  requires_shipping, weight_grams, collections, version, created_at, updated_at`;
+  requires_shipping, weight_grams, collections, sku, barcode, external_id, status, compare_at_price, group_id, options, metadata,
+  version, created_at, updated_at`;
 
 const SUMMARY_COLUMNS = `id, name, slug, price, type, image, inventory, track_inventory, requires_shipping, weight_grams,
-  collections, version, created_at`;
+  collections, sku, barcode, external_id, status, compare_at_price, group_id, options, metadata, version, created_at, updated_at`;
+
+/** The fields with which a shop finds its products again, and which describe variants. */
+const moreFields = {
+  sku: nullable(text),
+  barcode: nullable(text),
+  externalId: column('external_id', nullable(text)),
+  status: oneOf(PRODUCT_STATUSES),
+  compareAtPrice: column('compare_at_price', nullable(text)),
+  groupId: column('group_id', nullable(text)),
+  options: list(object({ name: text, value: text })),
+  // The database does not keep the order of the keys.
+  metadata: { ...anyJson, decode: (value: unknown) => mergeMetadata({}, value as Record<string, string>) },
+} as const;
 
 const summaryFields = {
   id: text,
@@ -35,8 +51,10 @@ const summaryFields = {
   requiresShipping: column('requires_shipping', boolean),
   weightGrams: column('weight_grams', double),
   collections: list(text),
+  ...moreFields,
   version: integer,
   createdAt: column('created_at', timestamp),
+  updatedAt: column('updated_at', timestamp),
 } as const;
 
 const decodeSummary = rowDecoder('product', summaryFields);
@@ -45,7 +63,6 @@ const decodeProduct = rowDecoder('product', {
   ...summaryFields,
   description: nullable(text),
   moreImages: column('more_images', list(text)),
-  updatedAt: column('updated_at', timestamp),
 });
 
 const decodeShopId = rowDecoder('product', { shopId: column('shop_id', text) });
@@ -74,7 +91,8 @@ export async function listProductVersions(db: Queryable, shopId: string, ids: re
 
 /**
  * Pages of a shop's products, in the order of `pages`. Each page is a text of ids and versions in the format of `listProductVersions`, with the
- * newest product first. `before`: only products whose id is smaller than `before`, which need not be the id of a product.
+ * newest product first, without archived products. `before`: only products whose id is smaller than `before`, which need not be the id of
+ * a product.
  */
 export async function listProductPages(
   db: Queryable,
@@ -86,7 +104,7 @@ export async function listProductPages(
     `select (
        select string_agg(id || ' ' || version, ',' order by id desc) from (
          select id, version from main.product
-         where shop_id = $1 and id < coalesce(wanted.before, '~') order by id desc limit wanted.size
+         where shop_id = $1 and status <> 'archived' and id < coalesce(wanted.before, '~') order by id desc limit wanted.size
        ) as page
      ) as versions
      from unnest((select $2::text[]), (select $3::integer[])) with ordinality as wanted (before, size, number) order by wanted.number`,
@@ -169,71 +187,153 @@ export async function claimSlugNumbers(tx: Queryable, shopId: string, slug: stri
   await tx.query(`select pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 2))`, [shopId, slug]);
 }
 
-/** Returns false if another product of the shop has the slug. Nothing is then stored. */
-export async function insertProduct(tx: Queryable, shopId: string, product: Product): Promise<boolean> {
-  const rows = await tx.query(
-    `insert into main.product (shop_id, ${COLUMNS})
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-     on conflict (shop_id, slug) do nothing returning id`,
-    [
-      shopId,
-      product.id,
-      ...toValues(product),
-      product.version,
-      new Date(product.createdAt),
-      new Date(product.updatedAt),
-    ],
+/** Another product of the shop has the value of this field. In the field `options`, it is a product of the same group. */
+export type Clash = { path: Identifier; productId: string };
+
+const decodeClash = rowDecoder('product', {
+  index: integer,
+  path: oneOf(IDENTIFIERS),
+  productId: column('id', text),
+});
+
+/** For each product, the other stored products of the shop that have its identifiers. */
+export async function listClashes(
+  db: Queryable,
+  shopId: string,
+  products: readonly (ProductFields & { id: string })[],
+): Promise<Clash[][]> {
+  const rows = await db.query(
+    `select wanted.index, other.path, other.id
+     from json_to_recordset($2) as wanted (index integer, id text, slug text, sku text, external_id text, group_id text, options jsonb)
+     cross join lateral (
+       select 'slug' as path, id from main.product where shop_id = $1 and slug = wanted.slug
+       union all select 'sku', id from main.product where shop_id = $1 and sku = wanted.sku
+       union all select 'externalId', id from main.product where shop_id = $1 and external_id = wanted.external_id
+       union all select 'options', id from main.product where shop_id = $1 and group_id = wanted.group_id
+         and main.variant_digest(options) = main.variant_digest(wanted.options)
+     ) as other
+     where other.id <> wanted.id`,
+    [shopId, JSON.stringify(products.map((product, index) => ({ index, id: product.id, ...toColumns(product) })))],
   );
-  return rows.length > 0;
+  const clashes = rows.map(decodeClash);
+  return products.map((_, index) => clashes.filter((clash) => clash.index === index));
+}
+
+/** The columns that a shop sets, except the stock, with their types. */
+const FIELD_COLUMNS = {
+  name: 'text',
+  slug: 'text',
+  price: 'text',
+  type: 'text',
+  description: 'text',
+  image: 'text',
+  more_images: 'text[]',
+  track_inventory: 'boolean',
+  requires_shipping: 'boolean',
+  weight_grams: 'double precision',
+  collections: 'text[]',
+  sku: 'text',
+  barcode: 'text',
+  external_id: 'text',
+  status: 'text',
+  compare_at_price: 'text',
+  group_id: 'text',
+  options: 'jsonb',
+  metadata: 'jsonb',
+} as const;
+const FIELD_NAMES = Object.keys(FIELD_COLUMNS);
+const FIELD_TYPES = Object.entries(FIELD_COLUMNS)
+  .map((entry) => entry.join(' '))
+  .join(', ');
+
+/**
+ * Inserts products of a shop in one statement. Returns the ids of the products that were stored. A product is not stored if another product of
+ * the shop has one of its identifiers.
+ */
+export async function insertProducts(
+  tx: Queryable,
+  shopId: string,
+  products: readonly Product[],
+): Promise<Set<string>> {
+  const rows = await tx.query<{ id: string }>(
+    `insert into main.product (shop_id, id, inventory, version, created_at, updated_at, ${FIELD_NAMES.join(', ')})
+     select $1, id, inventory, version, created_at, updated_at, ${FIELD_NAMES.join(', ')}
+     from json_to_recordset($2) as given
+       (id text, inventory integer, version integer, created_at timestamptz, updated_at timestamptz, ${FIELD_TYPES})
+     on conflict do nothing returning id`,
+    [shopId, JSON.stringify(products.map((product) => ({ ...toColumns(product), ...toStoredColumns(product) })))],
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
 const UNIQUE_VIOLATION = '23505';
+const SERIALIZATION_FAILURE = '40001';
+
+/** Another transaction has stored an identifier since this one looked for it. The transaction must be repeated (`repeatAborted`). */
+class IdentifierTaken extends Error {
+  override readonly name = 'IdentifierTaken';
+  readonly code = SERIALIZATION_FAILURE;
+}
 
 /**
- * Stores the fields of a locked product except its stock, which `updateStocks` changes. Returns null if the shop has no such product. After
- * `slug-taken` the transaction can only be rolled back.
+ * Stores the fields of locked products except their stock, which `updateStocks` changes, in one statement. The caller has looked for clashes.
+ * Returns the products as they are stored now, in no particular order. Throws an error with which the transaction is repeated if another
+ * transaction has stored an identifier of one of the products meanwhile.
  */
-export async function updateProduct(
+export async function updateProducts(
   tx: Queryable,
   shopId: string,
-  id: string,
-  change: { fields: ProductFields; now: number },
-): Promise<Product | null | 'slug-taken'> {
-  const [name, slug, price, type, description, image, moreImages, , ...rest] = toValues(change.fields);
+  products: readonly (ProductFields & { id: string })[],
+  now: number,
+): Promise<Product[]> {
   const rows = await tx
     .query(
-      `update main.product set name = $3, slug = $4, price = $5, type = $6, description = $7, image = $8, more_images = $9,
-       track_inventory = $10, requires_shipping = $11, weight_grams = $12, collections = $13,
-       version = version + 1, updated_at = $14
-     where shop_id = $1 and id = $2 returning ${COLUMNS}`,
-      [shopId, id, name, slug, price, type, description, image, moreImages, ...rest, new Date(change.now)],
+      `update main.product as product set ${FIELD_NAMES.map((name) => `${name} = given.${name}`).join(', ')},
+         version = version + 1, updated_at = $3
+       from json_to_recordset($2) as given (id text, ${FIELD_TYPES})
+       where product.shop_id = $1 and product.id = given.id
+       returning ${COLUMNS.split(/,\s*/)
+         .map((name) => `product.${name}`)
+         .join(', ')}`,
+      [shopId, JSON.stringify(products.map((product) => ({ id: product.id, ...toColumns(product) }))), new Date(now)],
     )
-    .catch((error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION) return 'slug-taken' as const;
-      throw error;
+    .catch((cause: unknown) => {
+      const { code } = cause as { code?: unknown };
+      throw code === UNIQUE_VIOLATION ? new IdentifierTaken('an identifier was taken meanwhile', { cause }) : cause;
     });
-  if (rows === 'slug-taken') return rows;
-  return rows[0] ? decodeProduct(rows[0]) : null;
+  return rows.map(decodeProduct);
 }
 
 export async function deleteProduct(tx: Queryable, shopId: string, id: string): Promise<void> {
   await tx.query(`delete from main.product where shop_id = $1 and id = $2`, [shopId, id]);
 }
 
-/** The values of the columns from `name` to `collections`, in the order of `COLUMNS`. */
-function toValues(fields: ProductFields): unknown[] {
-  return [
-    fields.name,
-    fields.slug,
-    fields.price,
-    fields.type,
-    fields.description,
-    fields.image,
-    fields.moreImages,
-    fields.inventory,
-    fields.trackInventory,
-    fields.requiresShipping,
-    fields.weightGrams,
-    fields.collections,
-  ];
+/** The columns of `FIELD_COLUMNS`. */
+function toColumns(fields: ProductFields): Record<keyof typeof FIELD_COLUMNS, unknown> {
+  return {
+    name: fields.name,
+    slug: fields.slug,
+    price: fields.price,
+    type: fields.type,
+    description: fields.description,
+    image: fields.image,
+    more_images: fields.moreImages,
+    track_inventory: fields.trackInventory,
+    requires_shipping: fields.requiresShipping,
+    weight_grams: fields.weightGrams,
+    collections: fields.collections,
+    sku: fields.sku,
+    barcode: fields.barcode,
+    external_id: fields.externalId,
+    status: fields.status,
+    compare_at_price: fields.compareAtPrice,
+    group_id: fields.groupId,
+    options: fields.options,
+    metadata: fields.metadata,
+  };
+}
+
+function toStoredColumns({ id, inventory, version, createdAt, updatedAt }: Product) {
+  const at = { created_at: new Date(createdAt).toISOString(), updated_at: new Date(updatedAt).toISOString() };
+  return { id, inventory, version, ...at };
 }

@@ -200,8 +200,8 @@ export async function findStock(db: Queryable, shopId: string, productId: string
 }
 
 /**
- * Reads the `limit` newest products of the shop that are older than the product `before`, newest first. Returns the tracked products among
- * them; with `atMost`, only those whose stock is at most this number. Untracked products count towards the limit, so that every page costs
+ * Reads the `limit` newest products of the shop that are older than the product `before`, newest first, without archived products. Returns the tracked
+ * products among them; with `atMost`, only those whose stock is at most this number. Untracked products count towards the limit, so that every page costs
  * the same. `last`: the id of the last product that was read; null if there are no older products.
  */
 export async function listStockPage(
@@ -217,7 +217,7 @@ export async function listStockPage(
 
 const STOCK_PAGE = `
   select id, name, inventory, track_inventory and ($3::integer is null or inventory <= $3) as selected
-  from main.product where shop_id = $1 and id < coalesce($2, '~') order by id desc limit $4`;
+  from main.product where shop_id = $1 and status <> 'archived' and id < coalesce($2, '~') order by id desc limit $4`;
 
 const decodeAdjustment = rowDecoder('adjustment', {
   sequence: column('id', amount),

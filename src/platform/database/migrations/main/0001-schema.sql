@@ -640,7 +640,7 @@ create table main.key_usage (
   primary key (key_id, day)
 );
 
--- The ids sort by creation time, so the list of products is paged by id, newest first. The price is the decimal text
+-- The ids sort by creation time, so the list of products is paged by id, newest first. The prices are the decimal text
 -- that the client sent.
 create table main.product (
   id                text collate "C" primary key,
@@ -660,10 +660,35 @@ create table main.product (
   version           integer not null default 1,
   created_at        timestamptz not null,
   updated_at        timestamptz not null,
+  sku               text collate "C",
+  barcode           text collate "C",
+  -- The id of the product in a system of the shop.
+  external_id       text collate "C",
+  status            text not null default 'active' check (status in ('active', 'draft', 'archived')),
+  -- An object of texts.
+  metadata          jsonb not null default '{}',
+  -- The products of one group are the variants of one product. `options` has what distinguishes a variant: a list of
+  -- objects with the members `name` and `value`.
+  group_id          text collate "C",
+  options           jsonb not null default '[]',
+  compare_at_price  text,
   unique (shop_id, slug)
 );
 
-create index product_by_shop on main.product (shop_id, id desc);
+-- Lists leave archived products out.
+create index product_by_shop on main.product (shop_id, id desc) where status <> 'archived';
+
+-- Two variants of a group are the same if they have the same values for the same options, in any order. The digest is
+-- short enough for an index, which the values may not be.
+create function main.variant_digest(options jsonb) returns text language sql immutable strict parallel safe as $$
+  select md5(coalesce(jsonb_object_agg(option ->> 'name', option ->> 'value'), '{}')::text) from jsonb_array_elements(options) as option
+$$;
+
+create unique index product_by_sku on main.product (shop_id, sku) where sku is not null;
+create unique index product_by_external_id on main.product (shop_id, external_id) where external_id is not null;
+create unique index product_by_group on main.product (shop_id, group_id, main.variant_digest(options))
+  where group_id is not null;
+create index product_by_barcode on main.product (shop_id, barcode) where barcode is not null;
 
 -- The adjustment log: one row for each change of a product's stock. The statement that changes the stock also writes
 -- the row. Rows are never changed, and they are kept after their product is deleted.
