@@ -27,6 +27,7 @@ export function describeShopIsolation(store: TestStore): void {
           await stranger.send('GET', `/inventory?product_id=${id}`),
           await stranger.send('GET', `/inventory/adjustments?product_id=${id}`),
           await stranger.send('GET', `/products?cursor=${id}`),
+          await stranger.send('GET', `/products?ids=${id}`),
         ];
         return responses.map(({ status, text, headers }) => [status, text, [...headers.keys()].toSorted()]);
       };
@@ -34,7 +35,7 @@ export function describeShopIsolation(store: TestStore): void {
       assert.deepEqual(responses, await request(MISSING_ID));
       assert.deepEqual(
         responses.map(([status]) => status),
-        [...Array.from({ length: 9 }, () => 404), 200, 200, 200],
+        [...Array.from({ length: 9 }, () => 404), 200, 200, 200, 200],
       );
       for (const [status, text] of responses.slice(9))
         assert.match(`${String(status)} ${String(text)}`, /^200 \{"data":\[\]/);
@@ -73,6 +74,25 @@ export function describeShopIsolation(store: TestStore): void {
         [(await shop.ok('GET', '/inventory')).count, (await stranger.ok('GET', '/inventory')).count],
         [3, 2],
       );
+    });
+
+    test('a filter, a search or an identifier of a product reveals nothing about the products of another shop', async () => {
+      const [shop, stranger] = [await store.shop(), await store.shop()];
+      const ids = { sku: 'S-1', barcode: 'B-1', externalId: 'E-1', groupId: 'G-1', slug: 'only-slug', name: 'Unicorn' };
+      const product = await shop.product({ ...ids, options: [{ name: 'Size', value: 'M' }] });
+      const filters = ['sku=S-1', 'barcode=B-1', 'externalId=E-1', 'group=G-1', 'slug=only-slug', 'q=unicorn', 'q=S-1'];
+      for (const filter of [...filters, `ids=${product.id}`, 'sort=name', 'status=any']) {
+        assert.deepEqual(
+          (await shop.walk(`/products?${filter}`)).map(({ id }) => id),
+          [product.id],
+          filter,
+        );
+        assert.deepEqual(await stranger.walk(`/products?${filter}`), [], filter);
+      }
+      const own = await stranger.product({ ...ids, options: [{ name: 'Size', value: 'M' }] });
+      assert.equal(own.sku, 'S-1');
+      const { body } = await stranger.send('POST', '/products', { body: { ...ids, price: '1' } });
+      assert.deepEqual(new Set(body.error.details.map(({ productId }: any) => productId)), new Set([own.id]));
     });
 
     test('a key cannot use a cursor of the adjustment log of another shop', async () => {

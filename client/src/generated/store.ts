@@ -563,12 +563,32 @@ export type WebhookWithSecret = {
 export type ListProductsParameters = {
   /** Products per page. */
   limit?: number | undefined;
-  /** A product id from `nextCursor`. */
+  /** The `nextCursor` of a page of the same list, passed back unchanged. */
   cursor?: string | undefined;
   /** Collection slug. */
   collection?: string | undefined;
   /** Type of product. */
   type?: 'physical' | 'digital' | 'nft' | undefined;
+  /** Up to 100 product ids, separated by commas. */
+  ids?: string | undefined;
+  /** Only the product with this SKU. */
+  sku?: string | undefined;
+  /** Only products with this barcode. */
+  barcode?: string | undefined;
+  /** Only the product with this external id. */
+  externalId?: string | undefined;
+  /** Only the product with this slug. */
+  slug?: string | undefined;
+  /** Only products with this status. Default: all but archived products; and all, if `ids`, `sku`, `barcode`, `externalId` or `slug` names the products. */
+  status?: 'active' | 'draft' | 'archived' | 'any' | undefined;
+  /** Only the variants with this `groupId`. */
+  group?: string | undefined;
+  /** Only products whose name, SKU or barcode has words that begin with these words, the best matches first. Case, accents and punctuation make no difference. */
+  q?: string | undefined;
+  /** What the list is sorted by. Default: `created`, or the best match with `q`. */
+  sort?: 'created' | 'updated' | 'name' | 'price' | 'stock' | undefined;
+  /** The order. Default: `desc` for `created` and `updated`, otherwise `asc`. */
+  order?: 'asc' | 'desc' | undefined;
 };
 
 export type ListProductsResult = {
@@ -747,7 +767,7 @@ export type RedeliverResult = {
 export type WebhookEvent = ProductCreatedEvent | ProductUpdatedEvent | ProductDeletedEvent | InventoryLowEvent | WebhookTestEvent;
 
 export type StoreMethods = {
-  /** List products. Newest first. `collection` and `type` are applied to the products of each page, so a page may be short or empty while `hasMore` is true. Scope `products:read`. */
+  /** List products. Newest first, without archived products, unless the parameters say otherwise. `collection` and `type` are applied to the products of each page, so a page may be short or empty while `hasMore` is true. All other filters are exact, and apply before the page is cut. Scope `products:read`. */
   listProducts(parameters?: ListProductsParameters, options?: CallOptions): Pages<ListProductsResult>;
   /** Create a product. Sends `product.created`. Scope `products:write`. */
   createProduct(parameters: CreateProductParameters, options?: WriteOptions): Promise<CreateProductResult>;
@@ -786,7 +806,7 @@ export type StoreMethods = {
 };
 
 export const STORE_OPERATIONS = {
-  listProducts: { method: 'GET', path: '/api/v1/products', kind: 'list', query: ['limit', 'cursor', 'collection', 'type'] },
+  listProducts: { method: 'GET', path: '/api/v1/products', kind: 'list', query: ['limit', 'cursor', 'collection', 'type', 'ids', 'sku', 'barcode', 'externalId', 'slug', 'status', 'group', 'q', 'sort', 'order'] },
   createProduct: { method: 'POST', path: '/api/v1/products', kind: 'keyed', hasBody: true },
   getProduct: { method: 'GET', path: '/api/v1/products/{productId}', kind: 'read' },
   updateProduct: { method: 'PUT', path: '/api/v1/products/{productId}', kind: 'keyed', hasBody: true },

@@ -22,6 +22,8 @@ import {
   SKU_LENGTH_MAX,
 } from '../products/product.ts';
 import { SLUG_LENGTH_MAX } from '../products/slug.ts';
+import type { ProductSort } from '../queries/product-list.ts';
+import { PRODUCT_SORTS, STATUS_FILTERS } from '../queries/product-list.ts';
 import { IMAGE_URL_FORMS, IMAGE_URL_PATTERN } from '../../platform/core/image-url.ts';
 import { STOCK_MAX } from '../stock.ts';
 import { closed, dateTime, typeOrNull } from '../../platform/http/schema-builders.ts';
@@ -199,6 +201,71 @@ const ProductUpdateSchema = Type.Object(allOptional({ ...required, ...optional }
   examples: [PRODUCT_UPDATE_EXAMPLE],
   ...closed,
 });
+
+export const IDS_MAX = 100;
+const SEARCH_LENGTH_MAX = 200;
+const IDS_LENGTH_MAX = 4_000;
+
+/** The parameters of a list of products. */
+export const productListQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Products per page.' })),
+  cursor: Type.Optional(
+    Type.String({ minLength: 1, description: 'The `nextCursor` of a page of the same list, passed back unchanged.' }),
+  ),
+  collection: Type.Optional(
+    Type.String({ minLength: 1, maxLength: COLLECTION_LENGTH_MAX, description: 'Collection slug.' }),
+  ),
+  type: Type.Optional(
+    Type.Unsafe<(typeof PRODUCT_TYPES)[number]>({
+      type: 'string',
+      enum: PRODUCT_TYPES,
+      description: 'Type of product.',
+    }),
+  ),
+  ids: filterText(IDS_LENGTH_MAX, `Up to ${IDS_MAX} product ids, separated by commas.`, EXAMPLE_IDS.product),
+  sku: filterText(SKU_LENGTH_MAX, 'Only the product with this SKU.', PRODUCT_CREATE_EXAMPLE.sku),
+  barcode: filterText(BARCODE_LENGTH_MAX, 'Only products with this barcode.', PRODUCT_CREATE_EXAMPLE.barcode),
+  externalId: filterText(
+    EXTERNAL_ID_LENGTH_MAX,
+    'Only the product with this external id.',
+    PRODUCT_CREATE_EXAMPLE.externalId,
+  ),
+  slug: filterText(SLUG_LENGTH_MAX, 'Only the product with this slug.', PRODUCT_SUMMARY_EXAMPLE.slug),
+  status: Type.Optional(
+    Type.Unsafe<(typeof STATUS_FILTERS)[number]>({
+      type: 'string',
+      enum: STATUS_FILTERS,
+      description:
+        'Only products with this status. Default: all but archived products; and all, if `ids`, `sku`, `barcode`, `externalId` or `slug` names ' +
+        'the products.',
+    }),
+  ),
+  group: filterText(GROUP_ID_LENGTH_MAX, 'Only the variants with this `groupId`.', PRODUCT_CREATE_EXAMPLE.groupId),
+  q: filterText(
+    SEARCH_LENGTH_MAX,
+    'Only products whose name, SKU or barcode has words that begin with these words, the best matches first. Case, accents and punctuation ' +
+      'make no difference.',
+    'lights mug',
+  ),
+  sort: Type.Optional(
+    Type.Unsafe<ProductSort>({
+      type: 'string',
+      enum: PRODUCT_SORTS,
+      description: 'What the list is sorted by. Default: `created`, or the best match with `q`.',
+    }),
+  ),
+  order: Type.Optional(
+    Type.Unsafe<'asc' | 'desc'>({
+      type: 'string',
+      enum: ['asc', 'desc'],
+      description: 'The order. Default: `desc` for `created` and `updated`, otherwise `asc`.',
+    }),
+  ),
+});
+
+function filterText(maxLength: number, description: string, example: string) {
+  return Type.Optional(Type.String({ minLength: 1, maxLength, description, examples: [example] }));
+}
 
 const ProductPaginationSchema = Type.Object(
   {

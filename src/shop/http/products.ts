@@ -3,12 +3,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { ProductType } from '../products/product.ts';
-import { COLLECTION_LENGTH_MAX, PRODUCT_TYPES } from '../products/product.ts';
 import { parseNewProduct, parseProductInput } from '../products/product-input.ts';
 import type { Deadline } from '../../platform/core/deadline.ts';
 import { isId } from '../../platform/core/time-ordered-id.ts';
 import { ServiceError } from '../../platform/core/errors.ts';
+import { isStorable } from '../../platform/core/text.ts';
 import { repeatAborted } from '../../platform/database/port.ts';
+import type { ListPosition, ProductFilter, ProductOrder, ProductSort } from '../queries/product-list.ts';
 import { ProductReads } from '../products/product-reads.ts';
 import {
   INVALID_PRODUCT,
@@ -22,6 +23,8 @@ import { authorize, callerOf, productContextOf, shopContextOf } from './authoriz
 import { bodyOf } from '../../platform/http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { EXAMPLE_IDS, PRODUCT_EXAMPLE, PRODUCT_UPDATE_EXAMPLE, PRODUCT_UPDATE_TIME } from './example-shop.ts';
+import { openStoreCursor, sealStoreCursor } from './cursors.ts';
+import { IDS_MAX, productListQuery } from './product-schemas.ts';
 import { sendInTransaction } from './transactions.ts';
 import { ifMatchCheck, toEtag } from './etags.ts';
 import type { PreparedResponse } from './product-responses.ts';
@@ -29,7 +32,8 @@ import { prepareProduct, prepareProductPage, toWireProduct, writePrepared } from
 import { dataOf, ref } from '../../platform/http/schema-builders.ts';
 import { changeHeaders, idempotencyHeader, matchHeader, storeResponses } from './schemas.ts';
 
-type ListQuery = { limit: number; cursor?: string; collection?: string; type?: ProductType };
+type ProductSelection = Omit<ProductFilter, 'ids'> & { ids?: string; sort?: ProductSort; order?: 'asc' | 'desc' };
+type ListQuery = ProductSelection & { limit: number; cursor?: string; collection?: string; type?: ProductType };
 
 const PATH = '/api/v1/products';
 const ONE_PATH = `${PATH}/:productId`;
@@ -59,21 +63,11 @@ function registerList(app: FastifyInstance, context: StoreRoutesContext, reads: 
         operationId: 'listProducts',
         summary: 'List products',
         description:
-          'Newest first. `collection` and `type` are applied to the products of each page, so a page may be short or empty ' +
-          'while `hasMore` is true. Scope `products:read`.',
+          'Newest first, without archived products, unless the parameters say otherwise. `collection` and `type` are applied to the products of ' +
+          'each page, so a page may be short or empty while `hasMore` is true. All other filters are exact, and apply before the page is cut. ' +
+          'Scope `products:read`.',
         tags,
-        querystring: Type.Object({
-          limit: Type.Optional(
-            Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Products per page.' }),
-          ),
-          cursor: Type.Optional(Type.String({ minLength: 1, description: 'A product id from `nextCursor`.' })),
-          collection: Type.Optional(
-            Type.String({ minLength: 1, maxLength: COLLECTION_LENGTH_MAX, description: 'Collection slug.' }),
-          ),
-          type: Type.Optional(
-            Type.Unsafe<ProductType>({ type: 'string', enum: PRODUCT_TYPES, description: 'Type of product.' }),
-          ),
-        }),
+        querystring: productListQuery,
         response: storeResponses(
           200,
           dataOf(Type.Array(ref('ProductSummary')), { pagination: ref('ProductPagination') }),
@@ -81,14 +75,45 @@ function registerList(app: FastifyInstance, context: StoreRoutesContext, reads: 
       },
     },
     async (request, reply) => {
-      const { limit, cursor = null, collection = null, type = null } = request.query as ListQuery;
+      const { limit, cursor = null, collection = null, type = null, ...selection } = request.query as ListQuery;
+      const { shopId } = callerOf(request);
+      if (Object.keys(selection).length > 0) {
+        const { filter, sort, order } = toSelection(selection);
+        const scope = `products ${shopId} ${JSON.stringify([filter, sort, order])}`;
+        const after = parsePosition(openStoreCursor(context, scope, cursor ?? undefined));
+        const query = { filter, sort, order, after, limit, collection, type };
+        const read = (startBy: Deadline) => reads.readMatching(shopId, query, startBy);
+        const { products, next } = await context.shares.admit(shopId, read);
+        const nextCursor = sealStoreCursor(context, scope, next && JSON.stringify([next.key, next.id]));
+        return sendPrepared(request, reply, prepareProductPage({ products, next: nextCursor }));
+      }
       if (cursor !== null && !isId('prod', cursor)) throw invalidCursor();
       const query = { before: cursor, limit, collection, type };
-      const { shopId } = callerOf(request);
       const read = (startBy: Deadline) => reads.readPage(shopId, query, startBy);
       return sendPrepared(request, reply, prepareProductPage(await context.shares.admit(shopId, read)));
     },
   );
+}
+
+/** The filter and the order of a list. Throws `bad_request` for values that cannot be searched for. */
+function toSelection({ ids, sort, order, ...given }: ProductSelection): ProductOrder & { filter: ProductFilter } {
+  const unstorable = Object.entries(given).find(([, value]) => !isStorable(value));
+  if (unstorable) throw invalidQuery(unstorable[0], 'must be well-formed text without NUL');
+  if (order !== undefined && sort === undefined && given.q !== undefined)
+    throw invalidQuery('order', 'needs `sort` in a search, because without `sort` the best matches come first');
+  const wanted = ids?.split(',');
+  if (wanted && (wanted.length > IDS_MAX || !wanted.every((id) => isId('prod', id))))
+    throw invalidQuery('ids', `must be 1 to ${IDS_MAX} product ids, separated by commas`);
+  const filter: ProductFilter = { ...given, ...(wanted && { ids: wanted }) };
+  if (sort === undefined && given.q !== undefined) return { filter, sort: 'relevance', order: 'desc' };
+  const byTime = sort === undefined || sort === 'created' || sort === 'updated';
+  return { filter, sort: sort ?? 'created', order: order ?? (byTime ? 'desc' : 'asc') };
+}
+
+function parsePosition(position: string | null): ListPosition | null {
+  if (position === null) return null;
+  const [key, id] = JSON.parse(position) as [string, string];
+  return { key, id };
 }
 
 function registerCreate(app: FastifyInstance, context: StoreRoutesContext): void {
@@ -225,7 +250,9 @@ function sendPrepared(request: FastifyRequest, reply: FastifyReply, response: Pr
 }
 
 function invalidCursor(): ServiceError {
-  return new ServiceError('bad_request', 'Invalid query parameters', {
-    details: [{ path: 'cursor', message: 'must be a product id from nextCursor' }],
-  });
+  return invalidQuery('cursor', 'must be a product id from nextCursor');
+}
+
+function invalidQuery(path: string, message: string): ServiceError {
+  return new ServiceError('bad_request', 'Invalid query parameters', { details: [{ path, message }] });
 }

@@ -8,6 +8,8 @@ import { BatchedReads } from '../../platform/database/batched-reads.ts';
 import type { Statements } from '../../platform/database/port.ts';
 import type { ProductVersion } from '../queries/products.ts';
 import { listProductPages, listProductSummaries, listProductVersions, listProducts } from '../queries/products.ts';
+import type { ListPosition, ProductFilter, ProductOrder } from '../queries/product-list.ts';
+import { listMatchingProducts } from '../queries/product-list.ts';
 import type { Product, ProductSummary, ProductType } from './product.ts';
 
 /** The same object is returned as long as the page does not change. */
@@ -19,6 +21,10 @@ export type ProductListQuery = {
   collection: string | null;
   type: ProductType | null;
 };
+
+/** `filter` decides which products are on the pages. `collection` and `type` filter the products of a page. */
+export type ProductMatchQuery = Pick<ProductListQuery, 'limit' | 'collection' | 'type'> &
+  ProductOrder & { filter: ProductFilter; after: ListPosition | null };
 
 /** The most memory of each of the three caches: products, summaries and pages. */
 const BYTES_MAX = 16 * 1024 * 1024;
@@ -86,13 +92,24 @@ export class ProductReads {
     if (cached?.versions === versions) return cached.page;
     const all = parseVersions(versions);
     const shown = all.slice(0, limit);
-    const products = (await this.#readSummaries(shopId, shown, startBy)).filter(
-      (product) =>
-        (collection === null || product.collections.includes(collection)) && (type === null || product.type === type),
-    );
+    const products = (await this.#readSummaries(shopId, shown, startBy)).filter(toPageFilter(query));
     const page = { products, next: all.length > limit ? (shown.at(-1)?.id ?? null) : null };
     this.#pages.set(key, { versions, page });
     return page;
+  }
+
+  /** A page of the products that match a filter, with the position after which the next page begins. Otherwise like `readPage`. */
+  async readMatching(
+    shopId: string,
+    query: ProductMatchQuery,
+    startBy: Deadline,
+  ): Promise<{ products: ProductSummary[]; next: ListPosition | null }> {
+    const { filter, sort, order, after, limit } = query;
+    const page = { sort, order, after, limit: limit + 1 };
+    const all = await listMatchingProducts(this.#statementsOf(shopId, startBy), shopId, filter, page);
+    const shown = all.slice(0, limit);
+    const products = (await this.#readSummaries(shopId, shown, startBy)).filter(toPageFilter(query));
+    return { products, next: all.length > limit ? (shown.at(-1) ?? null) : null };
   }
 
   /** The products of these versions, in the given order. Products that were deleted meanwhile are left out. */
@@ -141,6 +158,12 @@ export class ProductReads {
     this.#shops.set(shopId, reads);
     return reads;
   }
+}
+
+/** Accepts the products of a page that a list with the query shows. */
+function toPageFilter({ collection, type }: Pick<ProductListQuery, 'collection' | 'type'>) {
+  return (product: ProductSummary) =>
+    (collection === null || product.collections.includes(collection)) && (type === null || product.type === type);
 }
 
 /** Parses the text that `listProductVersions` and `listProductPages` return. */

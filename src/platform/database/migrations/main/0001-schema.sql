@@ -690,6 +690,39 @@ create unique index product_by_group on main.product (shop_id, group_id, main.va
   where group_id is not null;
 create index product_by_barcode on main.product (shop_id, barcode) where barcode is not null;
 
+-- The words of a text, separated by spaces: without accents, in lower case, and without punctuation. Each character of a
+-- script that is written without spaces is a word. The C collation converts only ASCII letters to lower case, so both
+-- engines return the same words in every locale; `translate` converts the Cyrillic and Greek letters, and the Latin letters
+-- that have no parts.
+create function main.search_text(text) returns text language sql immutable strict parallel safe as $$
+  select btrim(regexp_replace(regexp_replace(
+    translate(
+      lower(normalize(regexp_replace(normalize($1, NFKD), '[\u0300-\u036f]', '', 'g'), NFKC) collate "C"),
+      'АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЄІЇҐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩØÆŒŁĐÞ',
+      'абвгдежзийклмнопрстуфхцчшщъыьэюяєіїґαβγδεζηθικλμνξοπρστυφχψωøæœłđþ'),
+    '([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])', ' \1 ', 'g'),
+    '[\u0001-/:-@\[-`{-\u00bf\u00d7\u00f7\u2000-\u206f\u3000-\u303f]+', ' ', 'g'), ' ')
+$$;
+
+-- The words by which a product is searched, each with the shop before it, so that a search reads only the words of its
+-- shop. A longer word is cut, because the index limits the length.
+create function main.product_words(shop_id text, name text, sku text, barcode text) returns tsvector
+  language sql immutable parallel safe as $$
+  select array_to_tsvector(coalesce(array_agg(shop_id || ' ' || left(word, 100)), '{}'))
+  from unnest(string_to_array(main.search_text(concat_ws(' ', name, sku, barcode)), ' ')) as word
+$$;
+
+-- Matches the products of the shop that have a word beginning with each word of the text, or with `suffix` '' the words
+-- themselves. Null for a text without words.
+create function main.product_query(shop_id text, written text, suffix text) returns tsquery
+  language sql immutable parallel safe as $$
+  select string_agg('''' || shop_id || ' ' || left(word, 100) || '''' || suffix, ' & ')::tsquery
+  from unnest(string_to_array(main.search_text(written), ' ')) as word
+$$;
+
+create index product_by_words on main.product using gin (main.product_words(shop_id, name, sku, barcode))
+  with (fastupdate = off);
+
 -- The adjustment log: one row for each change of a product's stock. The statement that changes the stock also writes
 -- the row. Rows are never changed, and they are kept after their product is deleted.
 create table main.adjustment (

@@ -1,0 +1,106 @@
+// Lists the products of a shop that match filters, in pages of any order. Every filter is part of the statement, so that a page is cut after the
+// filters.
+
+import { PRODUCT_STATUSES } from '../products/product.ts';
+import type { Queryable } from '../../platform/database/port.ts';
+import { column, integer, rowDecoder, text } from '../../platform/database/rows.ts';
+import type { ProductVersion } from './products.ts';
+
+export const STATUS_FILTERS = [...PRODUCT_STATUSES, 'any'] as const;
+export const PRODUCT_SORTS = ['created', 'updated', 'name', 'price', 'stock'] as const;
+export type ProductSort = (typeof PRODUCT_SORTS)[number];
+
+export type ProductFilter = {
+  ids?: readonly string[];
+  sku?: string;
+  barcode?: string;
+  externalId?: string;
+  slug?: string;
+  group?: string;
+  /** Without it, archived products are left out unless `ids`, `sku`, `barcode`, `externalId` or `slug` names the products. */
+  status?: (typeof STATUS_FILTERS)[number];
+  /** Words, or beginnings of words, of the name, the SKU or the barcode. */
+  q?: string;
+};
+
+/** `relevance`: the best matches of `q` first. Then `order` is `desc`. */
+export type ProductOrder = { sort: ProductSort | 'relevance'; order: 'asc' | 'desc' };
+
+/** The position of a product in a list: the value by which the list is sorted, as text, and the id. */
+export type ListPosition = { key: string; id: string };
+
+/** The values by which lists are sorted, with the types to which the text of a position is cast. Products with the same value are sorted by id. */
+const SORT_KEYS: Readonly<Record<ProductSort, { sql: string; type: string }>> = {
+  // The ids sort by creation time.
+  created: { sql: `''::text`, type: 'text' },
+  // A number has the same text in every session, and a time has not.
+  updated: { sql: 'extract(epoch from updated_at)', type: 'numeric' },
+  name: { sql: 'lower(name collate "C")', type: 'text' },
+  price: { sql: 'price::numeric', type: 'numeric' },
+  stock: { sql: 'inventory', type: 'integer' },
+};
+
+/**
+ * How well a product matches the search text $2: 4 for its SKU or barcode, 3 for its name, 2 for the beginning of its name, 1 for complete
+ * words, 0 for beginnings of words.
+ */
+const RELEVANCE = {
+  sql: `case
+    when main.search_text($2) in (main.search_text(sku), main.search_text(barcode)) then 4
+    when main.search_text(name) = main.search_text($2) then 3
+    when starts_with(main.search_text(name), main.search_text($2)) then 2
+    when main.product_words(shop_id, name, sku, barcode) @@ main.product_query($1, $2, '') then 1
+    else 0 end`,
+  type: 'integer',
+};
+
+const decodeRow = rowDecoder('product', { id: text, version: integer, key: column('sort_key', text) });
+
+/** A page of the products that match the filter. `after`: only products after this position, of which the product need not exist any more. */
+export async function listMatchingProducts(
+  db: Queryable,
+  shopId: string,
+  filter: ProductFilter,
+  { sort, order, after, limit }: ProductOrder & { after: ListPosition | null; limit: number },
+): Promise<(ProductVersion & ListPosition)[]> {
+  const params: unknown[] = [shopId, filter.q ?? null];
+  const bind = (value: unknown, type: string) => `$${params.push(value)}::${type}`;
+  const { sql: key, type } = sort === 'relevance' ? RELEVANCE : SORT_KEYS[sort];
+  const conditions = [...toConditions(filter, bind)];
+  if (after !== null) {
+    const isAfter = order === 'asc' ? '>' : '<';
+    const id = `${bind(after.id, 'text')} collate "C"`;
+    // Without the key, the page begins at this id in the index.
+    conditions.push(
+      sort === 'created' ? `id ${isAfter} ${id}` : `(sort_key, id) ${isAfter} (${bind(after.key, type)}, ${id})`,
+    );
+  }
+  const rows = await db.query(
+    `select id, version, sort_key::text as sort_key from (select *, ${key} as sort_key from main.product) as product
+     where shop_id = $1 and ${conditions.join(' and ')} order by product.sort_key ${order}, id ${order} limit ${bind(limit, 'integer')}`,
+    params,
+  );
+  return rows.map(decodeRow);
+}
+
+function toConditions(filter: ProductFilter, bind: (value: unknown, type: string) => string): string[] {
+  const { ids, sku, barcode, externalId, slug, group, status, q } = filter;
+  const named = [
+    ...(ids ? [`id = any (${bind(ids, 'text[]')})`] : []),
+    ...(sku === undefined ? [] : [`sku = ${bind(sku, 'text')}`]),
+    ...(barcode === undefined ? [] : [`barcode = ${bind(barcode, 'text')}`]),
+    ...(externalId === undefined ? [] : [`external_id = ${bind(externalId, 'text')}`]),
+    ...(slug === undefined ? [] : [`slug = ${bind(slug, 'text')}`]),
+  ];
+  const hasStatus = status !== undefined && status !== 'any';
+  return [
+    ...named,
+    ...(group === undefined ? [] : [`group_id = ${bind(group, 'text')}`]),
+    ...(hasStatus ? [`status = ${bind(status, 'text')}`] : []),
+    ...(status === undefined && named.length === 0 ? [`status <> 'archived'`] : []),
+    // The parameter is also in the order.
+    q === undefined
+      ? '$2::text is null'
+      : `main.product_words(shop_id, name, sku, barcode) @@ (select main.product_query($1, $2, ':*'))`,
+  ];
+}
