@@ -258,6 +258,16 @@ forEachEngine('the undo of an import', (engine) => {
     });
   });
 
+  test('an undo does not give a product back a SKU that another product has meanwhile, and names this product', async () => {
+    await load([product({ sku: 'A' })]);
+    const id = await load([product({ sku: 'B' })]);
+    await load([product({ name: 'Cup', slug: 'cup', sku: 'A' })]);
+    const { rows, kept, state } = await undo(id);
+    assert.deepEqual(rows, { product: { removed: 0, restored: 0, missing: 0, kept: 1 } });
+    assert.match(String(kept[0]?.reason), /^sku is taken by another product of this shop: prod_/);
+    assert.equal(state, 'partly undone');
+  });
+
   test('an undo does not delete the record of a followed collection, and restores no slug that another collection has', async () => {
     await load([collection()]);
     const renamed = await load([

@@ -86,8 +86,21 @@ export const UNDOABLE_RECORDS: Record<string, { first: object[]; second: object[
     second: [rate({ usd: 3100, at: '2026-05-21T00:00:00Z' }), rate({ symbol: 'SOL', usd: 150 })],
   },
   product: {
-    first: [product({ inventory: 20, collections: ['a'] })],
-    second: [product({ price: '21.00', inventory: 3, image: null, collections: ['b'] }), product({ name: 'Cup' })],
+    first: [product({ inventory: 20, collections: ['a'], sku: 'M-1', metadata: { a: '1' } })],
+    second: [
+      product({
+        price: '21.00',
+        inventory: 3,
+        image: null,
+        collections: ['b'],
+        sku: 'M-2',
+        status: 'archived',
+        metadata: { a: '2', b: '1' },
+        groupId: 'mugs',
+        options: [{ name: 'Size', value: 'M' }],
+      }),
+      product({ name: 'Cup', sku: 'C-1', groupId: 'cups' }),
+    ],
   },
 };
 

@@ -704,20 +704,29 @@ create function main.search_text(text) returns text language sql immutable stric
     '[\u0001-/:-@\[-`{-\u00bf\u00d7\u00f7\u2000-\u206f\u3000-\u303f]+', ' ', 'g'), ' ')
 $$;
 
--- The words by which a product is searched, each with the shop before it, so that a search reads only the words of its
--- shop. A longer word is cut, because the index limits the length.
+-- What a product is searched by: its words; after `^` its name, and after `=` its SKU and its barcode. The shop stands
+-- before each, so that a search reads only the entries of its shop. Long ones are cut, because the index limits the length.
 create function main.product_words(shop_id text, name text, sku text, barcode text) returns tsvector
   language sql immutable parallel safe as $$
-  select array_to_tsvector(coalesce(array_agg(shop_id || ' ' || left(word, 100)), '{}'))
-  from unnest(string_to_array(main.search_text(concat_ws(' ', name, sku, barcode)), ' ')) as word
+  select array_to_tsvector(array_agg(shop_id || ' ' || left(entry, 200)))
+  from (
+    select unnest(string_to_array(main.search_text(concat_ws(' ', name, sku, barcode)), ' ')) as entry
+    union all values ('^' || main.search_text(name)), ('=' || main.search_text(sku)), ('=' || main.search_text(barcode))
+  ) as found
+  where entry is not null
 $$;
 
--- Matches the products of the shop that have a word beginning with each word of the text, or with `suffix` '' the words
--- themselves. Null for a text without words.
-create function main.product_query(shop_id text, written text, suffix text) returns tsquery
+-- Finds the products of a shop by a text. `level`: 4 for those with the text as SKU or barcode, 3 as name, 2 as the
+-- beginning of the name, 1 for those with all its words, 0 for those with words that begin with its words. A text without
+-- words finds nothing.
+create function main.product_query(shop_id text, written text, level integer) returns tsquery
   language sql immutable parallel safe as $$
-  select string_agg('''' || shop_id || ' ' || left(word, 100) || '''' || suffix, ' & ')::tsquery
-  from unnest(string_to_array(main.search_text(written), ' ')) as word
+  select string_agg('''' || shop_id || ' ' || left(entry, 200) || case when level in (0, 2) then ''':*' else '''' end, ' & ')::tsquery
+  from (
+    select case level when 4 then '=' when 3 then '^' when 2 then '^' else '' end || part as entry
+    from unnest(case when level < 2 then string_to_array(main.search_text(written), ' ') else array[main.search_text(written)] end) as part
+    where part <> ''
+  ) as wanted
 $$;
 
 create index product_by_words on main.product using gin (main.product_words(shop_id, name, sku, barcode))
