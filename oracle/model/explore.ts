@@ -43,6 +43,7 @@ export async function compareCollection(explorer: Explorer, collection: Collecti
     copy.of(id).map(toCopied).toSorted(),
   );
   await compareOrders(explorer, collection);
+  await compareOrderList(explorer, collection, open);
   await compareWallets(explorer, collection, open);
   await compareTokens(explorer, collection);
   await compareTraits(explorer, collection);
@@ -80,6 +81,37 @@ async function compareOrders({ doors, reader, expect }: Explorer, { id }: Collec
         seller: item && item['seller'],
       },
     );
+  }
+}
+
+/** Explore, "Orders": "every order of this service and every listing of other marketplaces", each in the list of its status, sorted. */
+async function compareOrderList(
+  { doors, reader, limit, expect }: Explorer,
+  { id }: Collection,
+  open: readonly Listing[],
+): Promise<void> {
+  const { order, listing } = reader.market.tables;
+  const stored = [...order.values(), ...listing.values()].filter((row) => row.collectionId === id);
+  const check = async (query: string, expected: readonly Listing[], sortBy: (row: Json) => bigint) => {
+    const path = `${EXPLORE}/orders?collection=${id}&${query}`;
+    const rows = (await doors.rows(path, limit)) as Json[] | null;
+    expect(path, expected.map(toRow).toSorted(), rows?.map(toServedRow).toSorted() ?? null);
+    const values = rows?.map(sortBy) ?? [];
+    const isSorted = values.every((value, index) => index === 0 || (values[index - 1] ?? value) <= value);
+    expect(`whether ${path} is sorted`, true, isSorted);
+  };
+  const timeOf = (row: Json, name: string) => BigInt(Date.parse(String(row[name])));
+  await check('sort=price', open, (row) => BigInt(rawOf(row['price']) ?? 0));
+  const expiring = open.filter(({ expiresAt }) => expiresAt !== null);
+  await check('sort=expires', expiring, (row) => timeOf(row, 'expiresAt'));
+  for (const seller of new Set(open.map((row) => row.seller))) {
+    const ofSeller = open.filter((row) => row.seller === seller);
+    await check(`maker=${seller}`, ofSeller, (row) => -timeOf(row, 'timestamp'));
+  }
+  for (const status of ['filled', 'cancelled', 'expired']) {
+    const ended = stored.filter((row) => statusAt(row, reader.now) === status);
+    if (ended.some(isUnnamed)) continue;
+    await check(`status=${status}`, ended, (row) => -timeOf(row, 'timestamp'));
   }
 }
 

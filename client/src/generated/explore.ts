@@ -132,6 +132,44 @@ export type ListedActivity = {
   voidedBy: string | null;
 };
 
+/** An order: a listing of any status. All fields are always present. */
+export type ListedOrder = {
+  /** The id of the chain. */
+  chain: Chain;
+  /** EVM contract address in lower case; null on Solana. */
+  contractAddress: string | null;
+  /** EVM token id as a decimal string; null on Solana. */
+  tokenId: string | null;
+  /** Solana asset id in base58, case preserved; null on EVM chains. */
+  mint: string | null;
+  /** Canonical collection id. Opaque: pass it back as `{id}`, compare for equality only. */
+  collectionId: string;
+  price: Price;
+  /** Address of the seller; null when the seller is not known or is a custody wallet, which holds tokens for others. */
+  seller: string | null;
+  /** Address of the buyer; null for a listing, and for a sale whose buyer is not known or is a custody wallet. */
+  buyer: string | null;
+  /** An upper-case code for the service's own rows, the lower-case source slug for external rows. */
+  marketplace: string;
+  /** State of the listing or sale. */
+  status: 'active' | 'filled' | 'cancelled' | 'expired' | 'sold';
+  /** When the listing expires; null for a listing without expiry, and for a sale. */
+  expiresAt: string | null;
+  /** When the listing was created, or the sale completed. */
+  timestamp: string;
+  /** Id of the order. It is stable and opaque: compare it for equality, and never parse it. */
+  orderId: string;
+  /** Transaction hash or signature; null for rows that exist only off-chain. */
+  tx: string | null;
+  /** Hash of the signed order; null if it is not known. Listings of one order at several marketplaces have one hash, and each an `orderId` of its own. */
+  orderHash: string | null;
+  /** Why an active order cannot be filled at present; null if it can, or if this is not known. */
+  dormant: {
+    /** `not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `pending`: the listing has not been compared with the events of its chain yet. */
+    reasons: ('not-started' | 'pending' | 'no-balance' | 'not-approved')[];
+  } | null;
+};
+
 /** A listing. It has the same `orderId` in every list, in its order and in the stream. */
 export type Listing = {
   /** The id of the chain. */
@@ -157,8 +195,8 @@ export type Listing = {
   expiresAt: string | null;
   /** When the listing was created, or the sale completed. */
   timestamp: string;
-  /** Id of the listing, or of the listing that the sale filled; null for a sale whose listing is not known. The id is stable and opaque: compare it for equality, and never parse it. */
-  orderId: string | null;
+  /** Id of the order. It is stable and opaque: compare it for equality, and never parse it. */
+  orderId: string;
   /** Transaction hash or signature; null for rows that exist only off-chain. */
   tx: string | null;
   /** Hash of the signed order; null if it is not known. Listings of one order at several marketplaces have one hash, and each an `orderId` of its own. */
@@ -545,6 +583,36 @@ export type ListWalletListingsResult = {
   };
 };
 
+export type ListOrdersParameters = {
+  /** Only orders of this collection: its canonical id, slug or address. */
+  collection?: string | undefined;
+  /** Only orders of this token: chain, contract address and token id; on Solana the mint of the collection and of the token. */
+  token?: string | undefined;
+  /** Only orders of this seller. */
+  maker?: string | undefined;
+  /** Only orders of this source: a value of `marketplace`. */
+  source?: string | undefined;
+  /** `active`: can be filled now. `dormant`: has not ended, and cannot be filled at present; `dormant` of the row says why. `filled`, `cancelled`, `expired`: has ended. */
+  status?: 'active' | 'dormant' | 'filled' | 'cancelled' | 'expired' | undefined;
+  /** `created`: the newest first. `price`: the lowest price first; needs `collection` or `token`. `expires`: the order that expires next first; leaves out orders that do not expire. `price` and `expires` are for active orders. */
+  sort?: 'price' | 'created' | 'expires' | undefined;
+  /** The `nextCursor` of the previous page, unchanged. */
+  cursor?: string | undefined;
+  /** Rows per page. */
+  limit?: number | undefined;
+};
+
+export type ListOrdersResult = {
+  /** The rows of this page. */
+  data: ListedOrder[];
+  pagination: Pagination;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
+};
+
 export type GetOrderParameters = {
   /** The `orderId` of a listing, or the hash of a signed order. */
   orderId: string;
@@ -727,8 +795,10 @@ export type ExploreMethods = {
   getMarketToken(parameters: GetMarketTokenParameters, options?: CallOptions): Promise<GetMarketTokenResult>;
   /** List the tokens of a wallet. The tokens whose beneficial owner is the wallet, on all chains or on one, sorted by collection and token. A page may be short or empty although there is a next page. */
   listWalletTokens(parameters: ListWalletTokensParameters, options?: CallOptions): Pages<ListWalletTokensResult>;
-  /** List the listings of a wallet. The active listings whose seller is the wallet, on all chains or on one: one row for each token, sorted by collection and token. */
+  /** List the listings of a wallet. The active listings whose seller is the wallet, on all chains or on one, sorted by collection and token: one row for each token, the cheapest, or the order of this service. `listOrders` with `maker` has all orders. */
   listWalletListings(parameters: ListWalletListingsParameters, options?: CallOptions): Pages<ListWalletListingsResult>;
+  /** List orders. The orders of this service and the listings of other marketplaces. The list has every order, also the more expensive orders of a token and the orders of one seller for one token. Follow the stream from `meta.offset` of the first page to keep the list up to date. */
+  listOrders(parameters?: ListOrdersParameters, options?: CallOptions): Pages<ListOrdersResult>;
   /** Read an order. An order of this service or a listing of another marketplace, by its id or its order hash: its status, why it has this status, and, for an active order of this service, what a buyer needs to fill it. */
   getOrder(parameters: GetOrderParameters, options?: CallOptions): Promise<GetOrderResult>;
   /** Read where the figures of a collection come from. The kind, the source and the time of each figure that `GET /v1/collections/{id}` serves, and of the rarity ranks of the tokens. */
@@ -757,6 +827,7 @@ export const EXPLORE_OPERATIONS = {
   getMarketToken: { method: 'GET', path: '/explore/v1/tokens/{chain}/{address}/{tokenId}', kind: 'read' },
   listWalletTokens: { method: 'GET', path: '/explore/v1/wallets/{address}/tokens', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   listWalletListings: { method: 'GET', path: '/explore/v1/wallets/{address}/listings', kind: 'list', query: ['chain', 'cursor', 'limit'] },
+  listOrders: { method: 'GET', path: '/explore/v1/orders', kind: 'list', query: ['collection', 'token', 'maker', 'source', 'status', 'sort', 'cursor', 'limit'] },
   getOrder: { method: 'GET', path: '/explore/v1/orders/{orderId}', kind: 'read' },
   getProvenance: { method: 'GET', path: '/explore/v1/collections/{id}/provenance', kind: 'read' },
   getHistory: { method: 'GET', path: '/explore/v1/collections/{id}/history', kind: 'read', query: ['interval', 'from', 'to'] },

@@ -63,6 +63,7 @@ export class Market {
   readonly tokenLists: MarketSource;
   readonly tokenBatches: MarketSource;
   readonly wallets: MarketSource;
+  readonly orderLists: MarketSource;
   readonly searches: MarketSource;
   /** Reads of the own order book for the explore interface. */
   readonly exploredOrders: MarketSource;
@@ -106,6 +107,7 @@ export class Market {
     this.tokenLists = addSource('token-lists', indexer);
     this.tokenBatches = addSource('token-batches', indexer);
     this.wallets = addSource('wallets', indexer);
+    this.orderLists = addSource('order-lists', indexer);
     this.searches = addSource('searches', indexer);
     this.exploredOrders = addSource('explored-orders', main);
     this.activity = addSource('activity', main);

@@ -72,12 +72,7 @@ export const objectWith = (
   required,
 });
 
-export const PRICE = objectWith(['raw', 'rawUnit', 'decimal', 'currency', 'usd'], {
-  raw: textArgument(),
-  rawUnit: textArgument(),
-  decimal: { type: 'number' },
-  usd: { type: ['number', 'null'] },
-});
+export const PRICE = objectWith(['raw', 'rawUnit', 'decimal', 'currency', 'usd']);
 export const PRICE_OR_NULL: JsonSchema = { ...PRICE, type: ['object', 'null'] };
 
 /** The members of every result that describe the state of its data. */

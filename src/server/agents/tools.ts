@@ -3,6 +3,7 @@
 
 import { ACTIVITY_KINDS } from '../../market/activity/market-change.ts';
 import type { Chains } from '../../platform/core/chains.ts';
+import { ORDER_SORTS, ORDER_LIST_STATUSES } from '../../market/explore/queries/order-lists.ts';
 import { TOKEN_SORTS } from '../../market/explore/tokens.ts';
 import { SORTS } from '../../market/reads/ranking.ts';
 import { collectionTool } from './collection-tool.ts';
@@ -111,9 +112,9 @@ export function createTools(): AgentTool[] {
     }),
     listTool({
       name: 'list_wallet',
-      description: 'The tokens that a wallet owns, or its active listings, on all chains or one.',
-      path: '/explore/v1/wallets/{address}/{kind}',
-      input: { address: textArgument(), kind: choiceArgument(['tokens', 'listings']), chain, ...PAGE_ARGUMENTS },
+      description: 'The tokens that a wallet owns, on all chains or one. For its listings see list_orders.',
+      path: '/explore/v1/wallets/{address}/tokens',
+      input: { address: textArgument(), chain, ...PAGE_ARGUMENTS },
       row: objectWith(asset),
     }),
     listTool({
@@ -131,6 +132,20 @@ export function createTools(): AgentTool[] {
       row: objectWith(['kind', 'at', ...asset, 'from', 'to', 'orderId', 'marketplace', 'tx', 'voidedBy'], {
         price: PRICE_OR_NULL,
       }),
+    }),
+    listTool({
+      name: 'list_orders',
+      description: 'All orders of a collection, token or seller (maker), also several of one token, newest first.',
+      path: '/explore/v1/orders',
+      input: {
+        collection,
+        token: textArgument('chain/address/tokenId'),
+        maker: textArgument('Address'),
+        status: choiceArgument(ORDER_LIST_STATUSES),
+        sort: choiceArgument(ORDER_SORTS, 'price needs collection or token'),
+        ...PAGE_ARGUMENTS,
+      },
+      row: objectWith([...asset, 'price', 'seller', 'marketplace', 'expiresAt', 'orderId']),
     }),
     resourceTool({
       name: 'get_order',

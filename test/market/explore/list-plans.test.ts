@@ -8,6 +8,13 @@ import type { AssetId } from '../../../src/platform/core/address.ts';
 import { listActivity, listLoggedSales } from '../../../src/market/explore/queries/activity.ts';
 import { INTERVALS, listFloorsAt, readRangeFigures } from '../../../src/market/explore/queries/history.ts';
 import { countHolders, listLargestHolders } from '../../../src/market/explore/queries/holders.ts';
+import type { OrderFilter, OrderSort, OrderStart } from '../../../src/market/explore/queries/order-lists.ts';
+import {
+  ORDER_SORTS,
+  ORDER_LIST_STATUSES,
+  listBookOrders,
+  listMirroredOrders,
+} from '../../../src/market/explore/queries/order-lists.ts';
 import { findListing, findOwnOrderId } from '../../../src/market/explore/queries/orders.ts';
 import { listOwnAssetsByPrice, listOwnOrdersOfSeller } from '../../../src/market/explore/queries/own-assets.ts';
 import { listCollectionsLike, listTokensLike } from '../../../src/market/explore/queries/search.ts';
@@ -35,7 +42,7 @@ import { listHeldAssets, listMirroredOfSeller } from '../../../src/market/explor
 import { readConfig } from '../../../src/service/config.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { openDatabases } from '../../../src/platform/database/open.ts';
-import type { Database } from '../../../src/platform/database/port.ts';
+import type { Database, Queryable } from '../../../src/platform/database/port.ts';
 import type { TestEngine } from '../../support/engines/each-engine.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 
@@ -335,12 +342,110 @@ function declareTests(engine: TestEngine): void {
     await assertWalkByRank(['trait_set', 'rarity_rank']);
   });
 
+  const maker = `0x${'d'.repeat(40)}`;
+  const orderFilters: Record<string, Partial<OrderFilter & { source: string }>> = {
+    none: {},
+    collection: { collectionId: 'base_0xd3' },
+    maker: { account: maker },
+    'maker and source': { account: maker, source: 'blur' },
+    'maker and collection': { account: maker, collectionId: 'base_0xd3' },
+    'a maker without orders': { account: QUIET_WALLET },
+  };
+  describe('with 20,000 orders of one seller', () => {
+    before(() => crowdOrders(db, { maker, now: NOW }));
+    for (const [name, wanted] of Object.entries(orderFilters)) {
+      for (const state of ORDER_LIST_STATUSES) {
+        test(`a list of ${state} orders reads the rows of a page in the order of an index (filter: ${name})`, async () => {
+          for (const sort of ORDER_SORTS) {
+            if (sort !== 'created' && state !== 'active') continue;
+            if (sort === 'price' && (wanted.collectionId === undefined || wanted.account !== undefined)) continue;
+            const filter = {
+              collectionId: null,
+              asset: null,
+              account: null,
+              source: null,
+              ...wanted,
+              state,
+              sort,
+              now: NOW,
+            };
+            const read = async (reading: Queryable, start: OrderStart | null, limit: number) => {
+              const page = { start, limit };
+              return {
+                mirrored: await listMirroredOrders(reading, filter, page),
+                own: await listBookOrders(reading, filter, page),
+              };
+            };
+            const { mirrored, own } = await read(db, null, 300);
+            if (name === 'maker' && state !== 'expired') assert.ok(mirrored.length === 300 && own.length === 300);
+            for (const found of [mirrored[250]?.listing, own[250]?.order])
+              for (const start of [null, ...startsAfter(found, sort)])
+                await assertPlans(db, (reading) => read(reading, start, LIMIT), { rowsMax: 600 });
+          }
+        });
+      }
+    }
+
+    test('the orders of a token, and the orders of a seller in a collection by price, are found by the token and by the seller', async () => {
+      const page = { start: null, limit: LIMIT };
+      const ofAll = { source: null, state: 'active' as const, now: NOW };
+      for (const sort of ORDER_SORTS) {
+        const ofToken = { ...ofAll, collectionId: 'base_0xd3', asset: '13', account: null, sort };
+        await assertPlans(db, (reading) => listMirroredOrders(reading, ofToken, page));
+        await assertPlans(db, (reading) => listBookOrders(reading, ofToken, page));
+      }
+      const ofSeller = { ...ofAll, collectionId: 'base_0xd3', asset: null, account: maker, sort: 'price' as const };
+      await assertPlans(db, (reading) => listMirroredOrders(reading, ofSeller, page), { rowsMax: 1_500 });
+      await assertPlans(db, (reading) => listBookOrders(reading, ofSeller, page), { rowsMax: 1_500 });
+    });
+  });
+
   test('orders are found through indexes', async () => {
     for (const idOrHash of ['own-7', 'busy-2000', `0x${'0'.repeat(64)}`, 'nothing']) {
       await assertPlans(db, (reading) => findOwnOrderId(reading, idOrHash, ['ethereum']));
       await assertPlans(db, (reading) => findListing(reading, idOrHash, ['ethereum']));
     }
   });
+}
+
+/** Each kind of start of a page after the given row. */
+function startsAfter(
+  row: { raw: bigint; orderId: string; listedAt?: number; createdAt?: number; expiresAt: number | null } | undefined,
+  sort: OrderSort,
+): OrderStart[] {
+  if (!row) return [];
+  const time = sort === 'created' ? (row.listedAt ?? row.createdAt) : row.expiresAt;
+  const value = sort === 'price' ? row.raw.toString() : new Date(time ?? assert.fail()).toISOString();
+  return [
+    { kind: 'at-value', value },
+    { kind: 'after-value', value },
+  ];
+}
+
+/**
+ * Adds 10,000 listings and 10,000 own orders of one seller, in ten collections, and as many of other sellers. One in five is dormant, one in five was
+ * filled, and one in five was cancelled. Many have the same times.
+ */
+async function crowdOrders(db: Database, { maker, now }: { maker: string; now: number }): Promise<void> {
+  const rows = `generate_series(1, 20000) as n cross join lateral (select
+    case when n % 2 = 0 then '${maker}' else '0x' || lpad((n % 999)::text, 40, '0') end as seller,
+    (array['active', 'active', 'active', 'filled', 'cancelled'])[1 + n / 10 % 5] as status,
+    case when n / 10 % 5 = 2 then 'no-balance' end as dormant,
+    timestamptz '${new Date(now).toISOString()}' as now) as of_order`;
+  const expires = `case when n % 3 = 0 then now + n % 500 * interval '1 hour' + interval '1 hour' end`;
+  await db.query(
+    `insert into indexer.listing (key, id, source, chain, collection_id, asset, price_raw, seller, status, dormant, listed_at, expires_at)
+     select md5('of seller ' || n)::uuid, 'of-seller-' || n, (array['opensea', 'blur'])[1 + n / 100 % 2], 'base', 'base_0xd' || n % 10,
+       (n % 1000)::text, n, seller, status, dormant, now - n % 700 * interval '1 minute', ${expires}
+     from ${rows}`,
+  );
+  await db.query(
+    `insert into main.book_order (id, chain, contract_address, collection_id, token_id, price_raw, seller, status, dormant, created_at, expires_at)
+     select 'of-seller-' || n, 'base', '0xd' || n % 10, 'base_0xd' || n % 10, (n % 1000)::text, n, seller, status, dormant,
+       now - n % 700 * interval '1 minute', ${expires}
+     from ${rows}`,
+  );
+  await db.query('vacuum analyze indexer.listing, main.book_order');
 }
 
 /** Finds the list of `listTraitAssetsByPrice` by reading all rows. */

@@ -82,6 +82,13 @@ forOneEngine('orders', (engine) => {
       const { body } = await intake.send('POST', '/orders', { body: await submissionOf(order) });
       const { status, dormant } = await read(body.data.orderId);
       assert.deepEqual([status, dormant], ['active', { reasons: ['not-started'] }]);
+      const listed = await intake.service.walk(`/explore/v1/orders?maker=${OFFERER}&status=dormant`);
+      assert.deepEqual(
+        listed.map((row) => [row.orderId, row.dormant]),
+        [[body.data.orderId, dormant]],
+      );
+      const active = await intake.service.walk(`/explore/v1/orders?maker=${OFFERER}`);
+      assert.ok(active.length > 0 && active.every((row) => row.orderId !== body.data.orderId));
     });
 
     test('an order that was cancelled off-chain has the cancel as evidence, and its `fulfilment` is null', async () => {

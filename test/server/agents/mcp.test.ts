@@ -51,13 +51,14 @@ describe('the MCP server', () => {
       { chain: 'ethereum', address: CONTRACT, tokenId: '249' },
       `/explore/v1/tokens/ethereum/${CONTRACT}/249`,
     ],
-    list_wallet: [
-      { address: seller, kind: 'listings', chain: 'ethereum' },
-      `/explore/v1/wallets/${seller}/listings?chain=ethereum`,
-    ],
+    list_wallet: [{ address: seller, chain: 'ethereum' }, `/explore/v1/wallets/${seller}/tokens?chain=ethereum`],
     list_activity: [
       { collection: COLLECTION, kinds: 'list,sale', limit: 3 },
       `/explore/v1/activity?collection=${COLLECTION}&kinds=list,sale&limit=3`,
+    ],
+    list_orders: [
+      { maker: seller, sort: 'expires', limit: 2 },
+      `/explore/v1/orders?maker=${seller}&sort=expires&limit=2`,
     ],
     get_order: [{ orderId }, `/explore/v1/orders/${orderId}`],
     get_holders: [{ collection: COLLECTION }, `/explore/v1/collections/${COLLECTION}/holders`],
@@ -157,7 +158,7 @@ describe('the MCP server', () => {
       ['get_order', { orderId, constructor: 1 }, /constructor is not an argument. The arguments are orderId$/],
       ['list_collections', { chain: 'Ethereum' }, /^Argument chain must be one of solana, ethereum/],
       ['list_collections', { cursor: 'abc' }, /^Argument cursor is not a cursor of this list$/],
-      ['list_wallet', { address: 'me', kind: 'tokens' }, /^Argument address is not an EVM or Solana address$/],
+      ['list_wallet', { address: 'me' }, /^Argument address is not an EVM or Solana address$/],
       ['get_collection', { collection: 'nobody' }, /^Collection not found. Check the ids. list_collections /],
       ['get_collection', { collection: '..' }, /^Argument collection is empty or consists of dots$/],
       ['get_collection', { collection: '\u{d800}' }, /collection must not contain half of a surrogate pair$/],

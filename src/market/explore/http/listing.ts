@@ -19,7 +19,13 @@ export const orderHashField = typeOrNull<string>(
 );
 
 export const ListingSchema = Type.Object(
-  { ...MarketItemSchema.properties, orderHash: orderHashField },
+  {
+    ...MarketItemSchema.properties,
+    orderId: Type.String({
+      description: 'Id of the order. It is stable and opaque: compare it for equality, and never parse it.',
+    }),
+    orderHash: orderHashField,
+  },
   {
     $id: 'Listing',
     title: 'Listing',
@@ -35,5 +41,6 @@ export function toWireListing(
   location: Pick<CollectionLocation, 'chain' | 'contractAddress'>,
   prices: PriceContext,
 ): WireListing {
-  return { ...toListingItem(listing, location, prices), orderHash: listing.orderHash };
+  const { orderId, orderHash } = listing;
+  return { ...toListingItem(listing, location, prices), orderId, orderHash };
 }

@@ -75,6 +75,11 @@ const BuyerPriceSchema = Type.Object(
   },
 );
 
+export const dormantField = Type.Unsafe<Static<typeof DormantSchema> | null>({
+  anyOf: [DormantSchema, { type: 'null' }],
+  description: 'Why an active order cannot be filled at present; null if it can, or if this is not known.',
+});
+
 export const OrderSchema = Type.Object(
   {
     orderId: Type.String({ description: 'Id of the order.' }),
@@ -83,10 +88,7 @@ export const OrderSchema = Type.Object(
       enum: LISTING_STATUSES,
       description: 'State of the order.',
     }),
-    dormant: Type.Unsafe<Static<typeof DormantSchema> | null>({
-      anyOf: [DormantSchema, { type: 'null' }],
-      description: 'Why an active order cannot be filled at present; null if it can, or if this is not known.',
-    }),
+    dormant: dormantField,
     orderHash: orderHashField,
     listing: ref<WireListing>('Listing'),
     buyerPrice: Type.Unsafe<Static<typeof BuyerPriceSchema> | null>({

@@ -16,6 +16,7 @@ import { ActivitySchema } from './activity.ts';
 import { MarketCollectionSchema, registerCollectionRoutes } from './collections.ts';
 import type { ExploreContext } from './context.ts';
 import { OrderSchema, registerOrderRoute } from './order.ts';
+import { ListedOrderSchema, registerOrdersRoute } from './orders.ts';
 import { HistoryPointSchema, registerHistoryRoute } from './history.ts';
 import { ListingSchema } from './listing.ts';
 import { HoldersSchema, registerHoldersRoute } from './holders.ts';
@@ -62,6 +63,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     SearchResultSchema,
     TokenBatchSchema,
     OrderSchema,
+    ListedOrderSchema,
     ProvenanceSchema,
     MarketCollectionSchema,
     HistoryPointSchema,
@@ -77,6 +79,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     registerTokenBatchRoute,
     registerSingleTokenRoute,
     registerWalletRoutes,
+    registerOrdersRoute,
     registerOrderRoute,
     registerProvenanceRoute,
     registerHistoryRoute,

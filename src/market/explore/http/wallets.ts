@@ -63,7 +63,8 @@ export function registerWalletRoutes(app: FastifyInstance, context: ExploreConte
       operationId: 'listWalletListings',
       summary: 'List the listings of a wallet',
       description:
-        'The active listings whose seller is the wallet, on all chains or on one: one row for each token, sorted by collection and token.',
+        'The active listings whose seller is the wallet, on all chains or on one, sorted by collection and token: one row for each token, the ' +
+        'cheapest, or the order of this service. `listOrders` with `maker` has all orders.',
       tags: ['Wallets'],
       params: walletParams,
       querystring: walletQuery,

@@ -86,6 +86,16 @@ create index listing_by_id on indexer.listing (id);
 -- For the list of the assets that a wallet has listed, in all collections.
 create index listing_by_account on indexer.listing (seller, collection_id, asset)
   where status = 'active' and price_raw > 0 and dormant is null;
+-- For the lists of orders by time: of one status, in all collections, in one collection or of one seller. The last columns let
+-- PostgreSQL leave out dormant listings and other sources without reading the table.
+create index listing_by_time on indexer.listing (status, listed_at, key, collection_id, source, dormant);
+create index listing_of_collection_by_time on indexer.listing (collection_id, status, listed_at, key, source, dormant);
+create index listing_of_account_by_time on indexer.listing (seller, status, listed_at, key, collection_id, source, dormant);
+-- For the lists of orders that expire soon.
+create index listing_listed_by_expiry on indexer.listing (collection_id, expires_at, key)
+  where status = 'active' and price_raw > 0 and dormant is null and expires_at is not null;
+create index listing_of_account_by_expiry on indexer.listing (seller, expires_at, key, collection_id)
+  where status = 'active' and price_raw > 0 and dormant is null and expires_at is not null;
 create index listing_pending on indexer.listing (chain, collection_id, key) where dormant = 'pending';
 create index listing_dormant on indexer.listing (collection_id, key) where dormant is not null;
 create index listing_by_signer on indexer.listing (chain, seller) where operator is not null or counter is not null;

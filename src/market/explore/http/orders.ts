@@ -1,0 +1,219 @@
+// GET /explore/v1/orders.
+
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import type { Address } from '../../../platform/core/address.ts';
+import { parseAnyAddress } from '../../../platform/core/address.ts';
+import { ALL_COLLECTIONS } from '../../../platform/core/collection-versions.ts';
+import { toCollectionId } from '../../../platform/core/collection.ts';
+import { sealCursor } from '../../../platform/core/cursor.ts';
+import { ServiceError } from '../../../platform/core/errors.ts';
+import { closed } from '../../../platform/http/schema-builders.ts';
+import type { PageQuery } from '../../reads/http/envelopes.ts';
+import { invalidCursor, marketResponses, pageQuery, readCursor } from '../../reads/http/envelopes.ts';
+import { EXAMPLE_COLLECTION, EXAMPLE_TOKEN } from '../../reads/http/example-collection.ts';
+import type { PriceContext } from '../../reads/http/price.ts';
+import { readPriceContext } from '../../reads/http/price.ts';
+import { parseTokenLocation } from '../../reads/http/token.ts';
+import { firstExpiry } from '../../reads/listing-window.ts';
+import type { Market } from '../../reads/market.ts';
+import { cacheTagOf, locationOf, resolveCollection } from '../../reads/resolve-collection.ts';
+import type { OrderInList, OrderListPosition, OrderListQuery } from '../orders.ts';
+import { listOrders } from '../orders.ts';
+import type { OrderSort, OrderListStatus } from '../queries/order-lists.ts';
+import { ORDER_SORTS, ORDER_LIST_STATUSES } from '../queries/order-lists.ts';
+import type { ExploreContext } from './context.ts';
+import { HASHED_LISTING_EXAMPLE, ListingSchema, toWireListing } from './listing.ts';
+import { dormantField } from './order.ts';
+import { exploreRoute, exploredPageOf } from './offset-meta.ts';
+
+const CACHE_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 5 };
+const NAME_LENGTH_MAX = 500;
+
+export const ListedOrderSchema = Type.Object(
+  { ...ListingSchema.properties, dormant: dormantField },
+  {
+    $id: 'ListedOrder',
+    title: 'ListedOrder',
+    description: 'An order: a listing of any status. All fields are always present.',
+    examples: [{ ...HASHED_LISTING_EXAMPLE, dormant: null }],
+    ...closed,
+  },
+);
+
+type Query = PageQuery & {
+  collection?: string;
+  token?: string;
+  maker?: string;
+  source?: string;
+  status: OrderListStatus;
+  sort: OrderSort;
+};
+
+export function registerOrdersRoute(app: FastifyInstance, context: ExploreContext): void {
+  const { market, cursorSecret } = context;
+
+  exploreRoute<Query>(app, context, {
+    path: '/explore/v1/orders',
+    bucket: 'list',
+    schema: {
+      operationId: 'listOrders',
+      summary: 'List orders',
+      description:
+        'The orders of this service and the listings of other marketplaces. The list has every order, also the more expensive orders of a ' +
+        'token and the orders of one seller for one token. Follow the stream from `meta.offset` of the first page to keep the list up to date.',
+      tags: ['Orders'],
+      querystring: Type.Object({
+        collection: Type.Optional(
+          Type.String({
+            maxLength: NAME_LENGTH_MAX,
+            description: 'Only orders of this collection: its canonical id, slug or address.',
+            examples: [EXAMPLE_COLLECTION.slug],
+          }),
+        ),
+        token: Type.Optional(
+          Type.String({
+            maxLength: 200,
+            description:
+              'Only orders of this token: chain, contract address and token id; on Solana the mint of the collection and of the token.',
+            examples: [`${EXAMPLE_COLLECTION.chain}/${EXAMPLE_COLLECTION.contractAddress}/${EXAMPLE_TOKEN.tokenId}`],
+          }),
+        ),
+        maker: Type.Optional(Type.String({ maxLength: 44, description: 'Only orders of this seller.' })),
+        source: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: NAME_LENGTH_MAX,
+            description: 'Only orders of this source: a value of `marketplace`.',
+            examples: ['opensea'],
+          }),
+        ),
+        status: Type.Optional(
+          Type.Unsafe<OrderListStatus>({
+            type: 'string',
+            enum: ORDER_LIST_STATUSES,
+            default: 'active',
+            description:
+              '`active`: can be filled now. `dormant`: has not ended, and cannot be filled at present; `dormant` of the row says why. ' +
+              '`filled`, `cancelled`, `expired`: has ended.',
+          }),
+        ),
+        sort: Type.Optional(
+          Type.Unsafe<OrderSort>({
+            type: 'string',
+            enum: ORDER_SORTS,
+            default: 'created',
+            description:
+              '`created`: the newest first. `price`: the lowest price first; needs `collection` or `token`. `expires`: the order that expires next ' +
+              'first; leaves out orders that do not expire. `price` and `expires` are for active orders.',
+          }),
+        ),
+        ...pageQuery,
+      }),
+      response: marketResponses(exploredPageOf('ListedOrder'), 400, 404, 502),
+    },
+    respond: async (_params, query) => {
+      const { cacheTag, filter } = await toFilter(market, query);
+      const scope = `orders ${JSON.stringify(filter)}`;
+      const after = query.cursor === undefined ? null : readPosition(cursorSecret, scope, query.cursor);
+      const [page, prices] = await Promise.all([
+        filter ? listOrders(market, { ...filter, after, limit: query.limit }) : NO_ORDERS,
+        readPriceContext(market),
+      ]);
+      return {
+        cacheTag,
+        policy: CACHE_POLICY,
+        validUntil: query.status === 'active' ? firstExpiry(page.orders.map(({ listing }) => listing)) : null,
+        body: {
+          data: page.orders.map((order) => toWireListedOrder(order, prices)),
+          pagination: {
+            nextCursor: page.next && sealCursor(cursorSecret, scope, toPayload(page.next)),
+            hasMore: page.next !== null,
+          },
+        },
+      };
+    },
+  });
+}
+
+const NO_ORDERS = { orders: [], next: null };
+
+type Filter = Omit<OrderListQuery, 'after' | 'limit'>;
+
+/** `filter` is null if the token is not one of the collection: then no order matches. */
+async function toFilter(market: Market, query: Query): Promise<{ cacheTag: string; filter: Filter | null }> {
+  const { status: state, sort } = query;
+  const account = query.maker === undefined ? null : parseMaker(query.maker);
+  const token = query.token === undefined ? null : parseToken(market, query.token);
+  const tokenCollectionId = token && toCollectionId(token.chain.id, token.contractAddress);
+  const collection = query.collection === undefined ? null : await resolveCollection(market, query.collection);
+  const location = collection && locationOf(market, collection);
+  const collectionId = tokenCollectionId ?? (collection && (location?.collectionId ?? collection.id));
+  if (sort !== 'created' && state !== 'active') {
+    throw new ServiceError('bad_request', `Query parameter sort must be created, unless status is active`);
+  }
+  if (sort === 'price' && collectionId === null) {
+    throw new ServiceError('bad_request', 'Query parameter sort can be price only with collection or token');
+  }
+  const isOther = collection !== null && collectionId !== (location?.collectionId ?? collection.id);
+  const filter = {
+    collectionId,
+    asset: token?.asset ?? null,
+    account,
+    source: query.source === undefined ? null : toSource(market, query.source),
+    state,
+    sort,
+  };
+  return {
+    cacheTag:
+      collection && query.collection !== undefined
+        ? cacheTagOf(collection, query.collection)
+        : (tokenCollectionId ?? ALL_COLLECTIONS),
+    filter: isOther ? null : filter,
+  };
+}
+
+function parseMaker(text: string): Address {
+  const account = parseAnyAddress(text);
+  if (!account) throw new ServiceError('bad_request', 'Query parameter maker is not an EVM or Solana address');
+  return account;
+}
+
+function parseToken(market: Market, text: string) {
+  const [chain, address, tokenId, ...rest] = text.split('/');
+  if (rest.length > 0 || tokenId === undefined) {
+    throw new ServiceError('bad_request', 'Query parameter token must be chain/address/tokenId');
+  }
+  return parseTokenLocation(market, { chain, address, tokenId }, 'Query parameter token: ');
+}
+
+/** The own orders have the name of the service as their source, which responses show in upper case. */
+function toSource({ serviceName }: Market, marketplace: string): string {
+  return marketplace === serviceName.toUpperCase() ? serviceName : marketplace;
+}
+
+/** The first column after the value can have spaces, so it is last. */
+function toPayload({ isOwn, value, ties }: OrderListPosition): string {
+  return [isOwn ? 'own' : 'mirror', value, ...ties.toReversed()].join(' ');
+}
+
+const POSITION = /^(own|mirror) (\S+) (\S+)(?: (.*))?$/s;
+
+function readPosition(secret: Buffer, scope: string, cursor: string): OrderListPosition {
+  const payload = readCursor(secret, { scope, list: 'this list' }, cursor);
+  const [, table, value, last, first] = POSITION.exec(payload) ?? [];
+  if (value === undefined || last === undefined) throw invalidCursor('this list');
+  return { isOwn: table === 'own', value, ties: first === undefined ? [last] : [first, last] };
+}
+
+function toWireListedOrder(
+  { listing, location, status, dormant }: OrderInList,
+  prices: PriceContext,
+): Static<typeof ListedOrderSchema> {
+  return {
+    ...toWireListing(listing, location, prices),
+    status,
+    dormant: dormant === null ? null : { reasons: [dormant] },
+  };
+}

@@ -1,0 +1,229 @@
+// Lists orders of any status, of the own order book (primary database) and of the mirror (indexer database). A statement reads the rows of a page in
+// the order of an index, except where the comments name a limit.
+
+import type { Queryable, Row } from '../../../platform/database/port.ts';
+import { column, nullable, oneOf, rowDecoder, timestamp } from '../../../platform/database/rows.ts';
+import type { ListingDormancy } from '../../index/listing-judgement.ts';
+import { LISTING_DORMANCIES } from '../../index/listing-judgement.ts';
+import type { MirroredListing } from '../../index/queries/listings.ts';
+import { LISTING_COLUMNS, decodeMirroredListing } from '../../index/queries/listings.ts';
+import type { ListingStatus } from '../../orders/order-id.ts';
+import { LISTING_STATUSES } from '../../orders/order-id.ts';
+import type { FillableOrder } from '../../orders/queries/fillable-orders.ts';
+import { ORDER_COLUMNS, decodeFillableOrder } from '../../orders/queries/fillable-orders.ts';
+import type { DormantReason } from '../../orders/status.ts';
+import { DORMANT_REASONS } from '../../orders/status.ts';
+
+/** `active`: can be filled now. `dormant`: has not ended, and cannot be filled at present. The others: how an order has ended. */
+export const ORDER_LIST_STATUSES = ['active', 'dormant', 'filled', 'cancelled', 'expired'] as const;
+export type OrderListStatus = (typeof ORDER_LIST_STATUSES)[number];
+
+/** `price` and `expires` begin with the lowest value, `created` with the newest order. `expires` leaves out orders that do not expire. */
+export const ORDER_SORTS = ['price', 'created', 'expires'] as const;
+export type OrderSort = (typeof ORDER_SORTS)[number];
+
+/**
+ * A filter that is null selects all orders. `asset` needs `collectionId`. The sorts `price` and `expires` are for the state `active`, and
+ * `price` is for the orders of one collection. `now` in milliseconds.
+ */
+export type OrderFilter = {
+  collectionId: string | null;
+  asset: string | null;
+  account: string | null;
+  state: OrderListStatus;
+  sort: OrderSort;
+  now: number;
+};
+
+/** Where a page begins: after the given row, or at or after all rows with the given value of the sort. Times as ISO texts. */
+export type OrderStart =
+  | { kind: 'after-row'; value: string; ties: readonly string[] }
+  | { kind: 'at-value' | 'after-value'; value: string };
+
+export type OrderPageQuery = { start: OrderStart | null; limit: number };
+
+export type OrderOfMirror = { listing: MirroredListing; status: ListingStatus; dormant: ListingDormancy | null };
+/** `startsAt` in milliseconds. Null for an order that was stored without its signed terms. */
+export type OrderOfBook = {
+  order: FillableOrder;
+  status: ListingStatus;
+  dormant: DormantReason | null;
+  startsAt: number | null;
+};
+
+/** `sorts`: the columns that a list is sorted by, with their types. The columns after the first one make the order of the rows unique. */
+type OrderTable = {
+  name: string;
+  columns: string;
+  asset: string;
+  sorts: Readonly<Record<OrderSort, readonly (readonly [name: string, type: string])[]>>;
+  /** Whether an order can have a time before which it cannot be filled. */
+  hasStart: boolean;
+};
+
+const MIRROR: OrderTable = {
+  name: 'indexer.listing',
+  columns: `${LISTING_COLUMNS}, status, dormant`,
+  asset: 'asset',
+  sorts: {
+    price: [
+      ['price_raw', 'numeric'],
+      ['id', 'text'],
+      ['key', 'uuid'],
+    ],
+    created: [
+      ['listed_at', 'timestamptz'],
+      ['key', 'uuid'],
+      ['collection_id', 'text'],
+    ],
+    expires: [
+      ['expires_at', 'timestamptz'],
+      ['key', 'uuid'],
+      ['collection_id', 'text'],
+    ],
+  },
+  hasStart: false,
+};
+
+const BOOK: OrderTable = {
+  name: 'main.book_order',
+  columns: `${ORDER_COLUMNS}, status, dormant, starts_at`,
+  asset: 'token_id',
+  sorts: {
+    price: [
+      ['price_raw', 'numeric'],
+      ['id', 'text'],
+    ],
+    created: [
+      ['created_at', 'timestamptz'],
+      ['id', 'text'],
+    ],
+    expires: [
+      ['expires_at', 'timestamptz'],
+      ['id', 'text'],
+    ],
+  },
+  hasStart: true,
+};
+
+/** `source` null: listings of all sources. */
+export async function listMirroredOrders(
+  db: Queryable,
+  filter: OrderFilter & { source: string | null },
+  page: OrderPageQuery,
+): Promise<OrderOfMirror[]> {
+  const { sql, params } = toStatement(MIRROR, filter, page);
+  return (await db.query(sql, params)).map((row) => ({
+    listing: decodeMirroredListing(row),
+    ...decodeMirrorState(row),
+  }));
+}
+
+export async function listBookOrders(db: Queryable, filter: OrderFilter, page: OrderPageQuery): Promise<OrderOfBook[]> {
+  const { sql, params } = toStatement(BOOK, { ...filter, source: null }, page);
+  return (await db.query(sql, params)).map((row) => ({ order: decodeFillableOrder(row), ...decodeBookState(row) }));
+}
+
+const decodeMirrorState: (row: Row) => Omit<OrderOfMirror, 'listing'> = rowDecoder('listing', {
+  status: oneOf(LISTING_STATUSES),
+  dormant: nullable(oneOf(LISTING_DORMANCIES)),
+});
+
+const decodeBookState: (row: Row) => Omit<OrderOfBook, 'order'> = rowDecoder('book_order', {
+  status: oneOf(LISTING_STATUSES),
+  dormant: nullable(oneOf(DORMANT_REASONS)),
+  startsAt: column('starts_at', nullable(timestamp)),
+});
+
+/**
+ * The rows of one stored status that belong to a state. `isSmall`: these rows are few, and no index has them in the order of the list, so they are
+ * found by `conditions` and then sorted.
+ */
+type Part = { status: ListingStatus; conditions: readonly string[]; isSmall?: true };
+
+/**
+ * A sorted read of one index begins with the columns that are the same in all rows. The account and the status are given as a range and are part of
+ * the order, because the planner could otherwise choose an index that begins with another column, and read the rows of all accounts. The
+ * collection is compared for equality, so that a Citus cluster reads one node.
+ *
+ * Two lists are sorted after their rows were read: the orders of one token, and the orders of an account in a collection by price. `offset 0`
+ * makes PostgreSQL find these rows by the token or by the account.
+ */
+function toStatement(
+  table: OrderTable,
+  filter: OrderFilter & { source: string | null },
+  { start, limit }: OrderPageQuery,
+): { sql: string; params: unknown[] } {
+  const { collectionId, asset, account, source, state, sort, now } = filter;
+  const params: unknown[] = [];
+  const param = (value: unknown, type: string) => `$${params.push(value)}::${type}`;
+  const columns = table.sorts[sort];
+  const names = columns.map(([name]) => name);
+  const [direction, further] = sort === 'created' ? ['desc', '<'] : ['asc', '>'];
+  const seller = account === null ? null : param(account, 'text');
+  const filters = [
+    ...(collectionId === null ? [] : [`collection_id = ${param(collectionId, 'text')}`]),
+    ...(asset === null ? [] : [`${table.asset} = ${param(asset, 'text')}`]),
+    ...(source === null ? [] : [`source = ${param(source, 'text')}`]),
+    ...(sort === 'expires' ? ['expires_at is not null'] : []),
+  ];
+  const started = start === null ? [] : [start.value, ...(start.kind === 'after-row' ? start.ties : [])];
+  const values = started.map((value, index) => param(value, columns[index]?.[1] ?? 'text'));
+  const startSign = start?.kind === 'at-value' ? `${further}=` : further;
+  const limitText = param(limit, 'bigint');
+  const orderOf = (columnNames: readonly string[]) => columnNames.map((name) => `${name} ${direction}`).join(', ');
+
+  const toSql = ({ status, conditions, isSmall }: Part): string => {
+    const isSorted = isSmall === true || asset !== null || (account !== null && sort === 'price');
+    // The indexes by price and by expiry have only active orders. The indexes by time have the orders of all statuses.
+    const isOfStatus = sort === 'created' && !isSorted;
+    const same = [
+      ...(seller === null || isSorted ? [] : [['seller', seller] as const]),
+      ...(isOfStatus ? [['status', `'${status}'`] as const] : []),
+    ];
+    const sameNames = same.map(([name]) => name);
+    const sameValues = same.map(([, value]) => value);
+    const compare = (sign: string, compared: readonly string[], to: readonly string[]) =>
+      `(${[...sameNames, ...compared].join(', ')}) ${sign} (${[...sameValues, ...to].join(', ')})`;
+    const where = [
+      ...filters,
+      ...(same.length === 0 ? [] : ['<=', '>='].map((sign) => compare(sign, [], []))),
+      ...(isOfStatus ? [] : [`status = '${status}'`]),
+      ...(seller !== null && isSorted ? [`seller = ${seller}`] : []),
+      ...conditions,
+      ...(values.length === 0 ? [] : [compare(startSign, names.slice(0, values.length), values)]),
+    ].join(' and ');
+    const rows = `select ${table.columns} from ${table.name} where ${where}`;
+    return isSorted
+      ? `(select * from (${rows} offset 0) as found order by ${orderOf(names)} limit ${limitText})`
+      : `(${rows} order by ${orderOf([...sameNames, ...names])} limit ${limitText})`;
+  };
+
+  let nowParam: string | null = null;
+  const parts = partsOf(table, state, () => (nowParam ??= param(new Date(now), 'timestamptz'))).map(toSql);
+  const [only = ''] = parts;
+  if (parts.length === 1) return { sql: only, params };
+  const sql = `select * from (${parts.join(' union all ')}) as part order by ${orderOf(names)} limit ${limitText}`;
+  return { sql, params };
+}
+
+/** The parts of a state. An active row whose expiry time has come is expired, even before the expiry sweep has changed its status. */
+function partsOf({ hasStart }: OrderTable, state: OrderListStatus, now: () => string): Part[] {
+  if (state === 'expired') {
+    return [
+      { status: 'expired', conditions: [] },
+      { status: 'active', conditions: ['expires_at is not null', `expires_at <= ${now()}`], isSmall: true },
+    ];
+  }
+  if (state !== 'active' && state !== 'dormant') return [{ status: state, conditions: [] }];
+  const open = ['price_raw > 0', `(expires_at is null or expires_at > ${now()})`];
+  if (state === 'active') {
+    const started = hasStart ? [`(starts_at is null or starts_at <= ${now()})`] : [];
+    return [{ status: 'active', conditions: [...open, 'dormant is null', ...started] }];
+  }
+  const withReason: Part = { status: 'active', conditions: [...open, 'dormant is not null'] };
+  if (!hasStart) return [withReason];
+  // `book_start` has the assets of the orders that start later.
+  const isLater = `starts_at > ${now()} and (collection_id, token_id) in (select collection_id, asset from main.book_start where starts_at > ${now()})`;
+  return [withReason, { status: 'active', conditions: [...open, 'dormant is null', isLater], isSmall: true }];
+}
