@@ -590,9 +590,9 @@ export type ListOrdersParameters = {
   token?: string | undefined;
   /** Only orders of this seller. */
   maker?: string | undefined;
-  /** Only orders of this source: a value of `marketplace`. */
+  /** Only orders of this source: a value of `marketplace`. Needs `collection`, `token` or `maker`. */
   source?: string | undefined;
-  /** `active`: can be filled now. `dormant`: has not ended, and cannot be filled at present; `dormant` of the row says why. `filled`, `cancelled`, `expired`: has ended. */
+  /** `active`: can be filled now. `dormant`: has not ended, and cannot be filled at present; `dormant` of the row says why. `filled`, `cancelled`, `expired`: has ended. Another status than `active` needs `collection`, `token` or `maker`. */
   status?: 'active' | 'dormant' | 'filled' | 'cancelled' | 'expired' | undefined;
   /** `created`: the newest first. `price`: the lowest price first; needs `collection` or `token`. `expires`: the order that expires next first; leaves out orders that do not expire. `price` and `expires` are for active orders. */
   sort?: 'price' | 'created' | 'expires' | undefined;

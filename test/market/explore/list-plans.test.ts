@@ -357,7 +357,7 @@ function declareTests(engine: TestEngine): void {
       for (const state of ORDER_LIST_STATUSES) {
         test(`a list of ${state} orders reads the rows of a page in the order of an index (filter: ${name})`, async () => {
           for (const sort of ORDER_SORTS) {
-            if (sort !== 'created' && state !== 'active') continue;
+            if (state !== 'active' && (sort !== 'created' || name === 'none')) continue;
             if (sort === 'price' && (wanted.collectionId === undefined || wanted.account !== undefined)) continue;
             const filter = {
               collectionId: null,
@@ -378,15 +378,17 @@ function declareTests(engine: TestEngine): void {
             };
             const { mirrored, own } = await read(db, null, 300);
             if (name === 'maker' && state !== 'expired') assert.ok(mirrored.length === 300 && own.length === 300);
+            // All orders of the seller in the collection are read.
+            const rowsMax = name === 'maker and collection' ? 1_500 : 600;
             for (const found of [mirrored[250]?.listing, own[250]?.order])
               for (const start of [null, ...startsAfter(found, sort)])
-                await assertPlans(db, (reading) => read(reading, start, LIMIT), { rowsMax: 600 });
+                await assertPlans(db, (reading) => read(reading, start, LIMIT), { rowsMax });
           }
         });
       }
     }
 
-    test('the orders of a token, and the orders of a seller in a collection by price, are found by the token and by the seller', async () => {
+    test('the orders of a token are found by the token', async () => {
       const page = { start: null, limit: LIMIT };
       const ofAll = { source: null, state: 'active' as const, now: NOW };
       for (const sort of ORDER_SORTS) {
@@ -394,9 +396,6 @@ function declareTests(engine: TestEngine): void {
         await assertPlans(db, (reading) => listMirroredOrders(reading, ofToken, page));
         await assertPlans(db, (reading) => listBookOrders(reading, ofToken, page));
       }
-      const ofSeller = { ...ofAll, collectionId: 'base_0xd3', asset: null, account: maker, sort: 'price' as const };
-      await assertPlans(db, (reading) => listMirroredOrders(reading, ofSeller, page), { rowsMax: 1_500 });
-      await assertPlans(db, (reading) => listBookOrders(reading, ofSeller, page), { rowsMax: 1_500 });
     });
   });
 

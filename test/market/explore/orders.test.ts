@@ -90,6 +90,7 @@ forEachMarket('orders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } },
           for (const maker of [null, seller])
             for (const source of [null, 'MERCAT', 'opensea']) {
               if (sort === 'price' && collection === null) continue;
+              if (source !== null && collection === null && maker === null) continue;
               const query = {
                 sort,
                 limit: 5,
@@ -233,7 +234,9 @@ forEachMarket('orders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } },
       [400, { token: `ethereum/${subject.address}/1/2` }],
       [400, { token: `nowhere/${subject.address}/1` }],
       [400, { sort: 'price' }],
-      [400, { sort: 'expires', status: 'filled' }],
+      [400, { sort: 'expires', status: 'filled', collection: subject.id }],
+      [400, { status: 'filled' }],
+      [400, { source: 'blur' }],
       [400, { status: 'sold' }],
       [400, { side: 'sell' }],
       [404, { collection: 'nothing' }],

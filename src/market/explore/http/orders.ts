@@ -85,7 +85,8 @@ export function registerOrdersRoute(app: FastifyInstance, context: ExploreContex
           Type.String({
             minLength: 1,
             maxLength: NAME_LENGTH_MAX,
-            description: 'Only orders of this source: a value of `marketplace`.',
+            description:
+              'Only orders of this source: a value of `marketplace`. Needs `collection`, `token` or `maker`.',
             examples: ['opensea'],
           }),
         ),
@@ -96,7 +97,7 @@ export function registerOrdersRoute(app: FastifyInstance, context: ExploreContex
             default: 'active',
             description:
               '`active`: can be filled now. `dormant`: has not ended, and cannot be filled at present; `dormant` of the row says why. ' +
-              '`filled`, `cancelled`, `expired`: has ended.',
+              '`filled`, `cancelled`, `expired`: has ended. Another status than `active` needs `collection`, `token` or `maker`.',
           }),
         ),
         sort: Type.Optional(
@@ -150,12 +151,7 @@ async function toFilter(market: Market, query: Query): Promise<{ cacheTag: strin
   const collection = query.collection === undefined ? null : await resolveCollection(market, query.collection);
   const location = collection && locationOf(market, collection);
   const collectionId = tokenCollectionId ?? (collection && (location?.collectionId ?? collection.id));
-  if (sort !== 'created' && state !== 'active') {
-    throw new ServiceError('bad_request', `Query parameter sort must be created, unless status is active`);
-  }
-  if (sort === 'price' && collectionId === null) {
-    throw new ServiceError('bad_request', 'Query parameter sort can be price only with collection or token');
-  }
+  rejectUnindexed(query, { isWholeMarket: collectionId === null && account === null });
   const isOther = collection !== null && collectionId !== (location?.collectionId ?? collection.id);
   const filter = {
     collectionId,
@@ -172,6 +168,23 @@ async function toFilter(market: Market, query: Query): Promise<{ cacheTag: strin
         : (tokenCollectionId ?? ALL_COLLECTIONS),
     filter: isOther ? null : filter,
   };
+}
+
+/** Rejects the lists that no index has in their order. */
+function rejectUnindexed(
+  { status, sort, source, collection, token }: Query,
+  { isWholeMarket }: { isWholeMarket: boolean },
+): void {
+  if (sort !== 'created' && status !== 'active') {
+    throw new ServiceError('bad_request', 'Query parameter sort must be created, unless status is active');
+  }
+  if (sort === 'price' && collection === undefined && token === undefined) {
+    throw new ServiceError('bad_request', 'Query parameter sort can be price only with collection or token');
+  }
+  if (isWholeMarket && (status !== 'active' || source !== undefined)) {
+    const name = status === 'active' ? 'source' : 'status';
+    throw new ServiceError('bad_request', `Query parameter ${name} needs collection, token or maker`);
+  }
 }
 
 function parseMaker(text: string): Address {

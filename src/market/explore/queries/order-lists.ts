@@ -24,7 +24,7 @@ export type OrderSort = (typeof ORDER_SORTS)[number];
 
 /**
  * A filter that is null selects all orders. `asset` needs `collectionId`. The sorts `price` and `expires` are for the state `active`, and
- * `price` is for the orders of one collection. `now` in milliseconds.
+ * `price` is for the orders of one collection. The other states need a collection or an account. `now` in milliseconds.
  */
 export type OrderFilter = {
   collectionId: string | null;
@@ -142,11 +142,11 @@ const decodeBookState: (row: Row) => Omit<OrderOfBook, 'order'> = rowDecoder('bo
 type Part = { status: ListingStatus; conditions: readonly string[]; isSmall?: true };
 
 /**
- * A sorted read of one index begins with the columns that are the same in all rows. The account and the status are given as a range and are part of
- * the order, because the planner could otherwise choose an index that begins with another column, and read the rows of all accounts. The
- * collection is compared for equality, so that a Citus cluster reads one node.
+ * A sorted read of one index begins with the columns that are the same in all rows. The account and the status are given as a range, together with
+ * the time, and are part of the order. Otherwise the planner could choose an index that begins with another column, and read the rows of all
+ * accounts, or read and sort all rows of the account. The collection is compared for equality, so that a Citus cluster reads one node.
  *
- * Two lists are sorted after their rows were read: the orders of one token, and the orders of an account in a collection by price. `offset 0`
+ * Two lists are sorted after their rows were read: the orders of one token, and the orders of an account in a collection. `offset 0`
  * makes PostgreSQL find these rows by the token or by the account.
  */
 function toStatement(
@@ -159,7 +159,9 @@ function toStatement(
   const param = (value: unknown, type: string) => `$${params.push(value)}::${type}`;
   const columns = table.sorts[sort];
   const names = columns.map(([name]) => name);
+  const [time = ''] = names;
   const [direction, further] = sort === 'created' ? ['desc', '<'] : ['asc', '>'];
+  const [first, last] = sort === 'created' ? [`'infinity'`, `'-infinity'`] : [`'-infinity'`, `'infinity'`];
   const seller = account === null ? null : param(account, 'text');
   const filters = [
     ...(collectionId === null ? [] : [`collection_id = ${param(collectionId, 'text')}`]),
@@ -174,9 +176,9 @@ function toStatement(
   const orderOf = (columnNames: readonly string[]) => columnNames.map((name) => `${name} ${direction}`).join(', ');
 
   const toSql = ({ status, conditions, isSmall }: Part): string => {
-    const isSorted = isSmall === true || asset !== null || (account !== null && sort === 'price');
-    // The indexes by price and by expiry have only active orders. The indexes by time have the orders of all statuses.
-    const isOfStatus = sort === 'created' && !isSorted;
+    const isSorted = isSmall === true || asset !== null || (account !== null && collectionId !== null);
+    // The indexes of the other lists have only active orders.
+    const isOfStatus = sort === 'created' && !isSorted && (collectionId !== null || account !== null);
     const same = [
       ...(seller === null || isSorted ? [] : [['seller', seller] as const]),
       ...(isOfStatus ? [['status', `'${status}'`] as const] : []),
@@ -187,11 +189,13 @@ function toStatement(
       `(${[...sameNames, ...compared].join(', ')}) ${sign} (${[...sameValues, ...to].join(', ')})`;
     const where = [
       ...filters,
-      ...(same.length === 0 ? [] : ['<=', '>='].map((sign) => compare(sign, [], []))),
       ...(isOfStatus ? [] : [`status = '${status}'`]),
       ...(seller !== null && isSorted ? [`seller = ${seller}`] : []),
       ...conditions,
-      ...(values.length === 0 ? [] : [compare(startSign, names.slice(0, values.length), values)]),
+      ...(values.length > 0 ? [compare(startSign, names.slice(0, values.length), values)] : []),
+      // With two conditions on one end of the range, PostgreSQL would begin at either of them.
+      ...(same.length > 0 && values.length === 0 ? [compare(`${further}=`, [time], [first])] : []),
+      ...(same.length > 0 ? [compare(sort === 'created' ? '>=' : '<=', [time], [last])] : []),
     ].join(' and ');
     const rows = `select ${table.columns} from ${table.name} where ${where}`;
     return isSorted

@@ -86,11 +86,12 @@ create index listing_by_id on indexer.listing (id);
 -- For the list of the assets that a wallet has listed, in all collections.
 create index listing_by_account on indexer.listing (seller, collection_id, asset)
   where status = 'active' and price_raw > 0 and dormant is null;
--- For the lists of orders by time: of one status, in all collections, in one collection or of one seller. The last columns let
--- PostgreSQL leave out dormant listings and other sources without reading the table.
-create index listing_by_time on indexer.listing (status, listed_at, key, collection_id, source, dormant);
-create index listing_of_collection_by_time on indexer.listing (collection_id, status, listed_at, key, source, dormant);
-create index listing_of_account_by_time on indexer.listing (seller, status, listed_at, key, collection_id, source, dormant);
+-- For the lists of orders by time: those that can be filled, and those of one status in a collection or of a seller. The last
+-- two columns let PostgreSQL leave out dormant listings and other sources without reading the table.
+create index listing_listed_by_time on indexer.listing (listed_at, key, collection_id)
+  where status = 'active' and price_raw > 0 and dormant is null;
+create index listing_of_collection_by_time on indexer.listing (collection_id, status, listed_at, key, dormant, source);
+create index listing_of_account_by_time on indexer.listing (seller, status, listed_at, key, collection_id, dormant, source);
 -- For the lists of orders that expire soon.
 create index listing_listed_by_expiry on indexer.listing (collection_id, expires_at, key)
   where status = 'active' and price_raw > 0 and dormant is null and expires_at is not null;

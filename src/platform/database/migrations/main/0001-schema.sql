@@ -170,10 +170,11 @@ create index book_order_active_without_total on main.book_order (collection_id, 
 -- Finds the fillable orders of a wallet in all collections.
 create index book_order_by_account on main.book_order (seller, collection_id, token_id)
   where status = 'active' and dormant is null and price_raw > 0;
--- For the lists of orders by time: of one status, in all collections, in one collection or of one seller.
-create index book_order_by_time on main.book_order (status, created_at, id, dormant);
+-- For the lists of orders by time: those that can be filled, and those of one status in a collection or of a seller.
+create index book_order_listed_by_time on main.book_order (created_at, id)
+  where status = 'active' and dormant is null and price_raw > 0;
 create index book_order_of_collection_by_time on main.book_order (collection_id, status, created_at, id, dormant);
-create index book_order_of_account_by_time on main.book_order (seller, status, created_at, id, collection_id, dormant);
+create index book_order_of_account_by_time on main.book_order (seller, status, created_at, id, dormant);
 -- For the lists of orders that expire soon.
 create index book_order_listed_by_expiry on main.book_order (collection_id, expires_at, id)
   where status = 'active' and dormant is null and price_raw > 0 and expires_at is not null;
