@@ -192,7 +192,7 @@ async function assertMarketRowWithoutIndexer(service: TwoDatabaseService): Promi
   const { stats, sparkline, stale } = response.body.data;
   assert.deepEqual([stats.floor.raw, stats.buyerFloor?.price.raw, stale], ['800', '880', true]);
   assert.equal(stats.buyerFloor.stale, true);
-  const unknown = { twentyFourHour: null, sevenDay: null };
+  const unknown = { oneHour: null, twentyFourHour: null, sevenDay: null, thirtyDay: null };
   assert.deepEqual([stats.floorChange, stats.volumeChange], [unknown, unknown]);
   assert.deepEqual(new Set(sparkline), new Set([null]));
 }

@@ -237,6 +237,10 @@ export type MarketCollection = {
       sevenDay: number | null;
       /** Volume in native units, the last 24 hours. */
       twentyFourHour: number | null;
+      /** Volume in native units, the last 30 days. */
+      thirtyDay: number | null;
+      /** Volume in native units, the last hour. */
+      oneHour: number | null;
     };
     /** Number of sales. Null means unknown at present, never zero. */
     sales: {
@@ -246,6 +250,10 @@ export type MarketCollection = {
       sevenDay: number | null;
       /** Number of sales, the last 24 hours. */
       twentyFourHour: number | null;
+      /** Number of sales, the last 30 days. */
+      thirtyDay: number | null;
+      /** Number of sales, the last hour. */
+      oneHour: number | null;
     };
     /** Number of tokens. */
     supply: number | null;
@@ -263,17 +271,25 @@ export type MarketCollection = {
     } | null;
     /** The change of the floor, as a ratio to the floor at the beginning of the period: 0.05 is 5 % more. */
     floorChange: {
+      /** The change of the floor in one hour; null if either value is unknown. */
+      oneHour: number | null;
       /** The change of the floor in 24 hours; null if either value is unknown. */
       twentyFourHour: number | null;
       /** The change of the floor in seven days; null if either value is unknown. */
       sevenDay: number | null;
+      /** The change of the floor in 30 days; null if either value is unknown. */
+      thirtyDay: number | null;
     };
     /** The change of the volume, as a ratio to the volume of the preceding period: 0.05 is 5 % more. */
     volumeChange: {
+      /** The change of the volume in one hour; null if either value is unknown. */
+      oneHour: number | null;
       /** The change of the volume in 24 hours; null if either value is unknown. */
       twentyFourHour: number | null;
       /** The change of the volume in seven days; null if either value is unknown. */
       sevenDay: number | null;
+      /** The change of the volume in 30 days; null if either value is unknown. */
+      thirtyDay: number | null;
     };
   };
   /** The floors of the last seven days in native units, one for every six hours, the earliest first. An element is null if no floor of its six hours is known. */
@@ -332,8 +348,8 @@ export type Order = {
 export type Provenance = {
   /** One entry for each figure. */
   figures: {
-    /** The field below `stats` in `GET /v1/collections/{id}`, or `rarity.rank` for the rarity ranks of the tokens. */
-    figure: 'floor' | 'volume.allTime' | 'volume.sevenDay' | 'volume.twentyFourHour' | 'sales.allTime' | 'sales.sevenDay' | 'sales.twentyFourHour' | 'supply' | 'owners' | 'listedCount' | 'rarity.rank';
+    /** The field below `stats` in `GET /explore/v1/collections/{id}`, or `rarity.rank` for the rarity ranks of the tokens. */
+    figure: 'floor' | 'volume.allTime' | 'volume.thirtyDay' | 'volume.sevenDay' | 'volume.twentyFourHour' | 'volume.oneHour' | 'sales.allTime' | 'sales.thirtyDay' | 'sales.sevenDay' | 'sales.twentyFourHour' | 'sales.oneHour' | 'supply' | 'owners' | 'listedCount' | 'rarity.rank';
     /** `chain`: computed from the events of the followed chain. `scan`: counted in a list of a marketplace that was read to its end. `reported`: stated by a marketplace. `imported`: computed from records of the operator. `snapshot`: stored with the collection record. `unknown`: the figure is null at present. */
     kind: 'chain' | 'scan' | 'reported' | 'imported' | 'snapshot' | 'unknown';
     /** The chain, marketplace or import; null for a snapshot, or if unknown. */
@@ -446,14 +462,28 @@ export type Trait = {
 };
 
 export type ListMarketCollectionsParameters = {
+  /** Only these collections, in this order: up to 100 ids, slugs or addresses, separated by commas. All of them are on one page. No filter, sort or cursor may be given. */
+  ids?: string | undefined;
   /** The id of the chain. */
   chain?: Chain | undefined;
   /** The `nextCursor` of the previous page, unchanged. */
   cursor?: string | undefined;
   /** Rows per page. */
   limit?: number | undefined;
-  /** `volume`: by all-time volume. `floor`: by floor. When `chain` is absent, volumes and floors are compared in dollars, at the newest known rate of each currency, even if that rate is old. Volumes and floors on chains without a known rate follow those in dollars, and are compared in native units. `recent`: newest record first. */
-  sort?: 'volume' | 'floor' | 'recent' | undefined;
+  /** Default: `volume`. `volume` and `sales`: by the volume and the number of sales of the `window`. `floor`: by floor. `change`: by the change of the floor in the `window`. `listed`: by the number of listed assets. `recent`: by the time of the record. When `chain` is absent, volumes and floors are compared in dollars, at the newest known rate of each currency, even if that rate is old. Volumes and floors on chains without a known rate follow those in dollars, and are compared in native units. Numbers of sales, changes and numbers of listed assets have no unit and are compared as they are. */
+  sort?: 'volume' | 'sales' | 'floor' | 'change' | 'listed' | 'recent' | undefined;
+  /** The period of `volume`, `sales` and `change`, and of `volumeMin` and `volumeMax`. Default: `all`, and `24h` for the sort `change`, which has no period `all`. */
+  window?: '1h' | '24h' | '7d' | '30d' | 'all' | undefined;
+  /** Default: `desc`. From high to low, or from low to high. Collections launched on the service come first, and unknown values last, in both. */
+  order?: 'asc' | 'desc' | undefined;
+  /** Only collections with at least this floor. In native units of `chain`; without `chain` in dollars, and then collections on chains without a known rate are left out. */
+  floorMin?: string | undefined;
+  /** Only collections with at most this floor. In native units of `chain`; without `chain` in dollars, and then collections on chains without a known rate are left out. */
+  floorMax?: string | undefined;
+  /** Only collections with at least this volume in the `window`. In native units of `chain`; without `chain` in dollars, and then collections on chains without a known rate are left out. */
+  volumeMin?: string | undefined;
+  /** Only collections with at most this volume in the `window`. In native units of `chain`; without `chain` in dollars, and then collections on chains without a known rate are left out. */
+  volumeMax?: string | undefined;
 };
 
 export type ListMarketCollectionsResult = {
@@ -783,7 +813,7 @@ export type ListActivityAfterResult = {
 };
 
 export type ExploreMethods = {
-  /** List collections with all figures. The collections of `GET /v1/collections` in the same order, with the figures of `GET /v1/collections/{id}`, the buyer floor, and the changes of floor and volume. */
+  /** List collections with all figures. The collections of `GET /v1/collections`, with the figures of `GET /v1/collections/{id}`, the buyer floor, and the changes of floor and volume. Collections launched on the service come first, then all others. A collection whose value is not known comes last. The order by a window is brought up to date when a sale is stored or the floor changes, each minute while the collection has sales in the last hour, and otherwise each ten minutes; the figures of the rows are those of the present. */
   listMarketCollections(parameters?: ListMarketCollectionsParameters, options?: CallOptions): Pages<ListMarketCollectionsResult>;
   /** Read a collection with all figures. The row of the collection in `GET /explore/v1/collections`. A figure that cannot be read is null, as in `GET /v1/collections/{id}`. */
   getMarketCollection(parameters: GetMarketCollectionParameters, options?: CallOptions): Promise<GetMarketCollectionResult>;
@@ -801,7 +831,7 @@ export type ExploreMethods = {
   listOrders(parameters?: ListOrdersParameters, options?: CallOptions): Pages<ListOrdersResult>;
   /** Read an order. An order of this service or a listing of another marketplace, by its id or its order hash: its status, why it has this status, and, for an active order of this service, what a buyer needs to fill it. */
   getOrder(parameters: GetOrderParameters, options?: CallOptions): Promise<GetOrderResult>;
-  /** Read where the figures of a collection come from. The kind, the source and the time of each figure that `GET /v1/collections/{id}` serves, and of the rarity ranks of the tokens. */
+  /** Read where the figures of a collection come from. The kind, the source and the time of each figure that `GET /explore/v1/collections/{id}` serves, and of the rarity ranks of the tokens. */
   getProvenance(parameters: GetProvenanceParameters, options?: CallOptions): Promise<GetProvenanceResult>;
   /** Read the history of a collection. Reads floor, volume, sales and listed count of a collection for each hour or day, the earliest first. If the last interval has not ended, its point has the values up to now. The service records floors and listed counts when they change. They are null for the time before the first recorded change. When a block with an event of the collection is orphaned, the service removes the floors and listed counts of the collection that it recorded after it applied the first orphaned block. The list is empty if the collection has no chain. */
   getHistory(parameters: GetHistoryParameters, options?: CallOptions): Promise<GetHistoryResult>;
@@ -820,7 +850,7 @@ export type ExploreMethods = {
 };
 
 export const EXPLORE_OPERATIONS = {
-  listMarketCollections: { method: 'GET', path: '/explore/v1/collections', kind: 'list', query: ['chain', 'cursor', 'limit', 'sort'] },
+  listMarketCollections: { method: 'GET', path: '/explore/v1/collections', kind: 'list', query: ['ids', 'chain', 'cursor', 'limit', 'sort', 'window', 'order', 'floorMin', 'floorMax', 'volumeMin', 'volumeMax'] },
   getMarketCollection: { method: 'GET', path: '/explore/v1/collections/{id}', kind: 'read' },
   listTokens: { method: 'GET', path: '/explore/v1/collections/{id}/tokens', kind: 'list', query: ['cursor', 'limit', 'sort', 'listed', 'owner', 'traits'] },
   readTokens: { method: 'POST', path: '/explore/v1/tokens/batch', kind: 'read', hasBody: true },

@@ -5,7 +5,10 @@
 import type { Chains } from '../../platform/core/chains.ts';
 import type { Queryable, Statements } from '../../platform/database/port.ts';
 import type { CollectionAsset } from './queries/figures.ts';
+import { SHORT_WINDOWS, TRADE_WINDOW_MS, toShortWindows } from '../provenance/trade.ts';
+import { listTradeFacts } from './queries/analytics.ts';
 import { lockFigures, refreshListedAssets } from './queries/figures.ts';
+import { listFloorsAt } from './queries/past-floors.ts';
 import { listDueRanks, listRankFacts, updateRanks } from './queries/ranks.ts';
 import { refreshTraits } from './queries/traits.ts';
 import { toRanks } from './ranks.ts';
@@ -66,12 +69,28 @@ async function refreshFigures(
   const ids = [...new Set(collectionIds)];
   if (ids.length === 0) return;
   const facts = await listRankFacts(tx, ids);
+  const recorded = facts.map(({ collectionId }) => collectionId);
+  const trades = await listTradeFacts(tx, recorded, now);
+  const floors = await listFloorsAt(
+    tx,
+    recorded,
+    SHORT_WINDOWS.map((name) => now - TRADE_WINDOW_MS[name]),
+  );
   await updateRanks(
     tx,
-    facts.map((one) => ({
-      collectionId: one.collectionId,
-      ...toRanks(one, { chain: chains.get(one.chain) ?? null, now }),
-    })),
+    facts.map((one) => {
+      const { collectionId } = one;
+      const past = floors.get(collectionId);
+      return {
+        collectionId,
+        ...toRanks(one, {
+          trade: trades.get(collectionId) ?? null,
+          floors: toShortWindows((name) => past?.[SHORT_WINDOWS.indexOf(name)] ?? null),
+          chain: chains.get(one.chain) ?? null,
+          now,
+        }),
+      };
+    }),
     now,
   );
 }

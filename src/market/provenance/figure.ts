@@ -30,8 +30,10 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 export const MAX_AGE_MS = {
-  /** Volume and sales of the last 24 hours and of the last seven days. */
+  /** Volume and sales of the last 24 hours, seven days and 30 days. */
   window: 2 * HOUR_MS,
+  /** Volume and sales of the last hour. */
+  hour: 15 * MINUTE_MS,
   floor: 30 * MINUTE_MS,
   /** Supply, owners, listed count, and volume and sales of all time. */
   total: 24 * HOUR_MS,

@@ -6,11 +6,38 @@ import { toCounted } from './coverage.ts';
 import type { Figure } from './figure.ts';
 import { MAX_AGE_MS, chooseFigure, isCounted, isCurrent, toReported, toSnapshot } from './figure.ts';
 
-export type Windows<T> = { allTime: T; sevenDay: T; twentyFourHour: T };
-export type WindowName = keyof Windows<unknown>;
+/** The windows with a beginning, the longest first. Each ends now. */
+export const SHORT_WINDOWS = ['thirtyDay', 'sevenDay', 'twentyFourHour', 'oneHour'] as const;
+export type ShortWindow = (typeof SHORT_WINDOWS)[number];
+export const WINDOWS = ['allTime', ...SHORT_WINDOWS] as const;
+export type WindowName = (typeof WINDOWS)[number];
+export type Windows<T> = Record<WindowName, T>;
+/** The windows that analytics records state, and that `/v1` serves. */
+export type StatedWindows<T> = Pick<Windows<T>, 'allTime' | 'sevenDay' | 'twentyFourHour'>;
+
+/** A value for each window. */
+export function toWindows<T>(valueOf: (name: WindowName) => T): Windows<T> {
+  return {
+    allTime: valueOf('allTime'),
+    thirtyDay: valueOf('thirtyDay'),
+    sevenDay: valueOf('sevenDay'),
+    twentyFourHour: valueOf('twentyFourHour'),
+    oneHour: valueOf('oneHour'),
+  };
+}
+
+/** A value for each window with a beginning. */
+export function toShortWindows<T>(valueOf: (name: ShortWindow) => T): Record<ShortWindow, T> {
+  return {
+    thirtyDay: valueOf('thirtyDay'),
+    sevenDay: valueOf('sevenDay'),
+    twentyFourHour: valueOf('twentyFourHour'),
+    oneHour: valueOf('oneHour'),
+  };
+}
 
 /** Volumes in native units. */
-export type TradeRecord = { at: number; volume: Windows<number | null>; sales: Windows<number | null> };
+export type TradeRecord = { at: number; volume: StatedWindows<number | null>; sales: StatedWindows<number | null> };
 
 /**
  * `sums` are computed from all stored sales. Their volumes are in base units. `unread`: how many of the counted sales have a price or a currency that
@@ -37,8 +64,13 @@ export type TradeFigures = {
   isPartial: boolean;
 };
 
-const UNKNOWN: Windows<null> = { allTime: null, sevenDay: null, twentyFourHour: null };
-const NOTHING_UNREAD: Windows<number> = { allTime: 0, sevenDay: 0, twentyFourHour: 0 };
+const UNKNOWN: Windows<null> = toWindows(() => null);
+const NOTHING_UNREAD: Windows<number> = toWindows(() => 0);
+
+/** The values of the figures. Null for a figure that is not known. */
+export function toWindowValues(figures: Windows<Figure<number> | null>): Windows<number | null> {
+  return toWindows((name) => figures[name]?.value ?? null);
+}
 
 /** `facts` is null when they could not be read. Then nothing is known. */
 export function toTradeFigures(facts: TradeFacts | null, context: TradeContext, now: number): TradeFigures {
@@ -65,12 +97,8 @@ export function toTradeFigures(facts: TradeFacts | null, context: TradeContext, 
       isPartial: name === 'allTime' && isPartial,
     });
   return {
-    volume: {
-      allTime: toVolumeFigure(total, context, now),
-      sevenDay: volumeOf('sevenDay'),
-      twentyFourHour: volumeOf('twentyFourHour'),
-    },
-    sales: { allTime: salesOf('allTime'), sevenDay: salesOf('sevenDay'), twentyFourHour: salesOf('twentyFourHour') },
+    volume: { allTime: toVolumeFigure(total, context, now), ...toShortWindows(volumeOf) },
+    sales: toWindows(salesOf),
     unread: sums.unread,
     isPartial: isPartial && coverage.some(({ kind, subject }) => kind === 'imported' && subject === 'sales'),
   };
@@ -124,9 +152,9 @@ function isPartOfStated({ record, volumeRaw, sales, unread }: VolumeFacts, conte
 }
 
 /**
- * Compares the volume of the last 24 hours with the volume of the 24 hours before, and the volume of the last seven days with the volume of
- * the seven days before. A change of 0.05 means 5 % more. A change is null if one of its two volumes is unknown or was not counted from
- * stored sales, or if the earlier volume is zero. `doubleRaw`: the volumes of the last 48 hours and of the last 14 days, null if unknown.
+ * Compares the volume of each window with the volume of the period of the same length before. A change of 0.05 means 5 % more. A change is null
+ * if one of its two volumes is unknown or was not counted from stored sales, or if the earlier volume is zero. `doubleRaw`: the volumes of windows
+ * of double length, null if unknown.
  */
 export function toVolumeChanges(
   { sums, coverage }: TradeFacts,
@@ -138,16 +166,27 @@ export function toVolumeChanges(
     const before = double - sums.volumeRaw[name];
     const covered = toCounted(coverage, before, {
       subject: 'sales',
-      since: now - 2 * WINDOW_MS[name],
-      maxAgeMs: MAX_AGE_MS.window,
-      importedMaxAgeMs: MAX_AGE_MS.window,
+      since: now - 2 * TRADE_WINDOW_MS[name],
+      maxAgeMs: maxAgeOf(name),
+      importedMaxAgeMs: maxAgeOf(name),
       eachSource: true,
     });
     if (!isCounted(figures.volume[name]) || !covered.some((one) => isCurrent(one, now))) return null;
     // `doubleRaw` and `sums` are read by different statements. If sales are deleted between these statements, `before` can be negative.
     return before <= 0n ? null : toRatio(sums.volumeRaw[name], before);
   };
-  return { sevenDay: changeOf('sevenDay'), twentyFourHour: changeOf('twentyFourHour') };
+  return toShortWindows(changeOf);
+}
+
+/** The change of the floor in each window. `earlier`: the floor at the beginning of each window. Null if either floor is unknown. */
+export function toFloorChanges(
+  floor: bigint | null,
+  earlier: Record<ShortWindow, bigint | null>,
+): Record<ShortWindow, number | null> {
+  return toShortWindows((name) => {
+    const before = earlier[name];
+    return floor === null || before === null ? null : toRatio(floor, before);
+  });
 }
 
 const PARTS = 1_000_000n;
@@ -157,15 +196,20 @@ export function toRatio(amount: bigint, earlier: bigint): number | null {
   return earlier === 0n ? null : Number(((amount - earlier) * PARTS) / earlier) / Number(PARTS);
 }
 
-type ShortWindow = Exclude<WindowName, 'allTime'>;
-
-const DAY_MS = 24 * 60 * 60_000;
-const WINDOW_MS = { allTime: null, sevenDay: 7 * DAY_MS, twentyFourHour: DAY_MS } as const;
+const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
+export const TRADE_WINDOW_MS = {
+  allTime: null,
+  thirtyDay: 30 * DAY_MS,
+  sevenDay: 7 * DAY_MS,
+  twentyFourHour: DAY_MS,
+  oneHour: HOUR_MS,
+} as const;
 
 function chooseTrade(
   window: { name: WindowName; coverage: readonly Coverage[]; record: { at: number } | null; now: number },
   values: {
-    reported: Windows<number | null> | undefined;
+    reported: StatedWindows<number | null> | undefined;
     counted: number | null;
     /** Imported sales are known to be a part of all sales. */
     isPartial?: boolean;
@@ -173,11 +217,11 @@ function chooseTrade(
   },
 ): Figure<number> | null {
   const { name, coverage, record, now } = window;
-  const lengthMs = WINDOW_MS[name];
-  const maxAgeMs = lengthMs === null ? MAX_AGE_MS.total : MAX_AGE_MS.window;
+  const lengthMs = TRADE_WINDOW_MS[name];
+  const maxAgeMs = maxAgeOf(name);
   // A short window ends now, so imported sales count for it only if they reach almost to the present. For the all-time figures, imported
   // sales count at any age.
-  const importedMaxAgeMs = lengthMs === null ? null : MAX_AGE_MS.window;
+  const importedMaxAgeMs = lengthMs === null ? null : maxAgeMs;
   const since = lengthMs === null ? null : now - lengthMs;
   const counted = toCounted(coverage, values.counted, {
     subject: 'sales',
@@ -193,13 +237,23 @@ function chooseTrade(
   return chooseFigure(
     [
       ...counted.filter((one) => one.kind !== 'imported' || (lengthMs === null ? !values.isPartial : !isReported)),
-      ...toReported(record, reported?.[name], { source: 'analytics', maxAgeMs }),
+      ...toReported(record, statedIn(reported, name), { source: 'analytics', maxAgeMs }),
       ...toSnapshot(values.snapshot ?? null),
     ],
     now,
   );
 }
 
-function hasAny(windows: Windows<number | null>): boolean {
+function maxAgeOf(name: WindowName): number {
+  if (name === 'allTime') return MAX_AGE_MS.total;
+  return name === 'oneHour' ? MAX_AGE_MS.hour : MAX_AGE_MS.window;
+}
+
+/** Undefined for a window that records do not state. */
+function statedIn<T>(windows: StatedWindows<T> | undefined, name: WindowName): T | undefined {
+  return name === 'oneHour' || name === 'thirtyDay' ? undefined : windows?.[name];
+}
+
+function hasAny(windows: StatedWindows<number | null>): boolean {
   return windows.allTime !== null || windows.sevenDay !== null || windows.twentyFourHour !== null;
 }

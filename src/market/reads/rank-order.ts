@@ -1,5 +1,6 @@
-// Defines the order of the list of collections. Launched collections come first. Collections are then sorted by the value of the chosen sort
-// (floor, volume or time), from high to low. Collections whose value is unknown come last. Collections with equal values are sorted by id.
+// Defines the order of the list of collections. Launched collections come first. Collections are then sorted by the value of the chosen sort,
+// from high to low. Collections whose value is unknown come last. Collections with equal values are sorted by id. An ascending list has the
+// collections with a known value in the reverse order, from low to high; unknown values come last here too.
 // Within a chain, values are compared as they are stored. Across chains, volumes and floors are compared in dollars by the newest known rate.
 // Volumes and floors on chains without a rate follow those in dollars, and are compared in native units. All comparisons are exact: two
 // different values of one chain never tie, and each page begins exactly where the previous page ended.
@@ -21,21 +22,32 @@ const ONE: Exact = { digits: 1n, twos: 0, tens: 0 };
 
 export class RankOrder {
   readonly #sort: Sort;
+  readonly #isAscending: boolean;
   readonly #rates: Rates | null;
   readonly #chainOf: (id: string) => Chain | null;
   readonly #measures = new Map<string, Measure>();
 
   /** `rates` is null for the list of one chain, whose values are compared as they are stored. */
-  constructor(sort: Sort, { rates, chainOf }: { rates: Rates | null; chainOf: (id: string) => Chain | null }) {
+  constructor(
+    { sort, isAscending }: { sort: Sort; isAscending: boolean },
+    { rates, chainOf }: { rates: Rates | null; chainOf: (id: string) => Chain | null },
+  ) {
     this.#sort = sort;
-    this.#rates = sort === 'recent' ? null : rates;
+    this.#isAscending = isAscending;
+    this.#rates = sort === 'volume' || sort === 'floor' ? rates : null;
     this.#chainOf = chainOf;
   }
 
   /** Negative when `a` comes first. */
   compare(a: RankKey, b: RankKey): number {
     if (a.launched !== b.launched) return a.launched ? -1 : 1;
-    return this.#compareValues(a, b) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+    if (a.value === null || b.value === null) {
+      return Number(a.value === null) - Number(b.value === null) || compareIds(a.id, b.id);
+    }
+    const measured = this.#compareClasses(a.chain, b.chain);
+    if (measured !== 0) return measured;
+    const order = this.#compareValues(a.chain, a.value, b.chain, b.value) || compareIds(a.id, b.id);
+    return this.#isAscending ? -order : order;
   }
 
   /** The first `limit` keys of several sorted lists. */
@@ -57,30 +69,39 @@ export class RankOrder {
 
   /** The bounds of the collections of `chain` that follow the position `after` in the ranking. `after` is null for the first page. */
   boundsOf(chain: string, after: RankKey | null): ChainBounds {
-    if (after === null) return { chain, equal: null, below: Number.POSITIVE_INFINITY };
+    const all = this.#isAscending ? null : Number.POSITIVE_INFINITY;
+    if (after === null) return { chain, equal: null, bound: all };
     const { value } = after;
-    if (value === null) return { chain, equal: { key: null }, below: null };
+    if (value === null) return { chain, equal: { key: null }, bound: null };
     const position = this.#measureOf(after.chain);
     const own = this.#measureOf(chain);
-    if (chain === after.chain || own === position) return { chain, equal: { key: value }, below: value };
-    // If the position is in the class `native`, all known values of the class `dollars` come before it. `below: 0` then selects only
-    // unknown values, because known values are not negative.
+    if (chain === after.chain || own === position) return { chain, equal: { key: value }, bound: value };
+    // If the position is in the class `native`, all known values of the class `dollars` come before it. The bound 0 of a descending ranking then
+    // selects only unknown values, because known values are not negative.
     if (own.rankClass !== position.rankClass) {
-      return { chain, equal: null, below: own.rankClass === 'native' ? Number.POSITIVE_INFINITY : 0 };
+      const none = this.#isAscending ? Number.POSITIVE_INFINITY : 0;
+      return { chain, equal: null, bound: own.rankClass === 'native' ? all : none };
     }
     const target = multiply(toExact(value), position.weight);
     const key = typeof value === 'bigint' ? divide(target, own.weight) : findLargestDouble(target, own.weight);
     const isEqual = compareExact(multiply(toExact(key), own.weight), target) === 0;
-    if (isEqual) return { chain, equal: { key }, below: key };
-    return { chain, equal: null, below: typeof key === 'bigint' ? key + 1n : nextUp(key) };
+    if (isEqual) return { chain, equal: { key }, bound: key };
+    // `key` is the greatest value that is less than the position.
+    if (this.#isAscending) return { chain, equal: null, bound: key };
+    return { chain, equal: null, bound: typeof key === 'bigint' ? key + 1n : nextUp(key) };
   }
 
-  #compareValues(a: RankKey, b: RankKey): number {
-    if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null);
-    const [one, other] = [this.#measureOf(a.chain), this.#measureOf(b.chain)];
-    if (a.chain === b.chain || one === other) return a.value === b.value ? 0 : a.value > b.value ? -1 : 1;
-    if (one.rankClass !== other.rankClass) return one.rankClass === 'dollars' ? -1 : 1;
-    return -compareExact(multiply(toExact(a.value), one.weight), multiply(toExact(b.value), other.weight));
+  #compareClasses(a: string, b: string): number {
+    const [one, other] = [this.#measureOf(a), this.#measureOf(b)];
+    if (one.rankClass === other.rankClass) return 0;
+    return one.rankClass === 'dollars' ? -1 : 1;
+  }
+
+  /** Negative when `a` is greater. */
+  #compareValues(chainOfA: string, a: number | bigint, chainOfB: string, b: number | bigint): number {
+    const [one, other] = [this.#measureOf(chainOfA), this.#measureOf(chainOfB)];
+    if (chainOfA === chainOfB || one === other) return a === b ? 0 : a > b ? -1 : 1;
+    return -compareExact(multiply(toExact(a), one.weight), multiply(toExact(b), other.weight));
   }
 
   #measureOf(chainId: string): Measure {
@@ -99,6 +120,10 @@ export class RankOrder {
     const usd = rate ? toExact(rate.usd) : ONE;
     return { rankClass: rate ? 'dollars' : 'native', weight: { ...usd, tens } };
   }
+}
+
+function compareIds(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 const AS_STORED: Measure = { rankClass: 'native', weight: ONE };

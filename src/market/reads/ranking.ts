@@ -1,18 +1,33 @@
-// Reads one page of the ranking of collections. The ranking keys are stored. For each sort, an index holds the keys of each chain in order.
+// Reads one page of the ranking of collections. The ranking keys are stored. For each key, an index holds the keys of each chain in order.
 // A page is made by reading the next keys of each chain and merging them.
 
+import { toRawLimit } from '../../platform/core/amount.ts';
+import type { Chain } from '../../platform/core/chains.ts';
+import type { Rates } from '../../platform/core/price.ts';
 import type { Queryable } from '../../platform/database/port.ts';
+import type { WindowName } from '../provenance/trade.ts';
 import type { Market } from './market.ts';
 import { requireValue } from './market-source.ts';
 import { listCollectionsByIds } from './queries/collections.ts';
-import type { RankKey, Sort } from '../index/queries/ranks.ts';
+import type { ChainBounds, RankKey, Range, Sort } from '../index/queries/ranks.ts';
 import { listRanked, listRankedChains } from '../index/queries/ranks.ts';
 import { RankOrder } from './rank-order.ts';
 
+/** The sorts of `/v1`. */
 export const SORTS = ['volume', 'floor', 'recent'] as const satisfies readonly Sort[];
 
-/** `chain` null: all chains. */
-export type RankingQuery = { sort: Sort; chain: string | null };
+/**
+ * `chain` null: all chains. `window`: of volume, sales and change; by default all time. `isAscending`: from low to high. `floor` and `volume`: only
+ * collections whose floor or volume of the window is within the range: decimals in native units of `chain`, or in dollars if there is none.
+ */
+export type RankingQuery = {
+  sort: Sort;
+  chain: string | null;
+  window?: WindowName;
+  isAscending?: boolean;
+  floor?: Range<string> | null;
+  volume?: Range<string> | null;
+};
 
 /**
  * The first `limit` keys of a ranking that sort after the key `after`, which need not be in the ranking any more. If the ranking cannot be
@@ -24,8 +39,11 @@ export async function readRanking(
   { after, limit }: { after: RankKey | null; limit: number },
 ): Promise<RankKey[]> {
   const rates = query.chain === null ? await market.rates.read() : null;
-  const order = new RankOrder(query.sort, { rates, chainOf: (id) => market.chainOf(id) });
-  const result = await market.ranking.read((db) => listKeys(db, query, { order, after, limit }));
+  const chainOf = (id: string) => market.chainOf(id);
+  const { sort, isAscending = false } = query;
+  const order = new RankOrder({ sort, isAscending }, { rates, chainOf });
+  const limitsOf = (chain: string) => toLimits(query, chainOf(chain), rates);
+  const result = await market.ranking.read((db) => listKeys(db, query, { order, limitsOf, after, limit }));
   if (result.ok) return result.value;
   // If both schemas are in one database that has failed, this read fails too. The error is then `unavailable`. For this error,
   // the response cache serves a stored response. For `upstream_error`, it serves none.
@@ -33,16 +51,52 @@ export async function readRanking(
   return requireValue<RankKey[]>(result, 'upstream_error');
 }
 
+type Limits = Pick<ChainBounds, 'floor' | 'volume'>;
+
 async function listKeys(
   db: Queryable,
-  { sort, chain }: RankingQuery,
-  { order, after, limit }: { order: RankOrder; after: RankKey | null; limit: number },
+  { sort, chain, window = 'allTime', isAscending = false }: RankingQuery,
+  {
+    order,
+    limitsOf,
+    after,
+    limit,
+  }: { order: RankOrder; limitsOf: (chain: string) => Limits | null; after: RankKey | null; limit: number },
 ): Promise<RankKey[]> {
   const chains = chain === null ? await listRankedChains(db) : [chain];
-  const keys = await listRanked(db, sort, {
-    from: chains.map((one) => order.boundsOf(one, after)),
-    after: { launched: after?.launched ?? true, id: after?.id ?? '' },
-    limit,
+  const from = chains.flatMap((one) => {
+    const limits = limitsOf(one);
+    return limits ? [{ ...order.boundsOf(one, after), ...limits }] : [];
   });
+  const ranking = { sort, window, isAscending };
+  const position = { launched: after?.launched ?? true, id: after?.id ?? '' };
+  const keys = await listRanked(db, ranking, { from, after: position, limit });
   return order.merge([...Map.groupBy(keys, (key) => key.chain).values()], limit);
+}
+
+/** Null if no collection of the chain can be within the ranges, because they are in dollars and the chain has no rate. */
+function toLimits(
+  { floor = null, volume = null }: RankingQuery,
+  chain: Chain | null,
+  rates: Rates | null,
+): Limits | null {
+  if (!floor && !volume) return {};
+  if (!chain) return null;
+  const { decimals } = chain;
+  if (rates === null) {
+    return {
+      floor: floor && toRange(floor, (text, side) => toRawLimit(text, decimals, side)),
+      volume: volume && toRange(volume, Number),
+    };
+  }
+  const rate = rates.get(chain.symbol);
+  if (!rate) return null;
+  const toNative = (text: string) => Number(text) / rate.usd;
+  const toRaw = (text: string, side: 'min' | 'max') =>
+    BigInt(Math[side === 'min' ? 'ceil' : 'floor'](toNative(text) * 10 ** decimals));
+  return { floor: floor && toRange(floor, toRaw), volume: volume && toRange(volume, toNative) };
+}
+
+function toRange<T>({ min, max }: Range<string>, toLimit: (text: string, side: 'min' | 'max') => T): Range<T> {
+  return { min: min === null ? null : toLimit(min, 'min'), max: max === null ? null : toLimit(max, 'max') };
 }

@@ -8,7 +8,7 @@ import { parseCollectionId, toCollectionId } from '../../platform/core/collectio
 import { ServiceError } from '../../platform/core/errors.ts';
 import type { Market } from './market.ts';
 import { requireValue, valueOrNull } from './market-source.ts';
-import { listCollectionsByName, listRecordedIds } from './queries/collections.ts';
+import { listCollectionsByName } from './queries/collections.ts';
 import { listVolumeFacts } from '../index/queries/analytics.ts';
 import { toVolumeAllTime } from './volumes.ts';
 
@@ -19,44 +19,41 @@ const NAME_LENGTH_MAX = 500;
  * when the collection records cannot be read.
  */
 export async function resolveCollection(market: Market, id: string): Promise<Collection> {
-  const names = toNames(market.chains, id);
-  const found = names
-    ? requireValue(await market.primary.read((db) => listCollectionsByName(db, names)), 'unavailable')
-    : [];
-  const collection =
-    found.find((one) => one.id === names?.id) ??
-    found.find((one) => one.slug === id) ??
-    (await preferOne(
-      market,
-      found.filter((one) => one.contractAddress === names?.address),
-    ));
+  const [collection] = await findCollections(market, [id]);
   if (!collection) throw new ServiceError('not_found', 'Collection not found');
   market.recentViews.note(collection.id);
   return collection;
 }
 
 /**
- * Returns the ids under which the activity log has the changes of these collections. Throws as `resolveCollection`; `not_found` names the
- * first name that no collection has.
+ * Finds the collections with these names, in the order of the names. Throws as `resolveCollection`; `not_found` names the first name that no
+ * collection has.
  */
-export async function resolveCollections(market: Market, names: readonly string[]): Promise<string[]> {
-  const canonical = names.map((name) => toNames(market.chains, name)?.id ?? name);
-  const known = new Set(requireValue(await market.primary.read((db) => listRecordedIds(db, canonical)), 'unavailable'));
-  const ids: string[] = [];
-  for (const [index, id] of canonical.entries()) {
-    const name = names[index] ?? id;
-    if (known.has(id)) {
-      market.recentViews.note(id);
-      ids.push(id);
-      continue;
-    }
-    const collection = await resolveCollection(market, name).catch((error: unknown) => {
-      if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
-      throw new ServiceError('not_found', `Collection ${name} not found`, { cause: error });
-    });
-    ids.push(locationOf(market, collection)?.collectionId ?? collection.id);
+export async function resolveCollections(market: Market, names: readonly string[]): Promise<Collection[]> {
+  const found = await findCollections(market, names);
+  const collections = found.map((collection, index) => {
+    if (!collection) throw new ServiceError('not_found', `Collection ${names[index]} not found`);
+    return collection;
+  });
+  for (const { id } of collections) market.recentViews.note(id);
+  return collections;
+}
+
+/** Undefined for a name that no collection has. */
+async function findCollections(market: Market, ids: readonly string[]): Promise<(Collection | undefined)[]> {
+  const names = ids.map((id) => toNames(market.chains, id));
+  const wanted = names.filter((one) => one !== null);
+  const found =
+    wanted.length > 0
+      ? requireValue(await market.primary.read((db) => listCollectionsByName(db, wanted)), 'unavailable')
+      : [];
+  const chosen: (Collection | undefined)[] = [];
+  for (const one of names) {
+    const named = one && (found.find(({ id }) => id === one.id) ?? found.find(({ slug }) => slug === one.slug));
+    const candidates = one && !named ? found.filter(({ contractAddress }) => contractAddress === one.address) : [];
+    chosen.push(named ?? (await preferOne(market, candidates)));
   }
-  return ids;
+  return chosen;
 }
 
 /**

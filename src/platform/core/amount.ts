@@ -37,6 +37,19 @@ export function parseNativeAmount(text: string, decimals: number): bigint | null
   return /[1-9]/.test(lost) ? null : bounded(BigInt(digits.slice(0, shift) || '0'));
 }
 
+/**
+ * The base units of a limit in native units: the least amount that is not below a minimum, or the greatest that is not above a maximum. `text` has
+ * the form of `DECIMAL_PATTERN`, and may have more places than the currency.
+ */
+export function toRawLimit(text: string, decimals: number, side: 'min' | 'max'): bigint {
+  const [integer = '0', fraction = ''] = text.split('.');
+  const raw = BigInt(integer + fraction.slice(0, decimals).padEnd(decimals, '0'));
+  return side === 'min' && /[1-9]/.test(fraction.slice(decimals)) ? raw + 1n : raw;
+}
+
+/** A decimal without sign, exponent and leading zeros. */
+export const DECIMAL_PATTERN = '^(?:0|[1-9][0-9]{0,59})(?:[.][0-9]{1,60})?$';
+
 function bounded(value: bigint): bigint | null {
   return value <= UINT256_MAX ? value : null;
 }

@@ -17,6 +17,9 @@ type ParameterSchema = {
   minimum?: number;
   maximum?: number;
   maxLength?: number;
+  /** A text with a pattern has an example, which the message about another text names. */
+  pattern?: string;
+  examples?: string[];
   default?: unknown;
 };
 type QuerySchema = { properties: Record<string, ParameterSchema>; required?: string[] };
@@ -120,6 +123,7 @@ function parseParameter(
   }
   if (name === 'chain') return chains.has(text) ? text : undefined;
   if (schema.enum && !schema.enum.includes(text)) return undefined;
+  if (schema.pattern !== undefined && !new RegExp(schema.pattern).test(text)) return undefined;
   return countCharacters(text) <= (schema.maxLength ?? Infinity) ? text : undefined;
 }
 
@@ -136,6 +140,7 @@ function describe(schema: ParameterSchema): string {
   if (schema.enum) return `one of ${schema.enum.join(', ')}`;
   if (schema.type === 'boolean') return 'true or false';
   if (schema.type === 'integer') return `an integer from ${schema.minimum} to ${schema.maximum}`;
+  if (schema.pattern !== undefined) return `text of the form ${schema.examples?.[0]}`;
   return schema.maxLength === undefined
     ? 'well-formed text'
     : `well-formed text of at most ${schema.maxLength} characters`;

@@ -6,7 +6,8 @@ import { createExploreSet } from '../../../bench/reads/explore-set.ts';
 import { ACTIVITY_KINDS } from '../../../src/market/activity/market-change.ts';
 import type { AssetId } from '../../../src/platform/core/address.ts';
 import { listActivity, listLoggedSales } from '../../../src/market/explore/queries/activity.ts';
-import { INTERVALS, listFloorsAt, readRangeFigures } from '../../../src/market/explore/queries/history.ts';
+import { INTERVALS, readRangeFigures } from '../../../src/market/explore/queries/history.ts';
+import { listFloorsAt } from '../../../src/market/index/queries/past-floors.ts';
 import { countHolders, listLargestHolders } from '../../../src/market/explore/queries/holders.ts';
 import type { OrderFilter, OrderSort, OrderStart } from '../../../src/market/explore/queries/order-lists.ts';
 import {

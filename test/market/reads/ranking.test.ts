@@ -7,11 +7,14 @@ import { createChains } from '../../../src/platform/core/chains.ts';
 import { readConfig } from '../../../src/service/config.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
 import type { Database, Queryable } from '../../../src/platform/database/port.ts';
+import type { WindowName } from '../../../src/market/provenance/trade.ts';
+import { SHORT_WINDOWS } from '../../../src/market/provenance/trade.ts';
 import { Market } from '../../../src/market/reads/market.ts';
 import { listCollections } from '../../../src/market/reads/collections.ts';
 import { readCollectionDetail } from '../../../src/market/reads/collection.ts';
 import type { RankKey, Sort } from '../../../src/market/index/queries/ranks.ts';
-import { listRanked, listRankedChains } from '../../../src/market/index/queries/ranks.ts';
+import { RANK_SORTS, listRanked, listRankedChains } from '../../../src/market/index/queries/ranks.ts';
+import type { RankingQuery } from '../../../src/market/reads/ranking.ts';
 import { SORTS, readRanking } from '../../../src/market/reads/ranking.ts';
 import { Random, toEvmAddress, toSolanaAddress } from '../../../sample/random.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
@@ -71,11 +74,17 @@ function makeCollections(random: Random): { made: Made[]; records: object[] } {
 }
 
 /** Sorts by the documented rules, without the code under test. Dollars are compared as exact fractions. */
-function sortFully(made: readonly Made[], sort: Sort, chain: string | null): string[] {
+function sortFully(
+  made: readonly Made[],
+  sort: Sort,
+  chain: string | null,
+  { isAscending = false, keyOf }: { isAscending?: boolean; keyOf?: (one: Made) => number | null } = {},
+): string[] {
+  const isMoney = sort === 'volume' || sort === 'floor';
   const comparable = (one: Made): { group: number; value: bigint } => {
-    if (sort === 'recent') return { group: 0, value: BigInt(one.createdAt) };
-    const value = one[sort];
+    const value = keyOf ? keyOf(one) : sort === 'recent' ? one.createdAt : sort === 'floor' ? one.floor : one.volume;
     if (value === null) return { group: 2, value: 0n };
+    if (!isMoney) return { group: 0, value: toFraction(value) };
     const known = CHAINS.get(one.chain ?? '');
     const usd = chain === null ? RATES.get(known?.symbol ?? '') : undefined;
     const scale = sort === 'floor' && chain === null ? 10n ** BigInt(18 - (known?.decimals ?? 18)) : 1n;
@@ -85,13 +94,11 @@ function sortFully(made: readonly Made[], sort: Sort, chain: string | null): str
   return made
     .filter((one) => chain === null || one.chain === chain)
     .map((one) => ({ ...one, ...comparable(one) }))
-    .sort(
-      (a, b) =>
-        Number(b.launched) - Number(a.launched) ||
-        a.group - b.group ||
-        (a.value === b.value ? 0 : a.value > b.value ? -1 : 1) ||
-        (a.id < b.id ? -1 : 1),
-    )
+    .sort((a, b) => {
+      const first = Number(b.launched) - Number(a.launched) || a.group - b.group;
+      const later = (a.value === b.value ? 0 : a.value > b.value ? -1 : 1) || (a.id < b.id ? -1 : 1);
+      return first || (isAscending && a.group < 2 ? -later : later);
+    })
     .map(({ id }) => id);
 }
 
@@ -102,6 +109,17 @@ function toFraction(value: number | bigint): bigint {
   while (!Number.isInteger(digits)) [digits, shift] = [digits * 2, shift + 1n];
   return (BigInt(digits) << 200n) >> shift;
 }
+
+/** Every ranking, with the column of its key. */
+const RANKINGS: readonly { sort: Sort; window: WindowName; column: string }[] = [
+  { sort: 'volume', window: 'allTime', column: 'volume_rank' },
+  { sort: 'sales', window: 'allTime', column: 'sales_rank' },
+  { sort: 'listed', window: 'allTime', column: 'listed_rank' },
+  ...SHORT_WINDOWS.flatMap((window) => {
+    const name = { oneHour: 'hour', twentyFourHour: 'day', sevenDay: 'week', thirtyDay: 'month' }[window];
+    return (['volume', 'sales', 'change'] as const).map((sort) => ({ sort, window, column: `${sort}_${name}_rank` }));
+  }),
+];
 
 forEachEngine('the ranking of collections', (engine) => {
   let db: Database;
@@ -131,10 +149,15 @@ forEachEngine('the ranking of collections', (engine) => {
     await completeCatalog(context);
   };
   const rates = [...RATES].map(([symbol, usd]) => ({ kind: 'rate', symbol, usd, at: new Date(NOW).toISOString() }));
-  const walk = async (sort: Sort, chain: string | null, limit: number): Promise<string[]> => {
+  const walk = async (
+    sort: Sort,
+    chain: string | null,
+    limit: number,
+    more: Omit<RankingQuery, 'sort' | 'chain'> = {},
+  ): Promise<string[]> => {
     const ids: string[] = [];
     for (let after: RankKey | null = null; ids.length <= COUNT;) {
-      const page = await readRanking(market, { sort, chain }, { after, limit });
+      const page = await readRanking(market, { sort, chain, ...more }, { after, limit });
       ids.push(...page.map(({ id }) => id));
       after = page.at(-1) ?? null;
       if (page.length < limit) break;
@@ -155,6 +178,48 @@ forEachEngine('the ranking of collections', (engine) => {
             `the sort ${sort} on ${chain ?? 'all chains'} with the limit ${limit} differs from the full sort`,
           );
         }
+      }
+    }
+  });
+
+  test('for every sort and window, from high to low and from low to high, the pages together equal the fully sorted list', async () => {
+    const random = new Random('windows', engine.name);
+    const { made, records } = makeCollections(random);
+    await load([...records, ...rates]);
+    const pick = (): number | null =>
+      random.boolean(0.3) ? null : random.pick([0, 1, 2, 0.5, 1 / 3, random.integer(1, 50) / 7]);
+    const values = new Map(
+      made.map(({ id }) => [
+        id,
+        RANKINGS.map(({ sort }) => (sort === 'change' && random.boolean(0.3) ? -(pick() ?? 0) : pick())),
+      ]),
+    );
+    for (const [id, keys] of values) {
+      const set = RANKINGS.map(({ column }, index) => `${column} = $${index + 2}::float8`).join(', ');
+      await db.query(`update indexer.collection_figures set ${set} where collection_id = $1`, [
+        id,
+        ...keys.map((key) => String(key ?? '-Infinity')),
+      ]);
+    }
+    for (const [index, { sort, window }] of RANKINGS.entries()) {
+      const keyOf = ({ id }: Made) => values.get(id)?.[index] ?? null;
+      for (const isAscending of [false, true]) {
+        for (const chain of [null, 'base']) {
+          assert.deepEqual(
+            await walk(sort, chain, chain === null ? 60 : 7, { window, isAscending }),
+            sortFully(made, sort, chain, { isAscending, keyOf }),
+            `the sort ${sort} ${window} ${isAscending ? 'ascending' : 'descending'} on ${chain ?? 'all chains'} differs from the full sort`,
+          );
+        }
+      }
+    }
+    for (const sort of ['floor', 'recent'] as const) {
+      for (const chain of [null, 'base']) {
+        assert.deepEqual(
+          await walk(sort, chain, 30, { isAscending: true }),
+          sortFully(made, sort, chain, { isAscending: true }),
+          `the sort ${sort} ascending on ${chain ?? 'all chains'} differs from the full sort`,
+        );
       }
     }
   });
@@ -250,15 +315,18 @@ forEachEngine('the ranking of collections', (engine) => {
     }
   });
 
-  test('for every sort, a list whose upper bound is infinity has all collections of all chains', async () => {
+  test('for every sort, a list from the highest value down or from the lowest up has all collections of all chains', async () => {
     await load(makeCollections(new Random('bounds')).records);
     const chains = await listRankedChains(db);
     assert.deepEqual(chains, ['', ...CHAINS.keys()].sort());
-    for (const sort of SORTS) {
-      const below = Number.POSITIVE_INFINITY;
-      const from = chains.map((chain) => ({ chain, equal: null, below }));
-      const keys = await listRanked(db, sort, { from, after: { launched: true, id: '' }, limit: COUNT });
-      assert.equal(keys.length, COUNT, sort);
+    for (const sort of RANK_SORTS) {
+      for (const isAscending of [false, true]) {
+        const bound = isAscending ? null : Number.POSITIVE_INFINITY;
+        const from = chains.map((chain) => ({ chain, equal: null, bound }));
+        const ranking = { sort, window: 'oneHour', isAscending } as const;
+        const keys = await listRanked(db, ranking, { from, after: { launched: true, id: '' }, limit: COUNT });
+        assert.equal(keys.length, COUNT, sort);
+      }
     }
   });
 });

@@ -126,8 +126,8 @@ function isBlank(table: string, row: Record<string, unknown>): boolean {
 }
 
 /**
- * Columns that are not compared: columns with a new value in each write, the last point of the market history, and ranking keys of collections without
- * a record. Nothing reads these keys.
+ * Columns that are not compared: columns with a new value in each write, the last point of the market history and what is computed from it, and
+ * ranking keys of collections without a record. Nothing reads these keys.
  */
 function noiseOf(table: string, row: Record<string, unknown>): string[] {
   if (table === 'main.product') return ['id', 'version', 'created_at', 'updated_at'];
@@ -137,8 +137,8 @@ function noiseOf(table: string, row: Record<string, unknown>): string[] {
   if (table === 'indexer.trait_set' || table === 'indexer.trait_listing') return ['trait_ids'];
   if (table === 'indexer.listed_trait') return ['trait_id'];
   if (table !== 'indexer.collection_figures') return [];
-  const point = ['point_at', 'point_floor_raw', 'point_listed'];
-  return row['recorded'] === false ? [...point, 'floor_rank', 'volume_rank', 'ranks_valid_until'] : point;
+  const isNoise = row['recorded'] === false ? /^point_|_rank$|^ranks_/ : /^point_|^change_|^ranks_/;
+  return Object.keys(row).filter((name) => isNoise.test(name));
 }
 
 /** The rows that an import and its undo leave as they were, as JSON text, by table. */

@@ -3,28 +3,40 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { toNativeNumber } from '../../../platform/core/amount.ts';
+import { DECIMAL_PATTERN, toNativeNumber } from '../../../platform/core/amount.ts';
 import type { Chain } from '../../../platform/core/chains.ts';
 import { ALL_COLLECTIONS } from '../../../platform/core/collection-versions.ts';
+import { ServiceError } from '../../../platform/core/errors.ts';
 import { closed, dateTimeOrNull, ref, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import { chainSchema } from '../../reads/http/asset-identity.ts';
-import { COLLECTION_POLICY, detailStats, exampleDetailStats, toWireDetail } from '../../reads/http/collection.ts';
+import {
+  COLLECTION_POLICY,
+  detailStats,
+  exampleDetailStats,
+  toWireDetail,
+  tradeStats,
+} from '../../reads/http/collection.ts';
 import {
   collectionIdentity,
   collectionParams,
   exampleCollectionIdentity,
   statsDescription,
 } from '../../reads/http/collection-identity.ts';
-import { COLLECTIONS_POLICY, readRankCursor, sortSchema, toRankCursor } from '../../reads/http/collections.ts';
+import { COLLECTIONS_POLICY, readRankCursor, toRankCursor } from '../../reads/http/collections.ts';
 import type { PageQuery } from '../../reads/http/envelopes.ts';
 import { marketResponses, pageQuery } from '../../reads/http/envelopes.ts';
-import { toExamplePrice } from '../../reads/http/example-collection.ts';
+import { EXAMPLE_COLLECTION, toExamplePrice } from '../../reads/http/example-collection.ts';
 import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
 import { readPriceContext, toPriceOrNull } from '../../reads/http/price.ts';
-import type { Sort } from '../../index/queries/ranks.ts';
+import type { Range, Sort } from '../../index/queries/ranks.ts';
+import { RANK_SORTS } from '../../index/queries/ranks.ts';
+import type { WindowName } from '../../provenance/trade.ts';
+import { toWindowValues } from '../../provenance/trade.ts';
+import type { Market } from '../../reads/market.ts';
+import type { RankingQuery } from '../../reads/ranking.ts';
 import { cacheTagOf } from '../../reads/resolve-collection.ts';
 import type { MarketCollection } from '../collections.ts';
-import { SPARKLINE_LENGTH, listMarketCollections, readMarketCollection } from '../collections.ts';
+import { SPARKLINE_LENGTH, listMarketCollections, readMarketCollection, readNamedCollections } from '../collections.ts';
 import type { ExploreContext } from './context.ts';
 import { exploreRoute, exploredDataOf, exploredPageOf } from './offset-meta.ts';
 
@@ -33,8 +45,10 @@ const LIST = 'collections with figures';
 const changesOf = (what: string, earlier: string) =>
   Type.Object(
     {
+      oneHour: typeOrNull<number>('number', `${what} in one hour; null if either value is unknown.`),
       twentyFourHour: typeOrNull<number>('number', `${what} in 24 hours; null if either value is unknown.`),
       sevenDay: typeOrNull<number>('number', `${what} in seven days; null if either value is unknown.`),
+      thirtyDay: typeOrNull<number>('number', `${what} in 30 days; null if either value is unknown.`),
     },
     { description: `${what}, as a ratio to ${earlier}: 0.05 is 5 % more.`, ...closed },
   );
@@ -72,6 +86,7 @@ export const MarketCollectionSchema = Type.Object(
     stats: Type.Object(
       {
         ...detailStats,
+        ...tradeStats,
         buyerFloor,
         floorChange: changesOf('The change of the floor', 'the floor at the beginning of the period'),
         volumeChange: changesOf('The change of the volume', 'the volume of the preceding period'),
@@ -90,9 +105,11 @@ export const MarketCollectionSchema = Type.Object(
         ...exampleCollectionIdentity,
         stats: {
           ...exampleDetailStats,
+          volume: { ...exampleDetailStats.volume, thirtyDay: 41.22, oneHour: 0.42 },
+          sales: { ...exampleDetailStats.sales, thirtyDay: 77, oneHour: 1 },
           buyerFloor: { price: toExamplePrice(441n), stale: false, observedAt: null },
-          floorChange: { twentyFourHour: 0, sevenDay: -0.045_454 },
-          volumeChange: { twentyFourHour: 0.25, sevenDay: null },
+          floorChange: { oneHour: 0, twentyFourHour: 0, sevenDay: -0.045_454, thirtyDay: null },
+          volumeChange: { oneHour: null, twentyFourHour: 0.25, sevenDay: null, thirtyDay: null },
         },
         sparkline: EXAMPLE_SPARKLINE,
         stale: false,
@@ -107,42 +124,171 @@ export function registerCollectionRoutes(app: FastifyInstance, context: ExploreC
   registerSingle(app, context);
 }
 
+/** The windows by their names in requests. */
+const WINDOW_OF = {
+  '1h': 'oneHour',
+  '24h': 'twentyFourHour',
+  '7d': 'sevenDay',
+  '30d': 'thirtyDay',
+  all: 'allTime',
+} as const satisfies Record<string, WindowName>;
+
+type Query = PageQuery & {
+  ids?: string;
+  chain?: string;
+  sort?: Sort;
+  window?: keyof typeof WINDOW_OF;
+  order?: 'asc' | 'desc';
+  floorMin?: string;
+  floorMax?: string;
+  volumeMin?: string;
+  volumeMax?: string;
+};
+
+const IDS_MAX = 100;
+
+const limitOf = (description: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: DECIMAL_PATTERN,
+      examples: ['0.5'],
+      description: `${description} In native units of \`chain\`; without \`chain\` in dollars, and then collections on chains without a known rate are left out.`,
+    }),
+  );
+
+const listQuery = Type.Object({
+  ids: Type.Optional(
+    Type.String({
+      description: `Only these collections, in this order: up to ${IDS_MAX} ids, slugs or addresses, separated by commas. All of them are on one page. No filter, sort or cursor may be given.`,
+      examples: [`${EXAMPLE_COLLECTION.slug},${EXAMPLE_COLLECTION.id}`],
+    }),
+  ),
+  chain: Type.Optional(chainSchema),
+  ...pageQuery,
+  sort: Type.Optional(
+    Type.Unsafe<Sort>({
+      type: 'string',
+      enum: RANK_SORTS,
+      description:
+        'Default: `volume`. `volume` and `sales`: by the volume and the number of sales of the `window`. `floor`: by floor. `change`: by the ' +
+        'change of the floor in the `window`. `listed`: by the number of listed assets. `recent`: by the time of the record. When `chain` is ' +
+        'absent, volumes and floors are compared in dollars, at the newest known rate of each currency, even if that rate is old. Volumes ' +
+        'and floors on chains without a known rate follow those in dollars, and are compared in native units. Numbers of sales, changes and ' +
+        'numbers of listed assets have no unit and are compared as they are.',
+    }),
+  ),
+  window: Type.Optional(
+    Type.Unsafe<keyof typeof WINDOW_OF>({
+      type: 'string',
+      enum: Object.keys(WINDOW_OF),
+      description:
+        'The period of `volume`, `sales` and `change`, and of `volumeMin` and `volumeMax`. Default: `all`, and `24h` for the sort `change`, ' +
+        'which has no period `all`.',
+    }),
+  ),
+  order: Type.Optional(
+    Type.Unsafe<'asc' | 'desc'>({
+      type: 'string',
+      enum: ['asc', 'desc'],
+      description:
+        'Default: `desc`. From high to low, or from low to high. Collections launched on the service come first, and unknown values last, in both.',
+    }),
+  ),
+  floorMin: limitOf('Only collections with at least this floor.'),
+  floorMax: limitOf('Only collections with at most this floor.'),
+  volumeMin: limitOf('Only collections with at least this volume in the `window`.'),
+  volumeMax: limitOf('Only collections with at most this volume in the `window`.'),
+});
+
 function registerList(app: FastifyInstance, context: ExploreContext): void {
   const { market, cursorSecret } = context;
 
-  exploreRoute<PageQuery & { chain?: string; sort: Sort }>(app, context, {
+  exploreRoute<Query>(app, context, {
     path: '/explore/v1/collections',
     bucket: 'list',
     schema: {
       operationId: 'listMarketCollections',
       summary: 'List collections with all figures',
       description:
-        'The collections of `GET /v1/collections` in the same order, with the figures of `GET /v1/collections/{id}`, the buyer floor, and the changes of floor and volume.',
+        'The collections of `GET /v1/collections`, with the figures of `GET /v1/collections/{id}`, the buyer floor, and the changes of floor and ' +
+        'volume. Collections launched on the service come first, then all others. A collection whose value is not known comes last. The order ' +
+        'by a window is brought up to date when a sale is stored or the floor changes, each minute while the collection has sales in the last ' +
+        'hour, and otherwise each ten minutes; the figures of the rows are those of the present.',
       tags: ['Collections'],
-      querystring: Type.Object({ chain: Type.Optional(chainSchema), ...pageQuery, sort: sortSchema }),
-      response: marketResponses(exploredPageOf('MarketCollection'), 400, 502),
+      querystring: listQuery,
+      response: marketResponses(exploredPageOf('MarketCollection'), 400, 404, 502),
     },
-    respond: async (_params, { chain = null, cursor, limit, sort }) => {
-      const query = { chain, sort };
-      const after = cursor === undefined ? null : readRankCursor(cursorSecret, LIST, query, cursor);
-      const [{ collections, next }, prices] = await Promise.all([
-        listMarketCollections(market, { ...query, after, limit }),
+    respond: async (_params, { ids, ...given }) => {
+      const [page, prices] = await Promise.all([
+        ids === undefined ? listPage(context, given) : listNamed(market, { ids, given }),
         readPriceContext(market),
       ]);
       return {
         cacheTag: ALL_COLLECTIONS,
         policy: COLLECTIONS_POLICY,
-        degraded: collections.some(({ degraded }) => degraded),
+        degraded: page.collections.some(({ degraded }) => degraded),
         body: {
-          data: collections.map((one) => toWireCollection(one, market.chainOf(one.detail.collection.chain), prices)),
-          pagination: {
-            nextCursor: next && toRankCursor(cursorSecret, LIST, query, next),
-            hasMore: next !== null,
-          },
+          data: page.collections.map((one) =>
+            toWireCollection(one, market.chainOf(one.detail.collection.chain), prices),
+          ),
+          pagination: { nextCursor: page.nextCursor, hasMore: page.nextCursor !== null },
         },
       };
     },
   });
+
+  async function listPage({ market: read }: ExploreContext, given: Omit<Query, 'ids'>): Promise<Page> {
+    const { query, list } = toRanking(given);
+    const { cursor, limit } = given;
+    const after = cursor === undefined ? null : readRankCursor(cursorSecret, list, query, cursor);
+    const { collections, next } = await listMarketCollections(read, { ...query, after, limit });
+    return { collections, nextCursor: next && toRankCursor(cursorSecret, list, query, next) };
+  }
+}
+
+type Page = { collections: MarketCollection[]; nextCursor: string | null };
+
+/** `list` names the list in its cursors: a cursor is valid only for the same window, order and filters. */
+function toRanking({ sort = 'volume', order = 'desc', ...given }: Omit<Query, 'ids'>): {
+  query: RankingQuery;
+  list: string;
+} {
+  const { window = sort === 'change' ? '24h' : 'all', floorMin, floorMax, volumeMin, volumeMax } = given;
+  if (sort === 'change' && window === 'all') {
+    throw new ServiceError('bad_request', 'Query parameter window must be 1h, 24h, 7d or 30d for the sort change');
+  }
+  const query = {
+    sort,
+    chain: given.chain ?? null,
+    window: WINDOW_OF[window],
+    isAscending: order === 'asc',
+    floor: toRange(floorMin, floorMax),
+    volume: toRange(volumeMin, volumeMax),
+  };
+  const { isAscending, floor, volume } = query;
+  return { query, list: `${LIST} ${JSON.stringify([window, isAscending, floor, volume])}` };
+}
+
+function toRange(min: string | undefined, max: string | undefined): Range<string> | null {
+  return min === undefined && max === undefined ? null : { min: min ?? null, max: max ?? null };
+}
+
+async function listNamed(
+  market: Market,
+  { ids, given: { limit: _limit, ...others } }: { ids: string; given: Omit<Query, 'ids'> },
+): Promise<Page> {
+  const names = ids.split(',');
+  const [other] = Object.keys(others);
+  if (other !== undefined) {
+    throw new ServiceError('bad_request', `Query parameter ${other} cannot be combined with ids`);
+  }
+  if (names.length > IDS_MAX || names.includes('')) {
+    throw new ServiceError(
+      'bad_request',
+      `Query parameter ids must be up to ${IDS_MAX} ids, slugs or addresses, separated by commas`,
+    );
+  }
+  return { collections: await readNamedCollections(market, names), nextCursor: null };
 }
 
 function registerSingle(app: FastifyInstance, context: ExploreContext): void {
@@ -187,6 +333,8 @@ function toWireCollection(
     ...identity,
     stats: {
       ...stats,
+      volume: toWindowValues(detail.volume),
+      sales: toWindowValues(detail.sales),
       buyerFloor: price && { price, stale: observedAt !== null, observedAt },
       floorChange,
       volumeChange,

@@ -23,11 +23,15 @@ const CACHE_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
 const FIGURES = [
   'floor',
   'volume.allTime',
+  'volume.thirtyDay',
   'volume.sevenDay',
   'volume.twentyFourHour',
+  'volume.oneHour',
   'sales.allTime',
+  'sales.thirtyDay',
   'sales.sevenDay',
   'sales.twentyFourHour',
+  'sales.oneHour',
   'supply',
   'owners',
   'listedCount',
@@ -46,7 +50,7 @@ export const ProvenanceSchema = Type.Object(
             type: 'string',
             enum: FIGURES,
             description:
-              'The field below `stats` in `GET /v1/collections/{id}`, or `rarity.rank` for the rarity ranks of the tokens.',
+              'The field below `stats` in `GET /explore/v1/collections/{id}`, or `rarity.rank` for the rarity ranks of the tokens.',
           }),
           kind: Type.Unsafe<ProvenanceKind | 'unknown'>({
             type: 'string',
@@ -138,7 +142,7 @@ export function registerProvenanceRoute(app: FastifyInstance, context: ExploreCo
       operationId: 'getProvenance',
       summary: 'Read where the figures of a collection come from',
       description:
-        'The kind, the source and the time of each figure that `GET /v1/collections/{id}` serves, and of the rarity ranks of the tokens.',
+        'The kind, the source and the time of each figure that `GET /explore/v1/collections/{id}` serves, and of the rarity ranks of the tokens.',
       tags: ['Collections'],
       params: collectionParams,
       response: marketResponses(exploredDataOf(ref('Provenance')), 400, 404),
@@ -164,11 +168,15 @@ function toWireProvenance(
   const figures: Record<FigureName, Provenance | null> = {
     floor,
     'volume.allTime': volume.allTime,
+    'volume.thirtyDay': volume.thirtyDay,
     'volume.sevenDay': volume.sevenDay,
     'volume.twentyFourHour': volume.twentyFourHour,
+    'volume.oneHour': volume.oneHour,
     'sales.allTime': sales.allTime,
+    'sales.thirtyDay': sales.thirtyDay,
     'sales.sevenDay': sales.sevenDay,
     'sales.twentyFourHour': sales.twentyFourHour,
+    'sales.oneHour': sales.oneHour,
     supply,
     owners,
     listedCount,
@@ -178,8 +186,10 @@ function toWireProvenance(
   const reasons: Partial<Record<FigureName, string | null>> = {
     'volume.allTime': toUnreadReason(unread.allTime) ?? partialReason,
     'sales.allTime': partialReason,
+    'volume.thirtyDay': toUnreadReason(unread.thirtyDay),
     'volume.sevenDay': toUnreadReason(unread.sevenDay),
     'volume.twentyFourHour': toUnreadReason(unread.twentyFourHour),
+    'volume.oneHour': toUnreadReason(unread.oneHour),
   };
   return {
     figures: FIGURES.map((figure) => {

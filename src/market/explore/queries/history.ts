@@ -2,15 +2,13 @@
 // volumes from `indexer.sale_hour`.
 
 import type { Queryable } from '../../../platform/database/port.ts';
-import { homeSql } from '../../index/queries/figures.ts';
+import { KNOWN_FLOORS } from '../../index/queries/past-floors.ts';
 import {
   amount,
   column,
-  list,
   nullable,
   rowDecoder,
   safeInteger,
-  text,
   textList,
   textListSql,
 } from '../../../platform/database/rows.ts';
@@ -38,39 +36,6 @@ export type RangeFigures = {
   sold: ReadonlyMap<number, SaleFigures>;
 };
 
-/** SQL of the floors of an hour. A floor of zero is not known: earlier versions recorded it when a source stated a floor of zero. */
-const KNOWN = {
-  high: 'nullif(floor_high_raw, 0)',
-  low: 'nullif(floor_low_raw, 0)',
-  close: 'nullif(floor_close_raw, 0)',
-} as const;
-
-const decodeFloors = rowDecoder('market_hour', { id: text, floors: list(nullable(amount)) });
-
-/**
- * Returns a list of floors for each collection id. The list has one floor for each of `times`, in their order: the floor at the end of the
- * hour that contains the time. A collection of which nothing is known has no list. Each floor takes one look-up in the index. Times are in
- * milliseconds.
- */
-export async function listFloorsAt(
-  db: Queryable,
-  collectionIds: readonly string[],
-  times: readonly number[],
-): Promise<Map<string, (bigint | null)[]>> {
-  const rows = await db.query(
-    `with found as materialized (
-       select home.collection_id as id, number, (
-         select ${KNOWN.close}::text from indexer.market_hour as hours
-         where hours.collection_id = home.collection_id and hour <= moment.at order by hour desc limit 1) as floor
-       from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
-       cross join unnest($2::timestamptz[]) with ordinality as moment (at, number)
-     )
-     select id, json_agg(floor order by number) as floors from found group by id`,
-    [collectionIds, times.map((time) => new Date(time))],
-  );
-  return new Map(rows.map(decodeFloors).map(({ id, floors }) => [id, floors]));
-}
-
 /**
  * SQL that computes the figures of an interval from the rows of its hours. For the interval `hour`, each row is an interval, so the rows
  * are not grouped.
@@ -78,7 +43,7 @@ export async function listFloorsAt(
 const INTERVAL_SQL = {
   hour: {
     changed: {
-      columns: `hour as at, ${KNOWN.high} as high_raw, ${KNOWN.low} as low_raw, ${KNOWN.close} as close_raw, listed`,
+      columns: `hour as at, ${KNOWN_FLOORS.high} as high_raw, ${KNOWN_FLOORS.low} as low_raw, ${KNOWN_FLOORS.close} as close_raw, listed`,
       groups: '',
     },
     sold: { columns: 'hour as at, volume_raw, sales', groups: '' },
@@ -86,8 +51,8 @@ const INTERVAL_SQL = {
   },
   day: {
     changed: {
-      columns: `date_trunc('day', hour, 'UTC') as at, max(${KNOWN.high}) as high_raw, min(${KNOWN.low}) as low_raw,
-        (array_agg(${KNOWN.close} order by hour desc))[1] as close_raw, (array_agg(listed order by hour desc))[1] as listed`,
+      columns: `date_trunc('day', hour, 'UTC') as at, max(${KNOWN_FLOORS.high}) as high_raw, min(${KNOWN_FLOORS.low}) as low_raw,
+        (array_agg(${KNOWN_FLOORS.close} order by hour desc))[1] as close_raw, (array_agg(listed order by hour desc))[1] as listed`,
       groups: 'group by 1',
     },
     sold: {
@@ -140,7 +105,7 @@ export async function readRangeFigures(
        select ${textListSql('extract(epoch from at)::bigint')} as unread_at
        from (select distinct ${unread} as at from indexer.sale_hour ${ofRange} and unread > 0) as intervals
      ) as unread left join (
-       select ${KNOWN.close} as close_before, listed as listed_before from indexer.market_hour
+       select ${KNOWN_FLOORS.close} as close_before, listed as listed_before from indexer.market_hour
        where collection_id = $1 and hour < $2 order by hour desc limit 1
      ) as before on true`,
     [collectionId, new Date(from), new Date(to)],

@@ -7,6 +7,7 @@ import {
   amount,
   column,
   double,
+  list,
   nullable,
   rowDecoder,
   safeInteger,
@@ -15,7 +16,8 @@ import {
 } from '../../../platform/database/rows.ts';
 import type { UpsertCounts } from '../../../platform/database/upsert.ts';
 import type { ReportedFloor } from '../listing-figures.ts';
-import type { TradeFacts, VolumeFacts, Windows } from '../../provenance/trade.ts';
+import type { ShortWindow, StatedWindows, TradeFacts, VolumeFacts } from '../../provenance/trade.ts';
+import { SHORT_WINDOWS, WINDOWS, TRADE_WINDOW_MS, toShortWindows, toWindows } from '../../provenance/trade.ts';
 import { coverageList, coverageSql } from './coverage.ts';
 import type { ObservedRecord } from './newest-record.ts';
 import type { RecordWrites } from '../../../platform/database/write-recording.ts';
@@ -23,7 +25,6 @@ import { listRecordFloors, upsertNewest } from './newest-record.ts';
 import { IS_COUNTED, saleSumsSql, SUM_COLUMNS } from './sale-rule.ts';
 import { homeSql, narrowToOne } from './figures.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
 
 const decodeAnalytics = rowDecoder('collection_analytics', {
@@ -35,15 +36,9 @@ const decodeAnalytics = rowDecoder('collection_analytics', {
   salesAllTime: column('sales_all_time', nullable(safeInteger)),
   salesSevenDay: column('sales_seven_day', nullable(safeInteger)),
   salesDay: column('sales_day', nullable(safeInteger)),
-  sumAll: column('sum_all', amount),
-  sumWeek: column('sum_week', amount),
-  sumDay: column('sum_day', amount),
-  countAll: column('count_all', safeInteger),
-  countWeek: column('count_week', safeInteger),
-  countDay: column('count_day', safeInteger),
-  unreadAll: column('unread_all', safeInteger),
-  unreadWeek: column('unread_week', safeInteger),
-  unreadDay: column('unread_day', safeInteger),
+  volumes: list(amount),
+  counts: list(safeInteger),
+  unread: list(safeInteger),
   coverage: coverageList,
 });
 
@@ -56,67 +51,67 @@ export async function listTradeFacts(
   collectionIds: readonly string[],
   now: number,
 ): Promise<Map<string, TradeFacts>> {
+  const listOf = (name: string) =>
+    `array[coalesce(total.${name}, 0), ${SHORT_WINDOWS.map((window) => `"${window}".${name}`).join(', ')}]::text[]`;
   const rows = await db.query(
     narrowToOne(
       `with found as materialized (
-       select home.collection_id as id, record.*, total.volume_raw as sum_all, total.sales as count_all, total.unread as unread_all,
-         week.volume_raw as sum_week, week.sales as count_week, week.unread as unread_week,
-         day.volume_raw as sum_day, day.sales as count_day, day.unread as unread_day,
-         ${coverageSql('home.collection_id', ['sales'])} as coverage
+       select home.collection_id as id, record.*, ${listOf('volume_raw')} as volumes, ${listOf('sales')} as counts,
+         ${listOf('unread')} as unread, ${coverageSql('home.collection_id', ['sales'])} as coverage
        from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
        left join lateral (${RECORD}) as record on true
        left join lateral (select * from indexer.sale_total where collection_id = home.collection_id limit 1) as total on true
-       cross join lateral (${windowSql('$2', '$3')}) as week
-       cross join lateral (${windowSql('$4', '$5')}) as day
+       ${windowsSql()}
      )
-     select wanted.id, found.at, ${RECORD_COLUMNS}, coalesce(sum_all, 0) as sum_all, coalesce(count_all, 0) as count_all,
-       coalesce(sum_week, 0) as sum_week, coalesce(count_week, 0) as count_week, coalesce(sum_day, 0) as sum_day,
-       coalesce(count_day, 0) as count_day, coalesce(unread_all, 0) as unread_all, coalesce(unread_week, 0) as unread_week,
-       coalesce(unread_day, 0) as unread_day, coalesce(coverage, '[]') as coverage
+     select wanted.id, found.at, ${RECORD_COLUMNS}, coalesce(volumes, ${NO_SUMS}) as volumes, coalesce(counts, ${NO_SUMS}) as counts,
+       coalesce(unread, ${NO_SUMS}) as unread, coalesce(coverage, '[]') as coverage
      from unnest($1::text[]) as wanted (id) left join found on found.id = wanted.id`,
       collectionIds,
     ),
-    [collectionIds, ...windowBounds(now - 7 * DAY_MS), ...windowBounds(now - DAY_MS)],
+    [collectionIds, ...SHORT_WINDOWS.flatMap((window) => windowBounds(now - TRADE_WINDOW_MS[window]))],
   );
   return new Map(rows.map(decodeAnalytics).map((row) => [row.id, toTradeFacts(row)]));
 }
 
-const decodeSums = rowDecoder('sale_hour', {
-  id: text,
-  sumTwoWeeks: column('sum_two_weeks', nullable(amount)),
-  sumTwoDays: column('sum_two_days', nullable(amount)),
-});
+const NO_SUMS = `array[${['total', ...SHORT_WINDOWS].map(() => `'0'`).join(', ')}]`;
+
+const decodeSums = rowDecoder('sale_hour', { id: text, volumes: list(nullable(amount)) });
 
 /**
- * The volumes of windows of double length, in base units, by collection id: `sevenDay` is the volume of the last 14 days, and
- * `twentyFourHour` is the volume of the last two days. The windows end at `now`. Null if a sale of the window cannot be read.
+ * The volumes of windows of double length, in base units, by collection id: `sevenDay` is the volume of the last 14 days. The windows end at
+ * `now`. Null if a sale of the window cannot be read.
  */
 export async function listDoubleWindows(
   db: Queryable,
   collectionIds: readonly string[],
   now: number,
-): Promise<Map<string, { sevenDay: bigint | null; twentyFourHour: bigint | null }>> {
+): Promise<Map<string, Record<ShortWindow, bigint | null>>> {
+  const known = SHORT_WINDOWS.map((window) => `case when "${window}".unread = 0 then "${window}".volume_raw end`);
   const rows = await db.query(
     narrowToOne(
-      `select home.collection_id as id, case when two_weeks.unread = 0 then two_weeks.volume_raw end as sum_two_weeks,
-       case when two_days.unread = 0 then two_days.volume_raw end as sum_two_days
-     from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')}
-     cross join lateral (${windowSql('$2', '$3')}) as two_weeks
-     cross join lateral (${windowSql('$4', '$5')}) as two_days`,
+      `select home.collection_id as id, array[${known.join(', ')}]::text[] as volumes
+     from unnest($1::text[]) as wanted (id) ${homeSql('wanted.id')} ${windowsSql()}`,
       collectionIds,
     ),
-    [collectionIds, ...windowBounds(now - 14 * DAY_MS), ...windowBounds(now - 2 * DAY_MS)],
+    [collectionIds, ...SHORT_WINDOWS.flatMap((window) => windowBounds(now - 2 * TRADE_WINDOW_MS[window]))],
   );
   return new Map(
     rows
       .map(decodeSums)
-      .map(({ id, sumTwoWeeks, sumTwoDays }) => [id, { sevenDay: sumTwoWeeks, twentyFourHour: sumTwoDays }]),
+      .map(({ id, volumes }) => [id, toShortWindows((name) => volumes[SHORT_WINDOWS.indexOf(name)] ?? null)]),
   );
 }
 
 /** The start of a window, and the first full hour in it. */
 function windowBounds(start: number): [Date, Date] {
   return [new Date(start), new Date(Math.ceil(start / HOUR_MS) * HOUR_MS)];
+}
+
+/** SQL that joins the sums of each window, under the name of the window. The bounds of the windows are the parameters from `$2` on. */
+function windowsSql(): string {
+  return SHORT_WINDOWS.map(
+    (window, index) => `cross join lateral (${windowSql(`$${2 * index + 2}`, `$${2 * index + 3}`)}) as "${window}"`,
+  ).join(' ');
 }
 
 const RECORD_COLUMNS = `volume_all_time, volume_seven_day, volume_day, sales_all_time, sales_seven_day, sales_day`;
@@ -143,12 +138,13 @@ function windowSql(start: string, firstHour: string): string {
 function toTradeFacts(row: ReturnType<typeof decodeAnalytics>): TradeFacts {
   const volume = { allTime: row.volumeAllTime, sevenDay: row.volumeSevenDay, twentyFourHour: row.volumeDay };
   const sales = { allTime: row.salesAllTime, sevenDay: row.salesSevenDay, twentyFourHour: row.salesDay };
+  const { volumes, counts, unread } = row;
   return {
     record: row.at === null ? null : { at: row.at, volume, sales },
     sums: {
-      volumeRaw: { allTime: row.sumAll, sevenDay: row.sumWeek, twentyFourHour: row.sumDay },
-      sales: { allTime: row.countAll, sevenDay: row.countWeek, twentyFourHour: row.countDay },
-      unread: { allTime: row.unreadAll, sevenDay: row.unreadWeek, twentyFourHour: row.unreadDay },
+      volumeRaw: toWindows((name) => volumes[WINDOWS.indexOf(name)] ?? 0n),
+      sales: toWindows((name) => counts[WINDOWS.indexOf(name)] ?? 0),
+      unread: toWindows((name) => unread[WINDOWS.indexOf(name)] ?? 0),
     },
     coverage: row.coverage,
   };
@@ -209,8 +205,8 @@ export function listAnalyticsFloors(
 /** Volumes are in native units. A floor of 0 is stored as unknown. */
 export type NewAnalytics = ObservedRecord & {
   floorRaw: bigint | null;
-  volume: Windows<number | null>;
-  sales: Windows<number | null>;
+  volume: StatedWindows<number | null>;
+  sales: StatedWindows<number | null>;
 };
 
 export function upsertAnalytics(

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
+import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import type { Chain } from '../../../platform/core/chains.ts';
 import { createCachedResponse } from '../../../platform/http/cached-response.ts';
@@ -10,7 +11,8 @@ import { closed, dataOf, ref } from '../../../platform/http/schema-builders.ts';
 import type { CollectionDetail } from '../collection.ts';
 import { readCollectionDetail } from '../collection.ts';
 import type { Figure } from '../../provenance/figure.ts';
-import type { Windows } from '../../provenance/trade.ts';
+import type { StatedWindows, Windows } from '../../provenance/trade.ts';
+import { toWindowValues } from '../../provenance/trade.ts';
 import { cacheTagOf } from '../resolve-collection.ts';
 import {
   collectionIdentity,
@@ -30,25 +32,38 @@ import { readPriceContext, toPriceOrNull } from './price.ts';
 /** How long a collection may be cached. */
 export const COLLECTION_POLICY = { sharedMaxAgeS: 10, staleWhileRevalidateS: 60 };
 
-const windowsOf = (measure: string) =>
-  Type.Object(
-    {
-      allTime: countOrNull(`${measure}, all time.`),
-      sevenDay: countOrNull(`${measure}, the last seven days.`),
-      twentyFourHour: countOrNull(`${measure}, the last 24 hours.`),
-    },
-    { description: `${measure}. Null means unknown at present, never zero.`, ...closed },
-  );
+const windowsOf = (measure: string) => ({
+  allTime: countOrNull(`${measure}, all time.`),
+  sevenDay: countOrNull(`${measure}, the last seven days.`),
+  twentyFourHour: countOrNull(`${measure}, the last 24 hours.`),
+});
+
+const windowsSchemaOf = <T extends Record<string, TSchema>>(measure: string, windows: T) =>
+  Type.Object(windows, { description: `${measure}. Null means unknown at present, never zero.`, ...closed });
+
+/** The windows of the explore interface: those of `/v1`, and two more. */
+const allWindowsOf = (measure: string) =>
+  windowsSchemaOf(measure, {
+    ...windowsOf(measure),
+    thirtyDay: countOrNull(`${measure}, the last 30 days.`),
+    oneHour: countOrNull(`${measure}, the last hour.`),
+  });
+
+const VOLUME = 'Volume in native units';
+const SALES = 'Number of sales';
 
 /** The statistics of a collection in detail. */
 export const detailStats = {
   floor: statsFloor,
-  volume: windowsOf('Volume in native units'),
-  sales: windowsOf('Number of sales'),
+  volume: windowsSchemaOf(VOLUME, windowsOf(VOLUME)),
+  sales: windowsSchemaOf(SALES, windowsOf(SALES)),
   supply: countOrNull('Number of tokens.'),
   owners: countOrNull('Number of distinct owners.'),
   listedCount: countOrNull('Number of listed assets.'),
 };
+
+/** Volume and sales in all windows. */
+export const tradeStats = { volume: allWindowsOf(VOLUME), sales: allWindowsOf(SALES) };
 
 export const exampleDetailStats = {
   floor: toExamplePrice(420n),
@@ -101,9 +116,9 @@ export function toWireDetail(
   };
 }
 
-function toWireWindows({ allTime, sevenDay, twentyFourHour }: Windows<Figure<number> | null>): Windows<number | null> {
-  const valueOf = (figure: Figure<number> | null) => figure?.value ?? null;
-  return { allTime: valueOf(allTime), sevenDay: valueOf(sevenDay), twentyFourHour: valueOf(twentyFourHour) };
+function toWireWindows(figures: Windows<Figure<number> | null>): StatedWindows<number | null> {
+  const { allTime, sevenDay, twentyFourHour } = toWindowValues(figures);
+  return { allTime, sevenDay, twentyFourHour };
 }
 
 export function registerCollectionRoute(app: FastifyInstance, context: MarketplaceContext): void {

@@ -81,16 +81,16 @@ function decodeCollection(row: Row): Collection {
 }
 
 /**
- * Returns the collections that have one of these names, as they are served: at most one collection with the id, at most one with the slug, and
- * at most one with the address on each chain.
+ * Returns the collections that have one of these names, as they are served: at most one collection with each id, at most one with each slug,
+ * and at most one with each address on each chain.
  */
 export async function listCollectionsByName(
   db: Queryable,
-  names: { id: string; slug: string; address: string },
+  names: readonly { id: string; slug: string; address: string }[],
 ): Promise<Collection[]> {
   const rows = await db.query(
-    `select ${SERVED_COLUMNS} from ${SERVED} where id = $1 or slug = $2 or contract_address = $3`,
-    [names.id, names.slug, names.address],
+    `select ${SERVED_COLUMNS} from ${SERVED} where id = any($1) or slug = any($2) or contract_address = any($3)`,
+    [names.map(({ id }) => id), names.map(({ slug }) => slug), names.map(({ address }) => address)],
   );
   return rows.map(decodeCollection);
 }

@@ -90,6 +90,12 @@ const DERIVATIONS: readonly Derivation[] = [
     ],
   },
   {
+    // The ranking keys of windows.
+    schema: 'indexer',
+    migration: null,
+    statements: [`update indexer.collection_figures set ranks_valid_until = 'epoch' where recorded`],
+  },
+  {
     // The recorded changes of coverage state the end that an import states and the end before it, in milliseconds, and no longer the row before it.
     // The end that an import stated is the one that the next import found, or the present one.
     schema: 'indexer',

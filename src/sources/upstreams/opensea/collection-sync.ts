@@ -109,5 +109,5 @@ function isStored(stored: Collection, field: string): boolean {
 
 async function isSlugInUse({ main }: UpstreamContext, slug: unknown): Promise<boolean> {
   if (typeof slug !== 'string') return false;
-  return (await listCollectionsByName(main, { id: '', slug, address: '' })).length > 0;
+  return (await listCollectionsByName(main, [{ id: '', slug, address: '' }])).length > 0;
 }

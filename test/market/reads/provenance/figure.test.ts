@@ -197,9 +197,20 @@ describe('the listed count', () => {
 /** A value of all time, and the values of the two windows: the last seven days and the last 24 hours. */
 const windows = <T>(allTime: T, sevenDay: T, twentyFourHour: T) => ({ allTime, sevenDay, twentyFourHour });
 const UNKNOWN = windows(null, null, null);
+/** The same, and the values of the last 30 days and of the last hour, which records do not state. */
+const allWindows = <T>(allTime: T, sevenDay: T, twentyFourHour: T, thirtyDay: T, oneHour: T) => ({
+  ...windows(allTime, sevenDay, twentyFourHour),
+  thirtyDay,
+  oneHour,
+});
+const NOTHING_UNREAD = allWindows(0, 0, 0, 0, 0);
 const TRADES: TradeFacts = {
   record: null,
-  sums: { volumeRaw: windows(700n, 70n, 7n), sales: windows(300, 30, 3), unread: windows(0, 0, 0) },
+  sums: {
+    volumeRaw: allWindows(700n, 70n, 7n, 200n, 1n),
+    sales: allWindows(300, 30, 3, 90, 1),
+    unread: NOTHING_UNREAD,
+  },
   coverage: [],
 };
 const CONTEXT: TradeContext = { decimals: 0, snapshotVolume: null, salesComplete: false };
@@ -233,6 +244,21 @@ describe('volume and sales', () => {
     assert.deepEqual(since(7 * DAY_MS - 1), DAY_SUMS);
     assert.deepEqual(since(7 * DAY_MS), { volume: [null, 70, 7], sales: [null, 30, 3] });
     assert.deepEqual(trades({ coverage: [covered('scan', 'sales')] }), SUMS);
+  });
+
+  test('volume and sales of the last hour are unknown if the coverage ended a quarter of an hour ago, and of the last 30 days after two hours', () => {
+    const ended = (age: number, from: number | null = null) => {
+      const facts = { ...TRADES, coverage: [{ ...covered('scan', 'sales', { age }), from }] };
+      const { volume, sales } = toTradeFigures(facts, CONTEXT, NOW);
+      return [volume.oneHour, sales.oneHour, volume.thirtyDay, sales.thirtyDay].map((figure) => figure?.value ?? null);
+    };
+    assert.deepEqual(ended(15 * MINUTE_MS - 1), [1, 1, 200, 90]);
+    assert.deepEqual(ended(15 * MINUTE_MS), [null, null, 200, 90]);
+    assert.deepEqual(ended(2 * HOUR_MS), [null, null, null, null]);
+    assert.deepEqual(ended(0, NOW - HOUR_MS), [1, 1, null, null]);
+    assert.deepEqual(ended(0, NOW - HOUR_MS + 1), [null, null, null, null]);
+    assert.deepEqual(ended(0, NOW - 30 * DAY_MS), [1, 1, 200, 90]);
+    assert.deepEqual(ended(0, NOW - 30 * DAY_MS + 1), [1, 1, null, null]);
   });
 
   test('volume and sales of several scans are known only in the windows in which each scan is complete', () => {
@@ -276,7 +302,7 @@ describe('volume and sales', () => {
   });
 
   test('volume and sales are zero when the sales are covered and there is no sale, and unknown without coverage', () => {
-    const sums = { volumeRaw: windows(0n, 0n, 0n), sales: windows(0, 0, 0), unread: windows(0, 0, 0) };
+    const sums = { volumeRaw: allWindows(0n, 0n, 0n, 0n, 0n), sales: NOTHING_UNREAD, unread: NOTHING_UNREAD };
     assert.deepEqual(trades({ sums, coverage: [covered('chain', 'sales')] }), { volume: [0, 0, 0], sales: [0, 0, 0] });
     assert.deepEqual(trades({ sums }), NONE);
   });
@@ -332,7 +358,7 @@ describe('volume and sales', () => {
               sales: sales.allTime,
             };
             const context = { ...CONTEXT, snapshotVolume };
-            const sums = { ...TRADES.sums, unread: windows(unread, 0, 0) };
+            const sums = { ...TRADES.sums, unread: { ...NOTHING_UNREAD, allTime: unread } };
             const figures = toTradeFigures({ record, coverage, sums }, context, NOW);
             assert.deepEqual(toVolumeFigure(facts, context, NOW), figures.volume.allTime);
           }
@@ -345,7 +371,7 @@ describe('volume and sales', () => {
 describe('the change of the volume', () => {
   const changeOf = (coverage: Coverage[], doubleRaw = 12n) => {
     const facts = { ...TRADES, coverage };
-    const doubles = { twentyFourHour: doubleRaw, sevenDay: 0n };
+    const doubles = { twentyFourHour: doubleRaw, sevenDay: 0n, thirtyDay: null, oneHour: null };
     const figures = toTradeFigures(facts, CONTEXT, NOW);
     return toVolumeChanges(facts, { figures, doubleRaw: doubles, now: NOW }).twentyFourHour;
   };

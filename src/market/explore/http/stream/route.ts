@@ -8,7 +8,8 @@ import { ServiceError } from '../../../../platform/core/errors.ts';
 import { leaveRequestsInProgress } from '../../../../platform/http/requests-in-progress.ts';
 import { marketResponses } from '../../../reads/http/envelopes.ts';
 import { EXAMPLE_COLLECTION } from '../../../reads/http/example-collection.ts';
-import { resolveCollections } from '../../../reads/resolve-collection.ts';
+import type { Market } from '../../../reads/market.ts';
+import { locationOf, resolveCollections } from '../../../reads/resolve-collection.ts';
 import type { ActivityFeed } from '../../stream/activity-feed.ts';
 import { toStreamFilter } from '../../stream/stream-entry.ts';
 import { OLDEST_OFFSET, parseOffset, toOffset } from '../../stream/offset.ts';
@@ -90,7 +91,7 @@ export function registerStreamRoute(app: FastifyInstance, context: ExploreContex
       try {
         const start = await ifReadable(async () => ({
           position: await findStart(stream.feed, position),
-          filter: toStreamFilter(names && (await resolveCollections(market, names)), wanted),
+          filter: toStreamFilter(names && (await resolveLogged(market, names)), wanted),
         }));
         reply.hijack();
         if (start === null) {
@@ -112,6 +113,12 @@ export function registerStreamRoute(app: FastifyInstance, context: ExploreContex
       }
     },
   );
+}
+
+/** The ids under which the activity log has the changes of the collections with these names. */
+async function resolveLogged(market: Market, names: readonly string[]): Promise<string[]> {
+  const collections = await resolveCollections(market, names);
+  return collections.map((one) => locationOf(market, one)?.collectionId ?? one.id);
 }
 
 /** Where the stream begins. `now`: after the newest event. `oldest`: with the oldest kept event. A number: after this position. */
