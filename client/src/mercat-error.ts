@@ -20,6 +20,7 @@ export type ServiceErrorCode =
   | 'forbidden'
   | 'not_found'
   | 'conflict'
+  | 'insufficient_stock'
   | 'precondition_failed'
   | 'unprocessable'
   | 'rate_limited'

@@ -7,7 +7,16 @@ import type { ProductFields } from './products/product.ts';
 import type { ProductView } from './products/product-view.ts';
 import { insertEvents } from './queries/events.ts';
 
-const EVENT_TYPES = ['product.created', 'product.updated', 'product.deleted', 'inventory.low'] as const;
+const EVENT_TYPES = [
+  'product.created',
+  'product.updated',
+  'product.deleted',
+  'inventory.low',
+  'reservation.created',
+  'reservation.consumed',
+  'reservation.released',
+  'reservation.expired',
+] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -16,13 +25,16 @@ export const EVENT_PATTERNS = [...EVENT_TYPES, 'product.*'] as const;
 
 export type EventPattern = (typeof EVENT_PATTERNS)[number];
 
-/** The default subscriptions of a webhook. Together they match every type in `EVENT_TYPES`. */
+/** The default subscriptions of a webhook. A webhook gets events of other types only if it names them. */
 export const EVENT_PATTERNS_DEFAULT: readonly EventPattern[] = ['product.*', 'inventory.low'];
 
 /** The type of test events. A test event is recorded on request for one webhook, even if the webhook does not subscribe to it. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 
-/** The data of each type that `recordEvent` records. `inventory.low` is missing: the statement that changes the stock records it. */
+/**
+ * The data of each type that `recordEvent` records. The other types are missing: the statements that change stock and reservations record
+ * them.
+ */
 export type EventData = {
   'product.created': ProductView;
   'product.updated': ProductView & { changed: (keyof ProductFields)[] };

@@ -15,7 +15,7 @@ import { claimRequests, keepResponses } from './idempotency.ts';
 /** What happens to the changes of a product that another transaction has locked: they wait for the lock, or they are not made. */
 export type WhenLocked = 'wait' | 'skip';
 
-export type GroupedChangesOptions<Request extends { productId: string }> = {
+export type GroupedChangesOptions<Request extends { productIds: readonly string[] }> = {
   /**
    * Returns the interface for the statements of one group of changes of a shop. The interface rejects statements that would begin after
    * `startBy`. `productId` is set if all changes of the group are of one product that another transaction has locked.
@@ -30,6 +30,8 @@ export type GroupedChangesOptions<Request extends { productId: string }> = {
     requests: readonly Request[],
     at: { now: number; locked: WhenLocked },
   ) => Promise<Outcome[]>;
+  /** Whether `write` needs a transaction. Otherwise a group without idempotency keys is written without one. */
+  isTransaction?: boolean;
   /** The most changes in a group. Limits the memory and the SQL parameters of a group: the larger the changes, the smaller the limit must be. */
   sizeMax: number;
 };
@@ -44,7 +46,7 @@ export type ChangeOptions = { once: OnceRequest | null; startBy: Deadline };
 
 type Waiting<Request> = PromiseWithResolvers<OnceResponse> & { request: Request } & ChangeOptions;
 
-export class GroupedChanges<Request extends { productId: string }> {
+export class GroupedChanges<Request extends { productIds: readonly string[] }> {
   readonly #options: GroupedChangesOptions<Request>;
   readonly #shops = new Map<string, ShopChanges<Request>>();
 
@@ -72,7 +74,7 @@ function startByOf(group: readonly Waiting<unknown>[]): Deadline {
 }
 
 /** The changes of one shop that wait or are being made. */
-class ShopChanges<Request extends { productId: string }> {
+class ShopChanges<Request extends { productIds: readonly string[] }> {
   readonly #shopId: string;
   readonly #options: GroupedChangesOptions<Request>;
   readonly #onIdle: () => void;
@@ -93,8 +95,8 @@ class ShopChanges<Request extends { productId: string }> {
 
   add(request: Request, { once, startBy }: ChangeOptions): Promise<OnceResponse> {
     const waiting = { ...Promise.withResolvers<OnceResponse>(), request, once, startBy };
-    const ofLocked = this.#ofLocked.get(request.productId);
-    if (ofLocked) ofLocked.push(waiting);
+    const locked = request.productIds.find((id) => this.#ofLocked.has(id));
+    if (locked !== undefined) this.#ofLocked.get(locked)?.push(waiting);
     else {
       this.#waiting.add(waiting);
       this.#schedule();
@@ -116,9 +118,15 @@ class ShopChanges<Request extends { productId: string }> {
 
   #take(): Waiting<Request>[] {
     const group: Waiting<Request>[] = [];
+    const skipped = new Set(this.#busy);
     for (const waiting of this.#waiting) {
       if (group.length === this.#options.sizeMax) break;
-      if (this.#busy.has(waiting.request.productId)) continue;
+      const { productIds } = waiting.request;
+      if (productIds.some((id) => skipped.has(id))) {
+        // A later change must not overtake this one at any of its products.
+        for (const id of productIds) skipped.add(id);
+        continue;
+      }
       this.#waiting.delete(waiting);
       if (waiting.startBy.hasPassed) waiting.reject(tooMany());
       else group.push(waiting);
@@ -127,7 +135,7 @@ class ShopChanges<Request extends { productId: string }> {
   }
 
   async #make(group: readonly Waiting<Request>[]): Promise<void> {
-    const products = new Set(group.map(({ request }) => request.productId));
+    const products = new Set(group.flatMap(({ request }) => request.productIds));
     for (const product of products) this.#busy.add(product);
     this.#groups += 1;
     this.#schedule();
@@ -137,11 +145,12 @@ class ShopChanges<Request extends { productId: string }> {
         this.#options.statementsOf(this.#shopId, { startBy: startByOf(group) }),
         'skip',
       );
-      for (const product of new Set(locked.map(({ request }) => request.productId))) {
-        void this.#makeOfLocked(
-          product,
-          [...locked, ...this.#waiting].filter(({ request }) => request.productId === product),
-        );
+      const left = new Set([...locked, ...this.#waiting]);
+      for (const { request } of locked) {
+        const [product = ''] = request.productIds;
+        const first = [...left].filter((waiting) => waiting.request.productIds.includes(product));
+        for (const waiting of first) left.delete(waiting);
+        if (first.length > 0) void this.#makeOfLocked(product, first);
       }
     } catch (error) {
       for (const { reject } of group) reject(error);
@@ -193,7 +202,7 @@ class ShopChanges<Request extends { productId: string }> {
     statements: Statements,
     locked: WhenLocked,
   ): Promise<Waiting<Request>[]> {
-    const needsTransaction = group.some(({ once }) => once !== null);
+    const needsTransaction = this.#options.isTransaction || group.some(({ once }) => once !== null);
     const at = { now: this.#options.clock(), locked };
     const outcomes = await repeatAborted(() =>
       needsTransaction

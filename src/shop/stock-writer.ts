@@ -12,13 +12,15 @@ import { changeStocks } from './stock.ts';
 
 const GROUP_SIZE_MAX = 100;
 
-export type StockWriterOptions = Pick<GroupedChangesOptions<StockRequest>, 'statementsOf' | 'clock' | 'secretKeys'> & {
+export type StockWriterOptions = Pick<GroupedChangesOptions<Grouped>, 'statementsOf' | 'clock' | 'secretKeys'> & {
   /** The response that is stored for a request with an idempotency key. */
   toResponse: (change: AppliedStockChange) => RepeatableResponse;
 };
 
+type Grouped = StockRequest & { productIds: readonly string[] };
+
 export class StockWriter {
-  readonly #changes: GroupedChanges<StockRequest>;
+  readonly #changes: GroupedChanges<Grouped>;
   readonly #toResponse: StockWriterOptions['toResponse'];
 
   constructor({ toResponse, ...options }: StockWriterOptions) {
@@ -41,7 +43,7 @@ export class StockWriter {
   async change(shopId: string, request: StockRequest, options: ChangeOptions): Promise<OnceResponse> {
     // Only a well-formed product id is sent to the database, because PostgreSQL rejects some texts, such as those with NUL.
     if (!isId('prod', request.productId)) throw missing();
-    return this.#changes.change(shopId, request, options);
+    return this.#changes.change(shopId, { ...request, productIds: [request.productId] }, options);
   }
 
   #toOutcome(result: StockChangeResult, expected: number | null): Outcome {

@@ -6,6 +6,7 @@ import type { Queryable, Statements } from '../platform/database/port.ts';
 import type { ShopCaller, ShopContext } from './context.ts';
 import type {
   Adjustment,
+  GroupedStockChange,
   StockChange,
   StockChangeOrigin,
   StockChangeResult,
@@ -74,6 +75,16 @@ export async function applyStockChange(
 ): Promise<void> {
   const grouped = { ...change, eventId: createId('evt', now) };
   await updateStocks(db, shopId, [grouped], { ...LEVELS, source, now, locked: 'wait' });
+}
+
+/** Makes the changes of stock that reservations cause. The caller holds the locks on the products. */
+export async function changeReservedStocks(
+  tx: Queryable,
+  shopId: string,
+  changes: readonly GroupedStockChange[],
+  now: number,
+): Promise<void> {
+  await updateStocks(tx, shopId, changes, { ...LEVELS, source: 'reservation', now, locked: 'wait' });
 }
 
 const LEVELS = { stockMax: STOCK_MAX, lowStockLevel: LOW_STOCK_LEVEL };

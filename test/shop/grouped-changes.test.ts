@@ -18,7 +18,7 @@ const WAIT_MS = 30_000;
 const OPTIONS = { once: null, startBy: Deadline.none };
 const DONE = toFirstResponse({ status: 200, headers: {}, body: '{}', hasSecret: false });
 
-type Request = { productId: string; name: string };
+type Request = { productIds: readonly string[]; name: string };
 
 forEachEngine('grouped changes', (engine) => {
   test('the changes of a product are made one after the other, also after a group has missed its deadline', async () => {
@@ -36,7 +36,7 @@ forEachEngine('grouped changes', (engine) => {
       },
       sizeMax: 10,
     });
-    const change = (name: string) => changes.change('shop', { productId: 'p', name }, OPTIONS);
+    const change = (name: string) => changes.change('shop', { productIds: ['p'], name }, OPTIONS);
     const first = change('first');
     await setImmediate();
     groups.get('first')?.reject(new DeadlineExceeded());

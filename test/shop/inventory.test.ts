@@ -108,6 +108,7 @@ forOneStore('inventory', (store) => {
         source: 'inventory',
         keyId: shop.key.id,
         createdAt: new Date(store.now()).toISOString(),
+        reservationId: null,
       });
     });
 

@@ -20,12 +20,14 @@ export type Adjustment = {
   requested: number;
   /** Why the stock was changed: the `reason` of the request, or a default text. */
   reason: string;
-  /** `inventory` for stock requests, `product` for product updates, `import` for imports. */
+  /** `inventory` for stock requests, `product` for product updates, `import` for imports, `reservation` for reservations. */
   source: string;
   /** Id of the API key that made the change; null for changes without a key. */
   keyId: string | null;
   /** When the stock was changed. */
   createdAt: string;
+  /** Id of the reservation that took or returned the stock; null if the source is another one. */
+  reservationId: string | null;
 };
 
 /** The delivery of one event to one webhook. */
@@ -409,6 +411,113 @@ export type ProductUpdatedEvent = {
   };
 };
 
+/** Stock that is held for a checkout. */
+export type Reservation = {
+  /** Reservation id. */
+  id: string;
+  /** `held`, or how the reservation has ended: `consumed`, `released` or `expired`. */
+  status: 'held' | 'consumed' | 'released' | 'expired';
+  /** The shop's own name for the reservation; null if it was given none. */
+  reference: string | null;
+  /** The items, in the order of the request. */
+  items: {
+    /** Product id. */
+    productId: string;
+    /** Name of the product; null after the product was deleted. */
+    name: string | null;
+    /** How much was reserved. */
+    quantity: number;
+    /** How much is held. */
+    held: number;
+    /** How much was sold. What is neither held nor sold was returned to the stock. */
+    consumed: number;
+  }[];
+  /** When the reservation was made. */
+  createdAt: string;
+  /** When the reservation expires, or would have expired. */
+  expiresAt: string;
+  /** When the reservation ended (ISO 8601); null while it is held. */
+  endedAt: string | null;
+};
+
+/** A reservation, or a part of it, was sold. */
+export type ReservationConsumedEvent = {
+  /** The type of the event. */
+  type: 'reservation.consumed';
+  /** When the event occurred. */
+  timestamp: string;
+  /** A later event of the same shop has a larger number. */
+  sequence: number;
+  data: Reservation;
+};
+
+/** What was sold: all that is held, unless `items` names a part. */
+export type ReservationConsumption = {
+  /** Products and quantities. Each product may occur once. */
+  items?: {
+    /** Product id. */
+    product_id: string;
+    /** How much. */
+    quantity: number;
+  }[];
+  /** What becomes of what is not consumed: it is returned to the stock, or stays held. */
+  remaining?: 'release' | 'hold';
+};
+
+/** A new reservation. */
+export type ReservationCreate = {
+  /** Products and quantities. Each product may occur once. */
+  items: {
+    /** Product id. */
+    product_id: string;
+    /** How much. */
+    quantity: number;
+  }[];
+  /** The time from now until the reservation expires. */
+  expiresInSeconds?: number;
+  /** The shop's own name for the reservation, such as the id of a cart. */
+  reference?: string | null;
+};
+
+/** Stock was reserved. */
+export type ReservationCreatedEvent = {
+  /** The type of the event. */
+  type: 'reservation.created';
+  /** When the event occurred. */
+  timestamp: string;
+  /** A later event of the same shop has a larger number. */
+  sequence: number;
+  data: Reservation;
+};
+
+/** A reservation has expired, so its stock was returned. */
+export type ReservationExpiredEvent = {
+  /** The type of the event. */
+  type: 'reservation.expired';
+  /** When the event occurred. */
+  timestamp: string;
+  /** A later event of the same shop has a larger number. */
+  sequence: number;
+  data: Reservation;
+};
+
+/** How long a reservation shall be held from now on. */
+export type ReservationExtension = {
+  /** The time from now until the reservation expires. */
+  expiresInSeconds: number;
+};
+
+/** A reservation was released, so its stock was returned. */
+export type ReservationReleasedEvent = {
+  /** The type of the event. */
+  type: 'reservation.released';
+  /** When the event occurred. */
+  timestamp: string;
+  /** A later event of the same shop has a larger number. */
+  sequence: number;
+  data: Reservation;
+};
+
 /** A change of stock: exactly one of `adjustment` and `set`. */
 export type StockRequest = {
   /** Product id. */
@@ -462,7 +571,7 @@ export type Webhook = {
   /** The https URL to which deliveries are sent. Its host must have public addresses only, unless the service allows private addresses. */
   url: string;
   /** Types of events to send. `product.*` means every type that begins with `product.`. */
-  events: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'product.*')[];
+  events: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'reservation.created' | 'reservation.consumed' | 'reservation.released' | 'reservation.expired' | 'product.*')[];
   /** A note. */
   description: string | null;
   /** Whether events are delivered. */
@@ -486,7 +595,7 @@ export type WebhookCreate = {
   /** The https URL to which deliveries are sent. Its host must have public addresses only, unless the service allows private addresses. */
   url: string;
   /** Types of events to send. `product.*` means every type that begins with `product.`. */
-  events?: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'product.*')[];
+  events?: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'reservation.created' | 'reservation.consumed' | 'reservation.released' | 'reservation.expired' | 'product.*')[];
   /** A note. */
   description?: string | null;
 };
@@ -525,7 +634,7 @@ export type WebhookUpdate = {
   /** The https URL to which deliveries are sent. Its host must have public addresses only, unless the service allows private addresses. */
   url?: string;
   /** Types of events to send. `product.*` means every type that begins with `product.`. */
-  events?: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'product.*')[];
+  events?: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'reservation.created' | 'reservation.consumed' | 'reservation.released' | 'reservation.expired' | 'product.*')[];
   /** A note. */
   description?: string | null;
   /** False disables the webhook; true enables it. */
@@ -539,7 +648,7 @@ export type WebhookWithSecret = {
   /** The https URL to which deliveries are sent. Its host must have public addresses only, unless the service allows private addresses. */
   url: string;
   /** Types of events to send. `product.*` means every type that begins with `product.`. */
-  events: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'product.*')[];
+  events: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'reservation.created' | 'reservation.consumed' | 'reservation.released' | 'reservation.expired' | 'product.*')[];
   /** A note. */
   description: string | null;
   /** Whether events are delivered. */
@@ -667,6 +776,66 @@ export type ListAdjustmentsResult = {
   pagination: StorePagination;
 } & { etag: string | null; isReplay: boolean };
 
+export type ListReservationsParameters = {
+  /** Reservations per page. */
+  limit?: number | undefined;
+  /** A `nextCursor`, passed back unchanged. */
+  cursor?: string | undefined;
+  /** Only reservations with this status. */
+  status?: 'held' | 'consumed' | 'released' | 'expired' | undefined;
+  /** Only reservations with this reference. */
+  reference?: string | undefined;
+  /** Only reservations of this product. */
+  product_id?: string | undefined;
+};
+
+export type ListReservationsResult = {
+  data: Reservation[];
+  pagination: StorePagination;
+} & { etag: string | null; isReplay: boolean };
+
+export type CreateReservationParameters = ReservationCreate;
+
+export type CreateReservationResult = {
+  data: Reservation;
+} & { etag: string | null; isReplay: boolean };
+
+export type GetReservationParameters = {
+  /** Reservation id. */
+  reservationId: string;
+};
+
+export type GetReservationResult = {
+  data: Reservation;
+} & { etag: string | null; isReplay: boolean };
+
+export type ExtendReservationParameters = {
+  /** Reservation id. */
+  reservationId: string;
+} & ReservationExtension;
+
+export type ExtendReservationResult = {
+  data: Reservation;
+} & { etag: string | null; isReplay: boolean };
+
+export type ConsumeReservationParameters = {
+  /** Reservation id. */
+  reservationId: string;
+} & ReservationConsumption;
+
+export type ConsumeReservationResult = {
+  data: Reservation;
+} & { etag: string | null; isReplay: boolean };
+
+export type ReleaseReservationParameters = {
+  /** Reservation id. */
+  reservationId: string;
+};
+
+export type ReleaseReservationResult = {
+  data: Reservation;
+} & { etag: string | null; isReplay: boolean };
+
 export type ListWebhooksResult = {
   data: Webhook[];
   /** Number of webhooks in `data`. */
@@ -764,7 +933,7 @@ export type RedeliverResult = {
 } & { etag: string | null; isReplay: boolean };
 
 /** The body of a webhook delivery. */
-export type WebhookEvent = ProductCreatedEvent | ProductUpdatedEvent | ProductDeletedEvent | InventoryLowEvent | WebhookTestEvent;
+export type WebhookEvent = ProductCreatedEvent | ProductUpdatedEvent | ProductDeletedEvent | InventoryLowEvent | ReservationCreatedEvent | ReservationConsumedEvent | ReservationReleasedEvent | ReservationExpiredEvent | WebhookTestEvent;
 
 export type StoreMethods = {
   /** List products. Newest first, without archived products, unless the parameters say otherwise. `collection` and `type` are applied to the products of each page, so a page may be short or empty while `hasMore` is true. All other filters are exact, and apply before the page is cut. Scope `products:read`. */
@@ -783,6 +952,18 @@ export type StoreMethods = {
   changeInventory(parameters: ChangeInventoryParameters, options?: WriteOptions): Promise<ChangeInventoryResult>;
   /** Read the adjustment log. Newest first. Entries stay when their product is deleted. `previous` of an entry equals `next` of the entry for the preceding change of the same product. Scope `inventory:read`. */
   listAdjustments(parameters?: ListAdjustmentsParameters, options?: CallOptions): Pages<ListAdjustmentsResult>;
+  /** List reservations. Newest first. Scope `inventory:read`. */
+  listReservations(parameters?: ListReservationsParameters, options?: CallOptions): Pages<ListReservationsResult>;
+  /** Reserve stock. Holds all items or none. `inventory` of each product falls by what is held. Sends `reservation.created`. Scope `inventory:write`. */
+  createReservation(parameters: CreateReservationParameters, options?: WriteOptions): Promise<CreateReservationResult>;
+  /** Read a reservation. Scope `inventory:read`. */
+  getReservation(parameters: GetReservationParameters, options?: CallOptions): Promise<GetReservationResult>;
+  /** Hold a reservation for longer. The time is counted from now, and is never made shorter. Scope `inventory:write`. */
+  extendReservation(parameters: ExtendReservationParameters, options?: WriteOptions): Promise<ExtendReservationResult>;
+  /** Sell what is reserved. What is consumed leaves the reservation and does not return to the stock. Sends `reservation.consumed`. Scope `inventory:write`. */
+  consumeReservation(parameters: ConsumeReservationParameters, options?: WriteOptions): Promise<ConsumeReservationResult>;
+  /** Return what is reserved to the stock. Sends `reservation.released`. Scope `inventory:write`. */
+  releaseReservation(parameters: ReleaseReservationParameters, options?: WriteOptions): Promise<ReleaseReservationResult>;
   /** List webhooks. All webhooks of the shop, oldest first. A shop has at most 20. Scope `webhooks:read`. */
   listWebhooks(parameters?: Record<string, never>, options?: CallOptions): Promise<ListWebhooksResult>;
   /** Create a webhook. The response contains the secret that verifies deliveries. The secret is not shown again. Scope `webhooks:write`. */
@@ -814,6 +995,12 @@ export const STORE_OPERATIONS = {
   listInventory: { method: 'GET', path: '/api/v1/inventory', kind: 'read', query: ['product_id', 'low_stock', 'threshold'] },
   changeInventory: { method: 'POST', path: '/api/v1/inventory', kind: 'keyed', hasBody: true },
   listAdjustments: { method: 'GET', path: '/api/v1/inventory/adjustments', kind: 'list', query: ['product_id', 'limit', 'cursor'] },
+  listReservations: { method: 'GET', path: '/api/v1/reservations', kind: 'list', query: ['limit', 'cursor', 'status', 'reference', 'product_id'] },
+  createReservation: { method: 'POST', path: '/api/v1/reservations', kind: 'keyed', hasBody: true },
+  getReservation: { method: 'GET', path: '/api/v1/reservations/{reservationId}', kind: 'read' },
+  extendReservation: { method: 'POST', path: '/api/v1/reservations/{reservationId}/extend', kind: 'keyed', hasBody: true },
+  consumeReservation: { method: 'POST', path: '/api/v1/reservations/{reservationId}/consume', kind: 'keyed', hasBody: true },
+  releaseReservation: { method: 'POST', path: '/api/v1/reservations/{reservationId}/release', kind: 'keyed' },
   listWebhooks: { method: 'GET', path: '/api/v1/webhooks', kind: 'read' },
   createWebhook: { method: 'POST', path: '/api/v1/webhooks', kind: 'keyed', hasBody: true },
   getWebhook: { method: 'GET', path: '/api/v1/webhooks/{webhookId}', kind: 'read' },

@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'not_found'
   | 'gone'
   | 'conflict'
+  | 'insufficient_stock'
   | 'precondition_failed'
   | 'unprocessable'
   | 'method_not_allowed'

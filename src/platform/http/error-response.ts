@@ -14,6 +14,7 @@ const STATUS_BY_CODE: Record<ErrorCode, number> = {
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
+  insufficient_stock: 409,
   gone: 410,
   precondition_failed: 412,
   unprocessable: 422,

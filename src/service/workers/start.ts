@@ -19,6 +19,7 @@ import { createMetadataStatus, readMetadataStatus } from '../../sources/metadata
 import { createMetadataTask } from '../../sources/metadata/task.ts';
 import { createExpiryTask } from './expiry.ts';
 import { createRarityTask } from './rarity.ts';
+import { createReservationsTask } from './reservations.ts';
 import { createVendorTasks } from '../../sources/upstreams/vendor.ts';
 import { runTask } from '../../platform/tasks/run.ts';
 import type { StatusProvider } from '../../platform/core/status.ts';
@@ -42,6 +43,7 @@ async function createEnabledTasks(context: WorkerContext): Promise<Task[]> {
     createMetadataTask(context),
     ...vendorTasks,
     createExpiryTask(context),
+    createReservationsTask(context),
     createCatalogTask(context),
     createActivityTask(context),
     createRarityTask(context),

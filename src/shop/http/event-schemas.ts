@@ -6,6 +6,7 @@ import { closed, dateTime, ref } from '../../platform/http/schema-builders.ts';
 import type { EventType } from '../events.ts';
 import { TEST_EVENT_TYPE } from '../events.ts';
 import { PRODUCT_FIELDS } from '../products/product.ts';
+import type { ReservationStatus } from '../reservations/reservation.ts';
 import { LOW_STOCK_LEVEL } from '../stock.ts';
 import { signWebhook } from '../webhooks/signature.ts';
 import {
@@ -16,6 +17,7 @@ import {
   PRODUCT_EXAMPLE,
   PRODUCT_UPDATE_EXAMPLE,
   PRODUCT_UPDATE_TIME,
+  RESERVATION_EXAMPLE,
   toExampleEventId,
 } from './example-shop.ts';
 import { productProperties } from './product-schemas.ts';
@@ -30,6 +32,16 @@ type DocumentedEvent = {
 };
 
 const { id, name, slug } = PRODUCT_EXAMPLE;
+
+const toEnded = (status: Exclude<ReservationStatus, 'held'>, sequence: number) => {
+  const at = status === 'expired' ? RESERVATION_EXAMPLE.expiresAt : '2026-06-01T08:36:00.000Z';
+  const items = RESERVATION_EXAMPLE.items.map((item) => ({
+    ...item,
+    held: 0,
+    consumed: status === 'consumed' ? item.quantity : 0,
+  }));
+  return { data: { ...RESERVATION_EXAMPLE, status, items, endedAt: at }, at, sequence };
+};
 
 const DOCUMENTED_EVENTS: Readonly<Record<EventType | typeof TEST_EVENT_TYPE, DocumentedEvent>> = {
   'product.created': {
@@ -100,6 +112,30 @@ const DOCUMENTED_EVENTS: Readonly<Record<EventType | typeof TEST_EVENT_TYPE, Doc
       at: EXAMPLE_CHANGE_TIME,
       sequence: 4,
     },
+  },
+  'reservation.created': {
+    schemaId: 'ReservationCreatedEvent',
+    summary: 'Stock was reserved',
+    data: ref('Reservation'),
+    example: { data: RESERVATION_EXAMPLE, at: RESERVATION_EXAMPLE.createdAt, sequence: 6 },
+  },
+  'reservation.consumed': {
+    schemaId: 'ReservationConsumedEvent',
+    summary: 'A reservation, or a part of it, was sold',
+    data: ref('Reservation'),
+    example: toEnded('consumed', 7),
+  },
+  'reservation.released': {
+    schemaId: 'ReservationReleasedEvent',
+    summary: 'A reservation was released, so its stock was returned',
+    data: ref('Reservation'),
+    example: toEnded('released', 8),
+  },
+  'reservation.expired': {
+    schemaId: 'ReservationExpiredEvent',
+    summary: 'A reservation has expired, so its stock was returned',
+    data: ref('Reservation'),
+    example: toEnded('expired', 9),
   },
   [TEST_EVENT_TYPE]: {
     schemaId: 'WebhookTestEvent',

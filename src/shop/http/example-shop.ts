@@ -5,6 +5,7 @@ export const EXAMPLE_IDS = {
   adjustment: 'adj_1742e7a0c98b4f05a3d61e0f7b25c894',
   key: 'key_019e1c7cc70000005d3a9e60b81c47f2',
   webhook: 'whk_019e4466100000009b06d13e7f52a8c4',
+  reservation: 'rsv_019e8250bd8000002f7c4a1be09d6538',
   delivery: 'dlv_3f8a51c09d7e46b28e1f7204c6ab95d3',
 };
 
@@ -69,3 +70,14 @@ export const PRODUCT_EXAMPLE = {
 
 export const PRODUCT_UPDATE_EXAMPLE = { price: '17.90' };
 export const PRODUCT_UPDATE_TIME = '2026-05-28T10:15:00.000Z';
+
+/** It causes the change of EXAMPLE_STOCK. */
+export const RESERVATION_EXAMPLE = {
+  id: EXAMPLE_IDS.reservation,
+  status: 'held',
+  reference: 'cart-4711',
+  items: [{ productId: EXAMPLE_IDS.product, name: PRODUCT_CREATE_EXAMPLE.name, quantity: 3, held: 3, consumed: 0 }],
+  createdAt: EXAMPLE_CHANGE_TIME,
+  expiresAt: '2026-06-01T08:45:00.000Z',
+  endedAt: null,
+};

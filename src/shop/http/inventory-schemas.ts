@@ -95,10 +95,15 @@ const AdjustmentSchema = Type.Object(
     }),
     reason: Type.String({ description: 'Why the stock was changed: the `reason` of the request, or a default text.' }),
     source: Type.String({
-      description: '`inventory` for stock requests, `product` for product updates, `import` for imports.',
+      description:
+        '`inventory` for stock requests, `product` for product updates, `import` for imports, `reservation` for reservations.',
     }),
     keyId: typeOrNull<string>('string', 'Id of the API key that made the change; null for changes without a key.'),
     createdAt: dateTime('When the stock was changed.'),
+    reservationId: typeOrNull<string>(
+      'string',
+      'Id of the reservation that took or returned the stock; null if the source is another one.',
+    ),
   },
   {
     $id: 'Adjustment',
@@ -114,6 +119,7 @@ const AdjustmentSchema = Type.Object(
         source: 'inventory',
         keyId: EXAMPLE_IDS.key,
         createdAt: EXAMPLE_CHANGE_TIME,
+        reservationId: null,
       },
     ],
     ...closed,
@@ -145,7 +151,20 @@ export function toWireStockResult(change: AppliedStockChange): Static<typeof Sto
 }
 
 export function toWireAdjustment(entry: Adjustment): Static<typeof AdjustmentSchema> {
-  const { id, productId, previous, next, requested, reason, source, keyId } = entry;
+  const { id, productId, previous, next, requested, reason, source, keyId, reservationId } = entry;
+  const adjustment = next - previous;
   const createdAt = new Date(entry.createdAt).toISOString();
-  return { id, productId, previous, next, adjustment: next - previous, requested, reason, source, keyId, createdAt };
+  return {
+    id,
+    productId,
+    previous,
+    next,
+    adjustment,
+    requested,
+    reason,
+    source,
+    keyId,
+    createdAt,
+    reservationId,
+  };
 }

@@ -15,6 +15,8 @@ import { registerInventoryRoutes } from './inventory.ts';
 import { INVENTORY_SCHEMAS } from './inventory-schemas.ts';
 import { registerProductRoutes } from './products.ts';
 import { PRODUCT_SCHEMAS } from './product-schemas.ts';
+import { registerReservationRoutes } from './reservations.ts';
+import { RESERVATION_SCHEMAS } from './reservation-schemas.ts';
 import { SCOPE_LIST, STORE_SCHEMAS } from './schemas.ts';
 import { registerWebhookRoutes } from './webhooks.ts';
 
@@ -26,6 +28,7 @@ const DOCUMENT = {
   tags: [
     { name: 'Products', description: 'The products of a shop.' },
     { name: 'Inventory', description: 'Stock levels, changes of stock, and the adjustment log.' },
+    { name: 'Reservations', description: 'Stock that is held for checkouts.' },
     { name: 'Webhooks', description: 'HTTP requests that report events of the shop.' },
   ],
   keyed: true,
@@ -37,8 +40,14 @@ export async function registerStoreRoutes(
   context: StoreRoutesContext,
   options: { chains: Chains; document: DocumentContext },
 ): Promise<void> {
-  for (const schema of [...PRODUCT_SCHEMAS, ...INVENTORY_SCHEMAS, ...STORE_SCHEMAS, ...EVENT_SCHEMAS])
-    app.addSchema(schema);
+  const schemas = [
+    ...PRODUCT_SCHEMAS,
+    ...INVENTORY_SCHEMAS,
+    ...RESERVATION_SCHEMAS,
+    ...STORE_SCHEMAS,
+    ...EVENT_SCHEMAS,
+  ];
+  for (const schema of schemas) app.addSchema(schema);
   const readQuery = createQueryValidator(options.chains);
   // Routes parse bodies themselves, because a schema validator would convert numbers and lose digits.
   app.setValidatorCompiler((route) => {
@@ -59,6 +68,7 @@ export async function registerStoreRoutes(
   await registerOpenApi(app, DOCUMENT);
   registerProductRoutes(app, context);
   registerInventoryRoutes(app, context);
+  registerReservationRoutes(app, context);
   registerWebhookRoutes(app, context);
   registerDeliveryRoutes(app, context);
   registerDocumentRoute(app, options.document, STORE_PREFIX);

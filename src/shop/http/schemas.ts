@@ -54,7 +54,7 @@ const ERRORS: Record<number, string> = {
   401: 'Missing or invalid API key.',
   403: 'The key lacks the scope of this endpoint.',
   404: "Not found, or not in the caller's shop.",
-  409: 'Another request with this Idempotency-Key is running, or the stock is not the `expected` one.',
+  409: 'Another request with this Idempotency-Key is running; or the stock is not sufficient, or not the `expected` one; or the reservation has ended.',
   412: '`If-Match` does not name the current `ETag`.',
   422: 'The Idempotency-Key was used for another request.',
   429: 'Rate limited.',

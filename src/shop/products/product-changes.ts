@@ -10,6 +10,7 @@ import type { Queryable } from '../../platform/database/port.ts';
 import { recordEvent } from '../events.ts';
 import type { Clash } from '../queries/products.ts';
 import { deleteProduct, findProduct, insertProducts, listClashes, updateProducts } from '../queries/products.ts';
+import { endReservationsOf } from '../queries/reservations.ts';
 import type { StockChangeOrigin } from '../queries/stock.ts';
 import { applyStockChange } from '../stock.ts';
 
@@ -86,12 +87,13 @@ export function describeClashes(clashes: readonly Clash[]): ErrorDetail[] {
   });
 }
 
-/** Deletes a locked product. Its entries in the adjustment log stay. */
+/** Deletes a locked product. Its entries in the adjustment log stay, and the reservations of it end. */
 export async function deleteProductWithEvent(
   tx: Queryable,
   { shopId, now }: ShopTime,
   product: Product,
 ): Promise<void> {
+  await endReservationsOf(tx, shopId, product.id);
   await deleteProduct(tx, shopId, product.id);
   await recordEvent(tx, { shopId, type: 'product.deleted', data: { id: product.id, slug: product.slug }, now });
 }

@@ -18,7 +18,7 @@ import {
   timestamp,
 } from '../../platform/database/rows.ts';
 
-const SOURCES = ['inventory', 'product', 'import'] as const;
+const SOURCES = ['inventory', 'product', 'import', 'reservation'] as const;
 
 /** Who made a change and why, for the adjustment log. */
 export type StockChangeOrigin = {
@@ -42,6 +42,8 @@ export type GroupedStockChange = StockChange & {
   keyId: string | null;
   reason: string;
   eventId: string;
+  /** The reservation that takes or returns the stock. */
+  reservationId?: string;
 };
 
 export type StockGroupOptions = {
@@ -68,8 +70,8 @@ const toChangeSql = (locked: StockGroupOptions['locked']) => `
     where shop_id = $1 and id = any ((select $2::text[])::text[]) order by id for update ${locked === 'skip' ? 'skip locked' : ''}
   ), wanted as (
     select *, row_number() over (partition by product_id order by number) as step
-    from unnest((select $2::text[]), $3::text[], $4::bigint[], $5::integer[], $6::text[], $7::text[], $8::text[]) with ordinality
-      as wanted (product_id, mode, requested, expected, reason, key_id, event_id, number)
+    from unnest((select $2::text[]), $3::text[], $4::bigint[], $5::integer[], $6::text[], $7::text[], $8::text[],
+      $13::text[]) with ordinality as wanted (product_id, mode, requested, expected, reason, key_id, event_id, reservation_id, number)
   ), steps as (
     select id as product_id, 0::bigint as step, null::bigint as number, inventory as previous, inventory as next,
       false as is_applied
@@ -93,14 +95,15 @@ const toChangeSql = (locked: StockGroupOptions['locked']) => `
   ), entry as (
     select ordered.*, nextval('main.adjustment_id_seq') as id from (
       select steps.product_id, steps.previous, steps.next, wanted.requested, wanted.mode, wanted.reason, wanted.key_id,
-        wanted.event_id, wanted.number
+        wanted.event_id, wanted.reservation_id, wanted.number
       from steps join wanted on wanted.number = steps.number
       where steps.is_applied order by wanted.number
     ) as ordered
   ), logged as (
-    insert into main.adjustment (id, shop_id, product_id, previous, next, requested, mode, reason, source, key_id, created_at)
+    insert into main.adjustment
+      (id, shop_id, product_id, previous, next, requested, mode, reason, source, key_id, created_at, reservation_id)
     overriding system value
-    select id, $1, product_id, previous, next, requested, mode, reason, $10, key_id, $12 from entry
+    select id, $1, product_id, previous, next, requested, mode, reason, $10, key_id, $12, reservation_id from entry
     returning id, public_id
   ), low as (
     insert into main.event (id, shop_id, type, data, created_at)
@@ -167,7 +170,15 @@ export async function updateStocks(
     changes.map(({ keyId }) => keyId),
     changes.map(({ eventId }) => eventId),
   ];
-  const params = [shopId, ...columns, stockMax, source, lowStockLevel, new Date(now)];
+  const params = [
+    shopId,
+    ...columns,
+    stockMax,
+    source,
+    lowStockLevel,
+    new Date(now),
+    changes.map(({ reservationId = null }) => reservationId),
+  ];
   const rows = await queryHot(db, CHANGE_STOCK[locked], params);
   return changes.map((change, index) => toResult(change, decodeChanged(rows[index] ?? {})));
 }
@@ -230,6 +241,7 @@ const decodeAdjustment = rowDecoder('adjustment', {
   source: oneOf(SOURCES),
   keyId: column('key_id', nullable(text)),
   createdAt: column('created_at', timestamp),
+  reservationId: column('reservation_id', nullable(text)),
 });
 
 /** An entry of the adjustment log. `sequence` numbers the entries of all shops and is not published. */
@@ -242,7 +254,8 @@ export async function listAdjustments(
   options: { productId: string | null; before: string | null; limit: number },
 ): Promise<Adjustment[]> {
   const rows = await db.query(
-    `select id, coalesce(public_id, 'adj_' || id) as public_id, product_id, previous, next, requested, reason, source, key_id, created_at
+    `select id, coalesce(public_id, 'adj_' || id) as public_id, product_id, previous, next, requested, reason, source, key_id, created_at,
+       reservation_id
      from main.adjustment
      where shop_id = $1 and ($2::text is null or product_id = $2) and ($3::bigint is null or id < $3)
      order by id desc limit $4`,

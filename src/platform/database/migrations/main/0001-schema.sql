@@ -663,6 +663,8 @@ create table main.product (
   image             text,
   more_images       text[] not null,
   inventory         integer not null check (inventory >= 0),
+  -- How much the held reservations hold. It is not in `inventory`, which is what can be sold.
+  reserved          bigint not null default 0 check (reserved >= 0),
   track_inventory   boolean not null,
   requires_shipping boolean not null,
   weight_grams      double precision not null check (weight_grams >= 0),
@@ -753,17 +755,59 @@ create table main.adjustment (
   requested  bigint not null,
   mode       text not null check (mode in ('adjustment', 'set')),
   reason     text not null,
-  source     text not null check (source in ('inventory', 'product', 'import')),
+  source     text not null check (source in ('inventory', 'product', 'import', 'reservation')),
   -- The API key that made the change. Null if the change was made without a key.
   key_id     text collate "C",
   created_at timestamptz not null,
   -- The published id is random, because the numbers in `id` would reveal how many rows other shops have. Null in rows
   -- that a program before 0.1.0 stored: their published id is made of `id`.
-  public_id  text collate "C" default 'adj_' || replace(gen_random_uuid()::text, '-', '')
+  public_id  text collate "C" default 'adj_' || replace(gen_random_uuid()::text, '-', ''),
+  -- The reservation that took or returned the stock; null unless `source` is `reservation`.
+  reservation_id text collate "C"
 );
 
 create index adjustment_by_shop on main.adjustment (shop_id, id desc);
 create index adjustment_by_product on main.adjustment (shop_id, product_id, id desc);
+
+-- A reservation holds stock of products for a checkout. A transaction that changes a reservation in the state `held`
+-- holds the locks on the rows of all its products that still exist. The exception is the deletion of a product: it sets
+-- `expires_at` to the present and `ends_as` to `released`, and the next sweep returns the stock of the other products.
+create table main.reservation (
+  id         text collate "C" primary key,
+  shop_id    text collate "C" not null references main.shop (id),
+  state      text not null default 'held' check (state in ('held', 'consumed', 'released', 'expired')),
+  -- The shop's own name for the reservation, such as the id of a cart.
+  reference  text collate "C",
+  created_at timestamptz not null,
+  -- From this time on a held reservation is over, even if its stock has not been returned yet.
+  expires_at timestamptz not null,
+  -- The state of a held reservation after `expires_at`.
+  ends_as    text not null default 'expired' check (ends_as in ('expired', 'released')),
+  -- Null while the state is `held`.
+  ended_at   timestamptz
+);
+
+create index reservation_by_shop on main.reservation (shop_id, id desc);
+create index reservation_by_state on main.reservation (shop_id, state, id desc);
+create index reservation_by_reference on main.reservation (shop_id, reference, id desc) where reference is not null;
+create index reservation_due on main.reservation (expires_at) where state = 'held';
+
+-- `quantity` of a product was reserved. `held` is still held and `consumed` was sold; the rest was returned.
+create table main.reservation_item (
+  reservation_id text collate "C" not null references main.reservation (id) on delete cascade,
+  -- The place of the item in the request.
+  number         integer not null,
+  product_id     text collate "C" not null,
+  quantity       integer not null check (quantity > 0),
+  held           integer not null check (held >= 0),
+  consumed       integer not null check (consumed >= 0),
+  -- Whether the stock of the product was counted at the time of the reservation. If not, no stock was taken.
+  is_counted     boolean not null,
+  primary key (reservation_id, product_id),
+  check (held + consumed <= quantity)
+);
+
+create index reservation_item_by_product on main.reservation_item (product_id, reservation_id desc);
 
 -- The response to the first request with an idempotency key. The transaction that makes the change of the request also
 -- stores the response.

@@ -1,0 +1,114 @@
+// Reads the bodies of requests for reservations.
+
+import type { ErrorDetail } from '../../platform/core/errors.ts';
+import { JsonNumber, isJsonObject } from '../../platform/core/json-text.ts';
+import type { FieldReaders, ParsedBody } from '../body-fields.ts';
+import { DETAILS_MAX, InvalidValue, parseBodyFields, readTextField } from '../body-fields.ts';
+import { STOCK_MAX } from '../stock.ts';
+import type { Consumption, ItemRequest } from './reservation.ts';
+
+export const RESERVED_ITEMS_MAX = 100;
+export const REFERENCE_LENGTH_MAX = 255;
+export const EXPIRES_IN_S = { min: 30, max: 7 * 24 * 60 * 60, default: 900 };
+
+/** What becomes of the rest after a part was consumed: it is returned to the stock, or stays held. */
+export const REMAINDERS = ['release', 'hold'] as const;
+
+export type NewReservation = { items: ItemRequest[]; expiresInMs: number; reference: string | null };
+
+const NOUN = 'a reservation';
+
+/** Reads a new reservation. `items` is required. */
+export function parseNewReservation(body: unknown): ParsedBody<NewReservation> {
+  const parsed = parseWithItems<{ expiresInSeconds: number; reference: string | null }>(body, NOUN, {
+    expiresInSeconds: readSeconds,
+    reference: (value) => (value === null ? null : readTextField(value, 1, REFERENCE_LENGTH_MAX)),
+  });
+  if (!parsed.ok) return parsed;
+  const { items, expiresInSeconds = EXPIRES_IN_S.default, reference = null } = parsed.value;
+  if (items === null) return { ok: false, details: [{ path: 'items', message: 'is required' }] };
+  return { ok: true, value: { items, expiresInMs: expiresInSeconds * 1_000, reference } };
+}
+
+/** Reads a consumption. Without a body, everything is consumed. */
+export function parseConsumption(body: unknown): ParsedBody<Consumption> {
+  const parsed = parseWithItems<{ remaining: (typeof REMAINDERS)[number] }>(body ?? {}, 'a consumption', {
+    remaining: (value) =>
+      REMAINDERS.find((one) => one === value) ?? new InvalidValue(`must be one of ${REMAINDERS.join(', ')}`),
+  });
+  if (!parsed.ok) return parsed;
+  const { items, remaining = 'release' } = parsed.value;
+  return { ok: true, value: { items, keepsRest: remaining === 'hold' } };
+}
+
+/** Reads an extension. Returns the time from now in milliseconds. */
+export function parseExtension(body: unknown): ParsedBody<number> {
+  const readers = { expiresInSeconds: readSeconds };
+  const parsed = parseBodyFields<{ expiresInSeconds: number }>(body, readers, 'an extension');
+  if (!parsed.ok) return parsed;
+  const { expiresInSeconds } = parsed.value;
+  if (expiresInSeconds === undefined) {
+    return { ok: false, details: [{ path: 'expiresInSeconds', message: 'is required' }] };
+  }
+  return { ok: true, value: expiresInSeconds * 1_000 };
+}
+
+/** Reads a body with `items`, whose mistakes are reported by item. `items` is null if the body does not have it. */
+function parseWithItems<T extends object>(
+  body: unknown,
+  noun: string,
+  readers: FieldReaders<T>,
+): ParsedBody<Partial<T> & { items: ItemRequest[] | null }> {
+  if (!isJsonObject(body)) return { ok: false, details: [{ path: '', message: 'must be a JSON object' }] };
+  const { items: given, ...rest } = body;
+  const details: ErrorDetail[] = [];
+  const items = given === undefined ? null : readItems(given, details);
+  const fields = parseBodyFields<T>(rest, readers, noun);
+  if (!fields.ok) details.push(...fields.details);
+  if (!fields.ok || details.length > 0) return { ok: false, details: details.slice(0, DETAILS_MAX) };
+  return { ok: true, value: { ...fields.value, items } };
+}
+
+function readItems(value: unknown, details: ErrorDetail[]): ItemRequest[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > RESERVED_ITEMS_MAX) {
+    details.push({ path: 'items', message: `must be an array of 1 to ${RESERVED_ITEMS_MAX} items` });
+    return [];
+  }
+  const known = new Set<string>();
+  return value.map((item: unknown, index) => {
+    const path = `items.${index}`;
+    if (!isJsonObject(item)) {
+      details.push({ path, message: 'must be a JSON object' });
+      return { productId: '', quantity: 0 };
+    }
+    for (const name of Object.keys(item)) {
+      if (name !== 'product_id' && name !== 'quantity')
+        details.push({ path: `${path}.${name}`, message: 'is not a field of an item' });
+    }
+    const { product_id: productId, quantity } = item;
+    if (typeof productId !== 'string' || productId === '') {
+      details.push({ path: `${path}.product_id`, message: 'must be a product id' });
+      return { productId: '', quantity: 0 };
+    }
+    if (known.has(productId)) details.push({ path: `${path}.product_id`, message: 'is in an earlier item too' });
+    known.add(productId);
+    return { productId, quantity: readQuantity(quantity, `${path}.quantity`, details) };
+  });
+}
+
+function readQuantity(value: unknown, path: string, details: ErrorDetail[]): number {
+  const number = toInteger(value);
+  if (number >= 1 && number <= STOCK_MAX) return number;
+  details.push({ path, message: `must be an integer from 1 to ${STOCK_MAX}` });
+  return 0;
+}
+
+function readSeconds(value: unknown): number | InvalidValue {
+  const { min, max } = EXPIRES_IN_S;
+  const seconds = toInteger(value);
+  return seconds >= min && seconds <= max ? seconds : new InvalidValue(`must be an integer from ${min} to ${max}`);
+}
+
+function toInteger(value: unknown): number {
+  return value instanceof JsonNumber && /^[1-9]\d{0,15}$/.test(value.text) ? Number(value.text) : NaN;
+}
