@@ -59,7 +59,7 @@ function toRequest(operation: Operation, parameters: Parameters, options: WriteO
   };
   const path = operation.path.replace(/\{(\w+)\}/g, (_match, name: string) => encodeURIComponent(String(take(name))));
   const search = toSearch(query.map((name) => [name, take(name)]));
-  const { ifMatch, idempotencyKey = kind === 'keyed' ? crypto.randomUUID() : undefined } = options;
+  const { ifMatch, idempotencyKey = kind === 'keyed' ? newIdempotencyKey() : undefined } = options;
   return {
     method,
     target: path + search,
@@ -70,6 +70,12 @@ function toRequest(operation: Operation, parameters: Parameters, options: WriteO
     },
     isRepeatable: kind !== 'write',
   };
+}
+
+/** 128 random bits. `crypto.randomUUID` would not exist on a page that is served by plain http. */
+function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** A value that is a list becomes one parameter for each element. The fields of an object become parameters named `name[field]`. */
