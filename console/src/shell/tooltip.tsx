@@ -1,4 +1,5 @@
-// The tooltip of elements with `data-tip`: shown while the pointer is over the element or the element has the focus.
+// The tooltip of elements with `data-tip`: shown while the pointer is over the element or the element has the focus. On a touch screen, a tap
+// or a long press shows it until the next tap.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
@@ -18,16 +19,21 @@ export function TooltipLayer() {
       setShown(target && text ? { text, target } : null);
     };
     const hide = () => setShown(null);
+    // A tap also moves the focus, to the nearest element around that can have it. That element has no tooltip of its own.
+    const showOfFocused = (event: Event) => {
+      if (event.target instanceof Element && event.target.matches('[data-tip]')) show(event);
+    };
+    const hideOfFocused = (event: Event) => setShown((now) => (now?.target === event.target ? null : now));
     const hideOnEscape = (event: KeyboardEvent) => event.key === 'Escape' && hide();
     document.addEventListener('pointerover', show);
-    document.addEventListener('focusin', show);
-    document.addEventListener('focusout', hide);
+    document.addEventListener('focusin', showOfFocused);
+    document.addEventListener('focusout', hideOfFocused);
     document.addEventListener('scroll', hide, { capture: true, passive: true });
     document.addEventListener('keydown', hideOnEscape);
     return () => {
       document.removeEventListener('pointerover', show);
-      document.removeEventListener('focusin', show);
-      document.removeEventListener('focusout', hide);
+      document.removeEventListener('focusin', showOfFocused);
+      document.removeEventListener('focusout', hideOfFocused);
       document.removeEventListener('scroll', hide, { capture: true });
       document.removeEventListener('keydown', hideOnEscape);
     };
