@@ -56,6 +56,8 @@ export const texts = {
   errors: {
     unexpected: 'Something unexpected happened in this page.',
     noResponse: 'The service did not respond. The page tries again by itself.',
+    notSaved:
+      'The service did not respond, so this may not have been saved. It is not sent again by itself: try again when the service responds.',
     rateLimited: (seconds: number) => `Too many requests came from this address. The limit ends in ${seconds} s.`,
     request: (id: string) => `Request ${id}.`,
   },
@@ -399,6 +401,7 @@ export const texts = {
       hint: 'The key stays in this tab until the tab is closed, and is sent to this service only.',
       button: 'Sign in',
       checking: 'Checking the key',
+      none: 'Enter a key.',
       wrong: 'The service does not accept this key. It is mistyped, expired or revoked.',
       noScope: 'This key is valid, but belongs to no shop, or has no scope of the shop.',
       ended: 'The service does not accept the key any more. Sign in with another key.',
@@ -588,6 +591,8 @@ export const texts = {
     readAt: 'Read',
     good: 'All parts of this service work.',
     goodHint: 'No database, chain, task or source has a problem.',
+    lost: 'The present state is not known.',
+    lostHint: (since: string) => `The service has not responded since ${since}. What follows is the state of before.`,
     problems: 'What needs attention',
     toDo: 'What to do:',
     operatorHint: 'Some reasons contain host names. Only the operator can read these reasons: npx --no mercat status',
@@ -764,5 +769,5 @@ export const texts = {
       },
     },
   },
-  copy: { copy: 'Copy', copied: 'Copied' },
+  copy: { copy: 'Copy', copied: 'Copied', failed: 'The browser does not allow copying. Select the text instead' },
 } as const;

@@ -6,7 +6,6 @@ import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { createStoreClient } from '../../client/src/store.ts';
 import { cleanUp } from '../../test/support/engines/cleanup.ts';
 import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
 import type { TestService } from '../../test/support/service/service.ts';
@@ -22,9 +21,9 @@ import {
   visit,
   waitUntilLoaded,
 } from './browser.ts';
+import { button, newShop as createShop, signIn as signInTo } from './shop-pages.ts';
 
 const DESKTOP = { width: 1_280, scheme: 'light' } as const;
-const ALL_SCOPES = ['products', 'inventory', 'webhooks'].flatMap((part) => [`${part}:read`, `${part}:write`]);
 
 describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
   let service: TestService;
@@ -48,32 +47,9 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
     await cleanUp();
   });
 
-  let shops = 0;
-  /** Creates a shop. Returns the secret of a key with the given scopes, and a client whose key has all scopes. */
-  const newShop = async (scopes: readonly string[] = ALL_SCOPES) => {
-    shops += 1;
-    const name = `Corner shop ${shops}`;
-    await service.operate('shops.create', { name });
-    const newKey = async (keyScopes: readonly string[]): Promise<string> =>
-      (await service.operate('keys.create', { shop: name, scopes: keyScopes })).body.result.secret;
-    const key = await newKey(scopes);
-    const client = createStoreClient({ baseUrl: service.url, apiKey: await newKey(ALL_SCOPES) });
-    return { key, client };
-  };
-
-  const signIn = async ({ page, errors }: WatchedPage, key: string) => {
-    await visit(page, `${service.url}/shop`);
-    await page.fill('[name=key]', key);
-    await page.click('text=Sign in >> nth=-1');
-    await page.waitForSelector('.session');
-    await waitUntilLoaded(page);
-    // To learn the scopes of the key, the page sends requests, some of which the service rejects. The browser logs each rejected
-    // request as an error.
-    errors.length = 0;
-  };
-
+  const newShop = (scopes?: readonly string[]) => createShop(service, scopes);
+  const signIn = (opened: WatchedPage, key: string) => signInTo(opened, service.url, key);
   const fill = (page: Page, name: string, value: string) => page.fill(`[name=${name}]`, value);
-  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
   for (const look of LOOKS) {
     test(`every page is complete, accessible and without errors at ${look.width} px, ${look.scheme}`, async () => {

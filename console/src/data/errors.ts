@@ -3,6 +3,12 @@
 import { MercatError } from '../../../client/src/market.ts';
 import { texts } from '../texts.ts';
 
+/** The text of an error of a change. Unlike a failed read, a failed change is not sent again by itself. */
+export function describeFailedChange(error: unknown): string {
+  const isUnknown = error instanceof MercatError && (error.code === 'network_error' || error.code === 'timeout');
+  return isUnknown ? texts.errors.notSaved : describeError(error);
+}
+
 export function describeError(error: unknown): string {
   if (!(error instanceof MercatError)) return texts.errors.unexpected;
   const { code, retryAfterMs, message, requestId } = error;

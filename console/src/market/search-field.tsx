@@ -8,6 +8,7 @@ import { searchQuery } from '../data/market-queries.ts';
 import { ChainMark } from '../parts/chain-mark.tsx';
 import { SearchIcon } from '../parts/icons.tsx';
 import { Picture } from '../parts/picture.tsx';
+import { leave } from '../shell/leaving.ts';
 import { texts } from '../texts.ts';
 import { collectionName } from './collection-name.tsx';
 import { collectionPath, tokenPath } from './paths.ts';
@@ -43,9 +44,11 @@ export function SearchField() {
     if (typed === '') return;
     const [first] = typed === wanted ? results : [];
     // Without a result, the text may still be the id, slug or address of a collection.
-    navigate(first ? pathOf(first) : `/c/${encodeURIComponent(typed)}`);
-    setText('');
-    setOpen(false);
+    leave(() => {
+      navigate(first ? pathOf(first) : `/c/${encodeURIComponent(typed)}`);
+      setText('');
+      setOpen(false);
+    });
   };
   const closeOutside = (event: FocusEvent) => {
     if (!(event.relatedTarget instanceof Node && box.current?.contains(event.relatedTarget))) setOpen(false);

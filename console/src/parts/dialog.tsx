@@ -1,7 +1,7 @@
 // A modal dialog with a title. The Escape key, the close button and a click outside of the dialog close it.
 
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { texts } from '../texts.ts';
 import { CloseIcon } from './icons.tsx';
 
@@ -10,7 +10,7 @@ type DialogProps = { title: string; isOpen: boolean; onClose: () => void; childr
 export function Dialog({ title, isOpen, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isOpen) dialog.current?.showModal();
     else dialog.current?.close();
   }, [isOpen]);
@@ -19,7 +19,8 @@ export function Dialog({ title, isOpen, onClose, children }: DialogProps) {
       ref={dialog}
       class="dialog"
       aria-labelledby={id}
-      onClose={onClose}
+      // The event comes some time after the dialog was closed. The dialog may have been opened again meanwhile.
+      onClose={() => !dialog.current?.open && onClose()}
       onClick={(event) => event.target === dialog.current && onClose()}
     >
       <div class="dialog-head">

@@ -4,6 +4,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { navigate } from 'wouter-preact/use-browser-location';
 import { serviceUrl } from '../shell/base-path.ts';
+import { leave } from '../shell/leaving.ts';
 
 type LinkProps = Omit<JSX.HTMLAttributes<HTMLAnchorElement>, 'href'> & {
   href: string;
@@ -20,7 +21,7 @@ export function Link({ href, replace = false, children, ...attributes }: LinkPro
     // With these keys and buttons, the browser itself opens the link, for example in another tab.
     if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
-    navigate(url, { replace });
+    leave(() => navigate(url, { replace }));
   };
   return (
     <a {...attributes} href={url} onClick={open}>

@@ -5,14 +5,16 @@ import type { ComponentChildren } from 'preact';
 import type { ServiceState } from '../data/service-state.ts';
 import { statusQuery } from '../data/status-query.ts';
 import { formatCount } from '../format/amount.ts';
-import { formatElapsed } from '../format/time.ts';
+import { formatClock, formatElapsed } from '../format/time.ts';
 import { chainName } from '../parts/chain-mark.tsx';
 import { CheckIcon, WarningIcon } from '../parts/icons.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { ErrorPanel, PartSkeleton } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';
+import { lostSince } from '../shell/connection.tsx';
 import { usePageTitle } from '../shell/shell.tsx';
+import { useStore } from '../shell/store.ts';
 import { texts } from '../texts.ts';
 import { CHAIN_COLUMNS, DATABASE_COLUMNS, METADATA_COLUMNS, SOURCE_COLUMNS, TASK_COLUMNS } from './columns.tsx';
 import type { Problem } from './problems.ts';
@@ -85,6 +87,17 @@ function State({ state }: { state: ServiceState }) {
 }
 
 function Problems({ problems }: { problems: readonly Problem[] }) {
+  const lost = useStore(lostSince);
+  if (lost !== null) {
+    return (
+      <p class="note note-bad" role="status">
+        <WarningIcon />
+        <span>
+          <strong>{t.lost}</strong> {t.lostHint(formatClock(lost))}
+        </span>
+      </p>
+    );
+  }
   if (problems.length === 0) {
     return (
       <div class="all-good" role="status">

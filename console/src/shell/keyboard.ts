@@ -3,11 +3,10 @@
 
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
+import { leave } from './leaving.ts';
 
 const ROW_LINKS = 'a[data-row]';
 const SEARCH = 'input[type=search]';
-/** While the page has such an element, no key opens another page, because the input would be lost. */
-const UNSAVED = '[data-unsaved]';
 const WORKPLACES: Readonly<Record<string, string>> = { m: '/', s: '/shop', o: '/service' };
 /** A key of WORKPLACES opens its page only within this time after the key `g`. */
 const PAIR_MS = 1_000;
@@ -23,13 +22,13 @@ export function useKeyboard(openHelp: () => void): void {
       const isField = target?.matches('input, textarea, select, [contenteditable]') ?? false;
       if (event.key === 'Escape') {
         if (isField) target?.blur();
-        else if (location !== '/' && !document.querySelector(UNSAVED)) history.back();
+        else if (location !== '/') history.back();
         return;
       }
       if (isField) return;
       const workplace = event.timeStamp < pairUntil ? WORKPLACES[event.key] : undefined;
       pairUntil = event.key === 'g' ? event.timeStamp + PAIR_MS : 0;
-      if (workplace !== undefined && !document.querySelector(UNSAVED)) navigate(workplace);
+      if (workplace !== undefined) leave(() => navigate(workplace));
       else if (event.key === '/') focusSearch();
       else if (event.key === 'j') moveRow(1);
       else if (event.key === 'k') moveRow(-1);

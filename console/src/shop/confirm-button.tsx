@@ -1,7 +1,8 @@
 // A button for an action that cannot be undone. The button opens a dialog, and the action runs when the user confirms it there.
 
 import { useState } from 'preact/hooks';
-import { describeError } from '../data/errors.ts';
+import { describeFailedChange } from '../data/errors.ts';
+import { useSaving } from '../data/use-saving.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { texts } from '../texts.ts';
 
@@ -18,22 +19,13 @@ type ConfirmButtonProps = {
 export function ConfirmButton({ name, title, text, action, isDestructive = true }: ConfirmButtonProps) {
   const look = isDestructive ? 'button button-danger' : 'button';
   const [isOpen, setOpen] = useState(false);
-  const [isRunning, setRunning] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const { save, isSaving, error, reset } = useSaving(async () => {
+    await action();
+    setOpen(false);
+  });
   const close = () => {
     setOpen(false);
-    setError(null);
-  };
-  const run = async () => {
-    setRunning(true);
-    try {
-      await action();
-      close();
-    } catch (reason) {
-      setError(reason);
-    } finally {
-      setRunning(false);
-    }
+    reset();
   };
   return (
     <>
@@ -45,14 +37,14 @@ export function ConfirmButton({ name, title, text, action, isDestructive = true 
           <p>{text}</p>
           {error !== null && (
             <p class="field-error" role="alert">
-              {describeError(error)}
+              {describeFailedChange(error)}
             </p>
           )}
           <div class="button-row">
             <button type="button" class="button" onClick={close}>
               {texts.shop.cancel}
             </button>
-            <button type="button" class={look} disabled={isRunning} onClick={() => void run()}>
+            <button type="button" class={look} disabled={isSaving} onClick={() => void save()}>
               {name}
             </button>
           </div>

@@ -1,7 +1,7 @@
 // Converts an error of the service to messages beside the fields of a form.
 
 import { MercatError } from '../../../client/src/store.ts';
-import { describeError } from '../data/errors.ts';
+import { describeFailedChange } from '../data/errors.ts';
 
 export type FormFailure = {
   /** The error messages, by the name of the field. */
@@ -12,13 +12,14 @@ export type FormFailure = {
 
 export const NO_FAILURE: FormFailure = { fields: {}, message: null };
 
-/** A detail names a field by a path, such as `moreImages/0`. */
+/** Null stands for no error. A detail names a field by a path, such as `moreImages/0`. */
 export function toFormFailure(error: unknown): FormFailure {
+  if (error === null) return NO_FAILURE;
   const details = error instanceof MercatError && error.code === 'bad_request' ? error.details : [];
   const fields = Object.fromEntries(
     details.map(({ path, message }) => [path.split(/[./[]/).find((part) => part !== '') ?? path, sentence(message)]),
   );
-  return { fields, message: details.length > 0 ? null : describeError(error) };
+  return { fields, message: details.length > 0 ? null : describeFailedChange(error) };
 }
 
 function sentence(message: string): string {

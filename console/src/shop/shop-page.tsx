@@ -4,9 +4,11 @@ import type { ComponentChildren } from 'preact';
 import { Redirect, Route, Switch, useLocation } from 'wouter-preact';
 import { EmptyState } from '../parts/states.tsx';
 import { Tabs } from '../parts/tabs.tsx';
+import { leave } from '../shell/leaving.ts';
 import { useStore } from '../shell/store.ts';
 import { usePageTitle } from '../shell/shell.tsx';
 import { texts } from '../texts.ts';
+import { forgetDrafts } from './drafts.ts';
 import { NewProductPage } from './products/new-product-page.tsx';
 import { ProductPage } from './products/product-page.tsx';
 import { ProductsPage } from './products/products-page.tsx';
@@ -38,7 +40,7 @@ export function ShopPage() {
             <span class="muted">
               {texts.shop.signedIn} <span class="mono">{session.keyHint}</span>
             </span>
-            <button type="button" class="text-button" onClick={signOut}>
+            <button type="button" class="text-button" onClick={() => leave(signOutAndForget)}>
               {texts.shop.signOut}
             </button>
           </p>
@@ -49,6 +51,11 @@ export function ShopPage() {
       {session ? <Workplace session={session} /> : <SignIn />}
     </div>
   );
+}
+
+function signOutAndForget(): void {
+  signOut();
+  forgetDrafts();
 }
 
 function Workplace({ session }: { session: ShopSession }) {

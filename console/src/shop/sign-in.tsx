@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { describeError } from '../data/errors.ts';
+import { useSaving } from '../data/use-saving.ts';
 import { TextField } from '../parts/field.tsx';
 import { useStore } from '../shell/store.ts';
 import { texts } from '../texts.ts';
@@ -9,27 +10,25 @@ import { isKeyRejected, isUnauthorized, signIn } from './session.ts';
 
 export function SignIn() {
   const [key, setKey] = useState('');
-  const [error, setError] = useState<string | undefined>(undefined);
-  const [isChecking, setChecking] = useState(false);
+  const [invalid, setInvalid] = useState<string | undefined>(undefined);
   const isEnded = useStore(isKeyRejected);
 
-  const submit = async () => {
+  const {
+    save: check,
+    isSaving: isChecking,
+    error: reason,
+  } = useSaving(async (typed: string) => {
+    if ((await signIn(typed)) === null) setInvalid(texts.shop.signIn.noScope);
+  });
+  const submit = () => {
     const trimmed = key.trim();
     // The key is sent in a header, where only visible ASCII characters are allowed.
-    if (!/^[!-~]+$/.test(trimmed)) {
-      setError(texts.shop.signIn.wrong);
-      return;
-    }
-    setChecking(true);
-    setError(undefined);
-    try {
-      if ((await signIn(trimmed)) === null) setError(texts.shop.signIn.noScope);
-    } catch (reason) {
-      setError(isUnauthorized(reason) ? texts.shop.signIn.wrong : describeError(reason));
-    } finally {
-      setChecking(false);
-    }
+    const canBeSent = /^[!-~]+$/.test(trimmed);
+    setInvalid(canBeSent ? undefined : trimmed === '' ? texts.shop.signIn.none : texts.shop.signIn.wrong);
+    if (canBeSent) void check(trimmed);
   };
+  const failure =
+    reason === null ? undefined : isUnauthorized(reason) ? texts.shop.signIn.wrong : describeError(reason);
 
   return (
     <form
@@ -37,7 +36,7 @@ export function SignIn() {
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        void submit();
+        submit();
       }}
     >
       <h2>{texts.shop.signIn.title}</h2>
@@ -49,7 +48,7 @@ export function SignIn() {
       <TextField
         label={texts.shop.signIn.key}
         hint={texts.shop.signIn.hint}
-        error={error}
+        error={invalid ?? failure}
         name="key"
         type="password"
         value={key}

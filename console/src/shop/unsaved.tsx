@@ -1,18 +1,17 @@
 // The bar that is displayed while a form has unsaved changes, and the dialog that asks for a confirmation before the user leaves the form.
 
-import { useEffect, useState } from 'preact/hooks';
-import { useLocation } from 'wouter-preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Dialog } from '../parts/dialog.tsx';
-import { basePath } from '../shell/base-path.ts';
+import { guardPage } from '../shell/leaving.ts';
 import { texts } from '../texts.ts';
 
 type UnsavedBarProps = { isSaving: boolean; saveText: string; onSave: () => void; onDiscard: () => void };
 
-/** While an element with `data-unsaved` is on the page, the keyboard shortcuts of the console do not open another page. */
+/** `onDiscard` is also called when the user leaves the page without saving. */
 export function UnsavedBar({ isSaving, saveText, onSave, onDiscard }: UnsavedBarProps) {
   return (
     <>
-      <div class="save-bar" role="region" aria-label={texts.shop.unsaved.title} data-unsaved>
+      <div class="save-bar" role="region" aria-label={texts.shop.unsaved.title}>
         <p>{texts.shop.unsaved.title}</p>
         <div class="button-row">
           <button type="button" class="button" disabled={isSaving} onClick={onDiscard}>
@@ -23,40 +22,39 @@ export function UnsavedBar({ isSaving, saveText, onSave, onDiscard }: UnsavedBar
           </button>
         </div>
       </div>
-      <LeaveGuard />
+      <LeaveGuard onLeave={onDiscard} />
     </>
   );
 }
 
-function LeaveGuard() {
-  const [, navigate] = useLocation();
-  const [target, setTarget] = useState<string | null>(null);
-  useEffect(() => {
+function LeaveGuard({ onLeave }: { onLeave: () => void }) {
+  /** What the user wanted to do when the guard asked. */
+  const [wanted, setWanted] = useState<{ proceed: () => void } | null>(null);
+  const release = useRef<() => void>();
+  // An effect would begin only after the next paint.
+  useLayoutEffect(() => {
     const onUnload = (event: BeforeUnloadEvent) => event.preventDefault();
-    const onClick = (event: MouseEvent) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-      const link = event.target instanceof Element ? event.target.closest('a') : null;
-      if (!link || link.origin !== location.origin || !link.pathname.startsWith(basePath)) return;
-      event.preventDefault();
-      event.stopPropagation();
-      setTarget(link.pathname.slice(basePath.length) + link.search);
-    };
+    release.current = guardPage((proceed) => setWanted({ proceed }));
     window.addEventListener('beforeunload', onUnload);
-    document.addEventListener('click', onClick, { capture: true });
     return () => {
+      release.current?.();
       window.removeEventListener('beforeunload', onUnload);
-      document.removeEventListener('click', onClick, { capture: true });
     };
   }, []);
+  const proceed = () => {
+    release.current?.();
+    onLeave();
+    wanted?.proceed();
+  };
   return (
-    <Dialog title={texts.shop.unsaved.leaveTitle} isOpen={target !== null} onClose={() => setTarget(null)}>
+    <Dialog title={texts.shop.unsaved.leaveTitle} isOpen={wanted !== null} onClose={() => setWanted(null)}>
       <div class="dialog-body">
         <p>{texts.shop.unsaved.leave}</p>
         <div class="button-row">
-          <button type="button" class="button" onClick={() => setTarget(null)}>
+          <button type="button" class="button" onClick={() => setWanted(null)}>
             {texts.shop.unsaved.stay}
           </button>
-          <button type="button" class="button button-danger" onClick={() => target !== null && navigate(target)}>
+          <button type="button" class="button button-danger" onClick={proceed}>
             {texts.shop.unsaved.leaveButton}
           </button>
         </div>

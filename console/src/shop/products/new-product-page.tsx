@@ -3,8 +3,11 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { refreshShop } from '../../data/shop-queries.ts';
+import { useSaving } from '../../data/use-saving.ts';
 import { texts } from '../../texts.ts';
-import { NO_FAILURE, toFormFailure } from '../form-errors.ts';
+import { useDraft } from '../drafts.ts';
+import type { FormFailure } from '../form-errors.ts';
+import { toFormFailure } from '../form-errors.ts';
 import { productPath } from '../paths.ts';
 import type { ShopSession } from '../session.ts';
 import { UnsavedBar } from '../unsaved.tsx';
@@ -15,26 +18,27 @@ import { Link } from '../../parts/link.tsx';
 
 export function NewProductPage({ session }: { session: ShopSession }) {
   const [, navigate] = useLocation();
-  const [draft, setDraft] = useState(EMPTY_DRAFT);
-  const [failure, setFailure] = useState(NO_FAILURE);
-  const [isSaving, setSaving] = useState(false);
+  const [kept, setDraft] = useDraft<ProductDraft>('new product');
+  const draft = kept ?? EMPTY_DRAFT;
+  const [invalid, setInvalid] = useState<FormFailure | null>(null);
+  const {
+    save: create,
+    isSaving,
+    error,
+  } = useSaving(async () => {
+    const { data } = await session.client.createProduct(toCreate(draft));
+    setDraft(null);
+    await refreshShop();
+    navigate(session.scopes.has('products:read') ? productPath(data.id) : '/shop/products', { replace: true });
+  });
+  const failure = invalid ?? toFormFailure(error);
   const change = (changes: Partial<ProductDraft>) => setDraft({ ...draft, ...changes });
 
-  const save = async () => {
+  const save = () => {
     const fields = checkNumbers(draft);
-    if (Object.keys(fields).length > 0) {
-      setFailure({ fields, message: null });
-      return;
-    }
-    setSaving(true);
-    try {
-      const { data } = await session.client.createProduct(toCreate(draft));
-      await refreshShop();
-      navigate(session.scopes.has('products:read') ? productPath(data.id) : '/shop/products', { replace: true });
-    } catch (error) {
-      setFailure(toFormFailure(error));
-      setSaving(false);
-    }
+    const isValid = Object.keys(fields).length === 0;
+    setInvalid(isValid ? null : { fields, message: null });
+    if (isValid) void create();
   };
 
   return (
@@ -43,7 +47,7 @@ export function NewProductPage({ session }: { session: ShopSession }) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        void save();
+        save();
       }}
     >
       <Link class="link" href="/shop/products">
@@ -60,8 +64,8 @@ export function NewProductPage({ session }: { session: ShopSession }) {
         <UnsavedBar
           isSaving={isSaving}
           saveText={texts.shop.product.createButton}
-          onSave={() => void save()}
-          onDiscard={() => setDraft(EMPTY_DRAFT)}
+          onSave={save}
+          onDiscard={() => setDraft(null)}
         />
       )}
     </form>

@@ -8,13 +8,16 @@ import type { GetProductResult } from '../../../../client/src/store.ts';
 import { MercatError } from '../../../../client/src/store.ts';
 import { isNotFound, queries } from '../../data/client.ts';
 import { productQuery, refreshShop } from '../../data/shop-queries.ts';
+import { useSaving } from '../../data/use-saving.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Picture } from '../../parts/picture.tsx';
 import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { texts } from '../../texts.ts';
 import { ConfirmButton } from '../confirm-button.tsx';
-import { NO_FAILURE, toFormFailure } from '../form-errors.ts';
+import { useDraft } from '../drafts.ts';
+import type { FormFailure } from '../form-errors.ts';
+import { toFormFailure } from '../form-errors.ts';
 import { logPath } from '../paths.ts';
 import type { ShopSession } from '../session.ts';
 import { UnsavedBar } from '../unsaved.tsx';
@@ -48,48 +51,48 @@ function ProductEditor({ session, loaded }: { session: ShopSession; loaded: GetP
   const { client, scopes } = session;
   const [, navigate] = useLocation();
   // Null until the user edits something. Until then the page shows the product that was last read.
-  const [edited, setEdited] = useState<{ base: GetProductResult; draft: ProductDraft } | null>(null);
+  const [edited, setEdited] = useDraft<{ base: GetProductResult; draft: ProductDraft }>(loaded.data.id);
   const { base, draft } = edited ?? { base: loaded, draft: toDraft(loaded.data) };
   const [conflicts, setConflicts] = useState<readonly FieldConflict[]>([]);
-  const [failure, setFailure] = useState(NO_FAILURE);
-  const [isSaving, setSaving] = useState(false);
+  const [invalid, setInvalid] = useState<FormFailure | null>(null);
   const product = base.data;
   const isWritable = scopes.has('products:write');
   const isChanged = changedFields(toDraft(product), draft).length > 0;
   const change = (changes: Partial<ProductDraft>) => setEdited({ base, draft: { ...draft, ...changes } });
+  const {
+    save: send,
+    isSaving,
+    error,
+    reset,
+  } = useSaving(async () => {
+    const saved = await saveMerged(session, base, draft);
+    if ('conflicts' in saved) {
+      setEdited({ base: saved.base, draft: saved.draft });
+      setConflicts(saved.conflicts);
+    } else {
+      queries.setQueryData(productQuery(session, product.id).queryKey, saved.result);
+      setEdited(null);
+      setConflicts([]);
+      await refreshShop();
+    }
+  });
+  const failure = invalid ?? toFormFailure(error);
   const discard = () => {
     setEdited(null);
     setConflicts([]);
-    setFailure(NO_FAILURE);
+    setInvalid(null);
+    reset();
   };
-
-  const save = async () => {
+  const save = () => {
     const fields = checkNumbers(draft);
-    if (Object.keys(fields).length > 0) {
-      setFailure({ fields, message: null });
-      return;
-    }
-    setSaving(true);
-    try {
-      const saved = await saveMerged(session, base, draft);
-      if ('conflicts' in saved) {
-        setEdited({ base: saved.base, draft: saved.draft });
-        setConflicts(saved.conflicts);
-        setFailure(NO_FAILURE);
-      } else {
-        queries.setQueryData(productQuery(session, product.id).queryKey, saved.result);
-        discard();
-        await refreshShop();
-      }
-    } catch (error) {
-      setFailure(toFormFailure(error));
-    } finally {
-      setSaving(false);
-    }
+    const isValid = Object.keys(fields).length === 0;
+    setInvalid(isValid ? null : { fields, message: null });
+    if (isValid) void send();
   };
 
   const remove = async () => {
     await client.deleteProduct({ productId: product.id });
+    setEdited(null);
     queries.removeQueries({ queryKey: productQuery(session, product.id).queryKey });
     navigate('/shop/products', { replace: true });
     await refreshShop();
@@ -101,7 +104,7 @@ function ProductEditor({ session, loaded }: { session: ShopSession; loaded: GetP
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if (isChanged) void save();
+        if (isChanged) save();
       }}
     >
       <Link class="link" href="/shop/products">
@@ -149,7 +152,7 @@ function ProductEditor({ session, loaded }: { session: ShopSession; loaded: GetP
       )}
       <ProductForm draft={draft} errors={failure.fields} onChange={change} isNew={false} isReadOnly={!isWritable} />
       {(isChanged || conflicts.length > 0) && (
-        <UnsavedBar isSaving={isSaving} saveText={texts.shop.save} onSave={() => void save()} onDiscard={discard} />
+        <UnsavedBar isSaving={isSaving} saveText={texts.shop.save} onSave={save} onDiscard={discard} />
       )}
     </form>
   );

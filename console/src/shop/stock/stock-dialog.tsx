@@ -5,12 +5,14 @@ import { useState } from 'preact/hooks';
 import type { InventoryItem } from '../../../../client/src/store.ts';
 import { MercatError } from '../../../../client/src/store.ts';
 import { refreshShop } from '../../data/shop-queries.ts';
+import { useSaving } from '../../data/use-saving.ts';
 import { formatCount } from '../../format/amount.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Choice, TextField } from '../../parts/field.tsx';
 import { WarningIcon } from '../../parts/icons.tsx';
 import { texts } from '../../texts.ts';
-import { NO_FAILURE, toFormFailure } from '../form-errors.ts';
+import type { FormFailure } from '../form-errors.ts';
+import { toFormFailure } from '../form-errors.ts';
 import type { ShopSession } from '../session.ts';
 
 type Mode = 'adjustment' | 'set';
@@ -27,36 +29,31 @@ export function StockDialog({ session: { client }, item, onClose }: StockDialogP
   /** The stock that the dialog shows. */
   const [seen, setSeen] = useState(item.inventory);
   const [conflict, setConflict] = useState<{ before: number } | null>(null);
-  const [failure, setFailure] = useState(NO_FAILURE);
-  const [isSaving, setSaving] = useState(false);
+  const [invalid, setInvalid] = useState<FormFailure | null>(null);
   const number = parseWhole(amount, mode);
   const next = number === null ? null : Math.max(0, mode === 'set' ? number : seen + number);
 
-  const save = async () => {
-    if (number === null) {
-      setFailure({ fields: { [mode]: texts.shop.product.notAWholeNumber }, message: null });
-      return;
-    }
-    setSaving(true);
-    setFailure(NO_FAILURE);
+  const { save, isSaving, error } = useSaving(async (counted: number) => {
     try {
       await client.changeInventory({
         product_id: item.productId,
-        ...(mode === 'set' ? { set: number, expected: seen } : { adjustment: number }),
+        ...(mode === 'set' ? { set: counted, expected: seen } : { adjustment: counted }),
         ...(reason.trim() !== '' && { reason: reason.trim() }),
       });
-      onClose();
-      await refreshShop();
-    } catch (error) {
-      const present = isConflict(error) ? await readStock() : null;
-      if (present === null) setFailure(toFormFailure(error));
-      else {
-        setConflict({ before: seen });
-        setSeen(present);
-      }
-    } finally {
-      setSaving(false);
+    } catch (cause) {
+      const present = isConflict(cause) ? await readStock() : null;
+      if (present === null) throw cause;
+      setConflict({ before: seen });
+      setSeen(present);
+      return;
     }
+    onClose();
+    await refreshShop();
+  });
+  const failure = invalid ?? toFormFailure(error);
+  const submit = () => {
+    setInvalid(number === null ? { fields: { [mode]: texts.shop.product.notAWholeNumber }, message: null } : null);
+    if (number !== null) void save(number);
   };
 
   /** Null if the product is not tracked any more, or the stock cannot be read. */
@@ -76,7 +73,7 @@ export function StockDialog({ session: { client }, item, onClose }: StockDialogP
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          void save();
+          submit();
         }}
       >
         <Choice label={texts.shop.stock.mode} name="mode" value={mode} options={MODES} onChange={setMode} />

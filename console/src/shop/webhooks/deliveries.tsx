@@ -1,11 +1,11 @@
 // The deliveries of a webhook as a timeline, newest first.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
-import { useState } from 'preact/hooks';
 import type { Delivery } from '../../../../client/src/store.ts';
-import { describeError } from '../../data/errors.ts';
+import { describeFailedChange } from '../../data/errors.ts';
 import type { DeliveryState } from '../../data/shop-queries.ts';
 import { deliveriesQuery, refreshShop } from '../../data/shop-queries.ts';
+import { useSaving } from '../../data/use-saving.ts';
 import { formatRemaining } from '../../format/time.ts';
 import { MoreRows } from '../../parts/more-rows.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -59,21 +59,11 @@ export function Deliveries({ session, webhookId }: { session: ShopSession; webho
 
 function DeliveryItem({ session: { client, scopes }, delivery }: { session: ShopSession; delivery: Delivery }) {
   const now = useNow();
-  const [error, setError] = useState<unknown>(null);
-  const [isSending, setSending] = useState(false);
   const { id, webhookId, type, state, attempts, lastStatus, lastError, lastDurationMs, nextAttemptAt } = delivery;
-  const redeliver = async () => {
-    setSending(true);
-    setError(null);
-    try {
-      await client.redeliver({ webhookId, deliveryId: id });
-      await refreshShop();
-    } catch (reason) {
-      setError(reason);
-    } finally {
-      setSending(false);
-    }
-  };
+  const { save, isSaving, error } = useSaving(async () => {
+    await client.redeliver({ webhookId, deliveryId: id });
+    await refreshShop();
+  });
   return (
     <li class={`timeline-item timeline-${state}`}>
       <div class="timeline-text">
@@ -95,7 +85,7 @@ function DeliveryItem({ session: { client, scopes }, delivery }: { session: Shop
         {lastError !== null && <p class="timeline-error">{lastError}</p>}
         {error !== null && (
           <p class="field-error" role="alert">
-            {describeError(error)}
+            {describeFailedChange(error)}
           </p>
         )}
       </div>
@@ -106,9 +96,9 @@ function DeliveryItem({ session: { client, scopes }, delivery }: { session: Shop
         <button
           type="button"
           class="button button-small"
-          disabled={isSending}
+          disabled={isSaving}
           aria-label={t.redeliverOf(type, shortId(delivery.eventId))}
-          onClick={() => void redeliver()}
+          onClick={() => void save()}
         >
           {t.redeliver}
         </button>

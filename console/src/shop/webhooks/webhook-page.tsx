@@ -1,13 +1,13 @@
 // One webhook: its state, its secret, and its deliveries.
 
 import { useQuery } from '@tanstack/preact-query';
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation, useParams } from 'wouter-preact';
 import type { GetWebhookResult } from '../../../../client/src/store.ts';
 import { isNotFound, queries } from '../../data/client.ts';
-import { describeError } from '../../data/errors.ts';
+import { describeFailedChange } from '../../data/errors.ts';
 import { refreshShop, webhookQuery } from '../../data/shop-queries.ts';
+import { useSaving } from '../../data/use-saving.ts';
 import { formatLocal } from '../../format/time.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/field.tsx';
@@ -91,21 +91,20 @@ type ActionsProps = {
 function Actions({ session, id, isEnabled, onSecret }: ActionsProps) {
   const { client } = session;
   const [, navigate] = useLocation();
-  const [outcome, setOutcome] = useState<ComponentChildren>(null);
-  const [isRunning, setRunning] = useState(false);
+  const [outcome, setOutcome] = useState<string | null>(null);
   const [isRecovering, setRecovering] = useState(false);
   /** Runs an action, and shows its result or its error. */
-  const run = async (action: () => Promise<string>) => {
-    setRunning(true);
+  const {
+    save: run,
+    isSaving: isRunning,
+    error,
+  } = useSaving(async (action: () => Promise<string>) => {
     try {
       setOutcome(await action());
-    } catch (error) {
-      setOutcome(<span class="bad">{describeError(error)}</span>);
     } finally {
-      setRunning(false);
       await refreshShop();
     }
-  };
+  });
   return (
     <>
       <div class="button-row button-row-start">
@@ -162,7 +161,7 @@ function Actions({ session, id, isEnabled, onSecret }: ActionsProps) {
         />
       </div>
       <p class="outcome" role="status">
-        {outcome}
+        {error === null ? outcome : <span class="bad">{describeFailedChange(error)}</span>}
       </p>
       {isRecovering && (
         <RecoverDialog

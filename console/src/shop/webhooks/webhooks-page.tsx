@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import type { Webhook } from '../../../../client/src/store.ts';
 import { refreshShop, webhooksQuery } from '../../data/shop-queries.ts';
+import { useSaving } from '../../data/use-saving.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { DataTable, RowLink } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -11,7 +12,7 @@ import { Checkbox, TextField } from '../../parts/field.tsx';
 import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { texts } from '../../texts.ts';
-import { NO_FAILURE, toFormFailure } from '../form-errors.ts';
+import { toFormFailure } from '../form-errors.ts';
 import { webhookPath } from '../paths.ts';
 import type { ShopSession } from '../session.ts';
 import { SecretPanel } from './secret-panel.tsx';
@@ -74,24 +75,17 @@ function NewWebhook({ session: { client }, onClose, onCreated }: NewWebhookProps
   const [url, setUrl] = useState('');
   const [description, setDescription] = useState('');
   const [events, setEvents] = useState<readonly EventName[]>(EVENTS);
-  const [failure, setFailure] = useState(NO_FAILURE);
-  const [isSaving, setSaving] = useState(false);
-  const save = async () => {
-    setSaving(true);
-    try {
-      const { data } = await client.createWebhook({
-        url: url.trim(),
-        events: [...events],
-        ...(description.trim() !== '' && { description: description.trim() }),
-      });
-      onCreated({ id: data.id, secret: data.secret });
-      onClose();
-      await refreshShop();
-    } catch (error) {
-      setFailure(toFormFailure(error));
-      setSaving(false);
-    }
-  };
+  const { save, isSaving, error } = useSaving(async () => {
+    const { data } = await client.createWebhook({
+      url: url.trim(),
+      events: [...events],
+      ...(description.trim() !== '' && { description: description.trim() }),
+    });
+    onCreated({ id: data.id, secret: data.secret });
+    onClose();
+    await refreshShop();
+  });
+  const failure = toFormFailure(error);
   return (
     <Dialog title={texts.shop.webhooks.add} isOpen onClose={onClose}>
       <form
