@@ -8,7 +8,7 @@ export const texts = {
     service: 'Service',
     skip: 'Skip to the content',
     workplaces: 'Workplaces',
-    search: 'Collection, token or address',
+    search: 'Collection, token or wallet',
     searchLabel: 'Search the market',
     theme: { label: 'Theme', light: 'Light theme', dark: 'Dark theme', system: 'Theme of the system' },
     help: 'Keyboard shortcuts',
@@ -17,6 +17,7 @@ export const texts = {
   },
   keys: [
     { keys: ['/'], meaning: 'Search' },
+    { keys: ['↓', '↑'], meaning: 'Next and previous result of the search' },
     { keys: ['j', 'k'], meaning: 'Next and previous row' },
     { keys: ['Enter'], meaning: 'Open the row' },
     { keys: ['Esc'], meaning: 'Close, or go back' },
@@ -196,12 +197,13 @@ export const texts = {
   search: {
     found: (count: number) => (count === 1 ? '1 result' : `${count} results`),
     nothing: 'Nothing was found.',
+    recent: 'Opened last',
     failed: 'The search failed. Enter still opens a collection by its slug or address.',
   },
   sales: {
     empty: 'No sale of this collection is known.',
     chart: 'Prices of sales over time',
-    chartNote: (shown: string) => `The newest ${shown} sales.`,
+    chartNote: (shown: string, hasMore: boolean) => (hasMore ? `The newest ${shown} sales.` : `All ${shown} sales.`),
     clippedNote: (count: string, edge: string) =>
       `${count} sales above ${edge} are drawn at the upper edge, in another colour.`,
     price: 'Price',
@@ -373,6 +375,8 @@ export const texts = {
     tokens: 'Tokens',
     listings: 'Listings',
     activity: 'Activity',
+    atLeast: (count: string) => `${count} or more`,
+    moreTokens: 'The page loads further tokens when you scroll down.',
     emptyTokens: 'No token of this wallet is known.',
     emptyListings: 'This wallet has no active listing.',
     tabsLabel: 'Parts of the wallet',

@@ -142,7 +142,7 @@ export const salesQuery = (id: string) =>
     queryKey: ['sales', id],
     queryFn: ({ pageParam, signal }) =>
       client.listSales({ id, limit: SALES_PER_PAGE, ...withCursor(pageParam) }, { signal }).page(),
-    refetchInterval: SELDOM_MS,
+    refetchInterval: ({ state }) => SELDOM_MS * (state.data?.pages.length ?? 1),
   });
 
 /** Reads all listings of the window, cheapest first. `isComplete` is false if the service could not read the mirrored listings. */

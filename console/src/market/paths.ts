@@ -12,6 +12,10 @@ export function collectionPath({ id, slug }: { id: string; slug: string | null }
   return `/c/${encodeURIComponent(slug ?? id)}`;
 }
 
+export function walletPath(address: string): string {
+  return `/w/${encodeURIComponent(address)}`;
+}
+
 /** Rows on Solana, and some other rows, have no contract address. Their path contains the id of the collection instead. */
 export function tokenPath({ chain, collectionId, contractAddress, tokenId, mint }: Asset): string {
   return ['/t', chain, contractAddress ?? collectionId, mint ?? tokenId ?? ''].map(encodePart).join('/');

@@ -7,6 +7,7 @@ import type { MarketItem, Token } from '../../../client/src/market.ts';
 import { isNotFound } from '../data/client.ts';
 import { walletListingsQuery, walletTokensQuery } from '../data/market-queries.ts';
 import { shortAddress } from '../format/address.ts';
+import { formatCount } from '../format/amount.ts';
 import { ChainMark } from '../parts/chain-mark.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import type { Column } from '../parts/data-table.tsx';
@@ -67,8 +68,14 @@ function WalletTokens({ address }: { address: string }) {
   return (
     <>
       {query.isPending && <TokenGrid label={texts.wallet.tokens} tokens={[]} skeletons={SKELETONS} />}
-      {groups.map(([collectionId, ofCollection]) => (
-        <Group key={collectionId} collectionId={collectionId} tokens={ofCollection}>
+      {groups.map(([collectionId, ofCollection], index) => (
+        <Group
+          key={collectionId}
+          collectionId={collectionId}
+          tokens={ofCollection}
+          // The tokens are listed by collection, so only the last group can have more.
+          isComplete={!query.hasNextPage || index < groups.length - 1}
+        >
           <TokenGrid label={texts.wallet.tokens} tokens={ofCollection} />
         </Group>
       ))}
@@ -80,10 +87,13 @@ function WalletTokens({ address }: { address: string }) {
 function Group({
   collectionId,
   tokens,
+  isComplete,
   children,
 }: {
   collectionId: string;
   tokens: readonly Token[];
+  /** Whether `tokens` are all tokens of the wallet in this collection. */
+  isComplete: boolean;
   children: ComponentChildren;
 }) {
   return (
@@ -93,7 +103,13 @@ function Group({
           <CollectionName id={collectionId} />
         </Link>
         {tokens[0] && <ChainMark chain={tokens[0].chain} />}
-        <span class="muted">{tokens.length}</span>
+        {isComplete ? (
+          <span class="muted">{formatCount(tokens.length)}</span>
+        ) : (
+          <span class="muted" data-tip={texts.wallet.moreTokens}>
+            {texts.wallet.atLeast(formatCount(tokens.length))}
+          </span>
+        )}
       </h2>
       {children}
     </section>

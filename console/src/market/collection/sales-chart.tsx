@@ -13,7 +13,8 @@ import { toSalesData } from './sales-data.ts';
 /** Bars fill the lowest quarter of the chart. */
 const VOLUME_SHARE = 4;
 
-export function SalesChart({ sales }: { sales: readonly MarketItem[] }) {
+/** `hasMore`: whether there are older sales that the chart does not show. */
+export function SalesChart({ sales, hasMore }: { sales: readonly MarketItem[]; hasMore: boolean }) {
   const { times, prices, edge, clipped, periods } = useMemo(() => toSalesData(sales), [sales]);
   const currency = sales[0]?.price.currency ?? '';
   const data = useMemo(() => {
@@ -59,7 +60,7 @@ export function SalesChart({ sales }: { sales: readonly MarketItem[] }) {
         formatY={formatAmount}
       />
       <figcaption class="chart-note muted">
-        {texts.sales.chartNote(formatCount(sales.length))}{' '}
+        {texts.sales.chartNote(formatCount(sales.length), hasMore)}{' '}
         {clipped > 0 && texts.sales.clippedNote(formatCount(clipped), `${formatAmount(edge)} ${currency}`)}
       </figcaption>
     </figure>

@@ -1,7 +1,7 @@
 // The tab with the sales of a collection: a chart, and a table of the same sales.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { MarketCollection, MarketItem } from '../../../../client/src/market.ts';
 import { salesQuery } from '../../data/market-queries.ts';
 import { Account } from '../../parts/account.tsx';
@@ -25,6 +25,8 @@ const RANGES: readonly ['all', 'month', 'week', 'day'] = ['all', 'month', 'week'
 const SKELETONS = 8;
 /** With fewer sales there is no chart, because a single point shows no change of the price. */
 const CHART_SALES_MIN = 2;
+/** So many pages of the chosen time range are loaded for the chart at once. The rest of the range is loaded when the user scrolls. */
+const CHART_PAGES_MAX = 20;
 
 export function SalesTab({ collection }: { collection: MarketCollection }) {
   const url = useUrlState();
@@ -36,6 +38,13 @@ export function SalesTab({ collection }: { collection: MarketCollection }) {
   const first = all.findIndex(({ timestamp }) => Date.parse(timestamp) < oldest);
   const count = first < 0 ? all.length : first;
   const sales = useMemo(() => all.slice(0, count), [all, count]);
+  /** Whether older sales of the range are not loaded yet. */
+  const hasMore = query.hasNextPage && count === all.length;
+  const { isFetching, isFetchNextPageError, fetchNextPage } = query;
+  const isFilling = range !== 'all' && hasMore && (query.data?.pages.length ?? 0) < CHART_PAGES_MAX;
+  useEffect(() => {
+    if (isFilling && !isFetching && !isFetchNextPageError) void fetchNextPage();
+  }, [isFilling, isFetching, isFetchNextPageError, fetchNextPage]);
 
   if (query.isError && all.length === 0) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   if (query.isSuccess && all.length === 0 && !query.hasNextPage) return <EmptyState title={texts.sales.empty} />;
@@ -50,10 +59,10 @@ export function SalesTab({ collection }: { collection: MarketCollection }) {
           hrefOf={(value) => url.href({ range: value === RANGES[0] ? null : value })}
         />
       </div>
-      {query.isSuccess && sales.length === 0 && <EmptyState title={texts.sales.rangeEmpty} />}
+      {query.isSuccess && sales.length === 0 && !hasMore && <EmptyState title={texts.sales.rangeEmpty} />}
       {sales.length >= CHART_SALES_MIN && (
         <div class="panel">
-          <SalesChart sales={sales} />
+          <SalesChart sales={sales} hasMore={hasMore} />
         </div>
       )}
       {(query.isPending || sales.length > 0) && (
@@ -65,7 +74,7 @@ export function SalesTab({ collection }: { collection: MarketCollection }) {
           skeletons={query.isPending || query.isFetchingNextPage ? SKELETONS : 0}
         />
       )}
-      {range === 'all' && <MoreRows query={query} />}
+      {hasMore && !isFilling && <MoreRows query={query} />}
     </section>
   );
 }

@@ -1,0 +1,104 @@
+// Tests that the pages of the market show complete data, and find what a user looks for.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { cleanUp } from '../../test/support/engines/cleanup.ts';
+import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
+import { DAY_MS, SELLER, newCollection, range } from '../../test/support/service/market.ts';
+import type { TestService } from '../../test/support/service/service.ts';
+import { startTestService } from '../../test/support/service/service.ts';
+import { PATIENT, WHY_NO_BROWSER, launchBrowser, openPage, visit } from './browser.ts';
+
+const DESKTOP = { width: 1_280, scheme: 'light' } as const;
+const ETHER = 10n ** 18n;
+/** Two pages and a half of the list of sales. */
+const SALES = 250;
+/** Two pages and a half of the list of tokens of a wallet. */
+const TOKENS = 120;
+
+describe('the data of the market', { skip: WHY_NO_BROWSER ?? false }, () => {
+  let service: TestService;
+  let browser: Browser;
+  const subject = newCollection({ slug: 'sold-often' });
+  const held = [newCollection({ slug: 'held-a' }), newCollection({ slug: 'held-b' })].sort((a, b) =>
+    a.id < b.id ? -1 : 1,
+  );
+
+  before(async () => {
+    service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT } });
+    const now = Date.now();
+    const [first, second] = held;
+    await service.load([
+      subject.collection(),
+      ...range(SALES).map((index) =>
+        subject.sale(String(index), ETHER + BigInt(index), {
+          timestamp: new Date(now - (20 * DAY_MS * (index + 1)) / SALES).toISOString(),
+          tx: `0x${String(index).padStart(64, '0')}`,
+        }),
+      ),
+      subject.sale('old', ETHER, { tokenId: '9999', timestamp: new Date(now - 40 * DAY_MS).toISOString() }),
+      ...held.map((one) => one.collection()),
+      ...range(3).map((index) => first?.token(String(index), { owner: SELLER }) ?? {}),
+      ...range(TOKENS).map((index) => second?.token(String(index), { owner: SELLER }) ?? {}),
+    ]);
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser.close();
+    await service.close();
+    await cleanUp();
+  });
+
+  test('a time range of the sales has all sales of this range, in the chart and in the table', async () => {
+    const { page, context } = await openPage(browser, DESKTOP);
+    await visit(page, `${service.url}/c/sold-often?tab=sales&range=month`);
+    await page.waitForSelector(`figcaption:has-text("All ${SALES} sales.")`);
+    assert.equal(await page.locator('.table-body [data-row]').count(), SALES);
+    await page.click('nav.segments >> text=7 d');
+    const week = Math.floor((SALES * 7) / 20);
+    await page.waitForSelector(`figcaption:has-text("All ${week} sales.")`);
+    await context.close();
+  });
+
+  test('a wallet counts the tokens of a collection only when all of them are loaded', async () => {
+    const { page, context } = await openPage(browser, DESKTOP);
+    await visit(page, `${service.url}/w/${SELLER}`);
+    const titles = page.locator('.group-title');
+    assert.match((await titles.nth(0).textContent()) ?? '', / 3$|[^0-9]3$/);
+    assert.match((await titles.nth(1).textContent()) ?? '', /45 or more$/);
+    while (await page.locator('.more-rows').count()) await page.mouse.wheel(0, 4_000);
+    assert.match((await titles.nth(1).textContent()) ?? '', new RegExp(`[^0-9]${TOKENS}$`));
+    await context.close();
+  });
+
+  test('an address leads from the search to its wallet, without a result of the service', async () => {
+    const { page, context } = await openPage(browser, DESKTOP);
+    await visit(page, `${service.url}/`);
+    await page.route('**/explore/v1/search*', (route) => route.abort());
+    await page.fill('[name=q]', ` ${SELLER} `);
+    await page.waitForSelector('.search-result:has-text("Wallet")');
+    await page.press('[name=q]', 'Enter');
+    await page.waitForURL(`**/w/${SELLER}`);
+    await context.close();
+  });
+
+  test('the arrow keys move through the results of the search, and an empty search lists what was opened last', async () => {
+    const { page, context } = await openPage(browser, DESKTOP);
+    await visit(page, `${service.url}/`);
+    await page.fill('[name=q]', 'held');
+    await page.waitForSelector('.search-result >> nth=1');
+    const second = await page.textContent('.search-result >> nth=1 >> .search-name');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector(`h1:has-text("${second}")`);
+    await page.keyboard.press('/');
+    await page.waitForSelector(`.search-result:has-text("${second}")`);
+    assert.match((await page.textContent('.search-results')) ?? '', /^Opened last/);
+    await context.close();
+  });
+});
