@@ -9,7 +9,7 @@ import { createChains } from '../../src/platform/core/chains.ts';
 import type { Database } from '../../src/platform/database/port.ts';
 import { importRecords } from '../../src/intake/import.ts';
 import { recountFigures } from '../../src/market/index/recount.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { NOW, toContext } from '../support/service/intake.ts';
 
 const SIZE = { collections: 10, sales: 1_000, listings: 800, tokens: 800 };
@@ -43,7 +43,7 @@ const COMPARED: Record<string, string> = {
   'indexer.listed_trait': `select trait.collection_id, name, value, price_raw, asset from indexer.listed_trait join indexer.trait on id = trait_id`,
 };
 
-forEachEngine('the large set', (engine) => {
+forOneEngine('the large set', (engine) => {
   let set: Database;
   let imported: Database;
   before(async () => {

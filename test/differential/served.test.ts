@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatEther } from 'viem';
-import { forEachFollowedReceipts } from '../support/chain/followed-receipts.ts';
+import { forFollowedReceipts } from '../support/chain/followed-receipts.ts';
 import { until } from '../support/until.ts';
 import { START } from '../support/service/market.ts';
 import { compareSales } from './comparison.ts';
@@ -25,7 +25,7 @@ const withoutUnits = (sale: Sale): Sale => ({ ...sale, units: '' });
 const startsAtS = Math.floor(START / 1_000) - 12 * blocks.length;
 const COVERED_MS = 300_000;
 
-forEachFollowedReceipts('receipts of every protocol', { ...ENCODED_CHAIN, startsAtS }, (market, readSales) => {
+forFollowedReceipts('receipts of every protocol', { ...ENCODED_CHAIN, startsAtS }, (market, readSales) => {
   test('every sale that the independent decoder finds is served with its facts, and no other', async () => {
     const served: Sale[] = [];
     for (const contract of contracts.keys()) {

@@ -13,7 +13,7 @@ import type { Address } from '../../src/platform/core/address.ts';
 import { createLog } from '../../src/platform/core/log.ts';
 import { openDatabases } from '../../src/platform/database/open.ts';
 import { accountOf, hashAsk, SEAPORT_1_6, signOrder, toAsk, toParameters } from '../support/chain/signed-orders.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { createFeedStore, feedRoutes } from '../support/replay/feed.ts';
 import { startReplayServer } from '../support/replay/replay.ts';
 import { collection, dumpTables, EVM, listing, order, sale, token, toNdjson } from '../support/service/intake.ts';
@@ -74,7 +74,7 @@ async function dump(settings: Settings): Promise<Dump> {
   }
 }
 
-forEachEngine('imports of one file', (engine) => {
+forOneEngine('imports of one file', (engine) => {
   test('a file gives the same rows with a server, without a server, and through the feed', async (t) => {
     const newSettings = async (): Promise<Settings> => ({
       ...(await engine.settings()),

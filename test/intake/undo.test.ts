@@ -1,4 +1,4 @@
-// Takes imports back, on both engines. After an import, its undo and the same import again, the database has the same rows as after one import.
+// Takes imports back. After an import, its undo and the same import again, the database has the same rows as after one import.
 // This holds for every kind of record, even if the import or the undo is interrupted between two transactions.
 
 import assert from 'node:assert/strict';
@@ -22,7 +22,7 @@ import { hashOrder } from '../../src/market/orders/seaport/order.ts';
 import { Ingester } from '../../src/sources/upstreams/ingester.ts';
 import { ask } from '../market/orders/test-orders.ts';
 import { signOrder, toParameters } from '../support/chain/signed-orders.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { listEveryTable } from '../support/service/every-table.ts';
 import {
   collection,
@@ -62,7 +62,7 @@ function killedAfter(db: Database, limit: number): Database {
   return killed;
 }
 
-forEachEngine('the undo of an import', (engine) => {
+forOneEngine('the undo of an import', (engine) => {
   let db: Database;
   let context: ServiceContext;
   before(async () => {

@@ -1,4 +1,4 @@
-// Tests what a record of a listing, order or sale does to a stored row, on both engines. A batch with several records of one row must have
+// Tests what a record of a listing, order or sale does to a stored row. A batch with several records of one row must have
 // the same effect as the same records imported one by one.
 
 import assert from 'node:assert/strict';
@@ -9,7 +9,7 @@ import { PIECE_ROWS } from '../../src/platform/database/row-source.ts';
 import { foldRows, prepareRows } from '../../src/platform/database/upsert.ts';
 import { listFigureDifferences } from '../../src/market/index/queries/figure-recount.ts';
 import { sweepExpired } from '../../src/service/workers/expiry.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import {
   EVM,
   NOW,
@@ -68,7 +68,7 @@ test('many rows are prepared in pieces, and the event loop runs between two piec
   assert.deepEqual(most, { keys: PIECE_ROWS, values: rows.length });
 });
 
-forEachEngine('upserts', (engine) => {
+forOneEngine('upserts', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

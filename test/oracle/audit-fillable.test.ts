@@ -15,7 +15,7 @@ import { openDatabases } from '../../src/platform/database/open.ts';
 import { runCommand } from '../cli/run-command.ts';
 import type { TestDevnet } from '../support/chain/devnet.ts';
 import { startTestDevnet } from '../support/chain/devnet.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import type { TestService } from '../support/service/service.ts';
@@ -25,7 +25,7 @@ const ORDERS = 30;
 const STEPS = 25;
 const PATIENCE_MS = 60_000;
 
-forEachEngine('audit --fillable', (engine) => {
+forOneEngine('audit --fillable', (engine) => {
   // The inner suite stops its service before the database is removed.
   describe('audit --fillable beside a service', () => {
     let devnet: TestDevnet;

@@ -15,7 +15,7 @@ import { createVendorTasks } from '../../src/sources/upstreams/vendor.ts';
 import { runTask } from '../../src/platform/tasks/run.ts';
 import type { Task } from '../../src/platform/tasks/task.ts';
 import type { ServiceContext } from '../../src/service/context.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { createTestUpstream } from '../support/replay/every-fault.ts';
 import { NOW, dumpTables, emptySyncTables, runImport, toContext, toNdjson } from '../support/service/intake.ts';
 import { startSameResponse } from '../support/replay/wrong-response.ts';
@@ -37,7 +37,7 @@ const ACTIVITIES = 'magiceden-solana/v2_wallets_owner_activities.json';
 const FOXES = 'helius/getAssetsByCreator.famous-fox.50.json';
 const MESSAGE = 'reservoir/ws_sale_payload-before-empty.json';
 
-forEachEngine('recorded responses of other operations', (engine) => {
+forOneEngine('recorded responses of other operations', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

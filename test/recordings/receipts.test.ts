@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { FollowedReceipts, ServedSale } from '../support/chain/followed-receipts.ts';
-import { forEachFollowedReceipts } from '../support/chain/followed-receipts.ts';
+import { forFollowedReceipts } from '../support/chain/followed-receipts.ts';
 import type { ReceiptLog, ReceiptTransaction } from '../support/chain/receipts-endpoint.ts';
 import { needsRecordings, readCompressed } from '../support/recordings/recordings.ts';
 
@@ -186,7 +186,7 @@ if (NEEDS.skip === undefined) {
   const chain: FollowedReceipts['blocks'] = blocks.map(({ txs }) =>
     txs.map(({ hash, frm, to, input, logs }): ReceiptTransaction => ({ hash, from: frm, to, input, logs })),
   );
-  forEachFollowedReceipts('real transactions', { blocks: chain, contracts, codes }, (market, readSales) => {
+  forFollowedReceipts('real transactions', { blocks: chain, contracts, codes }, (market, readSales) => {
     test('every market event is served as the other decoder found it, or is documented, and no other sale is served', async () => {
       const expected: Sale[] = [];
       const documented = new Map<string, keyof typeof DOCUMENTED>();

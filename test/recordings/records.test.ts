@@ -8,7 +8,7 @@ import { parseColumnMap } from '../../src/intake/csv/column-map.ts';
 import { ORDERS_MAP, PUNKS_MAP } from '../cli/import/guide-files.ts';
 import { needsPayloads, readPayload } from '../support/recordings/payloads.ts';
 import { needsRecordings, readRecording } from '../support/recordings/recordings.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { dumpTables, emptyTables, MINT, runImport, toContext, toNdjson } from '../support/service/intake.ts';
 
 const PUNKS = '0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb';
@@ -34,7 +34,7 @@ const SEAPORT_MAP = parseColumnMap({
   timestamp: { value: '2022-12-31T00:00:00Z' },
 });
 
-forEachEngine('imports of published records', (engine) => {
+forOneEngine('imports of published records', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

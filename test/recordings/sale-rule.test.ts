@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { parseColumnMap } from '../../src/intake/csv/column-map.ts';
 import { needsRecordings, readRecording } from '../support/recordings/recordings.ts';
 import { runImport, toContext } from '../support/service/intake.ts';
-import { forEachMarket } from '../support/service/market.ts';
+import { forOneMarket } from '../support/service/market.ts';
 
 const FILE = 'sales/seaport-2022.csv';
 const ZERO = /^0x0*$/;
@@ -57,7 +57,7 @@ const MAP = parseColumnMap({
   timestamp: { value: '2022-12-31T00:00:00Z' },
 });
 
-forEachMarket('figures of a recorded file of sales', {}, (market) => {
+forOneMarket('figures of a recorded file of sales', {}, (market) => {
   test(
     'volume and number of sales of each of the 341 collections agree with its `/sales`',
     needsRecordings(FILE),

@@ -18,7 +18,7 @@ import { sweepExpired } from '../../../src/service/workers/expiry.ts';
 import { Random, toEvmAddress } from '../../../sample/random.ts';
 import { signOrder, toAsk, toParameters } from '../../support/chain/signed-orders.ts';
 import { until } from '../../support/until.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import {
   EVM,
   NOW,
@@ -42,7 +42,7 @@ const at = (ms: number) => new Date(NOW + ms).toISOString();
 const LATER = NOW + 60 * 60 * SECOND;
 const ALL = { timeoutMs: 30_000, batchesMax: 100 };
 
-forEachEngine('the own order book and its copy', (engine) => {
+forOneEngine('the own order book and its copy', (engine) => {
   let main: Database;
   let indexer: Database;
   let now = NOW;

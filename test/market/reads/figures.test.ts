@@ -14,7 +14,7 @@ import { deleteUnmintedTokens, upsertTokenHolders } from '../../../src/market/in
 import { changeIndex } from '../../../src/market/index/change-index.ts';
 import { sweepExpired } from '../../../src/service/workers/expiry.ts';
 import { Random, toEvmAddress } from '../../../sample/random.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { copyCatalog } from '../../../src/market/index/catalog.ts';
 import { saveCoverage } from '../../../src/market/index/coverage.ts';
 import type { CollectionCoverage } from '../../../src/market/index/queries/coverage.ts';
@@ -39,7 +39,7 @@ const at = (ms: number) => new Date(NOW + ms).toISOString();
 const LATER = NOW + 60 * 60_000;
 const ALL = { timeoutMs: 30_000, batchesMax: 100 };
 
-forEachEngine('maintained figures', (engine) => {
+forOneEngine('maintained figures', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

@@ -8,11 +8,11 @@ import { createImportOperations } from '../../../src/intake/operations.ts';
 import { SocketIntake } from '../../../src/intake/socket-client.ts';
 import { runImport, toChunks, toContext, toNdjson } from '../../support/service/intake.ts';
 import type { TestCollection, TestMarket } from '../../support/service/market.ts';
-import { DAY_MS, forEachMarket, HOUR_MS, MINUTE_MS, newCollection, range } from '../../support/service/market.ts';
+import { DAY_MS, forOneMarket, HOUR_MS, MINUTE_MS, newCollection, range } from '../../support/service/market.ts';
 
 const ETH = 10n ** 18n;
 
-forEachMarket('the coverage of imported sales', {}, (market) => {
+forOneMarket('the coverage of imported sales', {}, (market) => {
   const contextOf = ({ main, indexer, now }: TestMarket) => toContext(main(), { indexer: indexer(), clock: now });
   /** Imports a sale of one native unit of each age. */
   const importSales = async (subject: TestCollection, agesMs: readonly number[], options = {}) => {

@@ -8,7 +8,7 @@ import { Random } from '../../../sample/random.ts';
 import type { Databases } from '../../../src/platform/database/open.ts';
 import { openDatabases } from '../../../src/platform/database/open.ts';
 import type { Database, Statements } from '../../../src/platform/database/port.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { runImport, toContext, toNdjson } from '../../support/service/intake.ts';
 import type { TestCollection } from '../../support/service/market.ts';
 import { MINUTE_MS, START, mintOf, newCollection, range } from '../../support/service/market.ts';
@@ -30,7 +30,7 @@ const SOURCES = {
 
 type Shown = { raw: string } | null;
 
-forEachEngine('figures of one moment', (engine) => {
+forOneEngine('figures of one moment', (engine) => {
   describe('service', () => {
     const random = new Random('one moment', engine.name);
     const subjects = ['ethereum', 'base', 'solana'].map((chain) => newCollection({ chain, royaltyBps: 500 }));

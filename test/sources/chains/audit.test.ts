@@ -19,7 +19,7 @@ import { copyCatalog } from '../../../src/market/index/catalog.ts';
 import { sweepExpired } from '../../../src/service/workers/expiry.ts';
 import { replayLog } from '../../../src/sources/chains/audit/replay.ts';
 import { runCommand } from '../../cli/run-command.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { until } from '../../support/until.ts';
 import type { FollowedLife } from './followed-devnet.ts';
 import { startFollowedLife } from './followed-devnet.ts';
@@ -29,7 +29,7 @@ import { startTestService } from '../../support/service/service.ts';
 const STEPS = 120;
 const SEED = 11;
 
-forEachEngine('audit', (engine) => {
+forOneEngine('audit', (engine) => {
   let followed: FollowedLife;
   let db: Database;
   before(async () => {
@@ -340,9 +340,6 @@ forEachEngine('audit', (engine) => {
       [0, (await first(`select count(*)::int as count from main.book_order`))['count']],
     );
     assert.ok(report.tokens > 0);
-    // With either engine of the service, the replay creates an embedded database of its own. This takes seconds, so it is tested with
-    // one engine only.
-    if (engine.name === 'postgresql') return;
     const alone = await createAuditOperations(swept)['audit.replay']({});
     assert.deepEqual(alone, report);
   });
@@ -465,10 +462,8 @@ forEachEngine('audit', (engine) => {
         audited.printed,
         /^CHAIN +BLOCK +ORDERS +TOKENS +UNREADABLE +DRIFT\nethereum +- +0 +0 +0 +0\n\ndrawn with --seed a\ndigest of ethereum at block \d+ \(0x[0-9a-f]{64}\): [0-9a-f]{64} over 0 listings, 0 owners, 0 sales, 0 sums\ndrift 0 over 0 orders and 0 tokens on 1 chains\n$/,
       );
-      if (engine.name === 'postgresql') {
-        const replayed = await mercat('--replay', '--json');
-        assert.equal(JSON.parse(replayed.printed).drift, 0);
-      }
+      const replayed = await mercat('--replay', '--json');
+      assert.equal(JSON.parse(replayed.printed).drift, 0);
     } finally {
       await service.close();
     }

@@ -14,7 +14,7 @@ import type { LocalWorld } from '../../support/chain/followed-collection.ts';
 import { follow, followWorld, startLocalWorld } from '../../support/chain/followed-collection.ts';
 import type { Lie } from '../../support/chain/lying-endpoint.ts';
 import { startLyingEndpoint } from '../../support/chain/lying-endpoint.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { toContext } from '../../support/service/intake.ts';
 
 test('the blocks of a token are wrong where its transfers contradict each other, and after the last one if the token has another owner', () => {
@@ -33,7 +33,7 @@ test('the blocks of a token are wrong where its transfers contradict each other,
   assert.deepEqual(findContradictions([], read, 'a'), [read]);
 });
 
-forEachEngine('tokens with a wrong owner', (engine) => {
+forOneEngine('tokens with a wrong owner', (engine) => {
   let world: LocalWorld;
   before(async () => {
     world = await startLocalWorld();

@@ -9,13 +9,13 @@ import {
   upsertChainBlocks,
 } from '../../../src/market/chain-log/queries/chain-cursors.ts';
 import { callOf, mine, readHeight } from '../../../devnet/chain.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import type { LocalWorld } from '../../support/chain/followed-collection.ts';
 import { follow, followWorld, startLocalWorld } from '../../support/chain/followed-collection.ts';
 
 const DEPTH = 600;
 
-forEachEngine('blocks kept for reorganisations', (engine) => {
+forOneEngine('blocks kept for reorganisations', (engine) => {
   let world: LocalWorld;
   before(async () => {
     world = await startLocalWorld();

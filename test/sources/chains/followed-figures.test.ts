@@ -18,7 +18,7 @@ import { recountFigures } from '../../../src/market/index/recount.ts';
 import { createCollectionOperations } from '../../../src/service/workers/follow-operations.ts';
 import { sweepExpired } from '../../../src/service/workers/expiry.ts';
 import { toEvmAddress, toEvmHash } from '../../../sample/random.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import type { ScriptedEvent } from '../../support/chain/scripted-chain.ts';
 import { ScriptedChain } from '../../support/chain/scripted-chain.ts';
 import { NOW, collection, emptyTables, ingest, toContext, token } from '../../support/service/intake.ts';
@@ -32,7 +32,7 @@ const ANN = toEvmAddress('Ann');
 const BEN = toEvmAddress('Ben');
 const COY = toEvmAddress('Coy');
 
-forEachEngine('a collection that is followed', (engine) => {
+forOneEngine('a collection that is followed', (engine) => {
   let db: Database;
   let chain: ScriptedChain;
   let now = NOW;

@@ -9,7 +9,7 @@ import type { EncodedLog } from '../../support/chain/encoded-logs.ts';
 import { AT, encode, logOf, transferOf } from '../../support/chain/encoded-logs.ts';
 import { START } from '../../support/service/market.ts';
 import { until } from '../../support/until.ts';
-import { forEachFollowedReceipts } from '../../support/chain/followed-receipts.ts';
+import { forFollowedReceipts } from '../../support/chain/followed-receipts.ts';
 import type { ReceiptTransaction } from '../../support/chain/receipts-endpoint.ts';
 
 const LIMIT_MS = 60_000;
@@ -162,7 +162,7 @@ const codes = new Map(Object.values(AT_CONTRACT).map((address) => [address, '0x6
 const contracts = new Map(FOLLOWED.map((address) => [address, 'added' as const]));
 
 const startsAtS = Math.floor(START / 1_000) - 60;
-forEachFollowedReceipts(
+forFollowedReceipts(
   'contracts without ERC-165',
   { blocks, codes, calls, contracts, startsAtS },
   (market, readSales) => {

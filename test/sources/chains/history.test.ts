@@ -18,12 +18,12 @@ import { ExpectedListed, countListedNow, toExpectedHistory } from '../../support
 import type { LocalWorld } from '../../support/chain/followed-collection.ts';
 import { follow, followWorld, startLocalWorld } from '../../support/chain/followed-collection.ts';
 import { importAll, toListingRecord, toMirrorContext } from '../../support/chain/mirrored-listing.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 
 const LIMITS = { timeoutMs: 60_000, batchesMax: 100 };
 const HOUR_MS = 60 * 60_000;
 
-forEachEngine('the history of a followed collection', (engine) => {
+forOneEngine('the history of a followed collection', (engine) => {
   let world: LocalWorld;
   before(async () => {
     world = await startLocalWorld();

@@ -18,13 +18,13 @@ import type { ServiceContext } from '../../../src/service/context.ts';
 import { createCollectionOperations } from '../../../src/service/workers/follow-operations.ts';
 import { callOf, mine, readChain, rollBack } from '../../../devnet/chain.ts';
 import type { SignedOrder } from '../../../devnet/orders.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import type { LocalWorld } from '../../support/chain/followed-collection.ts';
 import { follow, followWorld, startLocalWorld } from '../../support/chain/followed-collection.ts';
 import { toContext } from '../../support/service/intake.ts';
 import { importAll, toListingRecord, toMirrorContext } from '../../support/chain/mirrored-listing.ts';
 
-forEachEngine('mirrored listings on a followed chain', (engine) => {
+forOneEngine('mirrored listings on a followed chain', (engine) => {
   let world: LocalWorld;
   let databases: { main: Database; indexer: Database };
   before(async () => {

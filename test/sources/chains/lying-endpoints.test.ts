@@ -24,14 +24,14 @@ import { follow, followWorld, startLocalWorld } from '../../support/chain/follow
 import { startFaultyEndpoint } from '../../support/chain/faulty-endpoint.ts';
 import type { Lie, LyingEndpoint } from '../../support/chain/lying-endpoint.ts';
 import { startLyingEndpoint } from '../../support/chain/lying-endpoint.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { toContext } from '../../support/service/intake.ts';
 
 /** More blocks than the follower reads one by one. */
 const GAP_BLOCKS = 40;
 const LIES: readonly Lie[] = ['omits-a-log', 'added-logs', 'altered-logs', 'other-hashes'];
 
-forEachEngine('a lying endpoint beside a truthful one', (engine) => {
+forOneEngine('a lying endpoint beside a truthful one', (engine) => {
   let world: LocalWorld;
   before(async () => {
     world = await startLocalWorld();

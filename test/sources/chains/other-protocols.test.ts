@@ -9,13 +9,13 @@ import type { Database } from '../../../src/platform/database/port.ts';
 import { readSales } from '../../../src/market/reads/sales.ts';
 import type { LocalWorld } from '../../support/chain/followed-collection.ts';
 import { follow, followWorld, startLocalWorld } from '../../support/chain/followed-collection.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import type { Hex } from '../../../src/platform/core/evm.ts';
 import { collection, ingest, listing, sale, toContext } from '../../support/service/intake.ts';
 
 const ORDER_HASH = `0x${'1a'.repeat(32)}`;
 
-forEachEngine('sales on a local chain through protocols other than Seaport', (engine) => {
+forOneEngine('sales on a local chain through protocols other than Seaport', (engine) => {
   let world: LocalWorld;
   let protocols: OtherProtocols;
   before(async () => {

@@ -14,7 +14,7 @@ import type { Database } from '../../../src/platform/database/port.ts';
 import { readSales } from '../../../src/market/reads/sales.ts';
 import { readSalesStatus } from '../../../src/market/index/sales-status.ts';
 import { FOLLOWED, applyAndProject, followAnew, projectAll } from '../../support/chain/applied-events.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { EVM, NOW, SELLER, ingest, listing, sale, toContext } from '../../support/service/intake.ts';
 
 const BUYER = `0x${'b2'.repeat(20)}` as Address;
@@ -39,7 +39,7 @@ const soldAt = (block: number, changes: object) =>
     ...changes,
   });
 
-forEachEngine('sales of settlement protocols', (engine) => {
+forOneEngine('sales of settlement protocols', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

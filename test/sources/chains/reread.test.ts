@@ -16,7 +16,7 @@ import type { Following, LocalWorld } from '../../support/chain/followed-collect
 import { follow, followWorld, startLocalWorld } from '../../support/chain/followed-collection.ts';
 import type { Lie, LyingEndpoint } from '../../support/chain/lying-endpoint.ts';
 import { startLyingEndpoint } from '../../support/chain/lying-endpoint.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { toContext } from '../../support/service/intake.ts';
 
 const MINUTE_MS = 60_000;
@@ -24,7 +24,7 @@ const DOWN = { faults: ['reset'], faultShare: 1 } as const;
 const UP = { faults: [], faultShare: 0 } as const;
 const MERGE_LIMITS = { timeoutMs: 60_000, batchesMax: 1_000 };
 
-forEachEngine('blocks that only one endpoint has served', (engine) => {
+forOneEngine('blocks that only one endpoint has served', (engine) => {
   let world: LocalWorld;
   before(async () => {
     world = await startLocalWorld();

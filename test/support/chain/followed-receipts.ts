@@ -7,7 +7,7 @@ import { findProjectedPosition } from '../../../src/sources/chains/queries/proje
 import type { Address } from '../../../src/platform/core/address.ts';
 import { upsertFollow } from '../../../src/market/follows/queries/follows.ts';
 import type { TestMarket } from '../service/market.ts';
-import { forEachMarket, START } from '../service/market.ts';
+import { forOneMarket, START } from '../service/market.ts';
 import { until } from '../until.ts';
 import type { ReceiptsOptions, ReceiptTransaction } from './receipts-endpoint.ts';
 import { startReceipts } from './receipts-endpoint.ts';
@@ -37,8 +37,8 @@ async function isProjectedTo(market: TestMarket, chain: string): Promise<boolean
   return (await listLogEntries(market.main(), chain, { after: seq, limit: 1 })).length === 0;
 }
 
-/** Declares `suite` once for each engine. `sales` returns what /v1 serves of a contract. */
-export function forEachFollowedReceipts(
+/** Declares `suite`. `sales` returns what /v1 serves of a contract. */
+export function forFollowedReceipts(
   name: string,
   { chain = 'ethereum', blocks, contracts, ...options }: FollowedReceipts,
   suite: (market: TestMarket, sales: (contract: string) => Promise<ServedSale[]>) => void,
@@ -50,7 +50,7 @@ export function forEachFollowedReceipts(
     settings['METADATA_HOURLY_BUDGET'] = '0';
     settings['CHAIN_POLL_MS'] = '200';
   };
-  forEachMarket(name, { prepare }, (market) => {
+  forOneMarket(name, { prepare }, (market) => {
     before(async () => {
       for (const [address, standard] of contracts) {
         if (standard !== 'added') continue;

@@ -48,8 +48,8 @@ export function forEachEngine(name: string, suite: EngineSuite): void {
 }
 
 /**
- * Declares `suite` once, for rules that stand above SQL, so that the engine cannot change them: on PostgreSQL, or on the embedded engine where
- * PostgreSQL is missing.
+ * Declares `suite` once, for rules that the engine cannot change, because they stand above SQL or in SQL that both engines share: on PostgreSQL, or on
+ * the embedded engine where PostgreSQL is missing. Rules about connections, locks, deadlines, plans, files and processes belong in `forEachEngine`.
  */
 export function forOneEngine(name: string, suite: EngineSuite): void {
   if (RUNS_ON_CITUS) describeOnCitus(name, suite);

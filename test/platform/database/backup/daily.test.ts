@@ -7,7 +7,7 @@ import { mkdirSync, openSync, readdirSync, utimesSync, writeFileSync } from 'nod
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { forEachEngine } from '../../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../../support/engines/each-engine.ts';
 import { programEnvironment } from '../../../support/program-environment.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 import { until } from '../../../support/until.ts';
@@ -30,7 +30,7 @@ async function readLast(settings: Settings): Promise<{ status: unknown; level: s
   return { status, level: findings.find(({ name }) => name === 'backup')?.level ?? 'absent' };
 }
 
-forEachEngine('daily backups', (engine) => {
+forOneEngine('daily backups', (engine) => {
   test('a folder keeps the newest backups, and other files; the last backup is shown', async () => {
     const settings = await engine.settings();
     const folder = newFolder();
