@@ -45,7 +45,7 @@ const TOO_MANY_REQUESTS = 429;
 
 /**
  * Yields every event after the offset once, in the order of the service. Connects again after each failure that may be temporary. Throws a
- * MercatError with the code `offset_expired` if the service no longer has the next event.
+ * MercatError with the code `offset_expired` if the service no longer has the next event, or if its database was restored.
  */
 export async function* follow(
   transport: Transport,
@@ -125,6 +125,6 @@ function canPass({ code, status }: MercatError): boolean {
 function toClearError(error: unknown): unknown {
   if (!(error instanceof MercatError) || error.status !== GONE) return error;
   const message =
-    'The service no longer keeps the events after this offset. Take a new snapshot, and follow from its offset.';
+    'The service no longer keeps the events after this offset, or was restored since. Take a new snapshot, and follow from its offset.';
   return new MercatError('offset_expired', message, { status: GONE, requestId: error.requestId, cause: error });
 }

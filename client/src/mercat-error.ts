@@ -8,7 +8,7 @@ export type ClientErrorCode =
   | 'timeout'
   /** The response is not in the form that the service documents, for example the error page of a proxy. */
   | 'invalid_response'
-  /** The stream no longer has the events after the given offset. Take a new snapshot. */
+  /** The stream no longer has the events after the given offset, or the service was restored since. Take a new snapshot. */
   | 'offset_expired'
   /** A webhook delivery is not authentic, or is too old. */
   | 'invalid_webhook';

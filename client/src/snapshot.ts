@@ -5,7 +5,7 @@ import { MercatError } from './mercat-error.ts';
 
 /**
  * Collects the offsets of the responses of a snapshot. A response reflects everything up to its offset, and possibly more. So the oldest
- * offset is where the stream has to begin. Offsets all have the same length and sort as text.
+ * offset is where the stream has to begin. The offsets of an epoch, which is the part up to the hyphen, sort as text.
  */
 export class SnapshotOffsets {
   readonly #offsets: (string | null)[] = [];
@@ -15,7 +15,7 @@ export class SnapshotOffsets {
     if (offset !== undefined) this.#offsets.push(offset);
   }
 
-  /** Throws a MercatError if no response has an offset, or if the service did not know the offset of a response. */
+  /** Throws a MercatError if no response has an offset, if the service did not know an offset, or if it was restored between two responses. */
   get oldest(): string {
     const [oldest] = this.#offsets.toSorted((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1));
     if (oldest === undefined)
@@ -28,6 +28,15 @@ export class SnapshotOffsets {
         'unavailable',
         'The service cannot read its activity log now, so it does not know where the stream has to begin: try again later',
       );
+    if (this.#offsets.some((offset) => epochOf(offset) !== epochOf(oldest)))
+      throw new MercatError(
+        'offset_expired',
+        'The database of the service was restored while the snapshot was read: read the snapshot again',
+      );
     return oldest;
   }
+}
+
+function epochOf(offset: string | null): string | undefined {
+  return offset?.slice(0, offset.lastIndexOf('-'));
 }

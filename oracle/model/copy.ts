@@ -8,7 +8,7 @@ export type CopiedOrder = { orderId: string; collectionId: string; asset: string
 
 const OPENS = new Set(['list', 'reprice', 'revalidate']);
 const CLOSES = new Set(['fill', 'cancel', 'expire', 'invalidate']);
-const BEGINNING = '0000000000000000';
+const BEGINNING = '0';
 
 type Activity = {
   offset: string;

@@ -5,12 +5,12 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import type { ServerSentEvent, StreamState } from '../../client/src/event-stream.ts';
 import { readEvents } from '../../client/src/event-stream.ts';
-import type { FollowOptions } from '../../client/src/market.ts';
+import type { FollowOptions, MarketReads } from '../../client/src/market.ts';
 import { MercatError, createMarketClient } from '../../client/src/market.ts';
 import type { ScriptedServer, Step } from './scripted-server.ts';
 import { disconnects, fails, hangs, sends, startScriptedServer, streams } from './scripted-server.ts';
 
-const offsetOf = (position: number) => String(position).padStart(16, '0');
+const offsetOf = (position: number, epoch = '6929f1a07c3e') => `${epoch}-${String(position).padStart(16, '0')}`;
 const eventOf = (position: number) => {
   const price = { raw: String(position), decimal: 0, currency: 'ETH', usd: null };
   return `id: ${offsetOf(position)}\nevent: sale\ndata: ${JSON.stringify({ offset: offsetOf(position), kind: 'sale', price })}\n\n`;
@@ -273,6 +273,14 @@ test('the stream after a snapshot begins at the oldest offset of the responses o
   await changes.next();
   await changes.return();
   assert.equal(requests.at(-1)?.url, `/explore/v1/stream?from=${offsetOf(5)}`);
+});
+
+test('a snapshot during which the service was restored cannot be followed', async (context) => {
+  const holders = (offset: string) => sends(200, { data: {}, meta: { offset } });
+  const { url } = await start(context, holders(offsetOf(6)), holders(offsetOf(5, '692a00000000')));
+  const market = createMarketClient({ baseUrl: url });
+  const read = (reads: MarketReads) => Promise.all([reads.getHolders({ id: 'a' }), reads.getHolders({ id: 'b' })]);
+  await assert.rejects(market.snapshotThenFollow(read), { code: 'offset_expired' });
 });
 
 test('a snapshot whose offset is missing or unknown cannot be followed', async (context) => {

@@ -7,7 +7,7 @@ import type { Chain, CollectionSummary, Pagination, Price } from './marketplace.
 
 /** An event of the market. An event does not change once it has an offset. */
 export type Activity = {
-  /** The position in the stream. All offsets have the same length, so comparing them as text gives the order of the events. */
+  /** The position in the stream. Comparing the offsets of an epoch as text gives the order of the events. */
   offset: string;
   /** What has happened. Further kinds may be added. */
   kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg' | 'remove';
@@ -96,7 +96,7 @@ export type Holders = {
 
 /** A change of the market. All fields are always present. */
 export type ListedActivity = {
-  /** Position in the log; null for a sale that is not in the log: a sale that a backfill read, a sale that was reported more than an hour after it happened, or a sale whose log row was deleted because of its age. All offsets have the same length, so comparing them as text gives the order of the changes. */
+  /** Position in the log; null for a sale that is not in the log: a sale that a backfill read, a sale that was reported more than an hour after it happened, or a sale whose log row was deleted because of its age. Comparing the offsets of an epoch as text gives the order of the changes. */
   offset: string | null;
   /** What has changed. */
   kind: 'mint' | 'transfer' | 'burn' | 'list' | 'reprice' | 'sale' | 'fill' | 'cancel' | 'expire' | 'invalidate' | 'revalidate' | 'floor' | 'reorg' | 'remove';
@@ -845,7 +845,7 @@ export type ExploreMethods = {
   listWalletActivity(parameters: ListWalletActivityParameters, options?: CallOptions): Pages<ListWalletActivityResult>;
   /** Search collections and tokens. Collections and tokens by name, slug, contract address or mint, the best results first. The name of a collection may be misspelt. A name with a number, such as `harbour lights 249`, also finds the token of this id. There is one page. */
   searchMarket(parameters: SearchMarketParameters, options?: CallOptions): Pages<SearchMarketResult>;
-  /** Read the past of the stream. The events after an offset, up to 500, in the order of the stream. A page with a `next` changes only when a collection is removed: then the page loses the events of this collection. Caches may therefore keep such a page. The page of the offset `0` also changes when its oldest events are no longer kept. The last page has no `next`: follow the stream from the `offset` of its last event, or from the offset of the page if the page is empty. */
+  /** Read the past of the stream. The events after an offset, up to 500, in the order of the stream. A page with a `next` changes only when a collection is removed: then the page loses the events of this collection. Caches may therefore keep such a page. A page of another epoch is a 410. The page of the offset `0` also changes when its oldest events are no longer kept. The last page has no `next`: follow the stream from the `offset` of its last event, or from the offset of the page if the page is empty. */
   listActivityAfter(parameters: ListActivityAfterParameters, options?: CallOptions): Promise<ListActivityAfterResult>;
 };
 

@@ -10,8 +10,12 @@ import { listSales } from '../index/queries/sales.ts';
 import type { ActivityFilter, LogPosition } from './queries/activity.ts';
 import { listActivity, listLoggedSales } from './queries/activity.ts';
 
-/** `position` is null for a sale that is not in the log. */
-export type Activity = Omit<ActivityRow, 'position' | 'fact' | 'origin'> & { position: number | null; isOwn: boolean };
+/** `epoch` and `position` are null for a sale that is not in the log. */
+export type Activity = Omit<ActivityRow, 'epoch' | 'position' | 'fact' | 'origin'> & {
+  epoch: string | null;
+  position: number | null;
+  isOwn: boolean;
+};
 
 /** The last row of the activity log, and the last stored sale, that this page or an earlier page has shown or skipped. Null if there is none. */
 export type ActivityPosition = { log: LogPosition | null; sale: { soldAt: number; key: string } | null };
@@ -84,6 +88,7 @@ function toLogged({ origin, fact: _fact, ...row }: ActivityRow): Activity {
 function toPastSale({ soldAt, raw, seller, buyer, listingId, source, ...sale }: Sale): Activity {
   const { chain, collectionId, asset, tx } = sale;
   return {
+    epoch: null,
     position: null,
     kind: 'sale',
     at: soldAt,

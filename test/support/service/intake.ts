@@ -191,7 +191,13 @@ export type TableName = (typeof TABLES)[number];
 /** Empties the tables in TABLES and LOG_TABLES, and `indexer.collection_rarity`. */
 export async function emptyTables(db: Database): Promise<void> {
   // A read that is still in progress on the server may hold one of the tables.
-  await repeatAborted(() => db.query(`truncate ${[...LOG_TABLES, ...TABLES].join(', ')}, indexer.collection_rarity`));
+  const tables = [...LOG_TABLES, ...TABLES].join(', ');
+  await repeatAborted(() =>
+    db.transaction(async (tx) => {
+      await tx.query(`truncate ${tables}, indexer.collection_rarity`);
+      await tx.query('insert into main.activity_head default values');
+    }),
+  );
 }
 
 const SYNC_TABLES = ['main.follow', 'main.sync_task', 'main.recent_view', 'indexer.listing_snapshot'];

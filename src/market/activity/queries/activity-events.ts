@@ -1,7 +1,7 @@
 // Reads the activity log from the primary database, in the order of positions.
 
 import type { Queryable } from '../../../platform/database/port.ts';
-import { nullable, rowDecoder, safeInteger, timestamp } from '../../../platform/database/rows.ts';
+import { nullable, rowDecoder, safeInteger, text, timestamp } from '../../../platform/database/rows.ts';
 import { ACTIVITY_KINDS } from '../market-change.ts';
 import type { ActivityRow } from './activity-rows.ts';
 import { ACTIVITY_COLUMNS, decodeActivity } from './activity-rows.ts';
@@ -10,12 +10,12 @@ import { ACTIVITY_COLUMNS, decodeActivity } from './activity-rows.ts';
 export type ActivityEvent = ActivityRow & { mergedAt: number };
 
 /**
- * Events of the log, with the state of the log at the same moment. `newest`: the last assigned position. `oldest`: the oldest position
+ * Events of the log, with the state of the log at the same moment. `epoch`: which log it is. `newest`: the last assigned position. `oldest`: the oldest position
  * that is kept. Events of removed collections are missing, so positions have gaps.
  */
-export type ActivityRange = { oldest: number; newest: number; events: ActivityEvent[] };
+export type ActivityRange = { epoch: string; oldest: number; newest: number; events: ActivityEvent[] };
 
-const decodeState = rowDecoder('activity_head', { oldest: safeInteger, newest: safeInteger });
+const decodeState = rowDecoder('activity_head', { headEpoch: text, oldest: safeInteger, newest: safeInteger });
 const decodeMerged = rowDecoder('activity', { mergedAt: nullable(timestamp) });
 
 /** Which events to read. Null: all. Events without a collection are among those of any collections. Removals of collections are always among them. */
@@ -93,16 +93,14 @@ function matchesSql(
 /** `events`: SQL for the events, which may name the row of `main.activity_head` as `head`. */
 async function readRange(db: Queryable, events: string, params: readonly unknown[]): Promise<ActivityRange> {
   const rows = await db.query(
-    `select head.position as newest, oldest, events.*
+    `select head.epoch as "headEpoch", head.position as newest, oldest, events.*
      from main.activity_head as head left join lateral (${events}) as events on true`,
     [...params],
   );
-  const [first] = rows;
-  // Before the first merge, `main.activity_head` has no row.
-  const state = first ? decodeState(first) : { oldest: 1, newest: 0 };
+  const { headEpoch: epoch, oldest, newest } = decodeState(rows[0] ?? {});
   const found = rows.flatMap((row): ActivityEvent[] => {
     const { mergedAt } = decodeMerged(row);
     return mergedAt === null ? [] : [{ ...decodeActivity(row), mergedAt }];
   });
-  return { ...state, events: found };
+  return { epoch, oldest, newest, events: found };
 }

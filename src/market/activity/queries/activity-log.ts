@@ -24,15 +24,13 @@ const decodeHead = rowDecoder('activity_head', {
 
 const HEAD_COLUMNS = 'position, oldest, revision, to_json(merged) as merged';
 
-/** Before the first merge there is no row. */
 export async function findActivityHead(db: Queryable): Promise<ActivityHead> {
   const [row] = await db.query(`select ${HEAD_COLUMNS} from main.activity_head`);
-  return row ? decodeHead(row) : { position: 0, oldest: 1, revision: 0, merged: [] };
+  return decodeHead(row ?? {});
 }
 
 /** No other transaction can assign positions until this transaction ends. */
 export async function lockActivityHead(tx: Queryable): Promise<ActivityHead> {
-  await tx.query(`insert into main.activity_head default values on conflict do nothing`);
   const [row] = await tx.query(`select ${HEAD_COLUMNS} from main.activity_head for update`);
   return decodeHead(row ?? {});
 }

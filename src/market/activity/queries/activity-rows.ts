@@ -16,10 +16,11 @@ import {
 import { ACTIVITY_KINDS } from '../market-change.ts';
 
 /** The columns that `decodeActivity` reads. */
-export const ACTIVITY_COLUMNS = `position, kind, at, chain, collection_id, asset, price_raw, from_account, to_account, order_id, marketplace, tx,
+export const ACTIVITY_COLUMNS = `(select epoch from main.activity_head) as epoch, position, kind, at, chain, collection_id, asset, price_raw, from_account, to_account, order_id, marketplace, tx,
   reason, to_json(voids) as voids, voided_by, origin, fact`;
 
 export const decodeActivity = rowDecoder('activity', {
+  epoch: text,
   position: safeInteger,
   kind: oneOf(ACTIVITY_KINDS),
   at: timestamp,
@@ -40,7 +41,7 @@ export const decodeActivity = rowDecoder('activity', {
 });
 
 /**
- * `position`: published as the offset. `asset` is null unless the change concerns exactly one token. For a change of an own order,
+ * `epoch` and `position`: published as the offset. `asset` is null unless the change concerns exactly one token. For a change of an own order,
  * `marketplace` is null and `origin` is `main`. `voids`: the positions that a `reorg` takes back. `voidedBy`: the position of the `reorg`
  * that took this change back.
  */

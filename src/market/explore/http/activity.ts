@@ -15,10 +15,10 @@ import {
 } from '../../reads/http/example-collection.ts';
 import type { WirePrice } from '../../reads/http/price.ts';
 import type { Market } from '../../reads/market.ts';
-import { toOffset } from '../stream/offset.ts';
+import { OFFSET_PATTERN, toExampleOffset, toOffset } from '../stream/offset.ts';
 
 export const EXAMPLE_ACTIVITY = {
-  offset: toOffset(42),
+  offset: toExampleOffset(42),
   kind: 'sale' as const,
   at: EXAMPLE_TIME,
   chain: EXAMPLE_COLLECTION.chain,
@@ -39,9 +39,9 @@ export const EXAMPLE_ACTIVITY = {
 export const ActivitySchema = Type.Object(
   {
     offset: Type.String({
-      pattern: '^[0-9]{16}$',
+      pattern: OFFSET_PATTERN,
       description:
-        'The position in the stream. All offsets have the same length, so comparing them as text gives the order of the events.',
+        'The position in the stream. Comparing the offsets of an epoch as text gives the order of the events.',
     }),
     kind: Type.Unsafe<ActivityKind>({
       type: 'string',
@@ -118,7 +118,7 @@ export function toWireActivity(
   const withoutCustody = (address: string | null) =>
     address !== null && custodyWallets.has(address as never) ? null : address;
   return {
-    offset: toOffset(event.position),
+    offset: toOffset(event.epoch, event.position),
     kind: event.kind,
     at: new Date(event.at).toISOString(),
     chain: event.chain,
@@ -133,6 +133,6 @@ export function toWireActivity(
     self: isSelfTrade(event),
     tx: event.tx,
     reason: event.reason,
-    voids: event.voids && event.voids.map(toOffset),
+    voids: event.voids && event.voids.map((position) => toOffset(event.epoch, position)),
   };
 }

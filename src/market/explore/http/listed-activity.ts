@@ -15,15 +15,15 @@ import { toPriceOrNull } from '../../reads/http/price.ts';
 import type { Market } from '../../reads/market.ts';
 import type { Activity } from '../activity.ts';
 import { isSelfTrade } from './activity.ts';
-import { toOffset } from '../stream/offset.ts';
+import { OFFSET_PATTERN, toExampleOffset, toOffset } from '../stream/offset.ts';
 
-const offsetForm = { pattern: '^[0-9]{16}$' };
+const offsetForm = { pattern: OFFSET_PATTERN };
 
 export const ListedActivitySchema = Type.Object(
   {
     offset: typeOrNull<string>(
       'string',
-      'Position in the log; null for a sale that is not in the log: a sale that a backfill read, a sale that was reported more than an hour after it happened, or a sale whose log row was deleted because of its age. All offsets have the same length, so comparing them as text gives the order of the changes.',
+      'Position in the log; null for a sale that is not in the log: a sale that a backfill read, a sale that was reported more than an hour after it happened, or a sale whose log row was deleted because of its age. Comparing the offsets of an epoch as text gives the order of the changes.',
       offsetForm,
     ),
     kind: Type.Unsafe<string>({ type: 'string', enum: ACTIVITY_KINDS, description: 'What has changed.' }),
@@ -72,7 +72,7 @@ export const ListedActivitySchema = Type.Object(
     description: 'A change of the market. All fields are always present.',
     examples: [
       {
-        offset: '0000000000001742',
+        offset: toExampleOffset(1742),
         kind: 'list',
         at: EXAMPLE_TIME,
         chain: EXAMPLE_COLLECTION.chain,
@@ -102,8 +102,11 @@ export function toListedActivity(market: Market, change: Activity, prices: Price
   const toAccount = (account: string | null) =>
     account !== null && prices.custodyWallets.has(account) ? null : account;
   const isOwn = change.isOwn || change.marketplace === market.serviceName;
+  const { epoch } = change;
+  const toOffsetOrNull = (position: number | null) =>
+    epoch === null || position === null ? null : toOffset(epoch, position);
   return {
-    offset: change.position === null ? null : toOffset(change.position),
+    offset: toOffsetOrNull(change.position),
     kind: change.kind,
     at: new Date(change.at).toISOString(),
     chain: change.chain,
@@ -118,7 +121,7 @@ export function toListedActivity(market: Market, change: Activity, prices: Price
     self: isSelfTrade(change),
     tx: change.tx,
     reason: change.reason,
-    voids: change.voids && change.voids.map(toOffset),
-    voidedBy: change.voidedBy === null ? null : toOffset(change.voidedBy),
+    voids: change.voids && change.voids.flatMap((position) => toOffsetOrNull(position) ?? []),
+    voidedBy: toOffsetOrNull(change.voidedBy),
   };
 }

@@ -9,7 +9,7 @@ import { cachedRoute } from '../../../platform/http/cached-route.ts';
 import type { RateLimitBucket } from '../../../platform/http/rate-limit.ts';
 import { closed, dataOf, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import { pageOf } from '../../reads/http/envelopes.ts';
-import { toOffset } from '../stream/offset.ts';
+import { toExampleOffset } from '../stream/offset.ts';
 import type { ExploreContext } from './context.ts';
 
 export type OffsetMeta = { offset: string | null };
@@ -34,7 +34,7 @@ const members = {
       offset: typeOrNull<string>(
         'string',
         'The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards.',
-        { examples: [toOffset(42)] },
+        { examples: [toExampleOffset(42)] },
       ),
     },
     { description: 'About the response.', ...closed },

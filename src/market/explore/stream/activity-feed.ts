@@ -10,12 +10,13 @@ import { spreadMs } from '../../../platform/resilience/backoff.ts';
 import { Pause } from '../../../platform/tasks/pause.ts';
 import type { StreamEntry, StreamFilter } from './stream-entry.ts';
 import type { LogRange, ReadLog } from './log-reader.ts';
+import type { StreamPosition } from './offset.ts';
 import { toOffset } from './offset.ts';
 
 export type ActivityFeedOptions = { read: ReadLog; random: Random; log: Log };
 
 /** Entries up to the position `end`. `isFull`: `end` is the last position of a page, so no entries will be added to the page. */
-export type LogPage = { entries: readonly StreamEntry[]; end: number; isFull: boolean };
+export type LogPage = { epoch: string; entries: readonly StreamEntry[]; end: number; isFull: boolean };
 
 /** The number of positions in a page, and the most events that one read of the log returns. */
 export const PAGE_SIZE = 500;
@@ -37,7 +38,12 @@ const PAGE_AGE_MAX_MS = 60_000;
 
 const GONE = 'The offset is older than the events that are kept: read the data again, and continue from its offset';
 const UNKNOWN = 'The offset is newer than all events: read the data again, and continue from its offset';
+const OTHER_LOG =
+  'The offset is of another log, from before the database was restored or of another service: read the data again, and continue from its offset';
 const UNREADABLE = 'The service cannot reach its database, try again soon';
+
+/** `epoch`: which log it is. `oldest`: the oldest kept position. `newest`: the last position. */
+type LogState = { epoch: string; oldest: number; newest: number };
 
 export class ActivityFeed {
   readonly #options: ActivityFeedOptions;
@@ -51,7 +57,7 @@ export class ActivityFeed {
   #tail: StreamEntry[] = [];
   #tailStart = 0;
   /** The state of the log at the latest read. Null until the first read. */
-  #state: { oldest: number; newest: number } | null = null;
+  #state: LogState | null = null;
   #isReadable = false;
   #isHinted = false;
   #isStopped = false;
@@ -66,17 +72,19 @@ export class ActivityFeed {
    * the latest read has failed.
    */
   get offset(): string | null {
-    return this.#isReadable && this.#state ? toOffset(this.#state.newest) : null;
+    return this.#isReadable && this.#state ? toOffset(this.#state.epoch, this.#state.newest) : null;
   }
 
   /** The position up to which the log was read. Throws `unavailable` if it was never read. */
-  get newest(): number {
-    return this.#requireState().newest;
+  get newest(): StreamPosition {
+    const { epoch, newest } = this.#requireState();
+    return { epoch, position: newest };
   }
 
   /** The position before the oldest kept event. Throws `unavailable` if the log was never read. */
-  get start(): number {
-    return this.#requireState().oldest - 1;
+  get start(): StreamPosition {
+    const { epoch, oldest } = this.#requireState();
+    return { epoch, position: oldest - 1 };
   }
 
   run(): void {
@@ -100,18 +108,19 @@ export class ActivityFeed {
     this.#changeListeners.add(listener);
   }
 
-  /** Calls `listener` after the log was found to be shorter than before. */
+  /** Calls `listener` after the log was found to be another one, or shorter than before. */
   onReset(listener: () => void): void {
     this.#resetListeners.add(listener);
   }
 
-  /** Throws `gone` if an event after the position is no longer kept, or if the log does not reach the position. */
-  async requireKept(position: number): Promise<void> {
-    const { oldest, newest } = this.#requireState();
-    if (position < oldest - 1) throw new ServiceError('gone', GONE);
-    if (position <= newest) return;
-    // The log may have grown since the latest poll of this process. The client can have the position from another process.
-    const state = await this.#options.read({ after: position, limit: 1 });
+  /** Throws `gone` if the position is of another log, if an event after it is no longer kept, or if the log does not reach it. */
+  async requireKept({ epoch, position }: StreamPosition): Promise<void> {
+    let state = this.#requireState();
+    // The log may have grown, or may have been replaced, since the latest poll of this process. The client can have the position from another process.
+    if (epoch !== state.epoch || position > state.newest)
+      state = await this.#options.read({ after: position, limit: 1 });
+    if (epoch !== state.epoch) throw new ServiceError('gone', OTHER_LOG);
+    if (position < state.oldest - 1) throw new ServiceError('gone', GONE);
     if (position > state.newest) throw new ServiceError('gone', UNKNOWN);
   }
 
@@ -123,19 +132,25 @@ export class ActivityFeed {
   read(position: number, filter: StreamFilter | null = null): LogPage | null | Promise<LogPage> {
     if (this.#state !== null && position >= this.#state.newest) return null;
     if (this.#state === null || position < this.#tailStart)
-      return filter ? this.#readMatching(position, filter) : this.readPage(position);
-    const { newest } = this.#state;
-    return { entries: entriesAfter(this.#tail, position), end: newest, isFull: false };
+      return filter ? this.#readMatching(position, filter) : this.#readPageAt(position);
+    const { epoch, newest } = this.#state;
+    return { epoch, entries: entriesAfter(this.#tail, position), end: newest, isFull: false };
   }
 
-  /** The events after the position up to the end of its page. Rejects as `read` does. */
-  async readPage(position: number): Promise<LogPage> {
+  /** The events after the position up to the end of its page. Rejects as `read` does, and with `gone` if the position is of another log. */
+  async readPage({ epoch, position }: StreamPosition): Promise<LogPage> {
+    const page = await this.#readPageAt(position);
+    if (page.epoch !== epoch) throw new ServiceError('gone', OTHER_LOG);
+    return page;
+  }
+
+  async #readPageAt(position: number): Promise<LogPage> {
     const number = Math.floor(position / PAGE_SIZE);
     const pageEnd = (number + 1) * PAGE_SIZE;
-    const { oldest, newest, entries } = await this.#loadPage(number, pageEnd);
+    const { epoch, oldest, newest, entries } = await this.#loadPage(number, pageEnd);
     if (position < oldest - 1) throw new ServiceError('gone', GONE);
     const end = Math.min(pageEnd, Math.max(newest, position));
-    return { entries: entriesAfter(entries, position), end, isFull: end === pageEnd };
+    return { epoch, entries: entriesAfter(entries, position), end, isFull: end === pageEnd };
   }
 
   /** Concurrent callers with the same position and filter share one read. */
@@ -147,7 +162,8 @@ export class ActivityFeed {
       const range = await this.#options.read({ after: position, limit: MATCHES_MAX, filter });
       if (position < range.oldest - 1) throw new ServiceError('gone', GONE);
       const last = range.entries.length === MATCHES_MAX ? range.entries.at(-1) : undefined;
-      return { entries: range.entries, end: last?.position ?? Math.max(range.newest, position), isFull: false };
+      const end = last?.position ?? Math.max(range.newest, position);
+      return { epoch: range.epoch, entries: range.entries, end, isFull: false };
     };
     const page = read().finally(() => this.#matching.delete(key));
     this.#matching.set(key, page);
@@ -169,7 +185,7 @@ export class ActivityFeed {
     return page;
   }
 
-  #requireState(): { oldest: number; newest: number } {
+  #requireState(): LogState {
     if (this.#state === null) throw new ServiceError('unavailable', UNREADABLE);
     return this.#state;
   }
@@ -202,16 +218,16 @@ export class ActivityFeed {
   /** Reads new events. Returns whether there may be more. */
   async #poll(): Promise<boolean> {
     const before = this.#state;
-    const { oldest, newest, entries } = await this.#options.read(
+    const { epoch, oldest, newest, entries } = await this.#options.read(
       before ? { after: before.newest, limit: PAGE_SIZE } : { after: Number.MAX_SAFE_INTEGER, limit: 1 },
     );
-    if (before && newest < before.newest) {
-      this.#reset({ oldest, newest });
+    if (before && (epoch !== before.epoch || newest < before.newest)) {
+      this.#reset({ epoch, oldest, newest });
       return false;
     }
     const isMore = entries.length === PAGE_SIZE;
     const reached = isMore ? (entries.at(-1)?.position ?? newest) : newest;
-    this.#state = { oldest, newest: reached };
+    this.#state = { epoch, oldest, newest: reached };
     if (!before) this.#tailStart = reached;
     else if (reached > before.newest) this.#append(entries);
     return isMore;
@@ -235,11 +251,14 @@ export class ActivityFeed {
   }
 
   /**
-   * The log is shorter than before: the database was replaced by an older copy. The positions that are missing now may be used again for other
-   * events.
+   * The log is another one, because the database was restored, or it is shorter than before, because the database was replaced by an older copy
+   * of its files. The positions that are missing now may be used again for other events.
    */
-  #reset(state: { oldest: number; newest: number }): void {
-    this.#options.log.warn('the activity log is shorter than before', { from: this.#state?.newest, to: state.newest });
+  #reset(state: LogState): void {
+    this.#options.log.warn('the activity log was replaced', {
+      from: this.offset,
+      to: toOffset(state.epoch, state.newest),
+    });
     this.#tail = [];
     this.#tailStart = state.newest;
     this.#pages.clear();

@@ -8,10 +8,10 @@ import { requireValue } from '../../reads/market-source.ts';
 import type { StreamEntry, StreamFilter } from './stream-entry.ts';
 
 /**
- * Entries of the log, and the state of the log at the moment of the read. `oldest`: the smallest position that the log still has. `newest`:
+ * Entries of the log, and the state of the log at the moment of the read. `epoch`: which log it is. `oldest`: the smallest position that the log still has. `newest`:
  * the last position that was assigned. Positions may have gaps.
  */
-export type LogRange = { oldest: number; newest: number; entries: StreamEntry[] };
+export type LogRange = { epoch: string; oldest: number; newest: number; entries: StreamEntry[] };
 
 /**
  * Reads at most `limit` entries after a position: those up to the position `last`, or those that pass a filter. Throws `unavailable` if the log

@@ -116,6 +116,7 @@ const OWN_STATE_TABLES = new Set([
   'recent_view',
   'service_start',
   'backup',
+  'activity_head',
 ]);
 
 /** Returns the first table with rows that is not in OWN_STATE_TABLES, or null. */

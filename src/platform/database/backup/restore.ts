@@ -106,13 +106,18 @@ async function restoreInto(sides: Sides, file: string, options: Options, engine:
       await tx.query(`delete from ${schema}.migration`);
     }
   }
+  // The row that the schema begins with. A backup of a database in which nothing has changed yet may have none.
+  if (restored.includes('main')) await sides.main.query('delete from main.activity_head');
   const tables = await load(sides, file, options, engine);
   for (const schema of restored) {
     const applied = header.migrations[schema];
     if (isBeforeFirst(applied)) await deriveMissing(sides[schema], schema, applied);
     await migrateWithin(sides[schema], schema);
   }
-  if (restored.includes('main')) await endLeases(sides.main);
+  if (restored.includes('main')) {
+    await endLeases(sides.main);
+    await beginEpoch(sides.main);
+  }
   for (const schema of restored) {
     // Citus does not analyze in a transaction that has written a table of the coordinator. Autovacuum of the nodes analyzes the tables.
     if (await hasCitus(sides[schema])) continue;
@@ -210,6 +215,14 @@ async function toInsert(tx: Queryable, written: TableShape, isEarlier: boolean):
   const values = table.columns.map(({ type }, position) => `(line ->> ${position})::${type}`).join(', ');
   return `insert into ${quotedTable(table)} (${names}) overriding system value
     select ${values} from jsonb_array_elements($1::jsonb) as line`;
+}
+
+/**
+ * Makes the offsets of before invalid: after the restore, other events get the positions that the backup does not have. A client that continues
+ * from such an offset would miss these events, and keep the events that are gone.
+ */
+async function beginEpoch(main: Queryable): Promise<void> {
+  await main.query('insert into main.activity_head default values on conflict (id) do update set epoch = default');
 }
 
 /**

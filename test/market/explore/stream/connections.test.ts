@@ -12,6 +12,7 @@ import { createLog } from '../../../../src/platform/core/log.ts';
 import type { Database } from '../../../../src/platform/database/port.ts';
 import { CHUNK_BYTES_MAX } from '../../../../src/market/explore/http/stream/chunks.ts';
 import { STREAM_HEADERS } from '../../../../src/market/explore/http/stream/event-stream.ts';
+import { parseOffset } from '../../../../src/market/explore/stream/offset.ts';
 import { createActivityFeed } from '../../../../src/market/explore/http/stream/feed.ts';
 import type { SubscriptionsOptions } from '../../../../src/market/explore/http/stream/subscriptions.ts';
 import { Subscriptions } from '../../../../src/market/explore/http/stream/subscriptions.ts';
@@ -60,7 +61,10 @@ forOneEngine('connections to the stream', (engine) => {
         const [, start = '', kinds] = (request.url ?? '').split('/');
         response.writeHead(200, STREAM_HEADERS);
         const filter = toStreamFilter(null, kinds === undefined ? null : [kinds]);
-        subscriptions.open(response, subscriptions.enter('client'), { position: Number(start), filter });
+        subscriptions.open(response, subscriptions.enter('client'), {
+          start: { epoch: feed.newest.epoch, position: Number(start) },
+          filter,
+        });
       });
       await once(server.listen(0, '127.0.0.1'), 'listening');
       t.after(async () => {
@@ -85,7 +89,7 @@ forOneEngine('connections to the stream', (engine) => {
 
     test('a limited number of bytes is held for a client that does not read, and another client gets every event', async (t) => {
       const { subscriptions, feed, url } = await serve(t, { slowMs: 10 * LIMIT_MS });
-      const start = feed.newest;
+      const start = feed.newest.position;
       const slow = await EventStream.open(`${url}/${start}`);
       slow.pause();
       const reader = await EventStream.open(`${url}/${start}`);
@@ -103,7 +107,7 @@ forOneEngine('connections to the stream', (engine) => {
 
     test('a client that does not read is disconnected, and gets the remaining events when it connects again', async (t) => {
       const { subscriptions, feed, url } = await serve(t, { slowMs: 50 });
-      const slow = await EventStream.open(`${url}/${feed.newest}`);
+      const slow = await EventStream.open(`${url}/${feed.newest.position}`);
       slow.pause();
       const orders = await appendMuch();
       feed.hint();
@@ -113,25 +117,27 @@ forOneEngine('connections to the stream', (engine) => {
       assert.equal(await slow.ended, false);
       assert.ok(slow.events.length < orders.length);
       const again = await serve(t);
-      const resumed = await EventStream.open(`${again.url}/${Number(slow.lastEventId)}`);
+      const resumed = await EventStream.open(`${again.url}/${Number(slow.lastEventId.split('-')[1])}`);
       await resumed.received(orders.length - slow.events.length);
       assert.deepEqual([...orderIdsOf(slow), ...orderIdsOf(resumed)], orders);
     });
 
     test('a comment keeps the connection open, and names the offset of events that the filter left out', async (t) => {
       const { feed, url } = await serve(t, { commentPeriodMs: 20 });
-      const stream = await EventStream.open(`${url}/${feed.newest}/sale`);
+      const stream = await EventStream.open(`${url}/${feed.newest.position}/sale`);
       await until(() => stream.comments > 1, LIMIT_MS, 'no comment arrived');
       const before = stream.lastEventId;
       await appendActivity(main, [listed(1), listed(2)]);
       feed.hint();
       await until(() => stream.lastEventId > before, LIMIT_MS, 'the offset did not arrive');
-      assert.deepEqual([stream.events.length, Number(stream.lastEventId)], [0, feed.newest]);
+      assert.deepEqual([stream.events.length, stream.lastEventId], [0, feed.offset]);
     });
 
     test('when the process drains, every response is completed within the grace period', async (t) => {
       const { subscriptions, feed, url } = await serve(t);
-      const streams = await Promise.all(Array.from({ length: 7 }, () => EventStream.open(`${url}/${feed.newest}`)));
+      const streams = await Promise.all(
+        Array.from({ length: 7 }, () => EventStream.open(`${url}/${feed.newest.position}`)),
+      );
       subscriptions.drain(100);
       const ends = await Promise.all(streams.map(({ ended }) => ended));
       assert.deepEqual(new Set(ends), new Set([true]));
@@ -142,13 +148,13 @@ forOneEngine('connections to the stream', (engine) => {
       const { feed, url } = await serve(t);
       await appendActivity(main, [listed(1), listed(2)]);
       feed.hint();
-      await until(() => feed.newest > 1, LIMIT_MS, 'the log was not read');
-      const stream = await EventStream.open(`${url}/${feed.newest}`);
+      await until(() => feed.newest.position > 1, LIMIT_MS, 'the log was not read');
+      const stream = await EventStream.open(`${url}/${feed.newest.position}`);
       await main.query('truncate main.activity');
       await main.query('update main.activity_head set position = 1');
       feed.hint();
       assert.equal(await stream.ended, true);
-      await assert.rejects(feed.requireKept(Number(stream.lastEventId)), { code: 'gone' });
+      await assert.rejects(feed.requireKept(parseOffset(stream.lastEventId) ?? assert.fail()), { code: 'gone' });
     });
   });
 });

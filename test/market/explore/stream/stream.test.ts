@@ -21,17 +21,20 @@ const IN_ALL = 5;
 const PAGE_SIZE = 500;
 const LIMITS = { STREAM_CONNECTIONS_PER_CLIENT: String(PER_CLIENT), STREAM_CONNECTIONS: String(IN_ALL) };
 const OTHER_COLLECTION = `base_0x${'d'.repeat(40)}`;
-const toOffset = (position: number) => String(position).padStart(16, '0');
 
 forEachEngine('the stream', (engine) => {
   describe('service', () => {
     let service: TestService;
     let databases: Databases;
+    let epoch = '';
+    const toOffset = (position: number) => `${epoch}-${String(position).padStart(16, '0')}`;
     const open: EventStream[] = [];
     before(async () => {
       const settings = { ...(await engine.settings()), ...LIMITS, TRUST_PROXY: 'true' };
       databases = await openDatabases(readConfig(settings), createLog('silent'));
       service = await startTestService({ settings, open: async () => databases });
+      epoch = String((await databases.main.query('select epoch from main.activity_head'))[0]?.['epoch']);
+      assert.match(epoch, /^[0-9a-f]{12}$/);
       const contractAddress = OTHER_COLLECTION.slice('base_'.length);
       await service.load([{ kind: 'collection', chain: 'base', contractAddress, name: 'Others', slug: 'others' }]);
     });
@@ -180,6 +183,8 @@ forEachEngine('the stream', (engine) => {
         ['?from=42', {}],
         ['?from=-1', {}],
         [`?from=${'9'.repeat(16)}`, {}],
+        [`?from=${epoch}-${'9'.repeat(16)}`, {}],
+        [`?from=${toOffset(1).toUpperCase()}x`, {}],
         [`?from=${toOffset(1)}`, { lastEventId: 'x' }],
         ['?kinds=list,unknown', {}],
         ['?kinds=list,', {}],
@@ -266,6 +271,21 @@ forEachEngine('the stream', (engine) => {
         (await stream.received(1)).map(({ data }) => data.orderId),
         ['51'],
       );
+      await closeAll();
+    });
+
+    test('an offset of another log is rejected with 410, whether or not this log has the position', async () => {
+      await append([55], [56]);
+      await settled();
+      const positions = [0, 1, Number(await newest()), Number(await newest()) + 10];
+      for (const position of positions) {
+        const offset = toOffset(position).replace(epoch, '0123456789ab');
+        const { status, body } = await rejectionOf(`?from=${offset}`);
+        assert.deepEqual([status, body.error.code], [410, 'gone'], offset);
+        assert.match(body.error.message, /^The offset is of another log/);
+        assert.equal((await rejectionOf('', { lastEventId: offset })).status, 410);
+        assert.equal((await service.get(`/explore/v1/stream/pages/${offset}`)).status, 410);
+      }
       await closeAll();
     });
 

@@ -26,7 +26,7 @@ export class Chunks {
 
   /** `page` has the events after `position`. Returns a chunk of the events that pass the filter: as many as fit, the earliest first. */
   take(page: LogPage, position: number, filter: StreamFilter): Chunk {
-    const key = `${position} ${page.end} ${filter.key}`;
+    const key = `${page.epoch} ${position} ${page.end} ${filter.key}`;
     const known = this.#remembered.get(key);
     if (known) return known;
     const chunk = toChunk(page, position, filter);
@@ -36,21 +36,21 @@ export class Chunks {
   }
 
   /**
-   * Must be called when the log has become shorter, for example after a restore: other events can then get the missing positions. A call when
-   * new events arrive only frees memory, because no remembered chunk has these events.
+   * Must be called when the log has become shorter within its epoch: other events can then get the missing positions. A call when new events
+   * arrive only frees memory, because no remembered chunk has these events.
    */
   forget(): void {
     this.#remembered.clear();
   }
 }
 
-function toChunk({ entries, end }: LogPage, start: number, filter: StreamFilter): Chunk {
+function toChunk({ epoch, entries, end }: LogPage, start: number, filter: StreamFilter): Chunk {
   let text = '';
   const chunk = { events: 0, position: start, namedPosition: start, newest: 0 };
   let size = 0;
   for (const entry of entries) {
     if (passesFilter(entry, filter)) {
-      const frame = toFrame(entry);
+      const frame = toFrame(epoch, entry);
       const bytes = Buffer.byteLength(frame);
       if (size > 0 && size + bytes > CHUNK_BYTES_MAX) return { ...chunk, bytes: Buffer.from(text) };
       text += frame;

@@ -17,20 +17,20 @@ export const STREAM_HEADERS = {
 /** Clients connect again after this time at the earliest. */
 export const RETRY_MS = 1_000;
 
-/** The beginning of a stream. A client that is disconnected before its first event sends the `id` back, and resumes at `position`. */
-export function toPreamble(position: number, retryMs: number): string {
-  return `retry: ${retryMs}\nid: ${toOffset(position)}\n\n`;
+/** The beginning of a stream. A client that is disconnected before its first event sends the `id` back, and resumes at `offset`. */
+export function toPreamble(offset: string, retryMs: number): string {
+  return `retry: ${retryMs}\nid: ${offset}\n\n`;
 }
 
 /**
- * A comment. If `position` is not null, a client that connects again resumes after this position. An `id` without data causes no event at
+ * A comment. If `offset` is not null, a client that connects again resumes after this offset. An `id` without data causes no event at
  * the client.
  */
-export function toComment(position: number | null): string {
-  return position === null ? ':\n\n' : `:\nid: ${toOffset(position)}\n\n`;
+export function toComment(offset: string | null): string {
+  return offset === null ? ':\n\n' : `:\nid: ${offset}\n\n`;
 }
 
 /** JSON has no line breaks, so `data` is one line. */
-export function toFrame({ position, kind, json }: StreamEntry): string {
-  return `id: ${toOffset(position)}\nevent: ${kind}\ndata: ${json}\n\n`;
+export function toFrame(epoch: string, { position, kind, json }: StreamEntry): string {
+  return `id: ${toOffset(epoch, position)}\nevent: ${kind}\ndata: ${json}\n\n`;
 }

@@ -9,7 +9,7 @@ import { cachedRoute } from '../../../../platform/http/cached-route.ts';
 import { closed, ref, typeOrNull } from '../../../../platform/http/schema-builders.ts';
 import { marketResponses } from '../../../reads/http/envelopes.ts';
 import { PAGE_SIZE } from '../../stream/activity-feed.ts';
-import { OLDEST_OFFSET, parseOffset, toOffset } from '../../stream/offset.ts';
+import { OLDEST_OFFSET, parseOffset, toExampleOffset, toOffset } from '../../stream/offset.ts';
 import { EXAMPLE_ACTIVITY } from '../activity.ts';
 import type { ExploreContext } from '../context.ts';
 
@@ -23,7 +23,7 @@ export function registerStreamPagesRoute(app: FastifyInstance, context: ExploreC
       summary: 'Read the past of the stream',
       description:
         `The events after an offset, up to ${PAGE_SIZE}, in the order of the stream. A page with a \`next\` changes only when a collection is removed: ` +
-        'then the page loses the events of this collection. Caches may therefore keep such a page. ' +
+        'then the page loses the events of this collection. Caches may therefore keep such a page. A page of another epoch is a 410. ' +
         'The page of the offset `0` also changes when its oldest events are no longer kept. ' +
         'The last page has no `next`: follow the stream from the `offset` of its last event, or from the offset of the page if the page is empty.',
       tags: ['Activity'],
@@ -40,7 +40,7 @@ export function registerStreamPagesRoute(app: FastifyInstance, context: ExploreC
           {
             data: Type.Array(ref('Activity'), { description: 'The events.', examples: [[EXAMPLE_ACTIVITY]] }),
             next: typeOrNull<string>('string', 'The offset of the next page; null for the last page.', {
-              examples: [toOffset(PAGE_SIZE)],
+              examples: [toExampleOffset(PAGE_SIZE)],
             }),
           },
           { description: 'A page of the stream.', ...closed },
@@ -50,11 +50,10 @@ export function registerStreamPagesRoute(app: FastifyInstance, context: ExploreC
       ),
     },
     respond: async ({ offset = '' }) => {
-      const position = offset === OLDEST_OFFSET ? feed.start : parseOffset(offset);
-      if (position === null)
-        throw new ServiceError('bad_request', 'Path parameter offset is not an offset of the stream');
-      await feed.requireKept(position);
-      const { entries, end, isFull } = await feed.readPage(position);
+      const start = offset === OLDEST_OFFSET ? feed.start : parseOffset(offset);
+      if (start === null) throw new ServiceError('bad_request', 'Path parameter offset is not an offset of the stream');
+      await feed.requireKept(start);
+      const { epoch, entries, end, isFull } = await feed.readPage(start);
       return createCachedResponse({
         cacheTag: NO_COLLECTION,
         // The page for OLDEST_OFFSET changes, because the oldest kept event changes. The removal of a collection also changes pages, because
@@ -62,7 +61,7 @@ export function registerStreamPagesRoute(app: FastifyInstance, context: ExploreC
         policy: isFull && offset !== OLDEST_OFFSET ? 'immutable' : SHORT_POLICY,
         body: {
           data: entries.map(({ json }): unknown => JSON.parse(json)),
-          next: isFull ? toOffset(end) : null,
+          next: isFull ? toOffset(epoch, end) : null,
         },
       });
     },

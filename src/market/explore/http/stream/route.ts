@@ -12,7 +12,8 @@ import type { Market } from '../../../reads/market.ts';
 import { locationOf, resolveCollections } from '../../../reads/resolve-collection.ts';
 import type { ActivityFeed } from '../../stream/activity-feed.ts';
 import { toStreamFilter } from '../../stream/stream-entry.ts';
-import { OLDEST_OFFSET, parseOffset, toOffset } from '../../stream/offset.ts';
+import type { StreamPosition } from '../../stream/offset.ts';
+import { OLDEST_OFFSET, parseOffset, toExampleOffset } from '../../stream/offset.ts';
 import { EXAMPLE_ACTIVITY } from '../activity.ts';
 import type { ExploreContext } from '../context.ts';
 import { sendEmptyStream } from './empty-stream.ts';
@@ -90,7 +91,7 @@ export function registerStreamRoute(app: FastifyInstance, context: ExploreContex
       void reply.removeHeader('retry-after');
       try {
         const start = await ifReadable(async () => ({
-          position: await findStart(stream.feed, position),
+          start: await findStart(stream.feed, position),
           filter: toStreamFilter(names && (await resolveLogged(market, names)), wanted),
         }));
         reply.hijack();
@@ -121,8 +122,8 @@ async function resolveLogged(market: Market, names: readonly string[]): Promise<
   return collections.map((one) => locationOf(market, one)?.collectionId ?? one.id);
 }
 
-/** Where the stream begins. `now`: after the newest event. `oldest`: with the oldest kept event. A number: after this position. */
-type Start = number | 'now' | 'oldest';
+/** Where the stream begins. `now`: after the newest event. `oldest`: with the oldest kept event. Otherwise after this position. */
+type Start = StreamPosition | 'now' | 'oldest';
 
 /** An EventSource that has received no `id` may send an empty header. An empty header is no offset. */
 function lastEventIdOf({ headers }: IncomingMessage): string | undefined {
@@ -141,7 +142,7 @@ function parseStart(lastEventId: string | undefined, from: string | undefined): 
 }
 
 /** Throws `gone` if the log does not have the events after the start, and `unavailable` while the log cannot be read. */
-async function findStart(feed: ActivityFeed, start: Start): Promise<number> {
+async function findStart(feed: ActivityFeed, start: Start): Promise<StreamPosition> {
   if (start === 'now') return feed.newest;
   if (start === 'oldest') return feed.start;
   await feed.requireKept(start);
@@ -181,5 +182,5 @@ function parseKinds(text: string): string[] {
 }
 
 function toExampleStream(): string {
-  return `retry: 2000\nid: ${toOffset(41)}\n\nid: ${EXAMPLE_ACTIVITY.offset}\nevent: ${EXAMPLE_ACTIVITY.kind}\ndata: ${JSON.stringify(EXAMPLE_ACTIVITY)}\n\n`;
+  return `retry: 2000\nid: ${toExampleOffset(41)}\n\nid: ${EXAMPLE_ACTIVITY.offset}\nevent: ${EXAMPLE_ACTIVITY.kind}\ndata: ${JSON.stringify(EXAMPLE_ACTIVITY)}\n\n`;
 }

@@ -5,6 +5,8 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { ServiceError } from '../../../../platform/core/errors.ts';
 import type { ActivityFeed } from '../../stream/activity-feed.ts';
+import type { StreamPosition } from '../../stream/offset.ts';
+import { toOffset } from '../../stream/offset.ts';
 import type { StreamFilter } from '../../stream/stream-entry.ts';
 import { isSelective } from '../../stream/stream-entry.ts';
 import type { Chunks } from './chunks.ts';
@@ -13,7 +15,7 @@ import { toComment } from './event-stream.ts';
 /**
  * Why a stream has ended. `closed`: its client has disconnected. `slow`: its client did not read. `gone`: the next event is no longer kept.
  * `draining`: the process shuts down.
- * `reset`: the log had reached a later position than it has now, because the database was replaced by an older copy.
+ * `reset`: the database was replaced, so the log is another one or shorter than before.
  */
 export type StreamEnd = 'closed' | 'slow' | 'gone' | 'draining' | 'reset';
 
@@ -23,7 +25,7 @@ export type SubscriptionOptions = {
   chunks: Chunks;
   filter: StreamFilter;
   /** The position after which the stream begins. */
-  position: number;
+  start: StreamPosition;
   /** Called once, when the stream has ended. */
   onEnd: (end: StreamEnd) => void;
   /** Called after events were written. `newest`: the time at which the newest of these events was put into the log. */
@@ -49,8 +51,8 @@ export class Subscription {
 
   constructor(options: SubscriptionOptions) {
     this.#options = options;
-    this.#position = options.position;
-    this.#namedPosition = options.position;
+    this.#position = options.start.position;
+    this.#namedPosition = options.start.position;
     this.#isSparse = isSelective(options.filter);
     options.response.once('close', () => this.#end('closed'));
   }
@@ -77,10 +79,11 @@ export class Subscription {
    */
   sendComment(): void {
     if (this.#isEnded || this.#unreadSince !== null) return;
-    const position = this.#position > this.#namedPosition ? this.#position : null;
+    const isUnnamed = this.#position > this.#namedPosition;
+    const { epoch } = this.#options.start;
     this.#namedPosition = this.#position;
     // #write calls `send` when the comment is written. If an earlier read of the log failed, `send` repeats the read.
-    this.#write(toComment(position));
+    this.#write(toComment(isUnnamed ? toOffset(epoch, this.#position) : null));
   }
 
   /** Ends the stream, so that the client connects again. */
@@ -111,11 +114,15 @@ export class Subscription {
 
   /** Returns whether there may be more to send. */
   async #sendChunk(): Promise<boolean> {
-    const { feed, chunks, filter, onSent } = this.#options;
+    const { feed, chunks, filter, start, onSent } = this.#options;
     let page = feed.read(this.#position, this.#isSparse ? filter : null);
     // Other work runs between two reads of older events, so that clients that catch up do not delay the other clients.
     if (page instanceof Promise) [page] = await Promise.all([page, yieldToOthers()]);
     if (this.#isEnded || page === null || page.end === this.#position) return false;
+    if (page.epoch !== start.epoch) {
+      this.end('reset');
+      return false;
+    }
     const chunk = chunks.take(page, this.#position, filter);
     this.#isSparse = isSelective(filter) && chunk.events * SPARSE_FACTOR < chunk.position - this.#position;
     this.#position = chunk.position;

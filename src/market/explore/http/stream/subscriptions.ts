@@ -8,6 +8,8 @@ import type { Random } from '../../../../platform/core/random.ts';
 import type { RejectionCounts } from '../../../../platform/http/rejection-counts.ts';
 import { FairQueue } from '../../../../platform/resilience/fair-queue.ts';
 import type { ActivityFeed } from '../../stream/activity-feed.ts';
+import type { StreamPosition } from '../../stream/offset.ts';
+import { toOffset } from '../../stream/offset.ts';
 import type { StreamFilter } from '../../stream/stream-entry.ts';
 import type { StreamCounts } from '../../stream/status.ts';
 import { Chunks } from './chunks.ts';
@@ -125,15 +127,19 @@ export class Subscriptions {
   }
 
   /** Begins to send events on a response whose head is written. Leaves the place when the connection has ended. */
-  open(response: ServerResponse, place: Place, { position, filter }: { position: number; filter: StreamFilter }): void {
+  open(
+    response: ServerResponse,
+    place: Place,
+    { start, filter }: { start: StreamPosition; filter: StreamFilter },
+  ): void {
     const retryMs = Math.round(RETRY_MS + RETRY_SPREAD_MS * this.#options.random());
-    response.write(toPreamble(position, retryMs));
+    response.write(toPreamble(toOffset(start.epoch, start.position), retryMs));
     const subscription = new Subscription({
       response,
       feed: this.feed,
       chunks: this.#chunks,
       filter,
-      position,
+      start,
       onSent: (events, newest) => {
         this.#eventsSent += events;
         if (newest > openedAt) this.#noteLag(this.#options.clock() - newest);

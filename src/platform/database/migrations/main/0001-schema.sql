@@ -485,7 +485,7 @@ create table main.market_change (
 
 -- The changes of both schemas in one order.
 create table main.activity (
-  -- The public offset. The merge assigns positions without gaps. It holds the lock on `activity_head` until its commit,
+  -- The second part of the public offset. The merge assigns positions without gaps. It holds the lock on `activity_head` until its commit,
   -- so positions become visible in their order.
   position      bigint primary key,
   kind          text collate "C" not null,
@@ -538,10 +538,14 @@ create index activity_by_fact on main.activity (fact, origin) where fact is not 
 create index activity_by_block on main.activity (chain, block_number)
   where block_number is not null and voided_by is null;
 
--- At most one row, which the first merge inserts. A transaction that merges changes holds the lock on this row until
--- its commit, so that positions become visible in their order.
+-- One row. A transaction that merges changes holds the lock on this row until its commit, so that positions become
+-- visible in their order.
 create table main.activity_head (
   id       smallint primary key default 1 check (id = 1),
+  -- Which log this is. Published as the first part of offsets, so that an offset of another log is recognised. A restore
+  -- sets the default again. The default has the time in seconds and four random characters, in hexadecimal digits.
+  epoch    text collate "C" not null
+    default lpad(to_hex(extract(epoch from now())::bigint), 8, '0') || left(gen_random_uuid()::text, 4),
   -- The last assigned position.
   position bigint not null default 0,
   -- The log is complete from this position on. Older changes are deleted, except changes of floors.
@@ -553,6 +557,8 @@ create table main.activity_head (
   -- `indexer.market_change`. The array is emptied after these changes were deleted there.
   merged   bigint[] not null default '{}'
 );
+
+insert into main.activity_head default values;
 
 -- ============================================================================ 8. Imports
 
