@@ -55,7 +55,7 @@ forEachEngine('filters of the stream that few events pass', (engine) => {
     });
 
     /** Serves the stream of a filter to every request, and counts the events that were read from the log. */
-    async function serve(t: TestContext) {
+    async function serve(t: TestContext, commentPeriodMs = COMMENT_PERIOD_MS) {
       const log = createLog('silent');
       const rules = { serviceName: 'mercat', platformFeeBps: 0, custodyWallets: new Map(), sourceTimeoutMs: LIMIT_MS };
       const common = { main, indexer: main, chains: createChains(null), clock: systemClock, random, log };
@@ -72,7 +72,7 @@ forEachEngine('filters of the stream that few events pass', (engine) => {
           return found;
         },
       });
-      const limits = { connectionsMax: 100, connectionsPerClient: 100, commentPeriodMs: COMMENT_PERIOD_MS };
+      const limits = { connectionsMax: 100, connectionsPerClient: 100, commentPeriodMs };
       const subscriptions = new Subscriptions({
         feed,
         clock: systemClock,
@@ -121,6 +121,7 @@ forEachEngine('filters of the stream that few events pass', (engine) => {
       ],
       ['a kind that a large collection does not have', toStreamFilter([idOf(1)], ['mint']), 0],
       ['a small collection', toStreamFilter([idOf(3)], ['list', 'sale']), 5],
+      ['all kinds of an unknown collection, and the events without a collection', toStreamFilter([idOf(9)], null), 3],
       ['a rare kind', toStreamFilter(null, ['burn', 'reorg']), 120],
       [
         'a hundred unknown collections',
@@ -161,6 +162,23 @@ forEachEngine('filters of the stream that few events pass', (engine) => {
       });
       t.diagnostic(`${cpuMs.toFixed(0)} ms of processor time for ${CONNECTIONS} connections`);
       assert.equal(counts.events - before.events, 0);
+    });
+
+    test('a connection gets the position that it has reached without waiting for a comment, once at the end and not for each read', async (t) => {
+      const { follow } = await serve(t, 1_000_000);
+      for (const [filter, matches, last] of [
+        [toStreamFilter(null, ['reorg']), 0, EVENTS],
+        [toStreamFilter([idOf(3)], ['list', 'sale']), 5, EVENTS],
+        [toStreamFilter(null, ['burn']), 120, EVENTS],
+      ] as const) {
+        const stream = await follow(filter);
+        await until(
+          () => positionOf(stream.lastEventId) === last,
+          LIMIT_MS,
+          `the position of ${filter.key} did not arrive`,
+        );
+        assert.deepEqual([stream.events.length, stream.comments <= 2], [matches, true], filter.key);
+      }
     });
 
     test('every filter gets exactly the events that pass it, in order, whether they are read with the filter or in pages', async (t) => {

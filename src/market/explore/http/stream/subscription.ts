@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { ServiceError } from '../../../../platform/core/errors.ts';
 import type { ActivityFeed } from '../../stream/activity-feed.ts';
+import { PAGE_SIZE } from '../../stream/activity-feed.ts';
 import type { StreamPosition } from '../../stream/offset.ts';
 import { toOffset } from '../../stream/offset.ts';
 import type { StreamFilter } from '../../stream/stream-entry.ts';
@@ -34,6 +35,12 @@ export type SubscriptionOptions = {
 
 /** If fewer than one in this many events passes the filter, older events are read with the filter, and otherwise in pages that all clients share. */
 const SPARSE_FACTOR = 10;
+
+/**
+ * After this many positions that a filter left out, the client receives the offset at once, so that it has little to read again after a lost
+ * connection, and a client that only catches up does not have to wait for a comment.
+ */
+const UNNAMED_MAX = PAGE_SIZE;
 
 export class Subscription {
   readonly #options: SubscriptionOptions;
@@ -118,7 +125,10 @@ export class Subscription {
     let page = feed.read(this.#position, this.#isSparse ? filter : null);
     // Other work runs between two reads of older events, so that clients that catch up do not delay the other clients.
     if (page instanceof Promise) [page] = await Promise.all([page, yieldToOthers()]);
-    if (this.#isEnded || page === null || page.end === this.#position) return false;
+    if (this.#isEnded || page === null || page.end === this.#position) {
+      this.#nameFarPosition();
+      return false;
+    }
     if (page.epoch !== start.epoch) {
       this.end('reset');
       return false;
@@ -130,8 +140,13 @@ export class Subscription {
       this.#namedPosition = chunk.namedPosition;
       this.#write(chunk.bytes);
       onSent(chunk.events, chunk.newest);
-    }
+    } else this.#nameFarPosition();
     return true;
+  }
+
+  /** Names the position without waiting for the next comment, if the filter has left out many events since the last `id`. */
+  #nameFarPosition(): void {
+    if (this.#position - this.#namedPosition >= UNNAMED_MAX) this.sendComment();
   }
 
   /** Nothing more is written until the operating system has taken these bytes. So a connection has at most one chunk in memory. */
