@@ -38,6 +38,7 @@ type ErrorFields = {
   status?: number | null;
   requestId?: string | null;
   retryAfterMs?: number | null;
+  param?: string | null;
   details?: readonly ErrorDetail[];
   cause?: unknown;
 };
@@ -52,6 +53,8 @@ export class MercatError extends Error {
   readonly requestId: string | null;
   /** How long the service asks clients to wait before the next attempt. Null if the service does not say. */
   readonly retryAfterMs: number | null;
+  /** The parameter or field that is wrong. Null if the error is not about one, or the interface does not say which. */
+  readonly param: string | null;
   readonly details: readonly ErrorDetail[];
 
   constructor(code: ErrorCode, message: string, fields: ErrorFields = {}) {
@@ -60,6 +63,7 @@ export class MercatError extends Error {
     this.status = fields.status ?? null;
     this.requestId = fields.requestId ?? null;
     this.retryAfterMs = fields.retryAfterMs ?? null;
+    this.param = fields.param ?? null;
     this.details = fields.details ?? [];
   }
 }

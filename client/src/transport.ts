@@ -255,11 +255,11 @@ function parseBody(text: string, response: Response): unknown {
 async function toServiceError(response: Response): Promise<MercatError> {
   const envelope = parseEnvelope(await readText(response));
   if (!envelope) return toInvalidResponse(response);
-  const { code, message, details = [] } = envelope;
-  return new MercatError(code, message, { ...metaOf(response), details });
+  const { code, message, param = null, details = [] } = envelope;
+  return new MercatError(code, message, { ...metaOf(response), param, details });
 }
 
-type Envelope = { code: string; message: string; details?: readonly ErrorDetail[] };
+type Envelope = { code: string; message: string; param?: string; details?: readonly ErrorDetail[] };
 
 /** Null if the text is not an error of the service. */
 function parseEnvelope(text: string): Envelope | null {

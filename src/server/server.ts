@@ -7,7 +7,7 @@ import { registerMcpRoute } from './agents/http/mcp.ts';
 import type { Chains } from '../platform/core/chains.ts';
 import type { Clock } from '../platform/core/clock.ts';
 import type { Log } from '../platform/core/log.ts';
-import { registerExplore } from '../market/explore/http/routes.ts';
+import { EXPLORE_PREFIX, registerExplore } from '../market/explore/http/routes.ts';
 import type { Subscriptions } from '../market/explore/http/stream/subscriptions.ts';
 import { compressResponses } from '../platform/http/compression.ts';
 import { DOCUMENT_PATH } from '../platform/http/document-route.ts';
@@ -274,5 +274,5 @@ function reportError(
     log.error('a request failed', { requestId, method, path: pathOf(url), error });
   }
   const hasDetails = isBelow(url, STORE_PREFIX) || isBelow(url, INTAKE_PREFIX);
-  return toErrorResponse(error, { details: hasDetails });
+  return toErrorResponse(error, { details: hasDetails, param: isBelow(url, EXPLORE_PREFIX) });
 }

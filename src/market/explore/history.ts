@@ -1,7 +1,7 @@
 // Reads the history of a collection: floor, volume, sales and listed count of each hour or day.
 
 import type { Collection } from '../../platform/core/collection.ts';
-import { ServiceError } from '../../platform/core/errors.ts';
+import { parameterError, ServiceError } from '../../platform/core/errors.ts';
 import type { Market } from '../reads/market.ts';
 import { requireValue } from '../reads/market-source.ts';
 import { locationOf, resolveCollection } from '../reads/resolve-collection.ts';
@@ -63,7 +63,7 @@ type Range = { from: number; to: number; lengthMs: number };
 function toRange({ interval, from, to }: HistoryQuery, now: number): Range {
   const { lengthMs, defaultMs, pointsMax } = INTERVAL_LIMITS[interval];
   if (from !== null && to !== null && from >= to) {
-    throw new ServiceError('bad_request', 'Query parameter from must be before to');
+    throw parameterError('from', 'must be before to');
   }
   // `now + 1`: an interval that begins exactly now is part of the history.
   const end = Math.min(to ?? now + 1, now + 1);
@@ -73,6 +73,7 @@ function toRange({ interval, from, to }: HistoryQuery, now: number): Range {
     throw new ServiceError(
       'bad_request',
       `Query parameters from and to must select at most ${pointsMax} points, one for each ${interval}`,
+      { param: 'from' },
     );
   }
   return range;

@@ -174,6 +174,7 @@ class TokenListReader {
     throw new ServiceError(
       'bad_request',
       `The owner has more than ${OWNED_MAX} tokens of the collection: use /explore/v1/wallets/{address}/tokens`,
+      { param: 'owner' },
     );
   }
 
@@ -288,7 +289,7 @@ class TokenListReader {
     const filter = await this.#readIndex((db) => findTraitFilter(db, collectionId, traits));
     if (!('value' in filter)) return filter;
     const names = await this.#readIndex((db) => listTraitNames(db, collectionId, NAMED_TRAITS_MAX + 1));
-    throw new ServiceError('bad_request', toUnknownTraitMessage(filter, names));
+    throw new ServiceError('bad_request', toUnknownTraitMessage(filter, names), { param: 'traits' });
   }
 
   async #readIndex<T>(query: (db: Queryable) => Promise<T>): Promise<T> {

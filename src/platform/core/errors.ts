@@ -28,12 +28,24 @@ export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[];
+  /** The parameter or field of the request that is wrong. Null if the error is not about one. */
+  readonly param: string | null;
 
-  constructor(code: ErrorCode, publicMessage: string, options?: { cause?: unknown; details?: readonly ErrorDetail[] }) {
+  constructor(
+    code: ErrorCode,
+    publicMessage: string,
+    options?: { cause?: unknown; details?: readonly ErrorDetail[]; param?: string },
+  ) {
     super(publicMessage, options);
     this.code = code;
+    this.param = options?.param ?? null;
     this.details = options?.details ?? [];
   }
+}
+
+/** A parameter of a request is wrong. `mistake` completes a sentence that begins with the parameter. */
+export function parameterError(name: string, mistake: string, place: 'Query' | 'Path' = 'Query'): ServiceError {
+  return new ServiceError('bad_request', `${place} parameter ${name} ${mistake}`, { param: name });
 }
 
 /** A failure that the operator can correct or wait for, such as a wrong setting. It is printed as one line without a stack. */

@@ -24,7 +24,9 @@ const STATUS_BY_CODE: Record<ErrorCode, number> = {
   unavailable: 503,
 };
 
-export type ErrorEnvelope = { error: { code: ErrorCode; message: string; details?: readonly ErrorDetail[] } };
+export type ErrorEnvelope = {
+  error: { code: ErrorCode; message: string; param?: string; details?: readonly ErrorDetail[] };
+};
 export type ErrorResponse = { status: number; headers: Record<string, string>; envelope: ErrorEnvelope };
 
 /** The `Retry-After` of a 503, in seconds. */
@@ -32,16 +34,17 @@ const RETRY_AFTER_S = 2;
 
 /**
  * Makes the response to a thrown value. A value that is neither a ServiceError nor a rejection by the framework is a bug. The response to a
- * bug is a 500 that says nothing about its cause. `details`: whether the envelope may have `details`, which the marketplace interface never
- * has.
+ * bug is a 500 that says nothing about its cause. `details` and `param`: whether the envelope may have these fields, which the marketplace interface
+ * never has.
  */
-export function toErrorResponse(error: unknown, options: { details?: boolean } = {}): ErrorResponse {
+export function toErrorResponse(error: unknown, options: { details?: boolean; param?: boolean } = {}): ErrorResponse {
   const known = error instanceof ServiceError ? error : toFrameworkError(error);
   const { code, message } = known ?? {
     code: 'internal_error' as const,
     message: 'Something went wrong inside the service',
   };
   const details = options.details && known ? known.details : [];
+  const param = options.param ? (known?.param ?? null) : null;
   return {
     status: STATUS_BY_CODE[code],
     headers: {
@@ -50,7 +53,7 @@ export function toErrorResponse(error: unknown, options: { details?: boolean } =
       'content-type': 'application/json; charset=utf-8',
       ...(code === 'unavailable' && { 'retry-after': String(RETRY_AFTER_S) }),
     },
-    envelope: { error: { code, message, ...(details.length > 0 && { details }) } },
+    envelope: { error: { code, message, ...(param !== null && { param }), ...(details.length > 0 && { details }) } },
   };
 }
 

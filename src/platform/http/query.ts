@@ -128,7 +128,10 @@ function parseParameter(
 }
 
 function toValidationError(name: string, message: string): ServiceError {
-  return new ServiceError('bad_request', `Query parameter ${name} ${message}`, { details: [{ path: name, message }] });
+  return new ServiceError('bad_request', `Query parameter ${name} ${message}`, {
+    param: name,
+    details: [{ path: name, message }],
+  });
 }
 
 function toMessage(texts: (string | null)[], schema: ParameterSchema): string {

@@ -8,7 +8,7 @@ import type { AssetId } from '../../../platform/core/address.ts';
 import { parseAnyAddress, parseAssetId } from '../../../platform/core/address.ts';
 import { ALL_COLLECTIONS } from '../../../platform/core/collection-versions.ts';
 import { sealCursor } from '../../../platform/core/cursor.ts';
-import { ServiceError } from '../../../platform/core/errors.ts';
+import { parameterError, ServiceError } from '../../../platform/core/errors.ts';
 import { chainSchema } from '../../reads/http/asset-identity.ts';
 import type { PageQuery } from '../../reads/http/envelopes.ts';
 import { marketResponses, pageQuery, readCursor } from '../../reads/http/envelopes.ts';
@@ -130,11 +130,13 @@ type TaggedFilter = { filter: ActivityFilter; cacheTag: string; isEmpty: boolean
 async function toFilter(market: Market, query: Query, wallet: string | null): Promise<TaggedFilter> {
   const account = wallet === null ? null : parseAnyAddress(wallet);
   if (wallet !== null && account === null)
-    throw new ServiceError('bad_request', 'The wallet is not an EVM or Solana address');
+    throw new ServiceError('bad_request', 'The wallet is not an EVM or Solana address', {
+      param: query.wallet === undefined ? 'address' : 'wallet',
+    });
   const kinds = toKinds(query.kinds);
   const { chain = null } = query;
   if (query.collection === undefined) {
-    if (query.token !== undefined) throw new ServiceError('bad_request', 'Query parameter token needs collection');
+    if (query.token !== undefined) throw parameterError('token', 'needs collection');
     const filter = { chain, collectionId: null, asset: null, account, kinds };
     return { filter, cacheTag: ALL_COLLECTIONS, isEmpty: false };
   }
@@ -150,7 +152,7 @@ async function toFilter(market: Market, query: Query, wallet: string | null): Pr
 
 function requireAsset(family: 'evm' | 'solana' | undefined, token: string): AssetId {
   const asset = family && parseAssetId(family, token);
-  if (!asset) throw new ServiceError('bad_request', 'Query parameter token is not a token id of the collection');
+  if (!asset) throw parameterError('token', 'is not a token id of the collection');
   return asset;
 }
 
@@ -159,10 +161,7 @@ function toKinds(text: string | undefined): readonly ActivityKind[] {
   const names = text.split(',');
   const kinds = ACTIVITY_KINDS.filter((kind) => names.includes(kind));
   if (kinds.length !== new Set(names).size) {
-    throw new ServiceError(
-      'bad_request',
-      `Query parameter kinds must be kinds of activity, separated by commas: ${ACTIVITY_KINDS.join(', ')}`,
-    );
+    throw parameterError('kinds', `must be kinds of activity, separated by commas: ${ACTIVITY_KINDS.join(', ')}`);
   }
   return kinds;
 }

@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { DECIMAL_PATTERN, toNativeNumber } from '../../../platform/core/amount.ts';
 import type { Chain } from '../../../platform/core/chains.ts';
 import { ALL_COLLECTIONS } from '../../../platform/core/collection-versions.ts';
-import { ServiceError } from '../../../platform/core/errors.ts';
+import { parameterError } from '../../../platform/core/errors.ts';
 import { closed, dateTimeOrNull, ref, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import { chainSchema } from '../../reads/http/asset-identity.ts';
 import {
@@ -255,7 +255,7 @@ function toRanking({ sort = 'volume', order = 'desc', ...given }: Omit<Query, 'i
 } {
   const { window = sort === 'change' ? '24h' : 'all', floorMin, floorMax, volumeMin, volumeMax } = given;
   if (sort === 'change' && window === 'all') {
-    throw new ServiceError('bad_request', 'Query parameter window must be 1h, 24h, 7d or 30d for the sort change');
+    throw parameterError('window', 'must be 1h, 24h, 7d or 30d for the sort change');
   }
   const query = {
     sort,
@@ -280,13 +280,10 @@ async function listNamed(
   const names = ids.split(',');
   const [other] = Object.keys(others);
   if (other !== undefined) {
-    throw new ServiceError('bad_request', `Query parameter ${other} cannot be combined with ids`);
+    throw parameterError(other, 'cannot be combined with ids');
   }
   if (names.length > IDS_MAX || names.includes('')) {
-    throw new ServiceError(
-      'bad_request',
-      `Query parameter ids must be up to ${IDS_MAX} ids, slugs or addresses, separated by commas`,
-    );
+    throw parameterError('ids', `must be up to ${IDS_MAX} ids, slugs or addresses, separated by commas`);
   }
   return { collections: await readNamedCollections(market, names), nextCursor: null };
 }

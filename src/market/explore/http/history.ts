@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { toNativeNumber } from '../../../platform/core/amount.ts';
 import type { Chain } from '../../../platform/core/chains.ts';
-import { ServiceError } from '../../../platform/core/errors.ts';
+import { parameterError } from '../../../platform/core/errors.ts';
 import { toPrice } from '../../../platform/core/price.ts';
 import { parseTime } from '../../../platform/core/time.ts';
 import { closed, dateTime, ref, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
@@ -139,7 +139,7 @@ function readTime(name: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   const time = parseTime(text);
   if (time !== null) return time;
-  throw new ServiceError('bad_request', `Query parameter ${name} must be a time in ISO 8601 with a time zone`);
+  throw parameterError(name, 'must be a time in ISO 8601 with a time zone');
 }
 
 const NO_RATES = new Map<string, never>();

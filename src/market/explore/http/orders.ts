@@ -8,7 +8,7 @@ import { parseAnyAddress } from '../../../platform/core/address.ts';
 import { ALL_COLLECTIONS } from '../../../platform/core/collection-versions.ts';
 import { toCollectionId } from '../../../platform/core/collection.ts';
 import { sealCursor } from '../../../platform/core/cursor.ts';
-import { ServiceError } from '../../../platform/core/errors.ts';
+import { parameterError, ServiceError } from '../../../platform/core/errors.ts';
 import { closed } from '../../../platform/http/schema-builders.ts';
 import type { PageQuery } from '../../reads/http/envelopes.ts';
 import { invalidCursor, marketResponses, pageQuery, readCursor } from '../../reads/http/envelopes.ts';
@@ -176,29 +176,33 @@ function rejectUnindexed(
   { isWholeMarket }: { isWholeMarket: boolean },
 ): void {
   if (sort !== 'created' && status !== 'active') {
-    throw new ServiceError('bad_request', 'Query parameter sort must be created, unless status is active');
+    throw parameterError('sort', 'must be created, unless status is active');
   }
   if (sort === 'price' && collection === undefined && token === undefined) {
-    throw new ServiceError('bad_request', 'Query parameter sort can be price only with collection or token');
+    throw parameterError('sort', 'can be price only with collection or token');
   }
   if (isWholeMarket && (status !== 'active' || source !== undefined)) {
     const name = status === 'active' ? 'source' : 'status';
-    throw new ServiceError('bad_request', `Query parameter ${name} needs collection, token or maker`);
+    throw parameterError(name, 'needs collection, token or maker');
   }
 }
 
 function parseMaker(text: string): Address {
   const account = parseAnyAddress(text);
-  if (!account) throw new ServiceError('bad_request', 'Query parameter maker is not an EVM or Solana address');
+  if (!account) throw parameterError('maker', 'is not an EVM or Solana address');
   return account;
 }
 
 function parseToken(market: Market, text: string) {
   const [chain, address, tokenId, ...rest] = text.split('/');
   if (rest.length > 0 || tokenId === undefined) {
-    throw new ServiceError('bad_request', 'Query parameter token must be chain/address/tokenId');
+    throw parameterError('token', 'must be chain/address/tokenId');
   }
-  return parseTokenLocation(market, { chain, address, tokenId }, 'Query parameter token: ');
+  return parseTokenLocation(
+    market,
+    { chain, address, tokenId },
+    (name, mistake) => new ServiceError('bad_request', `Query parameter token: ${name} ${mistake}`, { param: 'token' }),
+  );
 }
 
 /** The own orders have the name of the service as their source, which responses show in upper case. */

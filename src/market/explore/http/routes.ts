@@ -1,8 +1,10 @@
 // Registers all routes and component schemas of the explore interface, which has what front ends need in addition to `/v1`.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import Type from 'typebox';
 import type { Chains } from '../../../platform/core/chains.ts';
-import { ServiceError } from '../../../platform/core/errors.ts';
+import type { ServiceError } from '../../../platform/core/errors.ts';
+import { parameterError } from '../../../platform/core/errors.ts';
 import { readJsonBodies } from '../../../platform/http/json-body.ts';
 import { findUnknownParameters } from '../../../platform/http/query.ts';
 import { PaginationSchema } from '../../reads/http/envelopes.ts';
@@ -91,6 +93,14 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     registerStreamPagesRoute,
   ],
   errorCodes: ['gone'],
+  errorFields: {
+    param: Type.Optional(
+      Type.String({
+        description:
+          'The parameter that is wrong, by its name in the query or the path, or the field of the body, such as `tokens[0].chain`. Absent if the error is not about one.',
+      }),
+    ),
+  },
 };
 
 /** `app` must be a Fastify scope of its own, because this function replaces the validator and the body parsers of `app`. */
@@ -103,10 +113,10 @@ export function registerExplore(app: FastifyInstance, context: ExploreContext, c
 /** The index and the OpenAPI document, which have no response 400, ignore all parameters. */
 function rejectUnknownParameters(request: FastifyRequest): ServiceError | undefined {
   const { querystring = {}, response = {} } = request.routeOptions.schema ?? {};
-  const unknown = findUnknownParameters(request);
-  if (unknown.length === 0 || !Object.hasOwn(response as object, 400)) return undefined;
+  const [unknown] = findUnknownParameters(request);
+  if (unknown === undefined || !Object.hasOwn(response as object, 400)) return undefined;
   const { properties = {} } = querystring as { properties?: object };
   const known = Object.keys(properties);
   const hint = known.length === 0 ? 'this operation has none' : `use ${known.join(', ')}`;
-  return new ServiceError('bad_request', `Query parameter ${unknown[0]} is unknown: ${hint}`);
+  return parameterError(unknown, `is unknown: ${hint}`);
 }

@@ -31,7 +31,7 @@ export function registerSingleTokenRoute(app: FastifyInstance, context: ExploreC
       response: marketResponses(exploredDataOf(ref('Token')), 400, 404),
     },
     respond: async (params) => {
-      const location = parseTokenLocation(market, params, 'Path parameter ');
+      const location = parseTokenLocation(market, params);
       const options = { openListed: true, largeImages: true };
       const [{ tokens, degraded }, prices] = await Promise.all([
         findTokens(market, market.tokenOverlay, [location], options),

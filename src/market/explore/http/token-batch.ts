@@ -104,11 +104,13 @@ const INVALID = `The body must be a JSON object with a list \`tokens\` of 1 to $
 function parseBatch(market: Market, body: unknown): TokenLocation[] {
   const tokens = isJsonObject(body) ? body['tokens'] : undefined;
   if (!Array.isArray(tokens) || tokens.length === 0 || tokens.length > TOKENS_MAX) {
-    throw new ServiceError('bad_request', INVALID);
+    throw new ServiceError('bad_request', INVALID, { param: 'tokens' });
   }
   return tokens.map((names: unknown, index) => {
+    const invalid = (param: string, mistake: string) =>
+      new ServiceError('bad_request', `${param} ${mistake}`, { param });
     const prefix = `tokens[${index}]`;
-    if (!isJsonObject(names)) throw new ServiceError('bad_request', `${prefix} must be a JSON object`);
-    return parseTokenLocation(market, names, `${prefix}.`);
+    if (!isJsonObject(names)) throw invalid(prefix, 'must be a JSON object');
+    return parseTokenLocation(market, names, (name, mistake) => invalid(`${prefix}.${name}`, mistake));
   });
 }

@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { parseAddress } from '../../../platform/core/address.ts';
 import type { CollectionLocation } from '../../../platform/core/collection.ts';
 import { sealCursor } from '../../../platform/core/cursor.ts';
-import { ServiceError } from '../../../platform/core/errors.ts';
+import { parameterError } from '../../../platform/core/errors.ts';
 import type { ObjectParameter } from '../../../platform/http/query.ts';
 import { collectionParams } from '../../reads/http/collection-identity.ts';
 import type { PageQuery } from '../../reads/http/envelopes.ts';
@@ -110,7 +110,7 @@ const EMPTY_PAGE = { tokens: [], next: null, degraded: false };
 function parseOwner(location: CollectionLocation | null, text: string): TokenListQuery['owner'] {
   const owner = location && parseAddress(location.chain.family, text);
   if (location && !owner) {
-    throw new ServiceError('bad_request', `Query parameter owner is not an address on ${location.chain.id}`);
+    throw parameterError('owner', `is not an address on ${location.chain.id}`);
   }
   return owner;
 }

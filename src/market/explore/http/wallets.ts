@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { parseAnyAddress } from '../../../platform/core/address.ts';
 import { ALL_COLLECTIONS } from '../../../platform/core/collection-versions.ts';
 import { sealCursor } from '../../../platform/core/cursor.ts';
-import { ServiceError } from '../../../platform/core/errors.ts';
+import { parameterError } from '../../../platform/core/errors.ts';
 import { chainSchema } from '../../reads/http/asset-identity.ts';
 import type { PageQuery } from '../../reads/http/envelopes.ts';
 import { marketResponses, pageQuery, readCursor } from '../../reads/http/envelopes.ts';
@@ -92,7 +92,7 @@ function toList(
   { kind, address, query }: { kind: string; address: string; query: Query },
 ): WalletList {
   const account = parseAnyAddress(address);
-  if (!account) throw new ServiceError('bad_request', 'Path parameter address is not an EVM or Solana address');
+  if (!account) throw parameterError('address', 'is not an EVM or Solana address', 'Path');
   const { chain = null, cursor, limit } = query;
   const scope = `wallet ${kind} ${account} ${chain ?? '*'}`;
   const after = cursor === undefined ? null : readPosition(cursorSecret, scope, cursor);

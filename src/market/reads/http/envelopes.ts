@@ -4,7 +4,8 @@
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import { CURSOR_LENGTH_MAX, openCursor } from '../../../platform/core/cursor.ts';
-import { ServiceError } from '../../../platform/core/errors.ts';
+import type { ServiceError } from '../../../platform/core/errors.ts';
+import { parameterError } from '../../../platform/core/errors.ts';
 import { createResponseTable } from '../../../platform/http/response-table.ts';
 import { closed, ref, typeOrNull } from '../../../platform/http/schema-builders.ts';
 
@@ -67,7 +68,7 @@ export function readCursor(secret: Buffer, { scope, list }: { scope: string; lis
 }
 
 export function invalidCursor(list: string): ServiceError {
-  return new ServiceError('bad_request', `Query parameter cursor is not a cursor of ${list}`);
+  return parameterError('cursor', `is not a cursor of ${list}`);
 }
 
 const ERROR_CODES = [
@@ -81,7 +82,8 @@ const ERROR_CODES = [
 ];
 
 /** `codes`: the error codes of the interface in addition to those of all public interfaces. */
-export const errorSchemaWith = (...codes: readonly string[]) =>
+/** `fields`: what the error has besides code and message. */
+export const errorSchemaWith = (codes: readonly string[], fields: Readonly<Record<string, TSchema>> = {}) =>
   Type.Object(
     {
       error: Type.Object(
@@ -92,6 +94,7 @@ export const errorSchemaWith = (...codes: readonly string[]) =>
             description: 'The kind of error.',
           }),
           message: Type.String({ description: 'A text for people: what is wrong and how to correct it.' }),
+          ...fields,
         },
         { description: 'The error.', ...closed },
       ),

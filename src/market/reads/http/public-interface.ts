@@ -19,15 +19,17 @@ export type PublicInterface<Context extends MarketplaceContext> = {
   routes: readonly ((app: FastifyInstance, context: Context) => void)[];
   /** The error codes of this interface, in addition to the codes that all public interfaces have. */
   errorCodes: readonly string[];
+  /** The fields of errors, in addition to code and message. */
+  errorFields?: Readonly<Record<string, TSchema>>;
 };
 
 /** `app` must be a Fastify scope of its own, because its validator is replaced. */
 export async function registerPublicInterface<Context extends MarketplaceContext>(
   app: FastifyInstance,
-  { prefix, document, schemas, routes, errorCodes }: PublicInterface<Context>,
+  { prefix, document, schemas, routes, errorCodes, errorFields }: PublicInterface<Context>,
   { context, chains }: { context: Context; chains: Chains },
 ): Promise<void> {
-  for (const schema of [...schemas, IndexSchema, errorSchemaWith(...errorCodes)]) app.addSchema(schema);
+  for (const schema of [...schemas, IndexSchema, errorSchemaWith(errorCodes, errorFields)]) app.addSchema(schema);
   const validateQuery = createQueryValidator(chains);
   // Path parameters are parsed by their routes: what is valid depends on the chain.
   app.setValidatorCompiler((route) => (route.httpPart === 'querystring' ? validateQuery(route as never) : () => true));

@@ -4,7 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { parseAddress, parseAssetId } from '../../../platform/core/address.ts';
-import { ServiceError } from '../../../platform/core/errors.ts';
+import type { ServiceError } from '../../../platform/core/errors.ts';
+import { parameterError } from '../../../platform/core/errors.ts';
 import { createCachedResponse } from '../../../platform/http/cached-response.ts';
 import { cachedRoute } from '../../../platform/http/cached-route.ts';
 import { closed, dataOf, ref, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
@@ -144,7 +145,7 @@ export function registerTokenRoute(app: FastifyInstance, context: MarketplaceCon
     },
     respond: async (params) => {
       const [token, prices] = await Promise.all([
-        readToken(market, parseTokenLocation(market, params, 'Path parameter ')),
+        readToken(market, parseTokenLocation(market, params)),
         readPriceContext(market),
       ]);
       return createCachedResponse({
@@ -158,15 +159,12 @@ export function registerTokenRoute(app: FastifyInstance, context: MarketplaceCon
   });
 }
 
-/**
- * Parses the three names of a token. Throws a `bad_request` whose message begins with `prefix` and the name of the invalid field.
- */
+/** Parses the three names of a token. Throws `invalid` of the name that is wrong. By default the names are parameters of the path. */
 export function parseTokenLocation(
   { chains }: Pick<Market, 'chains'>,
   names: { chain?: unknown; address?: unknown; tokenId?: unknown },
-  prefix: string,
+  invalid = (name: string, mistake: string): ServiceError => parameterError(name, mistake, 'Path'),
 ): TokenLocation {
-  const invalid = (name: string, mistake: string) => new ServiceError('bad_request', `${prefix}${name} ${mistake}`);
   const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
   const chain = chains.get(textOf(names.chain));
   if (!chain) throw invalid('chain', `must be one of ${[...chains.keys()].join(', ')}`);

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { NO_COLLECTION } from '../../../../platform/core/collection-versions.ts';
-import { ServiceError } from '../../../../platform/core/errors.ts';
+import { parameterError } from '../../../../platform/core/errors.ts';
 import { SHORT_POLICY, createCachedResponse } from '../../../../platform/http/cached-response.ts';
 import { cachedRoute } from '../../../../platform/http/cached-route.ts';
 import { closed, ref, typeOrNull } from '../../../../platform/http/schema-builders.ts';
@@ -51,7 +51,7 @@ export function registerStreamPagesRoute(app: FastifyInstance, context: ExploreC
     },
     respond: async ({ offset = '' }) => {
       const start = offset === OLDEST_OFFSET ? feed.start : parseOffset(offset);
-      if (start === null) throw new ServiceError('bad_request', 'Path parameter offset is not an offset of the stream');
+      if (start === null) throw parameterError('offset', 'is not an offset of the stream', 'Path');
       await feed.requireKept(start);
       const { epoch, entries, end, isFull } = await feed.readPage(start);
       return createCachedResponse({

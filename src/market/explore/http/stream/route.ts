@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { ACTIVITY_KINDS } from '../../../activity/market-change.ts';
-import { ServiceError } from '../../../../platform/core/errors.ts';
+import { parameterError, ServiceError } from '../../../../platform/core/errors.ts';
 import { leaveRequestsInProgress } from '../../../../platform/http/requests-in-progress.ts';
 import { marketResponses } from '../../../reads/http/envelopes.ts';
 import { EXAMPLE_COLLECTION } from '../../../reads/http/example-collection.ts';
@@ -137,8 +137,10 @@ function parseStart(lastEventId: string | undefined, from: string | undefined): 
   if (text === OLDEST_OFFSET) return 'oldest';
   const position = parseOffset(text);
   if (position !== null) return position;
-  const name = lastEventId === undefined ? 'Query parameter from' : 'Header Last-Event-ID';
-  throw new ServiceError('bad_request', `${name} is not an offset of the stream`);
+  if (lastEventId === undefined) throw parameterError('from', 'is not an offset of the stream');
+  throw new ServiceError('bad_request', 'Header Last-Event-ID is not an offset of the stream', {
+    param: 'Last-Event-ID',
+  });
 }
 
 /** Throws `gone` if the log does not have the events after the start, and `unavailable` while the log cannot be read. */
@@ -163,20 +165,14 @@ function parseCollections(text: string): string[] {
   const names = text.split(',');
   const areReadable = names.every((name) => name !== '' && name.length <= COLLECTION_ID_LENGTH_MAX);
   if (names.length <= COLLECTIONS_MAX && areReadable) return names;
-  throw new ServiceError(
-    'bad_request',
-    `Query parameter collections must be 1 to ${COLLECTIONS_MAX} collections, separated by commas`,
-  );
+  throw parameterError('collections', `must be 1 to ${COLLECTIONS_MAX} collections, separated by commas`);
 }
 
 function parseKinds(text: string): string[] {
   const kinds = text.split(',');
   const known: ReadonlySet<string> = new Set(ACTIVITY_KINDS);
   if (!kinds.every((kind) => known.has(kind))) {
-    throw new ServiceError(
-      'bad_request',
-      `Query parameter kinds must be kinds of activity, separated by commas: ${ACTIVITY_KINDS.join(', ')}`,
-    );
+    throw parameterError('kinds', `must be kinds of activity, separated by commas: ${ACTIVITY_KINDS.join(', ')}`);
   }
   return kinds;
 }
