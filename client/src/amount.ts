@@ -13,8 +13,9 @@ export const CHAIN_DECIMALS: Readonly<Record<string, number>> = {
 
 const DECIMAL = /^(\d+)(?:\.(\d+))?$/;
 
-/** The exact decimal text of an amount: `formatAmount(1500000000000000000n, 18)` is `'1.5'`. */
-export function formatAmount(raw: bigint, decimals: number): string {
+/** The exact decimal text of an amount, which may be given as text: `formatAmount(1500000000000000000n, 18)` is `'1.5'`. */
+export function formatAmount(amount: bigint | string, decimals: number): string {
+  const raw = BigInt(amount);
   const digits = (raw < 0n ? -raw : raw).toString().padStart(decimals + 1, '0');
   const units = digits.slice(0, digits.length - decimals);
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');

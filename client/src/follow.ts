@@ -4,6 +4,7 @@ import type { ServerSentEvent, StreamState } from './event-stream.ts';
 import { readEvents } from './event-stream.ts';
 import { toSearch } from './calls.ts';
 import type { Activity } from './generated/explore.ts';
+import type { Amounts } from './json.ts';
 import { parseJson } from './json.ts';
 import { MercatError } from './mercat-error.ts';
 import type { Transport } from './transport.ts';
@@ -58,7 +59,7 @@ export async function* follow(
     try {
       for await (const { data } of connect(transport, { ...options, signal }, state)) {
         failures = 0;
-        yield parseActivity(data);
+        yield parseActivity(data, transport.amounts);
       }
     } catch (error) {
       signal.throwIfAborted();
@@ -109,9 +110,9 @@ async function* connect(
   }
 }
 
-function parseActivity(data: string): Activity {
+function parseActivity(data: string, amounts: Amounts): Activity {
   try {
-    return parseJson(data) as Activity;
+    return parseJson(data, amounts) as Activity;
   } catch (cause) {
     throw new MercatError('invalid_response', 'An event of the stream is not JSON', { cause });
   }

@@ -8,6 +8,7 @@ import type { Activity, ExploreMethods } from './generated/explore.ts';
 import { EXPLORE_OPERATIONS } from './generated/explore.ts';
 import type { MarketplaceMethods } from './generated/marketplace.ts';
 import { MARKETPLACE_OPERATIONS } from './generated/marketplace.ts';
+import type { Page, Pages } from './pages.ts';
 import { SnapshotOffsets } from './snapshot.ts';
 import type { ClientOptions } from './transport.ts';
 import { Transport } from './transport.ts';
@@ -24,6 +25,11 @@ export { Pages } from './pages.ts';
 export type MarketClientOptions = ClientOptions & {
   /** A key with the scope `market:read`, which raises the rate limits. Nothing else needs a key. Keep the key on servers: a page would reveal it. */
   apiKey?: string;
+  /**
+   * `text`: amounts (`raw`) are decimal text and not a bigint, so that rows can be passed to `JSON.stringify`, caches and components. Default:
+   * `bigint`.
+   */
+  amounts?: 'bigint' | 'text';
 };
 
 export type MarketReads = MarketplaceMethods & ExploreMethods;
@@ -50,12 +56,49 @@ export type MarketClient = MarketReads & {
   ): Promise<FollowedSnapshot<T>>;
 };
 
+/** A type of the client with each amount as decimal text, so that `JSON.stringify` accepts its rows. */
+export type AmountsAsText<T> = T extends bigint
+  ? string
+  : T extends object
+    ? { [K in keyof T]: AmountsAsText<T[K]> }
+    : T;
+
+/** The result of a read: a list in pages, or a response. */
+type ResultWithTextAmounts<R> =
+  R extends Pages<infer P>
+    ? AmountsAsText<P> extends infer Q extends Page
+      ? Pages<Q>
+      : never
+    : R extends Promise<infer V>
+      ? Promise<AmountsAsText<V>>
+      : never;
+
+type ReadsWithTextAmounts = {
+  [K in keyof MarketReads]: (
+    ...parameters: Parameters<MarketReads[K]>
+  ) => ResultWithTextAmounts<ReturnType<MarketReads[K]>>;
+};
+
+/** A market client whose rows can be passed to `JSON.stringify`. */
+export type TextMarketClient = ReadsWithTextAmounts & {
+  follow(options?: FollowOptions): AsyncGenerator<AmountsAsText<Activity>, void, undefined>;
+  snapshotThenFollow<T>(
+    read: (reads: ReadsWithTextAmounts) => Promise<T>,
+    options?: Omit<FollowOptions, 'from'>,
+  ): Promise<
+    Omit<FollowedSnapshot<T>, 'changes'> & { changes: AsyncGenerator<AmountsAsText<Activity>, void, undefined> }
+  >;
+};
+
 const OPERATIONS: Operations = { ...MARKETPLACE_OPERATIONS, ...EXPLORE_OPERATIONS };
 
-export function createMarketClient({ apiKey, headers, ...options }: MarketClientOptions): MarketClient {
+export function createMarketClient(options: MarketClientOptions & { amounts: 'text' }): TextMarketClient;
+export function createMarketClient(options: MarketClientOptions & { amounts?: 'bigint' }): MarketClient;
+export function createMarketClient({ apiKey, amounts, headers, ...options }: MarketClientOptions): unknown {
   const authorization = apiKey === undefined ? undefined : `Bearer ${apiKey}`;
-  const transport = new Transport({ ...options, headers: { ...headers, ...(authorization && { authorization }) } });
-  return {
+  const all = { ...options, headers: { ...headers, ...(authorization && { authorization }) } };
+  const transport = new Transport(all, amounts);
+  const client: MarketClient = {
     ...createCalls<MarketReads>(transport, OPERATIONS, ({ body }) => body),
     follow: (followOptions) => follow(transport, followOptions),
     snapshotThenFollow: async (read, followOptions) => {
@@ -69,4 +112,5 @@ export function createMarketClient({ apiKey, headers, ...options }: MarketClient
       return { snapshot, offset, changes: follow(transport, { ...followOptions, from: offset }) };
     },
   };
+  return client;
 }

@@ -2,7 +2,7 @@
 
 import { MercatError } from './mercat-error.ts';
 
-type Page = { data: readonly unknown[]; pagination: { nextCursor: string | null } };
+export type Page = { data: readonly unknown[]; pagination: { nextCursor: string | null } };
 type Row<P extends Page> = Awaited<P['data'][number]>;
 
 /**

@@ -1,5 +1,6 @@
 // Sends the requests of a client. Repeats failed attempts after a wait, keeps the time limit of the call, and reuses unchanged responses.
 
+import type { Amounts } from './json.ts';
 import { parseJson, toJson } from './json.ts';
 import type { ErrorDetail } from './mercat-error.ts';
 import { MercatError } from './mercat-error.ts';
@@ -69,12 +70,15 @@ const NOT_MODIFIED = 304;
 
 export class Transport {
   readonly baseUrl: string;
+  readonly amounts: Amounts;
   readonly #options: ClientOptions;
   readonly #fetch: typeof globalThis.fetch;
   readonly #responses: EtagCache;
   readonly #cache: 'no-cache' | undefined;
 
-  constructor(options: ClientOptions) {
+  /** `amounts`: how amounts in responses are read. */
+  constructor(options: ClientOptions, amounts: Amounts = 'bigint') {
+    this.amounts = amounts;
     this.baseUrl = options.baseUrl.replace(/\/+$/, '');
     if (this.baseUrl !== '' && !URL.canParse(this.baseUrl)) throw new TypeError(`Not a URL: ${this.baseUrl}`);
     this.#options = options;
@@ -148,7 +152,7 @@ export class Transport {
     const isStorable =
       method === 'GET' && etag !== null && !/no-store/.test(response.headers.get('cache-control') ?? '');
     if (isStorable) this.#responses.insert(target, { etag, text });
-    return { body: parseBody(text, response), headers: response.headers };
+    return { body: parseBody(text, response, this.amounts), headers: response.headers };
   }
 
   async #fetchOnce(
@@ -244,9 +248,9 @@ async function readText(response: Response): Promise<string> {
   }
 }
 
-function parseBody(text: string, response: Response): unknown {
+function parseBody(text: string, response: Response, amounts: Amounts): unknown {
   try {
-    return parseJson(text);
+    return parseJson(text, amounts);
   } catch (cause) {
     throw toInvalidResponse(response, { cause });
   }

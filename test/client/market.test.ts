@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { MercatError, createMarketClient } from '../../client/src/market.ts';
+import { MercatError, createMarketClient, formatAmount } from '../../client/src/market.ts';
 import { describeBrowser } from './browser.suite.ts';
 import { describeExamples } from './examples.suite.ts';
 import { describeStream } from './stream.suite.ts';
@@ -60,6 +60,29 @@ test('the client returns the points of a history that the service sends, with fl
   const sent = await service.ok(`/explore/v1/collections/${SLUG}/history?interval=day`);
   assert.equal(typeof data.at(-1)?.floor.close?.raw, 'bigint');
   assert.deepEqual(asText(data), asText(sent.data));
+});
+
+test('with amounts as text, every row is what the service sends, and can be written as JSON', async () => {
+  const market = createMarketClient({ baseUrl: service.url, amounts: 'text' });
+  const sent = await service.ok(`/explore/v1/collections/${SLUG}/tokens?listed=true&limit=5`);
+  const tokens = await market.listTokens({ id: SLUG, listed: true, limit: 5 }).take(5);
+  const raw: string | undefined = tokens[0]?.listing?.price?.raw;
+  assert.match(raw ?? '', /^\d+$/);
+  assert.deepEqual(JSON.parse(JSON.stringify(tokens)), sent.data);
+  assert.equal(formatAmount(raw ?? '', 18), formatAmount(BigInt(raw ?? ''), 18));
+  const { snapshot, changes } = await market.snapshotThenFollow((reads) =>
+    reads.getFloor({ id: SLUG }).then(async ({ data }) => {
+      await reads.getHolders({ id: SLUG });
+      return data;
+    }),
+  );
+  await changes.return();
+  assert.equal(typeof snapshot.askFloor?.raw, 'string');
+  for await (const { price } of market.follow({ from: '0', kinds: ['list'] })) {
+    const followed: string | undefined = price?.raw;
+    assert.equal(typeof followed, 'string');
+    break;
+  }
 });
 
 test('the client returns the market collections that the service sends, from a list of several pages and by id', async () => {

@@ -1,7 +1,7 @@
 // Tests the npm package of the client in a project in which the package is installed.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -87,6 +87,58 @@ test('a program that uses an amount as a number does not compile', () => {
   const { status, output } = compile(PROGRAM.replace('raw: bigint', 'raw: number'), inNode);
   assert.notEqual(status, 0);
   assert.match(output, /Type 'bigint' is not assignable to type 'number'/);
+});
+
+const COMMONJS = PROGRAM.replace(
+  'import type { CollectionSummary, MarketItem }',
+  'import type { BuyerPrice, CollectionSummary, Fulfilment, LastSale, MarketItem, Owner }',
+).replace(
+  'export async function main',
+  `export type Named = [LastSale['at'], Owner['kind'], BuyerPrice['total'], Fulfilment['signature']];
+export const inText = (baseUrl: string): Promise<string> =>
+  createMarketClient({ baseUrl, amounts: 'text' }).getFloor({ id: 'a' }).then(({ data }) => data.askFloor?.raw ?? '');
+
+export async function main`,
+);
+
+test('a strict program of CommonJS modules compiles against the package, and runs', () => {
+  project.write('package.json', JSON.stringify({ type: 'commonjs' }));
+  try {
+    assert.deepEqual(compile(COMMONJS, { ...inNode, verbatimModuleSyntax: false, noEmit: false }), {
+      status: 0,
+      output: '',
+    });
+    const entries = ['', '/store', '/intake', '/seaport', '/webhooks'];
+    project.write(
+      'run.cjs',
+      `const { main } = require('./program.js');
+       const names = ${JSON.stringify(entries)}.map((entry) => Object.keys(require('mercat-client' + entry)).length > 0);
+       const { formatAmount } = require('mercat-client');
+       console.log(typeof main, names.every(Boolean), formatAmount(15n, 1), require.resolve('mercat-client/store').includes('cjs'));`,
+    );
+    assert.deepEqual(project.run('node', 'run.cjs'), { status: 0, output: 'function true 1.5 true\n' });
+  } finally {
+    project.write('package.json', JSON.stringify({ type: 'module' }));
+  }
+});
+
+test('the package names files that exist for programs that do not read `exports`', () => {
+  const folder = path.join(project.directory, 'node_modules/mercat-client');
+  const { main, types, typesVersions, exports } = JSON.parse(
+    readFileSync(path.join(folder, 'package.json'), 'utf8'),
+  ) as {
+    main: string;
+    types: string;
+    typesVersions: Record<string, Record<string, string[]>>;
+    exports: Record<string, unknown>;
+  };
+  const versions = typesVersions['*'] ?? {};
+  assert.deepEqual(
+    Object.keys(versions).map((entry) => `./${entry}`),
+    Object.keys(exports).filter((entry) => entry !== '.'),
+  );
+  const files = [main, types, ...Object.values(versions).flat()];
+  for (const file of files) assert.ok(existsSync(path.join(folder, file)), file);
 });
 
 /** Bundles and minifies what `line` exports. `bytes` is the size of the compressed bundle. */

@@ -41,6 +41,27 @@ export type Activity = {
   voids: string[] | null;
 };
 
+/** `total` is the sum of `ask` and `fees`. If `platformFee` and `royalty` are stated, `fees` is their sum. */
+export type BuyerPrice = {
+  ask: Price;
+  /** The fee of this service; null if it is not stated apart from the other fees. */
+  platformFee: Price | null;
+  /** The royalty of the collection; null if it is not stated apart from the other fees. */
+  royalty: Price | null;
+  fees: Price;
+  total: Price;
+};
+
+/** What a buyer needs to fill an order. */
+export type Fulfilment = {
+  /** The Seaport contract that the order is signed for. */
+  protocolAddress: string;
+  /** The components of the order, as they were signed. */
+  parameters: Record<string, unknown>;
+  /** The signature of the seller. */
+  signature: string;
+};
+
 /** Floor, volume, sales and listed count of a collection in one interval. All fields are always present. */
 export type HistoryPoint = {
   /** The beginning of the interval, an hour or a day in UTC. */
@@ -92,6 +113,18 @@ export type Holders = {
     /** Number of tokens that the holder has. */
     tokens: number;
   }[];
+};
+
+/** The last sale of a token. */
+export type LastSale = {
+  /** Price of the sale; null if it could not be interpreted. */
+  price: Price | null;
+  /** When the sale completed. */
+  at: string;
+  /** An upper-case code for the service's own sales, the lower-case source slug for others. */
+  marketplace: string;
+  /** Transaction hash or signature; null if it is not known. */
+  tx: string | null;
 };
 
 /** A change of the market. All fields are always present. */
@@ -313,15 +346,7 @@ export type Order = {
   orderHash: string | null;
   listing: Listing;
   /** What a buyer pays, and how the amount is divided; null if the royalty of the collection cannot be read, or if the stated total is less than the ask. */
-  buyerPrice: {
-    ask: Price;
-    /** The fee of this service; null if it is not stated apart from the other fees. */
-    platformFee: Price | null;
-    /** The royalty of the collection; null if it is not stated apart from the other fees. */
-    royalty: Price | null;
-    fees: Price;
-    total: Price;
-  } | null;
+  buyerPrice: BuyerPrice | null;
   /** The events that the status follows from, oldest first. */
   evidence: {
     /** What happened, such as `order-fulfilled` or `order-cancelled`. */
@@ -334,14 +359,17 @@ export type Order = {
     tx: string | null;
   }[];
   /** What a buyer needs to fill the order; null for an order that is not active, has no signature or is not of this service. If `buyerPrice` states `platformFee` and `royalty`, the signed order does not include these two amounts. */
-  fulfilment: {
-    /** The Seaport contract that the order is signed for. */
-    protocolAddress: string;
-    /** The components of the order, as they were signed. */
-    parameters: Record<string, unknown>;
-    /** The signature of the seller. */
-    signature: string;
-  } | null;
+  fulfilment: Fulfilment | null;
+};
+
+/** The beneficial owner of a token. */
+export type Owner = {
+  /** Address of the owner; withheld when `kind` is `custody`. */
+  address: string | null;
+  /** `wallet`: the owner itself. `custody`: a wallet that holds tokens of many owners. `unknown`: no owner is known. */
+  kind: 'wallet' | 'custody' | 'unknown';
+  /** Label of the custody wallet. */
+  label: string | null;
 };
 
 /** Where the figures of a collection come from. */
@@ -398,15 +426,7 @@ export type Token = {
     /** Rarity rank; 1 is rarest. */
     rank: number | null;
   };
-  /** Beneficial owner, never the shared custody wallet: on a followed chain the holder that was read from the chain; otherwise the seller of a listed token, or the reported holder of a token that is not listed. */
-  owner: {
-    /** Address of the owner; withheld when `kind` is `custody`. */
-    address: string | null;
-    /** `wallet`: the owner itself. `custody`: a wallet that holds tokens of many owners. `unknown`: no owner is known. */
-    kind: 'wallet' | 'custody' | 'unknown';
-    /** Label of the custody wallet. */
-    label: string | null;
-  };
+  owner: Owner;
   /** Active listing, if any. */
   listing: Listing | null;
   /** The traits in the metadata of the token. Empty if none are known. */
@@ -417,16 +437,7 @@ export type Token = {
     value: string;
   }[];
   /** The last sale; null if none is known. */
-  lastSale: {
-    /** Price of the sale; null if it could not be interpreted. */
-    price: Price | null;
-    /** When the sale completed. */
-    at: string;
-    /** An upper-case code for the service's own sales, the lower-case source slug for others. */
-    marketplace: string;
-    /** Transaction hash or signature; null if it is not known. */
-    tx: string | null;
-  } | null;
+  lastSale: LastSale | null;
 };
 
 /** A request for several tokens. */

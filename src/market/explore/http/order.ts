@@ -42,7 +42,7 @@ const DormantSchema = Type.Object(
   closed,
 );
 
-const FulfilmentSchema = Type.Object(
+export const FulfilmentSchema = Type.Object(
   {
     protocolAddress: Type.String({ description: 'The Seaport contract that the order is signed for.' }),
     parameters: Type.Unsafe<object>({
@@ -51,10 +51,30 @@ const FulfilmentSchema = Type.Object(
     }),
     signature: Type.String({ description: 'The signature of the seller.' }),
   },
-  closed,
+  {
+    $id: 'Fulfilment',
+    title: 'Fulfilment',
+    description: 'What a buyer needs to fill an order.',
+    examples: [
+      {
+        protocolAddress: '0x0000000000000068F116a894984e2DB1123eB395',
+        parameters: { orderType: 0, counter: '0' },
+        signature: `0x${'5e'.repeat(64)}`,
+      },
+    ],
+    ...closed,
+  },
 );
 
-const BuyerPriceSchema = Type.Object(
+const BUYER_PRICE_EXAMPLE = {
+  ask: HASHED_LISTING_EXAMPLE.price,
+  platformFee: toExamplePrice(2n),
+  royalty: toExamplePrice(21n),
+  fees: toExamplePrice(23n),
+  total: toExamplePrice(443n),
+};
+
+export const BuyerPriceSchema = Type.Object(
   {
     ask: ref<WirePrice>('Price'),
     platformFee: refOrNull<WirePrice>(
@@ -69,8 +89,11 @@ const BuyerPriceSchema = Type.Object(
     total: ref<WirePrice>('Price'),
   },
   {
+    $id: 'BuyerPrice',
+    title: 'BuyerPrice',
     description:
       '`total` is the sum of `ask` and `fees`. If `platformFee` and `royalty` are stated, `fees` is their sum.',
+    examples: [BUYER_PRICE_EXAMPLE],
     ...closed,
   },
 );
@@ -91,12 +114,11 @@ export const OrderSchema = Type.Object(
     dormant: dormantField,
     orderHash: orderHashField,
     listing: ref<WireListing>('Listing'),
-    buyerPrice: Type.Unsafe<Static<typeof BuyerPriceSchema> | null>({
-      anyOf: [BuyerPriceSchema, { type: 'null' }],
-      description:
-        'What a buyer pays, and how the amount is divided; null if the royalty of the collection cannot be read, or if the stated ' +
+    buyerPrice: refOrNull<Static<typeof BuyerPriceSchema>>(
+      'BuyerPrice',
+      'What a buyer pays, and how the amount is divided; null if the royalty of the collection cannot be read, or if the stated ' +
         'total is less than the ask.',
-    }),
+    ),
     evidence: Type.Array(
       Type.Object(
         {
@@ -112,12 +134,11 @@ export const OrderSchema = Type.Object(
       ),
       { description: 'The events that the status follows from, oldest first.' },
     ),
-    fulfilment: Type.Unsafe<Static<typeof FulfilmentSchema> | null>({
-      anyOf: [FulfilmentSchema, { type: 'null' }],
-      description:
-        'What a buyer needs to fill the order; null for an order that is not active, has no signature or is not of this service. If ' +
+    fulfilment: refOrNull<Static<typeof FulfilmentSchema>>(
+      'Fulfilment',
+      'What a buyer needs to fill the order; null for an order that is not active, has no signature or is not of this service. If ' +
         '`buyerPrice` states `platformFee` and `royalty`, the signed order does not include these two amounts.',
-    }),
+    ),
   },
   {
     $id: 'Order',
@@ -130,13 +151,7 @@ export const OrderSchema = Type.Object(
         dormant: null,
         orderHash: HASHED_LISTING_EXAMPLE.orderHash,
         listing: { ...HASHED_LISTING_EXAMPLE, status: 'cancelled', tx: `0x${'7a'.repeat(32)}` },
-        buyerPrice: {
-          ask: HASHED_LISTING_EXAMPLE.price,
-          platformFee: toExamplePrice(2n),
-          royalty: toExamplePrice(21n),
-          fees: toExamplePrice(23n),
-          total: toExamplePrice(443n),
-        },
+        buyerPrice: BUYER_PRICE_EXAMPLE,
         evidence: [{ kind: 'order-cancelled', at: EXAMPLE_TIME, block: 23_456_789, tx: `0x${'7a'.repeat(32)}` }],
         fulfilment: null,
       },

@@ -17,7 +17,7 @@ import { ListedActivitySchema } from './listed-activity.ts';
 import { ActivitySchema } from './activity.ts';
 import { MarketCollectionSchema, registerCollectionRoutes } from './collections.ts';
 import type { ExploreContext } from './context.ts';
-import { OrderSchema, registerOrderRoute } from './order.ts';
+import { BuyerPriceSchema, FulfilmentSchema, OrderSchema, registerOrderRoute } from './order.ts';
 import { ListedOrderSchema, registerOrdersRoute } from './orders.ts';
 import { HistoryPointSchema, registerHistoryRoute } from './history.ts';
 import { ListingSchema } from './listing.ts';
@@ -28,7 +28,7 @@ import { registerStreamPagesRoute } from './stream/pages.ts';
 import { registerStreamRoute } from './stream/route.ts';
 import { registerSingleTokenRoute } from './single-token.ts';
 import { TokenBatchSchema, registerTokenBatchRoute } from './token-batch.ts';
-import { TokenSchema } from './token.ts';
+import { LastSaleSchema, OwnerSchema, TokenSchema } from './token.ts';
 import { registerTokensRoute } from './tokens.ts';
 import { TraitSchema, registerTraitsRoute } from './traits.ts';
 import { registerWalletRoutes } from './wallets.ts';
@@ -60,10 +60,14 @@ const EXPLORE: PublicInterface<ExploreContext> = {
   schemas: [
     PriceSchema,
     ListingSchema,
+    OwnerSchema,
+    LastSaleSchema,
     TokenSchema,
     CollectionSummarySchema,
     SearchResultSchema,
     TokenBatchSchema,
+    BuyerPriceSchema,
+    FulfilmentSchema,
     OrderSchema,
     ListedOrderSchema,
     ProvenanceSchema,

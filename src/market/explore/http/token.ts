@@ -2,7 +2,7 @@
 
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { closed, dateTime, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
+import { closed, dateTime, ref, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import { EXAMPLE_TIME, toExamplePrice } from '../../reads/http/example-collection.ts';
 import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
 import { toPriceOrNull } from '../../reads/http/price.ts';
@@ -12,7 +12,17 @@ import type { Token } from '../../reads/token.ts';
 import type { WireListing } from './listing.ts';
 import { HASHED_LISTING_EXAMPLE, toWireListing } from './listing.ts';
 
-const LastSaleSchema = Type.Object(
+export const OwnerSchema = Type.Object(tokenFields.owner.properties, {
+  $id: 'Owner',
+  title: 'Owner',
+  description: 'The beneficial owner of a token.',
+  examples: [TOKEN_FIELDS_EXAMPLE.owner],
+  ...closed,
+});
+
+const LAST_SALE_EXAMPLE = { price: toExamplePrice(395n), at: EXAMPLE_TIME, marketplace: 'opensea', tx: null };
+
+export const LastSaleSchema = Type.Object(
   {
     price: refOrNull<WirePrice>('Price', 'Price of the sale; null if it could not be interpreted.'),
     at: dateTime('When the sale completed.'),
@@ -21,12 +31,19 @@ const LastSaleSchema = Type.Object(
     }),
     tx: typeOrNull<string>('string', 'Transaction hash or signature; null if it is not known.'),
   },
-  closed,
+  {
+    $id: 'LastSale',
+    title: 'LastSale',
+    description: 'The last sale of a token.',
+    examples: [LAST_SALE_EXAMPLE],
+    ...closed,
+  },
 );
 
 export const TokenSchema = Type.Object(
   {
     ...tokenFields,
+    owner: ref<Static<typeof OwnerSchema>>('Owner'),
     listing: refOrNull<WireListing>('Listing', 'Active listing, if any.'),
     traits: Type.Array(
       Type.Object(
@@ -38,10 +55,7 @@ export const TokenSchema = Type.Object(
       ),
       { description: 'The traits in the metadata of the token. Empty if none are known.' },
     ),
-    lastSale: Type.Unsafe<Static<typeof LastSaleSchema> | null>({
-      anyOf: [LastSaleSchema, { type: 'null' }],
-      description: 'The last sale; null if none is known.',
-    }),
+    lastSale: refOrNull<Static<typeof LastSaleSchema>>('LastSale', 'The last sale; null if none is known.'),
   },
   {
     $id: 'Token',
@@ -52,7 +66,7 @@ export const TokenSchema = Type.Object(
         ...TOKEN_FIELDS_EXAMPLE,
         listing: HASHED_LISTING_EXAMPLE,
         traits: [{ name: 'Weather', value: 'Fog' }],
-        lastSale: { price: toExamplePrice(395n), at: EXAMPLE_TIME, marketplace: 'opensea', tx: null },
+        lastSale: LAST_SALE_EXAMPLE,
       },
     ],
     ...closed,
