@@ -196,6 +196,12 @@ export type ListedOrder = {
   tx: string | null;
   /** Hash of the signed order; null if it is not known. Listings of one order at several marketplaces have one hash, and each an `orderId` of its own. */
   orderHash: string | null;
+  /** Number of units offered, 1 for an ERC-721 token. `price` is the price of one unit. */
+  quantity: string;
+  /** How many of these units were not bought yet; null if this is not known. If the order ended otherwise, they cannot be bought any more. */
+  remaining: string | null;
+  /** The price of all remaining units; null if their number is not known. */
+  total: Price | null;
   /** Why an active order cannot be filled at present; null if it can, or if this is not known. */
   dormant: {
     /** `not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `pending`: the listing has not been compared with the events of its chain yet. */
@@ -234,6 +240,12 @@ export type Listing = {
   tx: string | null;
   /** Hash of the signed order; null if it is not known. Listings of one order at several marketplaces have one hash, and each an `orderId` of its own. */
   orderHash: string | null;
+  /** Number of units offered, 1 for an ERC-721 token. `price` is the price of one unit. */
+  quantity: string;
+  /** How many of these units were not bought yet; null if this is not known. If the order ended otherwise, they cannot be bought any more. */
+  remaining: string | null;
+  /** The price of all remaining units; null if their number is not known. */
+  total: Price | null;
 };
 
 /** A collection with all figures of a market table. All fields are always present. */

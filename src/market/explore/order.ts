@@ -6,8 +6,8 @@ import { isStorable } from '../../platform/core/text.ts';
 import type { BuyerPrice } from '../reads/buyer-price.ts';
 import { toKnownTotal } from '../index/known-total.ts';
 import { toOwnBuyerPrice, toStatedBuyerPrice } from '../reads/buyer-price.ts';
-import type { HashedListing } from '../reads/listing.ts';
-import { toListingOfMirror } from '../reads/listing.ts';
+import type { DetailedListing } from '../reads/listing.ts';
+import { toDetailedListingOfMirror } from '../reads/listing.ts';
 import { LISTING_DORMANCIES } from '../index/listing-judgement.ts';
 import type { Market } from '../reads/market.ts';
 import { requireValue, valueOrNull } from '../reads/market-source.ts';
@@ -30,7 +30,7 @@ export type OrderDormancy = (typeof ORDER_DORMANCIES)[number];
 export type OrderEvent = { kind: string; at: number; block: number | null; tx: string | null };
 
 export type Order = {
-  listing: HashedListing;
+  listing: DetailedListing;
   /** Null if the stated total is less than the ask, or if no total is stated and the collection record with the royalty cannot be read. */
   buyerPrice: BuyerPrice | null;
   location: TokenLocation;
@@ -75,9 +75,23 @@ async function toOwnOrder(market: Market, { order, derived, events, cancel }: Ex
   const state = derived ?? order;
   const status = statusAt({ status: state.status, expiresAt }, now);
   const orderHash = signed?.orderHash ?? null;
+  const quantity = signed?.quantity ?? 1n;
+  const filled = status === 'filled' ? quantity : state.filledQuantity;
   const offChain = cancel ? [{ kind: 'off-chain-cancel', at: cancel.createdAt, block: null, tx: null }] : [];
   return {
-    listing: { orderId, asset, raw, seller, source: null, listedAt: createdAt, expiresAt, tx, orderHash },
+    listing: {
+      orderId,
+      asset,
+      raw,
+      seller,
+      source: null,
+      listedAt: createdAt,
+      expiresAt,
+      tx,
+      orderHash,
+      quantity,
+      filled,
+    },
     buyerPrice: await toBuyerPrice(market, order, signed?.buyerTotalRaw ?? null),
     location: requireLocation(market, order),
     status,
@@ -101,7 +115,7 @@ async function toMirroredOrder(
   const stated = toKnownTotal(listing.raw, buyerTotal);
   const total = listing.source === market.serviceName ? stated : (stated ?? listing.raw);
   return {
-    listing: { ...toListingOfMirror(listing, market.serviceName), orderHash: listing.orderHash },
+    listing: toDetailedListingOfMirror({ ...listing, status }, market.serviceName),
     buyerPrice: await toBuyerPrice(market, listing, total),
     location: requireLocation(market, listing),
     status: statusNow,

@@ -4,8 +4,8 @@
 import type { Address, AssetId } from '../../platform/core/address.ts';
 import { statusAt } from '../orders/order-id.ts';
 import type { ListingStatus } from '../orders/order-id.ts';
-import type { HashedListing } from '../reads/listing.ts';
-import { toListingOfMirror, toListingOfOrder } from '../reads/listing.ts';
+import type { DetailedListing } from '../reads/listing.ts';
+import { toDetailedListingOfMirror, toDetailedListingOfOrder } from '../reads/listing.ts';
 import type { Market } from '../reads/market.ts';
 import { requireValue } from '../reads/market-source.ts';
 import type { TokenLocation } from '../reads/token.ts';
@@ -27,7 +27,7 @@ export type OrderListQuery = Omit<OrderFilter, 'now' | 'account' | 'asset'> & {
 };
 
 export type OrderInList = {
-  listing: HashedListing;
+  listing: DetailedListing;
   location: TokenLocation;
   status: ListingStatus;
   dormant: OrderDormancy | null;
@@ -84,8 +84,8 @@ function compareFound({ order: { listing: a } }: Found, { order: { listing: b } 
 type Sorted = { sort: OrderSort; now: number };
 
 function toOwn({ order, status, dormant, startsAt }: OrderOfBook, { sort, now }: Sorted): Found {
-  const { collectionId, asset, orderHash } = order;
-  const listing = { ...toListingOfOrder(order), orderHash };
+  const { collectionId, asset } = order;
+  const listing = toDetailedListingOfOrder(order);
   const statusNow = statusAt({ status, expiresAt: listing.expiresAt }, now);
   const isLater = startsAt !== null && startsAt > now;
   return {
@@ -96,8 +96,8 @@ function toOwn({ order, status, dormant, startsAt }: OrderOfBook, { sort, now }:
 }
 
 function toMirrored(market: Market, { listing: row, status, dormant }: OrderOfMirror, { sort, now }: Sorted): Found {
-  const { collectionId, asset, key, orderId, orderHash } = row;
-  const listing = { ...toListingOfMirror(row, market.serviceName), orderHash };
+  const { collectionId, asset, key, orderId } = row;
+  const listing = toDetailedListingOfMirror({ ...row, status }, market.serviceName);
   const statusNow = statusAt({ status, expiresAt: listing.expiresAt }, now);
   return {
     order: { listing, status: statusNow, dormant: statusNow === 'active' ? dormant : null },
@@ -110,7 +110,7 @@ function toMirrored(market: Market, { listing: row, status, dormant }: OrderOfMi
   };
 }
 
-function toValue({ raw, listedAt, expiresAt }: HashedListing, sort: OrderSort): string {
+function toValue({ raw, listedAt, expiresAt }: DetailedListing, sort: OrderSort): string {
   if (sort === 'price') return raw.toString();
   return new Date(sort === 'created' ? listedAt : (expiresAt ?? 0)).toISOString();
 }

@@ -2,8 +2,8 @@
 
 import type { Address } from '../../platform/core/address.ts';
 import type { Chain } from '../../platform/core/chains.ts';
-import type { HashedListing } from '../reads/listing.ts';
-import { toListingOfMirror, toListingOfOrder } from '../reads/listing.ts';
+import type { DetailedListing } from '../reads/listing.ts';
+import { toDetailedListingOfMirror, toDetailedListingOfOrder } from '../reads/listing.ts';
 import type { Market } from '../reads/market.ts';
 import { requireValue, valueOrNull } from '../reads/market-source.ts';
 import type { Token, TokenLocation } from '../reads/token.ts';
@@ -53,7 +53,7 @@ export async function listWalletTokens(market: Market, query: WalletPageQuery): 
   return { rows, next, degraded: !complete || !own.ok };
 }
 
-export type WalletListing = { listing: HashedListing; location: TokenLocation };
+export type WalletListing = { listing: DetailedListing; location: TokenLocation };
 
 /**
  * The listings whose seller is the account: one for each asset. An order of the own order book comes before a mirrored listing. Throws
@@ -73,14 +73,9 @@ export async function listWalletListings(market: Market, query: WalletPageQuery)
   // The own order book may have an order of another seller for an asset. As in every list, this order then hides the mirrored listing.
   const hiding = await readBook((db) => listFillableOrdersOfAssets(db, page, options.now));
   const hidden = new Set((valueOrNull(hiding) ?? []).map(toKeyText));
-  const ownByAsset = new Map(
-    orders.map((order) => [toKeyText(order), { ...toListingOfOrder(order), orderHash: order.orderHash }]),
-  );
+  const ownByAsset = new Map(orders.map((order) => [toKeyText(order), toDetailedListingOfOrder(order)]));
   const mirrorByAsset = new Map(
-    mirrored.map((row) => [
-      toKeyText(row),
-      { ...toListingOfMirror(row, market.serviceName), orderHash: row.orderHash },
-    ]),
+    mirrored.map((row) => [toKeyText(row), toDetailedListingOfMirror(row, market.serviceName)]),
   );
   const rows = page.flatMap((asset) => {
     const key = toKeyText(asset);

@@ -17,6 +17,8 @@ export type ListingState = {
   /** The time of the block that ended the listing, in milliseconds. Null when no block has ended it. */
   endedAt: number | null;
   tx: string | null;
+  /** How many of several units were bought. Null for a listing of one unit. */
+  filled: bigint | null;
 };
 
 /** `version` changes with each write of the row. */
@@ -42,11 +44,12 @@ export function deriveListingState(listing: JudgedListing, evidence: OrderEviden
   const { counter, quantity, partial, expiresAt } = listing;
   const terms = { counter: counter ?? 0n, quantity: quantity ?? 1n, partial: partial ?? false, expiresAt };
   const derived = deriveOrderStatus(terms, evidence, now);
+  const filled = terms.quantity === 1n ? null : derived.filledQuantity;
   if (derived.status === 'filled' || derived.status === 'cancelled') {
-    return { status: derived.status, dormant: null, endedAt: derived.endedAt, tx: derived.tx };
+    return { status: derived.status, dormant: null, endedAt: derived.endedAt, tx: derived.tx, filled };
   }
   const { status, tx } = listing.endedAt === null ? listing : reopened(listing);
-  return { status, dormant: status === 'active' ? derived.dormant : null, endedAt: null, tx };
+  return { status, dormant: status === 'active' ? derived.dormant : null, endedAt: null, tx, filled };
 }
 
 function reopened({ isRetired }: JudgedListing): Pick<ListingState, 'status' | 'tx'> {
@@ -54,5 +57,11 @@ function reopened({ isRetired }: JudgedListing): Pick<ListingState, 'status' | '
 }
 
 export function isSameListingState(a: ListingState, b: ListingState): boolean {
-  return a.status === b.status && a.dormant === b.dormant && a.endedAt === b.endedAt && a.tx === b.tx;
+  return (
+    a.status === b.status &&
+    a.dormant === b.dormant &&
+    a.endedAt === b.endedAt &&
+    a.tx === b.tx &&
+    a.filled === b.filled
+  );
 }

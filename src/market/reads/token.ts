@@ -8,8 +8,8 @@ import { ServiceError } from '../../platform/core/errors.ts';
 import type { FillableOrder } from '../orders/queries/fillable-orders.ts';
 import { listFillableOrdersOfAssets } from '../orders/queries/fillable-orders.ts';
 import type { Result } from '../../platform/resilience/source.ts';
-import type { HashedListing } from './listing.ts';
-import { toListingOfMirror, toListingOfOrder } from './listing.ts';
+import type { DetailedListing } from './listing.ts';
+import { toDetailedListingOfMirror, toDetailedListingOfOrder } from './listing.ts';
 import type { Market } from './market.ts';
 import type { MarketSource } from './market-source.ts';
 import { valueOrNull } from './market-source.ts';
@@ -28,7 +28,7 @@ export type Token = TokenLocation & {
   rarityRank: number | null;
   owner: TokenOwner;
   traits: ObservedToken['traits'];
-  listing: HashedListing | null;
+  listing: DetailedListing | null;
   lastSale: ObservedSale | null;
   isBurned: boolean;
   /** False if the indexer has no record, listing or sale of the token, or could not be read. */
@@ -75,11 +75,8 @@ function toToken(
   location: TokenLocation,
   { observed, order }: { observed: ObservedToken | null; order: FillableOrder | null },
 ): Token {
-  const mirrored = observed?.listing && {
-    ...toListingOfMirror(observed.listing, market.serviceName),
-    orderHash: observed.listing.orderHash,
-  };
-  const own = order && { ...toListingOfOrder(order), orderHash: order.orderHash };
+  const mirrored = observed?.listing && toDetailedListingOfMirror(observed.listing, market.serviceName);
+  const own = order && toDetailedListingOfOrder(order);
   const listing = own ?? mirrored ?? null;
   return {
     ...location,
@@ -148,7 +145,7 @@ export async function readToken(market: Market, location: TokenLocation): Promis
  * custody wallet holds tokens for other accounts: if the holder on the chain is a custody wallet, the seller is the owner. The address of a
  * custody wallet is not published.
  */
-function toOwner(market: Market, listing: HashedListing | null, observed: ObservedToken | null): TokenOwner {
+function toOwner(market: Market, listing: DetailedListing | null, observed: ObservedToken | null): TokenOwner {
   const holder = observed?.owner ?? null;
   const isOwner = observed?.isOwnerOfChain === true && !market.custodyWallets.has(holder as Address);
   const address = isOwner ? holder : (listing?.seller ?? holder);

@@ -91,6 +91,16 @@ forOneEngine('orders', (engine) => {
       assert.ok(active.length > 0 && active.every((row) => row.orderId !== body.data.orderId));
     });
 
+    test('an own order of several units has their number, the price of one and the price of all', async () => {
+      const order = ask({ tokenId: 45n, standard: 'erc1155', quantity: 3n, price: 3_000n });
+      const { body } = await intake.send('POST', '/orders', { body: await submissionOf(order) });
+      const { listing } = await read(body.data.orderId);
+      assert.deepEqual(
+        [listing.price.raw, listing.quantity, listing.remaining, listing.total.raw],
+        ['1000', '3', '3', '3000'],
+      );
+    });
+
     test('an order that was cancelled off-chain has the cancel as evidence, and its `fulfilment` is null', async () => {
       const { body } = await intake.send('POST', '/orders', { body: await submissionOf(ask({ tokenId: 42n })) });
       const { orderId } = body.data;
@@ -110,7 +120,8 @@ forOneEngine('orders', (engine) => {
       const { data } = await intake.service.ok(`${subject.path}/listings`);
       const order = await read(data[0].orderId);
       assert.deepEqual([order.status, order.orderHash, order.fulfilment], ['active', hash, null]);
-      assert.deepEqual(order.listing, { ...data[0], orderHash: hash });
+      const units = { quantity: '1', remaining: '1', total: data[0].price };
+      assert.deepEqual(order.listing, { ...data[0], orderHash: hash, ...units });
       assert.deepEqual(await read(hash), order);
       const explored = '/explore/v1';
       const [token] = (await intake.service.ok(`${explored}/collections/${subject.id}/tokens`)).data;

@@ -192,6 +192,42 @@ forEachMarket('orders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } },
     assert.deepEqual(await read(), later);
   });
 
+  test('an order has the units that it offers and that are left, and the total price of these', async () => {
+    const subject = newCollection();
+    await market.load([
+      subject.collection(),
+      subject.order('1', 10),
+      subject.listing('2', 20),
+      subject.listing('3', 30, { quantity: '3' }),
+      subject.listing('4', 40, { quantity: '4', partial: true }),
+      subject.listing('5', 50, { quantity: '5', partial: true, status: 'filled' }),
+    ]);
+    const unitsOf = (row: any) => [row.price.raw, row.quantity, row.remaining, row.total && row.total.raw];
+    const active = await walk({ collection: subject.id, sort: 'price' });
+    const expected = [
+      ['10', '1', '1', '10'],
+      ['20', '1', '1', '20'],
+      ['30', '3', '3', '90'],
+      ['40', '4', null, null],
+    ];
+    assert.deepEqual(active.map(unitsOf), expected);
+    const ended = await walk({ collection: subject.id, status: 'filled' });
+    assert.deepEqual(ended.map(unitsOf), [['50', '5', '0', '0']]);
+    const tokens = await market.walk(`/explore/v1/collections/${subject.id}/tokens?listed=true`);
+    assert.deepEqual(
+      tokens.map(({ listing }) => unitsOf(listing)),
+      expected,
+    );
+    const listed = await market.walk(`/explore/v1/wallets/${SELLER}/listings`);
+    assert.deepEqual(listed.filter((row) => row.collectionId === subject.id).map(unitsOf), expected);
+    await market
+      .indexer()
+      .query(`update indexer.listing set filled_quantity = 1 where collection_id = $1 and asset = '4'`, [subject.id]);
+    market.advance(MINUTE_MS);
+    const [, , , partly] = await walk({ collection: subject.id, sort: 'price' });
+    assert.deepEqual(unitsOf(partly), ['40', '4', '3', '120']);
+  });
+
   test('on Solana, the orders of a mint and the own orders of the service are found', async () => {
     const subject = newCollection({ chain: 'solana' });
     const [mint, other] = [mintOf('orders', '1'), mintOf('orders', '2')];

@@ -34,6 +34,7 @@ const LISTING: JudgedListing = {
   dormant: 'pending',
   endedAt: null,
   tx: null,
+  filled: null,
   isRetired: false,
 };
 const derive = (evidence: Partial<OrderEvidence>, listing: Partial<JudgedListing> = {}) => {
@@ -91,4 +92,13 @@ test('a listing that its marketplace reported as ended stays ended and is not hi
 test('a cancel at the time of expiry or later does not end a listing', () => {
   assert.deepEqual(derive({ cancel }, { expiresAt: 6 }), ACTIVE);
   assert.deepEqual(derive({ cancel }, { expiresAt: 7 }), ['cancelled', null, 6, '0xc']);
+});
+
+test('the units that were bought of a listing of several units are known from the log', () => {
+  const several = { ...LISTING, quantity: 3n, partial: true };
+  const filledOf = (listing: JudgedListing, quantity: bigint) =>
+    deriveListingState(listing, { ...KNOWN, fills: [{ ...fill, quantity }] }, NOW).filled;
+  assert.equal(deriveListingState(several, KNOWN, NOW).filled, 0n);
+  assert.equal(filledOf(several, 2n), 2n);
+  assert.equal(filledOf(LISTING, 1n), null);
 });

@@ -3,13 +3,17 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import type { CollectionLocation } from '../../../platform/core/collection.ts';
-import { closed, typeOrNull } from '../../../platform/http/schema-builders.ts';
+import { closed, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import { LISTING_EXAMPLE, MarketItemSchema, toListingItem } from '../../reads/http/market-item.ts';
-import type { PriceContext } from '../../reads/http/price.ts';
-import type { HashedListing } from '../../reads/listing.ts';
+import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
+import { toPriceOrNull } from '../../reads/http/price.ts';
+import type { DetailedListing } from '../../reads/listing.ts';
 
 export const HASHED_LISTING_EXAMPLE = {
   ...LISTING_EXAMPLE,
+  quantity: '1',
+  remaining: '1',
+  total: LISTING_EXAMPLE.price,
   orderHash: '0xb39ba10e62538d8fc85c6a1a86f1ed0daeea95275a3b50834838d4e7266e1f0f',
 };
 
@@ -18,6 +22,11 @@ export const orderHashField = typeOrNull<string>(
   'Hash of the signed order; null if it is not known. Listings of one order at several marketplaces have one hash, and each an `orderId` of its own.',
 );
 
+const UNITS = { pattern: '^(0|[1-9][0-9]{0,77})$' };
+/** A number of units of a token, as decimal text: a contract can have more units than a JSON number can state exactly. */
+export const unitsField = (description: string) => Type.String({ ...UNITS, description });
+export const unitsOrNullField = (description: string) => typeOrNull<string>('string', description, UNITS);
+
 export const ListingSchema = Type.Object(
   {
     ...MarketItemSchema.properties,
@@ -25,6 +34,11 @@ export const ListingSchema = Type.Object(
       description: 'Id of the order. It is stable and opaque: compare it for equality, and never parse it.',
     }),
     orderHash: orderHashField,
+    quantity: unitsField('Number of units offered, 1 for an ERC-721 token. `price` is the price of one unit.'),
+    remaining: unitsOrNullField(
+      'How many of these units were not bought yet; null if this is not known. If the order ended otherwise, they cannot be bought any more.',
+    ),
+    total: refOrNull<WirePrice>('Price', 'The price of all remaining units; null if their number is not known.'),
   },
   {
     $id: 'Listing',
@@ -37,10 +51,19 @@ export const ListingSchema = Type.Object(
 export type WireListing = Static<typeof ListingSchema>;
 
 export function toWireListing(
-  listing: HashedListing,
+  listing: DetailedListing,
   location: Pick<CollectionLocation, 'chain' | 'contractAddress'>,
   prices: PriceContext,
 ): WireListing {
-  const { orderId, orderHash } = listing;
-  return { ...toListingItem(listing, location, prices), orderId, orderHash };
+  const { orderId, orderHash, raw, quantity, filled } = listing;
+  const remaining = filled === null ? null : quantity - filled;
+  const totalRaw = remaining === null ? null : raw * remaining;
+  return {
+    ...toListingItem(listing, location, prices),
+    orderId,
+    orderHash,
+    quantity: quantity.toString(),
+    remaining: remaining?.toString() ?? null,
+    total: toPriceOrNull(totalRaw, location.chain, prices),
+  };
 }

@@ -27,7 +27,8 @@ export const isJudged = (row: string) => `${row}.status = 'active' and exists (
 /** The version of a row is its xmin, the id of the transaction that wrote the row last. */
 const COLUMNS = `listing.key, listing.id, listing.xmin::text as version, listing.collection_id, listing.chain, listing.asset,
   listing.seller, listing.order_hash, listing.protocol_address, listing.counter, listing.operator, listing.quantity, listing.partial,
-  listing.expires_at, listing.status, listing.dormant, listing.ended_at, listing.tx, listing.retired_at is not null as retired`;
+  listing.expires_at, listing.status, listing.dormant, listing.ended_at, listing.tx, listing.filled_quantity,
+  listing.retired_at is not null as retired`;
 
 const decodeListing = rowDecoder('listing', {
   key: text,
@@ -48,6 +49,7 @@ const decodeListing = rowDecoder('listing', {
   dormant: nullable(oneOf(LISTING_DORMANCIES)),
   endedAt: column('ended_at', nullable(timestamp)),
   tx: nullable(text),
+  filled: column('filled_quantity', nullable(amount)),
   isRetired: column('retired', boolean),
 });
 
@@ -151,13 +153,13 @@ export async function updateListingStates(
   const sorted = changes.toSorted((a, b) => (a.listing.key < b.listing.key ? -1 : 1));
   const written = await tx.query(
     `with judged as (
-       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::boolean[])
-         as judged (key, collection_id, version, status, dormant, ended_at, tx, by_counter)
+       select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::boolean[],
+         $10::numeric[]) as judged (key, collection_id, version, status, dormant, ended_at, tx, by_counter, filled_quantity)
      ), before as materialized (
        select stored.* from indexer.listing as stored join judged on stored.key = judged.key and stored.collection_id = judged.collection_id
      ), written as (
        update indexer.listing as stored set status = judged.status, dormant = judged.dormant,
-         ended_at = judged.ended_at, tx = judged.tx
+         ended_at = judged.ended_at, tx = judged.tx, filled_quantity = judged.filled_quantity
        from judged where stored.key = judged.key and stored.collection_id = judged.collection_id and stored.xmin::text = judged.version
        returning false as inserted, judged.by_counter, stored.*
      ), ${recordStateChanges('listing', { written: 'written', before: 'before', now: '$9', isByCounter: 'after.by_counter' })}
@@ -172,6 +174,7 @@ export async function updateListingStates(
       sorted.map(({ to }) => to.tx),
       sorted.map(({ isByCounter }) => isByCounter),
       new Date(now),
+      sorted.map(({ to }) => to.filled?.toString() ?? null),
     ],
   );
   const filled = sorted.filter(({ to }) => to.status === 'filled' && to.tx !== null);

@@ -35,10 +35,17 @@ export type MirroredListing = {
   listedAt: number;
   expiresAt: number | null;
   tx: string | null;
+  /** The units offered. Null if its marketplace states no number: then one unit is offered. */
+  quantity: bigint | null;
+  /** Whether the order may be filled in parts. Null is treated as false. */
+  partial: boolean | null;
+  /** How many units were bought, by the log of its followed chain. Null if this is not known. */
+  filled: bigint | null;
 };
 
 /** The columns that `decodeMirroredListing` reads. */
-export const LISTING_COLUMNS = `key, id, source, collection_id, chain, asset, price_raw, seller, order_hash, listed_at, expires_at, tx`;
+export const LISTING_COLUMNS = `key, id, source, collection_id, chain, asset, price_raw, seller, order_hash, listed_at, expires_at, tx,
+  quantity, partial, filled_quantity`;
 const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
 
 /** Decodes a row that has the LISTING_COLUMNS. Other modules use this function for rows of their own statements. */
@@ -55,10 +62,16 @@ export const decodeMirroredListing: (row: Row) => MirroredListing = rowDecoder('
   listedAt: column('listed_at', timestamp),
   expiresAt: column('expires_at', nullable(timestamp)),
   tx: nullable(text),
+  quantity: nullable(amount),
+  partial: nullable(boolean),
+  filled: column('filled_quantity', nullable(amount)),
 });
 
 /** What a listing window needs of a mirrored listing. */
-export type CheapListing = Omit<MirroredListing, 'collectionId' | 'chain' | 'orderHash'>;
+export type CheapListing = Omit<
+  MirroredListing,
+  'collectionId' | 'chain' | 'orderHash' | 'quantity' | 'partial' | 'filled'
+>;
 
 const decodeCheapListing: (row: Row) => CheapListing = rowDecoder('listing', {
   key: text,

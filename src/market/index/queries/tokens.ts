@@ -25,7 +25,7 @@ import type { CollectionAsset } from './figures.ts';
 import { LISTED, homeSql, narrowToOne, tokenFiguresSql } from './figures.ts';
 import { listedImageSql } from './listed-image.ts';
 import type { MirroredListing } from './listings.ts';
-import { decodeMirroredListing } from './listings.ts';
+import { LISTING_COLUMNS, decodeMirroredListing } from './listings.ts';
 import { computedRankSql } from './rarity.ts';
 import type { Trait } from './token-metadata.ts';
 
@@ -120,8 +120,7 @@ export async function listObservedTokens(
        order by sold_at desc, key desc limit 1
      ) as sale on true
      left join lateral (
-       select key, id, source, collection_id, chain, asset, price_raw, seller, order_hash, listed_at, expires_at, tx
-       from (
+       select ${LISTING_COLUMNS} from (
          select * from indexer.listing
          where listing.collection_id = home.collection_id and listing.asset = wanted.asset offset 0
        ) as listing

@@ -28,10 +28,15 @@ export type FillableOrder = {
   expiresAt: number | null;
   tx: string | null;
   orderHash: string | null;
+  /** The units offered. */
+  quantity: bigint;
+  /** How many of them were bought. */
+  filled: bigint;
 };
 
 /** The columns that `decodeFillableOrder` reads. */
-export const ORDER_COLUMNS = `id, collection_id, chain, contract_address, token_id, price_raw, seller, created_at, expires_at, tx, order_hash`;
+export const ORDER_COLUMNS = `id, collection_id, chain, contract_address, token_id, price_raw, seller, created_at, expires_at, tx, order_hash,
+  quantity, filled_quantity`;
 
 export const decodeFillableOrder: (row: Row) => FillableOrder = rowDecoder('book_order', {
   orderId: column('id', text),
@@ -45,6 +50,8 @@ export const decodeFillableOrder: (row: Row) => FillableOrder = rowDecoder('book
   expiresAt: column('expires_at', nullable(timestamp)),
   tx: nullable(text),
   orderHash: column('order_hash', nullable(text)),
+  quantity: amount,
+  filled: column('filled_quantity', amount),
 });
 
 /** `now` is the SQL parameter that holds the time, such as `$2`. */
@@ -53,7 +60,7 @@ export const fillableAt = (now: string) =>
        and (starts_at is null or starts_at <= ${now})`;
 
 /** What a listing window needs of an order. */
-export type CheapOrder = Omit<FillableOrder, 'collectionId' | 'chain' | 'contractAddress' | 'orderHash'>;
+export type CheapOrder = Omit<FillableOrder, 'collectionId' | 'chain' | 'contractAddress' | 'orderHash' | 'quantity' | 'filled'>;
 
 const decodeCheapOrder: (row: Row) => CheapOrder = rowDecoder('book_order', {
   orderId: column('id', text),

@@ -74,6 +74,11 @@ export async function upsertJudgedCollections(
   );
 }
 
+/** The log no longer tells how many units of the listings are bought. */
 export async function deleteJudgedCollection(tx: Queryable, collectionId: string): Promise<void> {
+  await tx.query(
+    `update indexer.listing set filled_quantity = null where collection_id = $1 and filled_quantity is not null`,
+    [collectionId],
+  );
   await tx.query(`delete from indexer.judged_collection where collection_id = $1`, [collectionId]);
 }

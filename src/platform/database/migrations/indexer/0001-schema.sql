@@ -57,6 +57,9 @@ create table indexer.listing (
   quantity         numeric(78, 0) check (quantity > 0),
   -- Whether the order may be filled in parts. Null is treated as false.
   partial          boolean,
+  -- How many of several units were bought, by the log of its followed chain. Null if the listing is not judged, and if it
+  -- offers one unit.
+  filled_quantity  numeric(78, 0) check (filled_quantity >= 0),
   -- The time of the block that ended the listing. Null if no block has ended the listing. The status of the listing
   -- then does not come from the chain.
   ended_at         timestamptz,
