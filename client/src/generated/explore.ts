@@ -448,6 +448,8 @@ export type Token = {
     /** Value of the trait; numbers and dates as text. */
     value: string;
   }[];
+  /** In a list of the tokens of one wallet: the units that the wallet holds, by the log of the followed chain. Null in other responses, if the chain is not read, and if another account holds the token for the wallet. */
+  balance: string | null;
   /** The last sale; null if none is known. */
   lastSale: LastSale | null;
 };
@@ -463,6 +465,18 @@ export type TokenBatch = {
     /** EVM token id (decimal), or Solana asset mint. */
     tokenId: string;
   }[];
+};
+
+/** An owner of a token. All fields are always present. */
+export type TokenHolder = {
+  /** Address of the owner; null for a custody wallet. */
+  address: string | null;
+  /** `custody`: a wallet that holds tokens for others. */
+  kind: 'wallet' | 'custody';
+  /** Name of the custody wallet; null for any other wallet. */
+  label: string | null;
+  /** The units that the owner holds; null if they were not read from a chain. */
+  balance: string | null;
 };
 
 /** A trait that tokens of a collection have. All fields are always present. */
@@ -585,6 +599,30 @@ export type GetMarketTokenParameters = {
 
 export type GetMarketTokenResult = {
   data: Token;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
+};
+
+export type ListTokenOwnersParameters = {
+  /** The `nextCursor` of the previous page, unchanged. */
+  cursor?: string | undefined;
+  /** Rows per page. */
+  limit?: number | undefined;
+  /** The id of the chain. */
+  chain: Chain;
+  /** EVM contract address, or Solana collection mint. */
+  address: string;
+  /** EVM token id (decimal), or Solana asset mint. */
+  tokenId: string;
+};
+
+export type ListTokenOwnersResult = {
+  /** The rows of this page. */
+  data: TokenHolder[];
+  pagination: Pagination;
   /** About the response. */
   meta: {
     /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
@@ -846,6 +884,8 @@ export type ExploreMethods = {
   readTokens(parameters: ReadTokensParameters, options?: CallOptions): Promise<ReadTokensResult>;
   /** Read a token with its traits. A token as the lists of tokens have it. A token that is listed on this service exists, even if nothing else is known of it. The image may be an inline image of any size. */
   getMarketToken(parameters: GetMarketTokenParameters, options?: CallOptions): Promise<GetMarketTokenResult>;
+  /** List the owners of a token. The accounts that hold units of the token, by the log of the followed chain, sorted by address. If the collection is not followed on its chain, the list has at most one owner, whose `balance` is null. */
+  listTokenOwners(parameters: ListTokenOwnersParameters, options?: CallOptions): Pages<ListTokenOwnersResult>;
   /** List the tokens of a wallet. The tokens whose beneficial owner is the wallet, on all chains or on one, sorted by collection and token. A page may be short or empty although there is a next page. */
   listWalletTokens(parameters: ListWalletTokensParameters, options?: CallOptions): Pages<ListWalletTokensResult>;
   /** List the listings of a wallet. The active listings whose seller is the wallet, on all chains or on one, sorted by collection and token: one row for each token, the cheapest, or the order of this service. `listOrders` with `maker` has all orders. */
@@ -878,6 +918,7 @@ export const EXPLORE_OPERATIONS = {
   listTokens: { method: 'GET', path: '/explore/v1/collections/{id}/tokens', kind: 'list', query: ['cursor', 'limit', 'sort', 'listed', 'owner', 'traits'] },
   readTokens: { method: 'POST', path: '/explore/v1/tokens/batch', kind: 'read', hasBody: true },
   getMarketToken: { method: 'GET', path: '/explore/v1/tokens/{chain}/{address}/{tokenId}', kind: 'read' },
+  listTokenOwners: { method: 'GET', path: '/explore/v1/tokens/{chain}/{address}/{tokenId}/owners', kind: 'list', query: ['cursor', 'limit'] },
   listWalletTokens: { method: 'GET', path: '/explore/v1/wallets/{address}/tokens', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   listWalletListings: { method: 'GET', path: '/explore/v1/wallets/{address}/listings', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   listOrders: { method: 'GET', path: '/explore/v1/orders', kind: 'list', query: ['collection', 'token', 'maker', 'source', 'status', 'sort', 'cursor', 'limit'] },

@@ -8,9 +8,9 @@ import { ServiceError } from '../../platform/core/errors.ts';
 import { compareListings } from '../reads/sorted-rows.ts';
 import type { Market } from '../reads/market.ts';
 import { requireValue, valueOrNull } from '../reads/market-source.ts';
-import type { Token } from '../reads/token.ts';
 import { readTokens } from '../reads/token.ts';
 import { listFillableAssetsAmong } from '../orders/queries/fillable-orders.ts';
+import { listHeldUnitsIn } from './queries/holdings.ts';
 import { listOwnAssetsByPrice, listOwnAssetsOfAccount } from './queries/own-assets.ts';
 import type { ListedAsset, PricePosition, TokenFilter } from './queries/token-keys.ts';
 import type { TraitFilter, UnknownTrait } from './queries/trait-keys.ts';
@@ -22,6 +22,7 @@ import {
 } from './queries/trait-keys.ts';
 import { listTraitNames } from './queries/traits.ts';
 import { listPricedAssets } from './priced-assets.ts';
+import type { OwnedToken } from './wallets.ts';
 import {
   LOWEST_KEY,
   listAssetsByRank,
@@ -54,7 +55,7 @@ export type TokenListQuery = {
 };
 
 export type TokenPage = {
-  tokens: Token[];
+  tokens: OwnedToken[];
   /** The position of the last token; null on the last page. */
   next: TokenPosition | null;
   /** True when the own order book could not be read. */
@@ -97,6 +98,8 @@ class TokenListReader {
   /** Null: the list is not filtered by traits. */
   #traits: TraitFilter | null = null;
   #isBookRead = true;
+  /** The units of each token that the owner holds, if the list is filtered by an owner. */
+  #balances: ReadonlyMap<string, bigint> = new Map();
   /** The last mirrored listing that was read, if the limit of reads was reached. */
   #stoppedAt: PricePosition | null = null;
 
@@ -137,7 +140,9 @@ class TokenListReader {
     requireValue(read.observation, 'upstream_error');
     const stoppedAt: TokenPosition | null = this.#stoppedAt && { phase: 'listed', ...this.#stoppedAt };
     return {
-      tokens: read.tokens.filter((token, index) => this.#belongs(token, page[index]?.position.phase ?? 'others')),
+      tokens: read.tokens
+        .map((token) => ({ ...token, balance: this.#balances.get(token.asset) ?? null }))
+        .filter((token, index) => this.#belongs(token, page[index]?.position.phase ?? 'others')),
       next: found.length > limit ? (page.at(-1)?.position ?? null) : stoppedAt,
       degraded: !read.complete || !this.#isBookRead,
     };
@@ -147,10 +152,10 @@ class TokenListReader {
    * Whether the token belongs to the list according to its newest data. A listing may have started or ended since the list of assets was read, and
    * the indexer's copy of the own book may be out of date.
    */
-  #belongs(token: Token, phase: Phase): boolean {
+  #belongs(token: OwnedToken, phase: Phase): boolean {
     const { owner, sort, listed } = this.#query;
     const mustBeListed = sort === 'price' ? phase !== 'others' : listed;
-    if (token.isBurned || (owner !== null && token.owner.address !== owner)) return false;
+    if (token.isBurned || (owner !== null && token.owner.address !== owner && token.balance === null)) return false;
     return mustBeListed === null || mustBeListed === (token.listing !== null);
   }
 
@@ -161,11 +166,13 @@ class TokenListReader {
   async #listAssetsOf(account: Address, traits: TraitFilter | null): Promise<string[]> {
     const { collectionId } = this.#location;
     const options = { account, now: this.#now, limit: OWNED_MAX + 1 };
-    const [held, sold] = await Promise.all([
+    const [held, sold, units] = await Promise.all([
       this.#readIndexer((db) => listAssetsOfAccount(db, collectionId, options)),
       this.#readOwn((db) => listOwnAssetsOfAccount(db, collectionId, options)),
+      this.#readOwn((db) => listHeldUnitsIn(db, collectionId, options)),
     ]);
-    const assets = new Set([...requireValue(held, 'upstream_error'), ...sold]);
+    this.#balances = new Map(units.map((row) => [row.asset, row.units]));
+    const assets = new Set([...requireValue(held, 'upstream_error'), ...sold, ...this.#balances.keys()]);
     if (assets.size <= OWNED_MAX) {
       if (!traits) return [...assets];
       const options = { filter: traits, assets: [...assets] };

@@ -10,6 +10,7 @@ import type { Token, TokenLocation } from '../reads/token.ts';
 import { readTokens } from '../reads/token.ts';
 import { listFillableOrdersOfAssets } from '../orders/queries/fillable-orders.ts';
 import { toTokenLocation } from './token-location.ts';
+import { listHeldUnits } from './queries/holdings.ts';
 import { listOwnOrdersOfSeller } from './queries/own-assets.ts';
 import type { WalletAsset, WalletQuery } from './queries/wallet-assets.ts';
 import { listHeldAssets, listMirroredOfSeller } from './queries/wallet-assets.ts';
@@ -28,29 +29,44 @@ export type WalletPage<Row> = { rows: Row[]; next: WalletQuery['after']; degrade
 /** The lists of a custody wallet are empty, because a custody wallet is never published as an owner or a seller. */
 const EMPTY_PAGE = { rows: [], next: null, degraded: false };
 
+/** `balance`: the units that the account holds, by the log of the followed chain. Null if the chain is not read, or if it holds none itself. */
+export type OwnedToken = Token & { balance: bigint | null };
+
 /**
- * The tokens whose beneficial owner is the account. If another account sells a token that this account holds, the seller can be the
+ * The tokens whose beneficial owner is the account, and the tokens of which it holds units, as other accounts may too. If another account sells a token that this account holds, the seller can be the
  * beneficial owner. The token is then left out, so a page can have fewer tokens than its limit. Throws `upstream_error` when the indexer
  * cannot be read.
  */
-export async function listWalletTokens(market: Market, query: WalletPageQuery): Promise<WalletPage<Token>> {
+export async function listWalletTokens(market: Market, query: WalletPageQuery): Promise<WalletPage<OwnedToken>> {
   if (market.custodyWallets.has(query.account)) return EMPTY_PAGE;
   const read = market.wallets.withinOneDeadline();
   const options = toOptions(market, query);
-  const [held, mirrored, own] = await Promise.all([
+  const readPrimary = market.exploredOrders.withinOneDeadline();
+  const [held, mirrored, own, units] = await Promise.all([
     read((db) => listHeldAssets(db, options)),
     read((db) => listMirroredOfSeller(db, options)),
-    market.exploredOrders.read((db) => listOwnOrdersOfSeller(db, options)),
+    readPrimary((db) => listOwnOrdersOfSeller(db, options)),
+    readPrimary((db) => listHeldUnits(db, options)),
   ]);
+  const ofChain = valueOrNull(units) ?? [];
   const { page, next } = toPage(
-    [...requireValue(held, 'upstream_error'), ...requireValue(mirrored, 'upstream_error'), ...(valueOrNull(own) ?? [])],
+    [
+      ...requireValue(held, 'upstream_error'),
+      ...requireValue(mirrored, 'upstream_error'),
+      ...(valueOrNull(own) ?? []),
+      ...ofChain,
+    ],
     query.limit,
   );
+  // The lists are sorted alike, so `ofChain` has every token of the page of which the account holds units.
+  const balances = new Map(ofChain.map((row) => [toKeyText(row), row.units]));
   const locations = page.flatMap((asset) => toTokenLocation(market, asset) ?? []);
   const { tokens, observation, complete } = await readTokens(market, market.wallets, locations);
   requireValue(observation, 'upstream_error');
-  const rows = tokens.filter((token) => token.owner.address === query.account && !token.isBurned);
-  return { rows, next, degraded: !complete || !own.ok };
+  const rows = tokens
+    .map((token) => ({ ...token, balance: balances.get(toKeyText(token)) ?? null }))
+    .filter(({ owner, balance, isBurned }) => (owner.address === query.account || balance !== null) && !isBurned);
+  return { rows, next, degraded: !complete || !own.ok || !units.ok };
 }
 
 export type WalletListing = { listing: DetailedListing; location: TokenLocation };

@@ -46,6 +46,14 @@ export async function crowd(db: Database, { id, now }: { id: string; now: number
        own_listed_assets = (select count(*) from indexer.own_asset where collection_id = '${id}')
      where collection_id = '${id}'`,
   ];
+  statements.push(
+    // A followed collection, in which one wallet holds units of thousands of tokens, and thousands of wallets hold units of one token.
+    `insert into main.follow (collection_id, chain, contract_address, joined, created_at) values ('${id}', 'ethereum', '${address}', true, '${at}')`,
+    `insert into main.holding (collection_id, token_id, holder, quantity)
+     select '${id}', n::text, '${BUSY_WALLET}', 1 + n % 3 from generate_series(1, 4000) as n where n <> 77`,
+    `insert into main.holding (collection_id, token_id, holder, quantity)
+     select '${id}', '77', '0x' || lpad(to_hex(n * 7919), 40, md5(n::text)), 1 from generate_series(1, 3000) as n`,
+  );
   for (const sql of statements) await db.query(sql);
   await db.query('vacuum analyze');
 }

@@ -16,6 +16,7 @@ import {
   listBookOrders,
   listMirroredOrders,
 } from '../../../src/market/explore/queries/order-lists.ts';
+import { listHeldUnits, listTokenHolders } from '../../../src/market/explore/queries/holdings.ts';
 import { findListing, findOwnOrderId } from '../../../src/market/explore/queries/orders.ts';
 import { listOwnAssetsByPrice, listOwnOrdersOfSeller } from '../../../src/market/explore/queries/own-assets.ts';
 import { listCollectionsLike, listTokensLike } from '../../../src/market/explore/queries/search.ts';
@@ -251,6 +252,7 @@ function declareTests(engine: TestEngine): void {
         await assertPlans(db, (reading) => listHeldAssets(reading, wallet));
         await assertPlans(db, (reading) => listMirroredOfSeller(reading, wallet));
         await assertPlans(db, (reading) => listOwnOrdersOfSeller(reading, wallet));
+        await assertPlans(db, (reading) => listHeldUnits(reading, wallet));
       });
     }
   }
@@ -312,6 +314,13 @@ function declareTests(engine: TestEngine): void {
       });
     const times = Array.from({ length: 29 }, (_, step) => NOW - step * 6 * 60 * MINUTE_MS);
     await assertPlans(db, (reading) => listFloorsAt(reading, [id, 'base_pier-7'], times));
+  });
+
+  test('the owners of a token with thousands of owners are read in their order', async () => {
+    const token = { collectionId: id, asset: '77' };
+    for (const after of ['', `0x${'5'.repeat(40)}`])
+      await assertPlans(db, (reading) => listTokenHolders(reading, token, { after, limit: LIMIT }));
+    assert.equal((await listTokenHolders(db, token, { after: '', limit: 5_000 }))?.length, 3_000);
   });
 
   test('holders are counted through an index, and the largest holders are read without sorting', async () => {

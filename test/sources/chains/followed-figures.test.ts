@@ -22,6 +22,10 @@ import { forOneEngine } from '../../support/engines/each-engine.ts';
 import type { ScriptedEvent } from '../../support/chain/scripted-chain.ts';
 import { ScriptedChain } from '../../support/chain/scripted-chain.ts';
 import { NOW, collection, emptyTables, ingest, toContext, token } from '../../support/service/intake.ts';
+import type { OwnersPage } from '../../../src/market/explore/token-owners.ts';
+import { readTokenOwners } from '../../../src/market/explore/token-owners.ts';
+import { listTokens } from '../../../src/market/explore/tokens.ts';
+import { listWalletTokens } from '../../../src/market/explore/wallets.ts';
 
 const ethereum = createChains().get('ethereum') ?? assert.fail();
 const CONTRACT = toEvmAddress('editions');
@@ -104,6 +108,70 @@ forOneEngine('a collection that is followed', (engine) => {
     for (const tokenId of ['3', '4', '5']) chain.mine([mint(tokenId, BEN)]);
     await settle();
     assert.deepEqual(await figures(), chainFigures(5, 2));
+  });
+
+  test('each wallet has every edition of which it holds units, with its balance, and a token has all its owners', async () => {
+    const { market } = context;
+    const walletOf = async (account: Address, limit = 10) => {
+      const query = { account, chain: ethereum, limit };
+      const held = await listWalletTokens(market, { ...query, after: null });
+      const rest = held.next ? await listWalletTokens(market, { ...query, after: held.next }) : null;
+      return [...held.rows, ...(rest?.rows ?? [])].map(({ asset, balance }) => [asset, balance]);
+    };
+    const inCollection = async (owner: Address) => {
+      const location = { chain: ethereum, contractAddress: CONTRACT, collectionId: COLLECTION };
+      const query = { sort: 'id' as const, listed: null, owner, traits: new Map(), after: null, limit: 10 };
+      return (await listTokens(market, location, query)).tokens.map(({ asset, balance }) => [asset, balance]);
+    };
+    const ownersOf = async (asset: string) => {
+      const location = { chain: ethereum, contractAddress: CONTRACT, asset: asset as AssetId };
+      const found: unknown[] = [];
+      for (let after: string | null = null; ;) {
+        const page: OwnersPage = await readTokenOwners(market, location, { after, limit: 1 });
+        found.push(...page.owners.map(({ address, balance }) => [address, balance]));
+        if (page.next === null) return found;
+        after = page.next;
+      }
+    };
+    chain.mine([mint('1', ANN, 5n), mint('2', ANN, 3n), mint('3', BEN)]);
+    chain.mine([move('1', ANN, BEN, 2n), move('1', ANN, COY), move('2', ANN, COY, 3n)]);
+    await settle();
+    const expected = [
+      [ANN, [['1', 2n]]],
+      [
+        BEN,
+        [
+          ['1', 2n],
+          ['3', 1n],
+        ],
+      ],
+      [
+        COY,
+        [
+          ['1', 1n],
+          ['2', 3n],
+        ],
+      ],
+    ] as const;
+    for (const [account, held] of expected) {
+      assert.deepEqual(await walletOf(account), held);
+      assert.deepEqual(await walletOf(account, 1), held);
+      assert.deepEqual(await inCollection(account), held);
+    }
+    const owners = [
+      [ANN, 2n],
+      [BEN, 2n],
+      [COY, 1n],
+    ];
+    assert.deepEqual(
+      await ownersOf('1'),
+      owners.toSorted(([a], [b]) => ((a ?? '') < (b ?? '') ? -1 : 1)),
+    );
+    chain.rollBack(1);
+    chain.mine([]);
+    await settle();
+    assert.deepEqual(await ownersOf('1'), [[ANN, 5n]]);
+    assert.deepEqual(await walletOf(COY), []);
   });
 
   for (const standard of ['erc721', 'erc1155'] as const) {

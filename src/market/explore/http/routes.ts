@@ -27,6 +27,7 @@ import { SearchResultSchema, registerSearchRoute } from './search.ts';
 import { registerStreamPagesRoute } from './stream/pages.ts';
 import { registerStreamRoute } from './stream/route.ts';
 import { registerSingleTokenRoute } from './single-token.ts';
+import { TokenHolderSchema, registerTokenOwnersRoute } from './token-owners.ts';
 import { TokenBatchSchema, registerTokenBatchRoute } from './token-batch.ts';
 import { LastSaleSchema, OwnerSchema, TokenSchema } from './token.ts';
 import { registerTokensRoute } from './tokens.ts';
@@ -68,6 +69,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     TokenBatchSchema,
     BuyerPriceSchema,
     FulfilmentSchema,
+    TokenHolderSchema,
     OrderSchema,
     ListedOrderSchema,
     ProvenanceSchema,
@@ -84,6 +86,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     registerTokensRoute,
     registerTokenBatchRoute,
     registerSingleTokenRoute,
+    registerTokenOwnersRoute,
     registerWalletRoutes,
     registerOrdersRoute,
     registerOrderRoute,

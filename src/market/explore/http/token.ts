@@ -10,7 +10,7 @@ import { TOKEN_FIELDS_EXAMPLE, toTokenFields, tokenFields } from '../../reads/ht
 import type { Market } from '../../reads/market.ts';
 import type { Token } from '../../reads/token.ts';
 import type { WireListing } from './listing.ts';
-import { HASHED_LISTING_EXAMPLE, toWireListing } from './listing.ts';
+import { HASHED_LISTING_EXAMPLE, toWireListing, unitsOrNullField } from './listing.ts';
 
 export const OwnerSchema = Type.Object(tokenFields.owner.properties, {
   $id: 'Owner',
@@ -55,6 +55,10 @@ export const TokenSchema = Type.Object(
       ),
       { description: 'The traits in the metadata of the token. Empty if none are known.' },
     ),
+    balance: unitsOrNullField(
+      'In a list of the tokens of one wallet: the units that the wallet holds, by the log of the followed chain. Null in other responses, if the ' +
+        'chain is not read, and if another account holds the token for the wallet.',
+    ),
     lastSale: refOrNull<Static<typeof LastSaleSchema>>('LastSale', 'The last sale; null if none is known.'),
   },
   {
@@ -66,6 +70,7 @@ export const TokenSchema = Type.Object(
         ...TOKEN_FIELDS_EXAMPLE,
         listing: HASHED_LISTING_EXAMPLE,
         traits: [{ name: 'Weather', value: 'Fog' }],
+        balance: null,
         lastSale: LAST_SALE_EXAMPLE,
       },
     ],
@@ -74,11 +79,16 @@ export const TokenSchema = Type.Object(
 );
 export type WireToken = Static<typeof TokenSchema>;
 
-export function toWireToken({ serviceName }: Market, token: Token, prices: PriceContext): WireToken {
-  const { lastSale, listing } = token;
+export function toWireToken(
+  { serviceName }: Market,
+  token: Token & { balance?: bigint | null },
+  prices: PriceContext,
+): WireToken {
+  const { lastSale, listing, balance = null } = token;
   return {
     ...toTokenFields(token),
     listing: listing && toWireListing(listing, token, prices),
+    balance: balance?.toString() ?? null,
     traits: token.traits.map(({ name, value }) => ({ name, value })),
     lastSale: lastSale && {
       price: toPriceOrNull(lastSale.raw, token.chain, prices),

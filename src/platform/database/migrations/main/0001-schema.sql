@@ -427,7 +427,7 @@ create table main.holding (
   primary key (collection_id, token_id, holder)
 );
 
-create index holding_by_account on main.holding (holder, collection_id);
+create index holding_by_account on main.holding (holder, collection_id, token_id);
 
 -- The operators that may transfer all tokens of an owner in a collection. A revoked approval has no row.
 create table main.operator_approval (
