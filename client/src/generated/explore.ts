@@ -553,12 +553,24 @@ export type ListTokensParameters = {
   cursor?: string | undefined;
   /** Rows per page. */
   limit?: number | undefined;
-  /** `price`: the cheapest listing first, then the tokens that are not listed, by id. `rank`: the rarest first, then the tokens without a rank, by id. `id`: the lowest token id first. */
-  sort?: 'price' | 'rank' | 'id' | undefined;
+  /** `price`: the cheapest listing first, then the tokens that are not listed, by id. `rank`: the rarest first, then the tokens without a rank, by id. `id`: the lowest token id first. `recent`: the newest listing first, then the tokens that are not listed, by id. `lastSale`: the token that was sold last first, then the tokens without a sale, by id. */
+  sort?: 'price' | 'rank' | 'id' | 'recent' | 'lastSale' | undefined;
   /** `true`: only listed tokens. `false`: only tokens that are not listed. */
   listed?: boolean | undefined;
   /** Only tokens of this owner. A page may then be short or empty although there is a next page. */
   owner?: string | undefined;
+  /** Only tokens whose listing is of this marketplace: the `marketplace` of the listing, in any case. The service's own code stands for its own orders. */
+  source?: string | undefined;
+  /** Only listed tokens with at least this price, in native units of the chain. */
+  priceMin?: string | undefined;
+  /** Only listed tokens with at most this price, in native units of the chain. */
+  priceMax?: string | undefined;
+  /** Only tokens with at least this rarity rank. 1 is the rarest. */
+  rankMin?: number | undefined;
+  /** Only tokens with at most this rarity rank. */
+  rankMax?: number | undefined;
+  /** Only tokens whose name or token id begins with this text, or whose mint is this text. */
+  q?: string | undefined;
   /** Only tokens with these traits, for example `traits[Weather]=Fog`. May be given several times: for each name, a token must have one of the given values. */
   traits?: Record<string, string | string[]> | undefined;
   /** Canonical collection id, platform slug, or contract address (EVM) or collection mint (Solana). */
@@ -915,7 +927,7 @@ export type ExploreMethods = {
 export const EXPLORE_OPERATIONS = {
   listMarketCollections: { method: 'GET', path: '/explore/v1/collections', kind: 'list', query: ['ids', 'chain', 'cursor', 'limit', 'sort', 'window', 'order', 'floorMin', 'floorMax', 'volumeMin', 'volumeMax'] },
   getMarketCollection: { method: 'GET', path: '/explore/v1/collections/{id}', kind: 'read' },
-  listTokens: { method: 'GET', path: '/explore/v1/collections/{id}/tokens', kind: 'list', query: ['cursor', 'limit', 'sort', 'listed', 'owner', 'traits'] },
+  listTokens: { method: 'GET', path: '/explore/v1/collections/{id}/tokens', kind: 'list', query: ['cursor', 'limit', 'sort', 'listed', 'owner', 'source', 'priceMin', 'priceMax', 'rankMin', 'rankMax', 'q', 'traits'] },
   readTokens: { method: 'POST', path: '/explore/v1/tokens/batch', kind: 'read', hasBody: true },
   getMarketToken: { method: 'GET', path: '/explore/v1/tokens/{chain}/{address}/{tokenId}', kind: 'read' },
   listTokenOwners: { method: 'GET', path: '/explore/v1/tokens/{chain}/{address}/{tokenId}/owners', kind: 'list', query: ['cursor', 'limit'] },

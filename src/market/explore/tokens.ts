@@ -11,8 +11,16 @@ import { requireValue, valueOrNull } from '../reads/market-source.ts';
 import { readTokens } from '../reads/token.ts';
 import { listFillableAssetsAmong } from '../orders/queries/fillable-orders.ts';
 import { listHeldUnitsIn } from './queries/holdings.ts';
-import { listOwnAssetsByPrice, listOwnAssetsOfAccount } from './queries/own-assets.ts';
-import type { ListedAsset, PricePosition, TokenFilter } from './queries/token-keys.ts';
+import { listOwnAssetsByPrice, listOwnAssetsByTime, listOwnAssetsOfAccount } from './queries/own-assets.ts';
+import type { Range } from '../index/queries/ranks.ts';
+import type {
+  ListedAsset,
+  ListingFilter,
+  PricePosition,
+  RecentAsset,
+  TimePosition,
+  TokenFilter,
+} from './queries/token-keys.ts';
 import type { TraitFilter, UnknownTrait } from './queries/trait-keys.ts';
 import {
   findTraitFilter,
@@ -25,24 +33,29 @@ import { listPricedAssets } from './priced-assets.ts';
 import type { OwnedToken } from './wallets.ts';
 import {
   LOWEST_KEY,
+  listAssetsByLastSale,
   listAssetsByRank,
   listAssetsById,
+  listAssetsLike,
   listAssetsOfAccount,
   listMirroredAssetsByPrice,
+  listMirroredAssetsByTime,
 } from './queries/token-keys.ts';
 
-export const TOKEN_SORTS = ['price', 'rank', 'id'] as const;
+export const TOKEN_SORTS = ['price', 'rank', 'id', 'recent', 'lastSale'] as const;
 export type TokenSort = (typeof TOKEN_SORTS)[number];
 
 export type TokenPosition =
   | ({ phase: 'listed' } & PricePosition)
   /** The listed tokens of a list that is filtered by traits. */
   | { phase: 'priced'; raw: bigint; asset: string }
+  | ({ phase: 'recent' } & TimePosition)
+  | { phase: 'sold'; at: number; key: string }
   | { phase: 'ranked'; rank: number; asset: string }
   | { phase: 'others'; asset: string };
 type Phase = TokenPosition['phase'];
 
-export type TokenListQuery = {
+export type TokenListQuery = ListingFilter & {
   sort: TokenSort;
   /** True: only listed tokens. False: only tokens that are not listed. Null: both. */
   listed: boolean | null;
@@ -50,6 +63,9 @@ export type TokenListQuery = {
   owner: Address | null;
   /** For each trait name, the accepted values: a token must have one of them. Empty: the list is not filtered by traits. */
   traits: ReadonlyMap<string, readonly string[]>;
+  /** The beginning of a name or token id. Null: any. */
+  text: string | null;
+  rank: Range<number> | null;
   after: TokenPosition | null;
   limit: number;
 };
@@ -66,8 +82,8 @@ export type TokenPage = {
 const CHUNK_SIZE = 300;
 /** The most reads of mirrored listings for one page. This limit is reached only if the own book lists almost all of the cheapest assets. */
 const CHUNKS_MAX = 20;
-/** The most tokens that an owner may have in the collection, if the list is filtered by this owner. */
-const OWNED_MAX = 10_000;
+/** The most tokens that a filter may find, if the list is in an order that has no index of the tokens of this filter. */
+const FOUND_MAX = 10_000;
 
 /** The most traits that an error message names, and the most characters of each name. */
 const NAMED_TRAITS_MAX = 20;
@@ -85,8 +101,10 @@ export async function listTokens(
 
 type Found = { asset: AssetId; position: TokenPosition };
 
-/** Which listed tokens are read, in the order of their prices. */
-type PriceQuery = Omit<TokenFilter, 'listed'> & { after: PricePosition | null; limit: number };
+/** Which listed tokens are read. */
+type ListingQuery = Omit<TokenFilter, 'listed'> & { limit: number };
+
+type StopPosition = Extract<TokenPosition, { phase: 'listed' | 'recent' }>;
 
 class TokenListReader {
   readonly #market: Market;
@@ -101,7 +119,7 @@ class TokenListReader {
   /** The units of each token that the owner holds, if the list is filtered by an owner. */
   #balances: ReadonlyMap<string, bigint> = new Map();
   /** The last mirrored listing that was read, if the limit of reads was reached. */
-  #stoppedAt: PricePosition | null = null;
+  #stoppedAt: StopPosition | null = null;
 
   constructor(market: Market, location: CollectionLocation, query: TokenListQuery) {
     this.#market = market;
@@ -118,9 +136,9 @@ class TokenListReader {
     // which tokens the wallet holds.
     if (owner !== null && this.#market.custodyWallets.has(owner)) return { tokens: [], next: null, degraded: false };
     const traits = await this.#findTraitFilter();
-    const filter = { now: this.#now, assets: owner === null ? null : await this.#listAssetsOf(owner, traits) };
-    // The list of an owner's assets is already filtered by traits. A phase that filters by traits would read the assets of all owners.
-    if (owner === null) this.#traits = traits;
+    const filter = { now: this.#now, assets: await this.#listCandidates(traits) };
+    // Candidates are already filtered by traits. A phase that filters by traits would read all assets.
+    if (filter.assets === null) this.#traits = traits;
     const found: Found[] = [];
     let position = after;
     const phases = toPhases(this.#query, this.#traits !== null);
@@ -138,12 +156,11 @@ class TokenListReader {
       page.map(({ asset }) => ({ chain, contractAddress, asset })),
     );
     requireValue(read.observation, 'upstream_error');
-    const stoppedAt: TokenPosition | null = this.#stoppedAt && { phase: 'listed', ...this.#stoppedAt };
     return {
       tokens: read.tokens
         .map((token) => ({ ...token, balance: this.#balances.get(token.asset) ?? null }))
         .filter((token, index) => this.#belongs(token, page[index]?.position.phase ?? 'others')),
-      next: found.length > limit ? (page.at(-1)?.position ?? null) : stoppedAt,
+      next: found.length > limit ? (page.at(-1)?.position ?? null) : this.#stoppedAt,
       degraded: !read.complete || !this.#isBookRead,
     };
   }
@@ -153,36 +170,85 @@ class TokenListReader {
    * the indexer's copy of the own book may be out of date.
    */
   #belongs(token: OwnedToken, phase: Phase): boolean {
-    const { owner, sort, listed } = this.#query;
-    const mustBeListed = sort === 'price' ? phase !== 'others' : listed;
+    const { owner, sort, listed, price, rank } = this.#query;
+    const mustBeListed = sort === 'price' || sort === 'recent' ? phase !== 'others' : listed;
+    const { listing, rarityRank } = token;
     if (token.isBurned || (owner !== null && token.owner.address !== owner && token.balance === null)) return false;
-    return mustBeListed === null || mustBeListed === (token.listing !== null);
+    if (rank && (rarityRank === null || !isWithin(rarityRank, rank))) return false;
+    if (price && (listing === null || !isWithin(listing.raw, price))) return false;
+    if (this.#query.source !== null && !this.#isFrom(listing)) return false;
+    return mustBeListed === null || mustBeListed === (listing !== null);
+  }
+
+  /** Whether the listing is of the marketplace that the list is filtered by. An own listing has no source. */
+  #isFrom(listing: OwnedToken['listing']): boolean {
+    return listing !== null && (listing.source ?? this.#market.serviceName) === this.#query.source;
   }
 
   /**
-   * The assets that the account may own. Whether the holder or the seller of a token counts as the owner depends on the token's
+   * The assets that pass those filters for which the order of the list has no index. Null if there is no such filter. Whether a token belongs to the
+   * list is checked again after it was read.
+   */
+  async #listCandidates(traits: TraitFilter | null): Promise<string[] | null> {
+    const { owner, sort, source, price, rank, text, listed } = this.#query;
+    const { collectionId } = this.#location;
+    const limit = FOUND_MAX + 1;
+    const lists: (readonly string[])[] = [];
+    const add = (assets: readonly string[], hint: string) => {
+      if (assets.length > FOUND_MAX) throw tooMany(hint);
+      lists.push(assets);
+    };
+    if (owner !== null) add(await this.#listAssetsOf(owner, limit), 'use /explore/v1/wallets/{address}/tokens');
+    if (text !== null) {
+      add(
+        await this.#readIndex((db) => listAssetsLike(db, collectionId, { text, limit })),
+        'give more of the name or id in q',
+      );
+    }
+    const isByListing = sort === 'price' || sort === 'recent';
+    if ((source !== null || price) && (!isByListing || traits)) {
+      const rows = await this.#listByPrice({ assets: null, now: this.#now, limit }, null);
+      if (this.#stoppedAt) throw tooMany('give a smaller range of prices');
+      add(
+        rows.map(({ asset }) => asset),
+        'give a smaller range of prices, or sort=price',
+      );
+    }
+    if (rank && (sort !== 'rank' || traits)) {
+      const query = { assets: null, now: this.#now, listed, ranks: rank, after: null, limit };
+      const rows = await this.#readIndex((db) => listAssetsByRank(db, collectionId, query));
+      add(
+        rows.map(({ asset }) => asset),
+        'give a smaller range of ranks, or sort=rank',
+      );
+    }
+    const [first, ...others] = lists;
+    if (!traits) return first ? others.reduce<string[]>(intersect, [...first]) : null;
+    if (first) {
+      const assets = others.reduce<string[]>(intersect, [...first]);
+      return this.#readIndex((db) => listAssetsWithTraits(db, collectionId, { filter: traits, assets }));
+    }
+    if (sort !== 'recent' && sort !== 'lastSale') return null;
+    const query = { filter: traits, listed, now: this.#now, after: null, unranked: false, limit };
+    const assets = await this.#readIndex((db) => listTraitAssetsById(db, collectionId, query));
+    if (assets.length > FOUND_MAX) throw tooMany('name more traits, or sort by price, rank or id');
+    return assets;
+  }
+
+  /**
+   * At most `limit` assets that the account may own. Whether the holder or the seller of a token counts as the owner depends on the token's
    * listing. So `#belongs` checks the owner again after the tokens were read.
    */
-  async #listAssetsOf(account: Address, traits: TraitFilter | null): Promise<string[]> {
+  async #listAssetsOf(account: Address, limit: number): Promise<string[]> {
     const { collectionId } = this.#location;
-    const options = { account, now: this.#now, limit: OWNED_MAX + 1 };
+    const options = { account, now: this.#now, limit };
     const [held, sold, units] = await Promise.all([
-      this.#readIndexer((db) => listAssetsOfAccount(db, collectionId, options)),
+      this.#readIndex((db) => listAssetsOfAccount(db, collectionId, options)),
       this.#readOwn((db) => listOwnAssetsOfAccount(db, collectionId, options)),
       this.#readOwn((db) => listHeldUnitsIn(db, collectionId, options)),
     ]);
     this.#balances = new Map(units.map((row) => [row.asset, row.units]));
-    const assets = new Set([...requireValue(held, 'upstream_error'), ...sold, ...this.#balances.keys()]);
-    if (assets.size <= OWNED_MAX) {
-      if (!traits) return [...assets];
-      const options = { filter: traits, assets: [...assets] };
-      return this.#readIndex((db) => listAssetsWithTraits(db, collectionId, options));
-    }
-    throw new ServiceError(
-      'bad_request',
-      `The owner has more than ${OWNED_MAX} tokens of the collection: use /explore/v1/wallets/{address}/tokens`,
-      { param: 'owner' },
-    );
+    return [...new Set([...held, ...sold, ...this.#balances.keys()])];
   }
 
   async #readPhase(
@@ -195,18 +261,33 @@ class TokenListReader {
     const traits = this.#traits;
     if (traits) return this.#readTraitPhase(phase, start, { filter: traits, limit: options.limit });
     if (phase === 'listed') {
-      const rows = await this.#listByPrice({ ...options, after: start?.phase === 'listed' ? start : null });
+      const rows = await this.#listByPrice(options, start?.phase === 'listed' ? start : null);
+      return rows.map(({ asset, ...position }) => ({ asset, position: { phase, ...position } }));
+    }
+    if (phase === 'recent') {
+      const rows = await this.#listByTime(options, start?.phase === 'recent' ? start : null);
+      return rows.map(({ asset, ...position }) => ({ asset, position: { phase, ...position } }));
+    }
+    if (phase === 'sold') {
+      const after = start?.phase === 'sold' ? start : null;
+      const rows = await this.#readIndex((db) => listAssetsByLastSale(db, collectionId, { ...options, listed, after }));
       return rows.map(({ asset, ...position }) => ({ asset, position: { phase, ...position } }));
     }
     if (phase === 'ranked') {
       const after = start?.phase === 'ranked' ? start : null;
-      const rows = await this.#readIndexer((db) => listAssetsByRank(db, collectionId, { ...options, listed, after }));
-      return requireValue(rows, 'upstream_error').map((row) => ({ asset: row.asset, position: { phase, ...row } }));
+      const query = { ...options, listed, after, ranks: this.#query.rank };
+      const rows = await this.#readIndex((db) => listAssetsByRank(db, collectionId, query));
+      return rows.map((row) => ({ asset: row.asset, position: { phase, ...row } }));
     }
-    const after = start?.phase === 'others' ? start.asset : null;
-    const others = { ...options, after, listed: sort === 'price' ? false : listed, unranked: sort === 'rank' };
-    const assets = await this.#readIndexer((db) => listAssetsById(db, collectionId, others));
-    return requireValue(assets, 'upstream_error').map((asset) => ({ asset, position: { phase: 'others', asset } }));
+    const others = {
+      ...options,
+      after: start?.phase === 'others' ? start.asset : null,
+      listed: sort === 'price' || sort === 'recent' ? false : listed,
+      unranked: sort === 'rank',
+      unsold: sort === 'lastSale',
+    };
+    const assets = await this.#readIndex((db) => listAssetsById(db, collectionId, others));
+    return assets.map((asset) => ({ asset, position: { phase: 'others', asset } }));
   }
 
   async #readTraitPhase(
@@ -238,47 +319,68 @@ class TokenListReader {
     return assets.map((asset) => ({ asset, position: { phase: 'others', asset } }));
   }
 
-  /** The listed assets of the own order book and of the mirror. If the own book lists an asset, only the price of the own order counts. */
-  async #listByPrice(options: PriceQuery): Promise<ListedAsset[]> {
+  /**
+   * The listed assets of the own order book and of the mirror, the cheapest first. If the own book lists an asset, only the price of the own order
+   * counts.
+   */
+  async #listByPrice(options: ListingQuery, after: PricePosition | null): Promise<ListedAsset[]> {
     const { collectionId } = this.#location;
+    const { source, price } = this.#query;
+    const query = { ...options, source, price };
     const [own, mirrored] = await Promise.all([
-      this.#readOwn((db) => listOwnAssetsByPrice(db, collectionId, options)),
-      this.#listMirroredByPrice(options),
+      this.#readOwnOf(source, (db) => listOwnAssetsByPrice(db, collectionId, { ...query, after })),
+      this.#listMirrored<ListedAsset>(options.limit, after, {
+        read: (db, range) => listMirroredAssetsByPrice(db, collectionId, { ...query, ...range }),
+        stop: (last) => ({ phase: 'listed', ...last }),
+      }),
     ]);
-    // The own book may have changed between the two reads, so an asset may be in both lists.
-    const ownAssets = new Set(own.map((row) => row.asset));
-    const rows = [
-      ...own.map((row) => ({ ...row, key: LOWEST_KEY })),
-      ...mirrored.filter((row) => !ownAssets.has(row.asset)),
-    ].sort(compareListings);
-    // If the mirror was not read to the end, rows that sort after the last mirrored listing that was read are left out: an unread mirrored
-    // listing may belong before them.
-    const stoppedAt = this.#stoppedAt;
-    const known = stoppedAt
-      ? rows.filter((row) => compareListings({ ...row }, { ...stoppedAt, asset: '' }) <= 0)
-      : rows;
-    return known.slice(0, options.limit);
+    const rows = [...own.map((row) => ({ ...row, key: LOWEST_KEY })), ...mirrored];
+    const stopped = this.#stoppedAt?.phase === 'listed' ? { ...this.#stoppedAt, asset: '' } : null;
+    return mergeListed(rows, { compare: compareListings, stopped, limit: options.limit });
   }
 
-  async #listMirroredByPrice(options: PriceQuery): Promise<ListedAsset[]> {
+  /** The same, the newest listing first. */
+  async #listByTime(options: ListingQuery, after: TimePosition | null): Promise<RecentAsset[]> {
     const { collectionId } = this.#location;
-    const rows: ListedAsset[] = [];
-    let { after, limit } = options;
-    for (let chunks = 0; rows.length < options.limit; chunks += 1) {
+    const { source, price } = this.#query;
+    const query = { ...options, source, price };
+    const [own, mirrored] = await Promise.all([
+      this.#readOwnOf(source, (db) => listOwnAssetsByTime(db, collectionId, { ...query, after })),
+      this.#listMirrored<RecentAsset>(options.limit, after, {
+        read: (db, range) => listMirroredAssetsByTime(db, collectionId, { ...query, ...range }),
+        stop: (last) => ({ phase: 'recent', ...last }),
+      }),
+    ]);
+    const stopped = this.#stoppedAt?.phase === 'recent' ? this.#stoppedAt : null;
+    return mergeListed([...own, ...mirrored], { compare: compareTimes, stopped, limit: options.limit });
+  }
+
+  /** Rows of the mirror without the assets that the own order book lists. They are read in chunks, in the order of the list. */
+  async #listMirrored<Row extends { asset: AssetId }>(
+    wanted: number,
+    start: Omit<Row, 'asset'> | null,
+    {
+      read,
+      stop,
+    }: {
+      read: (db: Queryable, range: { after: Omit<Row, 'asset'> | null; limit: number }) => Promise<Row[]>;
+      stop: (last: Omit<Row, 'asset'>) => StopPosition;
+    },
+  ): Promise<Row[]> {
+    const { collectionId } = this.#location;
+    const rows: Row[] = [];
+    let [after, limit] = [start, wanted];
+    for (let chunks = 0; rows.length < wanted; chunks += 1) {
       if (chunks === CHUNKS_MAX) {
-        this.#stoppedAt = after;
+        this.#stoppedAt = after && stop(after);
         break;
       }
-      const query = { ...options, after, limit };
-      const chunk = requireValue(
-        await this.#readIndexer((db) => listMirroredAssetsByPrice(db, collectionId, query)),
-        'upstream_error',
-      );
+      const chunk = await this.#readIndex((db) => read(db, { after, limit }));
       const assets = chunk.map((row) => row.asset);
       const own = new Set(
         assets.length === 0
           ? []
-          : await this.#readOwn((db) => listFillableAssetsAmong(db, collectionId, assets, options.now)),
+          : await this.#readOwn((db) => listFillableAssetsAmong(db, collectionId, assets, this.#now)),
       );
       rows.push(...chunk.filter((row) => !own.has(row.asset)));
       if (chunk.length < limit) break;
@@ -286,6 +388,11 @@ class TokenListReader {
       limit = CHUNK_SIZE;
     }
     return rows;
+  }
+
+  /** Empty if the list is filtered by another marketplace. */
+  #readOwnOf<T>(source: string | null, query: (db: Queryable) => Promise<T[]>): Promise<T[]> {
+    return source === null || source === this.#market.serviceName ? this.#readOwn(query) : Promise.resolve([]);
   }
 
   /** Null if the list is not filtered by traits. Throws `bad_request` for a trait that the collection does not have. */
@@ -312,11 +419,53 @@ class TokenListReader {
   }
 }
 
-function toPhases({ sort, listed }: Pick<TokenListQuery, 'sort' | 'listed'>, hasTraits: boolean): Phase[] {
+/**
+ * Merges the rows of the own order book and of the mirror. The own book may have changed between the two reads, so an asset may be in both. If the
+ * mirror was not read to its end, rows after the last one that was read (`stopped`) are left out: an unread listing may belong before them.
+ */
+function mergeListed<Row extends { asset: AssetId }>(
+  rows: readonly Row[],
+  {
+    compare,
+    stopped,
+    limit,
+  }: { compare: (a: Row, b: Row) => number; stopped: Omit<Row, 'asset'> | null; limit: number },
+): Row[] {
+  const first = new Map<AssetId, Row>();
+  for (const row of rows) if (!first.has(row.asset)) first.set(row.asset, row);
+  const sorted = [...first.values()].sort(compare);
+  const known = stopped ? sorted.filter((row) => compare(row, { ...row, ...stopped }) <= 0) : sorted;
+  return known.slice(0, limit);
+}
+
+/** The newest first. Own orders come before mirrored listings of the same time. */
+function compareTimes(a: TimePosition, b: TimePosition): number {
+  return b.at - a.at || Number(b.own) - Number(a.own) || (a.id === b.id ? 0 : a.id > b.id ? -1 : 1);
+}
+
+function isWithin<T extends number | bigint>(value: T, { min, max }: Range<T>): boolean {
+  return (min === null || value >= min) && (max === null || value <= max);
+}
+
+function intersect(assets: readonly string[], others: readonly string[]): string[] {
+  const known = new Set(others);
+  return assets.filter((asset) => known.has(asset));
+}
+
+function tooMany(hint: string): ServiceError {
+  return new ServiceError('bad_request', `A filter finds more than ${FOUND_MAX} tokens of the collection: ${hint}`);
+}
+
+function toPhases(
+  { sort, listed, rank, price, source }: Omit<TokenListQuery, 'after' | 'limit'>,
+  hasTraits: boolean,
+): Phase[] {
   if (sort === 'id') return ['others'];
-  if (sort === 'rank') return ['ranked', 'others'];
-  const priced = hasTraits ? 'priced' : 'listed';
-  return listed === null ? [priced, 'others'] : listed ? [priced] : ['others'];
+  if (sort === 'rank') return rank ? ['ranked'] : ['ranked', 'others'];
+  if (sort === 'lastSale') return ['sold', 'others'];
+  const first = sort === 'recent' ? 'recent' : hasTraits ? 'priced' : 'listed';
+  if (price || source !== null) return [first];
+  return listed === null ? [first, 'others'] : listed ? [first] : ['others'];
 }
 
 /** `names`: one name more than the message may name, if there are so many. */

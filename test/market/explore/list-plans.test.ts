@@ -18,13 +18,21 @@ import {
 } from '../../../src/market/explore/queries/order-lists.ts';
 import { listHeldUnits, listTokenHolders } from '../../../src/market/explore/queries/holdings.ts';
 import { findListing, findOwnOrderId } from '../../../src/market/explore/queries/orders.ts';
-import { listOwnAssetsByPrice, listOwnOrdersOfSeller } from '../../../src/market/explore/queries/own-assets.ts';
+import {
+  listOwnAssetsByPrice,
+  listOwnAssetsByTime,
+  listOwnOrdersOfSeller,
+} from '../../../src/market/explore/queries/own-assets.ts';
 import { listCollectionsLike, listTokensLike } from '../../../src/market/explore/queries/search.ts';
 import {
+  LOWEST_KEY,
   listAssetsById,
+  listAssetsByLastSale,
   listAssetsByRank,
+  listAssetsLike,
   listAssetsOfAccount,
   listMirroredAssetsByPrice,
+  listMirroredAssetsByTime,
 } from '../../../src/market/explore/queries/token-keys.ts';
 import { toParts, toSearchText } from '../../../src/market/explore/trigrams.ts';
 import { listSales } from '../../../src/market/index/queries/sales.ts';
@@ -182,7 +190,9 @@ function declareTests(engine: TestEngine): void {
     const rowsMax = (2 * LIMIT) / filter.share + filter.rarest.tokens;
     assert.ok(rowsMax < 5_000);
     const query = { filter, limit: LIMIT, now: NOW, listed: null, after: null };
-    await assertPlans(db, (reading) => listTraitAssetsById(reading, id, { ...query, unranked: false }), { rowsMax });
+    await assertPlans(db, (reading) => listTraitAssetsById(reading, id, { ...query, unranked: false }), {
+      rowsMax,
+    });
     await assertPlans(db, (reading) => listTraitAssetsByRank(reading, id, query), { rowsMax });
     assert.deepEqual(await listTraitAssetsById(db, id, { ...query, unranked: false }), []);
     assert.deepEqual(await listTraitAssetsByRank(db, id, query), []);
@@ -199,16 +209,20 @@ function declareTests(engine: TestEngine): void {
     for (const after of [null, '5000']) {
       test(`a list of tokens by id or rank reads few rows (listed: ${listed}, after: ${after})`, async () => {
         const filter = { listed, assets: null, now: NOW, limit: LIMIT };
-        await assertPlans(db, (reading) => listAssetsById(reading, id, { ...filter, after, unranked: false }));
-        await assertPlans(db, (reading) => listAssetsById(reading, id, { ...filter, after, unranked: true }));
+        await assertPlans(db, (reading) =>
+          listAssetsById(reading, id, { ...filter, after, unranked: false, unsold: false }),
+        );
+        await assertPlans(db, (reading) =>
+          listAssetsById(reading, id, { ...filter, after, unranked: true, unsold: false }),
+        );
         const position = after === null ? null : { rank: Number(after), asset: after };
-        await assertPlans(db, (reading) => listAssetsByRank(reading, id, { ...filter, after: position }));
+        await assertPlans(db, (reading) => listAssetsByRank(reading, id, { ...filter, after: position, ranks: null }));
       });
     }
   }
 
   test('a list of tokens by price reads few rows of the order book and of the mirror', async () => {
-    const filter = { assets: null, now: NOW, limit: LIMIT };
+    const filter = { assets: null, now: NOW, limit: LIMIT, source: null, price: null };
     const mirrored = await listMirroredAssetsByPrice(db, id, { ...filter, limit: 300, after: null });
     const own = await listOwnAssetsByPrice(db, id, { ...filter, limit: 300, after: null });
     for (const [after, afterOwn] of [[null, null] as const, [mirrored[250] ?? null, own[250] ?? null] as const]) {
@@ -222,11 +236,45 @@ function declareTests(engine: TestEngine): void {
     const assets = await listAssetsOfAccount(db, id, { account: BUSY_WALLET, now: NOW, limit: 10_001 });
     const rowsMax = 2 * assets.length;
     const filter = { listed: null, assets, now: NOW, limit: LIMIT };
-    await assertPlans(db, (reading) => listAssetsById(reading, id, { ...filter, after: null, unranked: false }), {
+    await assertPlans(
+      db,
+      (reading) => listAssetsById(reading, id, { ...filter, after: null, unranked: false, unsold: false }),
+      {
+        rowsMax,
+      },
+    );
+    await assertPlans(db, (reading) => listAssetsByRank(reading, id, { ...filter, after: null, ranks: null }), {
       rowsMax,
     });
-    await assertPlans(db, (reading) => listAssetsByRank(reading, id, { ...filter, after: null }), { rowsMax });
     assert.ok(assets.length > 4_000);
+  });
+
+  test('a list of tokens by price within a range, of one marketplace, or by the time of the listing reads few rows', async () => {
+    const filter = { assets: null, now: NOW, limit: LIMIT, source: null, price: null };
+    const [cheap] = await listMirroredAssetsByPrice(db, id, { ...filter, after: null, limit: 1 });
+    const price = { min: (cheap?.raw ?? 0n) + 1n, max: null };
+    for (const more of [{}, { price }, { source: 'opensea' }, { source: 'opensea', price }]) {
+      const query = { ...filter, ...more, after: null };
+      await assertPlans(db, (reading) => listMirroredAssetsByPrice(reading, id, query));
+      await assertPlans(db, (reading) => listOwnAssetsByPrice(reading, id, query));
+    }
+    const mirrored = await listMirroredAssetsByTime(db, id, { ...filter, after: null, limit: 100 });
+    const own = await listOwnAssetsByTime(db, id, { ...filter, after: null, limit: 100 });
+    for (const [after, afterOwn] of [[null, null] as const, [mirrored[90] ?? null, own[90] ?? null] as const]) {
+      await assertPlans(db, (reading) => listMirroredAssetsByTime(reading, id, { ...filter, after }));
+      await assertPlans(db, (reading) => listOwnAssetsByTime(reading, id, { ...filter, after: afterOwn }));
+    }
+    assert.ok(mirrored.length > 90 && own.length > 90);
+  });
+
+  test('tokens are found by the beginning of their name or id, and listed by their last sale, through indexes', async () => {
+    const like = (text: string) => (reading: Queryable) => listAssetsLike(reading, id, { text, limit: LIMIT });
+    for (const text of ['123', 'token 12', 'nothing']) await assertPlans(db, like(text));
+    const filter = { listed: null, assets: null, now: NOW, limit: LIMIT };
+    await assertPlans(db, (reading) => listAssetsByLastSale(reading, id, { ...filter, after: null }));
+    await assertPlans(db, (reading) =>
+      listAssetsByLastSale(reading, id, { ...filter, assets: ['1', '2'], after: { at: NOW, key: LOWEST_KEY } }),
+    );
   });
 
   test('the tokens of a page are read through indexes', async () => {
@@ -237,6 +285,7 @@ function declareTests(engine: TestEngine): void {
       limit: LIMIT,
       after: '4999',
       unranked: false,
+      unsold: false,
     });
     const keys = assets.map((asset) => ({ collectionId: id, asset }));
     await assertPlans(db, (reading) => listObservedTokens(reading, keys, { now: NOW }));

@@ -9,7 +9,7 @@ import {
   HOUR_MS,
   SELLER,
   SOLANA_SELLER,
-  forOneMarket,
+  forEachMarket,
   mintOf,
   newCollection,
   range,
@@ -20,7 +20,7 @@ const VAULT = toEvmAddress('vault');
 const TX = `0x${'7e'.repeat(32)}`;
 const pathOf = (subject: TestCollection, query = '') => `/explore/v1/collections/${subject.slug}/tokens${query}`;
 
-forOneMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
+forEachMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
   /** The ids of all tokens of the list, which is read in pages of two rows. */
   const idsOf = async (subject: TestCollection, query = '') => {
     const rows = await market.walk(pathOf(subject, `?limit=2${query}`));
@@ -108,6 +108,88 @@ forOneMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}=
     assert.equal(await idsOf(subject, '&sort=id&listed=false'), '6 7 9 11');
     assert.equal(await idsOf(subject, '&sort=rank'), '12 9 6 7 8 10 11');
     assert.equal(await idsOf(subject, '&sort=rank&listed=true'), '12 8 10');
+  });
+
+  test('tokens are found by price, marketplace, rank, name and id, in every order and together with owner and traits', async () => {
+    const subject = newCollection();
+    await market.load([
+      subject.collection(),
+      ...range(8).map((index) =>
+        subject.token(String(index + 1), {
+          owner: HOLDER,
+          rarityRank: 8 - index,
+          name: index < 4 ? `Cap ${index}` : `Élan ${index}`,
+        }),
+      ),
+      subject.token('11', { owner: HOLDER, name: 'cAp 11' }),
+      subject.listing('1', 10, { source: 'blur' }),
+      subject.listing('2', 20),
+      subject.listing('2', 25, { source: 'blur' }),
+      subject.listing('3', 30, { source: 'blur' }),
+      subject.order('4', 40),
+      subject.listing('4', 35, { source: 'blur' }),
+      subject.listing('5', 50, { seller: HOLDER }),
+    ]);
+    await market.describe(subject, { 1: { Hat: 'Cap' }, 3: { Hat: 'Cap' }, 4: { Hat: 'Cap' }, 5: { Hat: 'Crown' } });
+    const wei = (count: number) => `0.${String(count).padStart(18, '0')}`;
+    const range20 = `&priceMin=${wei(20)}&priceMax=${wei(40)}`;
+    assert.equal(await idsOf(subject, range20), '2 3 4');
+    assert.equal(await idsOf(subject, `${range20}&sort=rank`), '4 3 2');
+    assert.equal(await idsOf(subject, `${range20}&sort=id`), '2 3 4');
+    assert.equal(await idsOf(subject, `${range20}&traits[Hat]=Cap`), '3 4');
+    assert.equal(
+      await idsOf(subject, `&priceMin=${wei(31)}&priceMax=${wei(39)}`),
+      '',
+      'the own order is the listing of 4',
+    );
+    assert.equal(await idsOf(subject, '&source=blur'), '1 3');
+    assert.equal(await idsOf(subject, '&source=MERCAT'), '4');
+    assert.equal(await idsOf(subject, '&source=opensea&sort=id'), '2 5');
+    assert.equal(await idsOf(subject, '&source=blur&traits[Hat]=Cap&sort=rank'), '3 1');
+    assert.equal(await idsOf(subject, `&source=opensea&owner=${HOLDER}`), '5');
+    assert.equal(await idsOf(subject, '&rankMin=3&rankMax=5&sort=rank'), '6 5 4');
+    assert.equal(await idsOf(subject, '&rankMax=5&sort=price'), '4 5 6 7 8');
+    assert.equal(await idsOf(subject, '&rankMin=5&sort=id&listed=true'), '1 2 3 4');
+    assert.equal(await idsOf(subject, '&rankMax=5&traits[Hat]=Cap'), '4');
+    assert.equal(await idsOf(subject, '&q=CAP&sort=id'), '1 2 3 4 11');
+    assert.equal(await idsOf(subject, `&q=cap${range20}`), '2 3 4');
+    assert.equal(await idsOf(subject, '&q=1&sort=id'), '1 11');
+    assert.equal(await idsOf(subject, `&q=${encodeURIComponent('Élan')}&sort=rank`), '8 7 6 5');
+    assert.equal(await idsOf(subject, '&q=hat&sort=id'), '');
+    for (const query of ['listed=false&source=blur', 'priceMin=x', 'rankMin=0', 'rankMax=x', 'q=', 'source=']) {
+      assert.equal((await market.get(pathOf(subject, `?${query}`))).status, 400, query);
+    }
+  });
+
+  test('the newest listing or the last sale comes first, and then the tokens without one, by id', async () => {
+    const subject = newCollection();
+    const ago = (hours: number) => market.ago(hours * HOUR_MS);
+    await market.load([
+      subject.collection(),
+      ...range(9).map((index) => subject.token(String(index + 1), { owner: HOLDER })),
+      subject.listing('1', 10, { timestamp: ago(5) }),
+      subject.listing('1', 99, { timestamp: ago(1), source: 'blur' }),
+      subject.listing('2', 20, { timestamp: ago(2) }),
+      subject.order('3', 30, { createdAt: ago(2) }),
+      subject.order('4', 40, { createdAt: ago(6) }),
+      subject.listing('4', 35, { timestamp: ago(0) }),
+      subject.listing('5', 50, { timestamp: ago(3), source: 'blur' }),
+      subject.sale('6', 1, { timestamp: ago(3) }),
+      subject.sale('6', 1, { timestamp: ago(9) }),
+      subject.sale('1', 1, { timestamp: ago(8) }),
+      subject.sale('7', 1, { timestamp: ago(2) }),
+      subject.sale('2', 1, { timestamp: ago(4) }),
+    ]);
+    await market.describe(subject, { 1: { Hat: 'Cap' }, 4: { Hat: 'Cap' }, 6: { Hat: 'Cap' } });
+    assert.equal(await idsOf(subject, '&sort=recent'), '3 2 5 1 4 6 7 8 9');
+    assert.equal(await idsOf(subject, '&sort=recent&listed=true'), '3 2 5 1 4');
+    assert.equal(await idsOf(subject, '&sort=recent&listed=false'), '6 7 8 9');
+    assert.equal(await idsOf(subject, '&sort=recent&source=blur'), '5');
+    assert.equal(await idsOf(subject, '&sort=recent&traits[Hat]=Cap'), '1 4 6');
+    assert.equal(await idsOf(subject, '&sort=lastSale'), '7 6 2 1 3 4 5 8 9');
+    assert.equal(await idsOf(subject, '&sort=lastSale&listed=true'), '2 1 3 4 5');
+    assert.equal(await idsOf(subject, '&sort=lastSale&traits[Hat]=Cap'), '6 1 4');
+    assert.equal(await idsOf(subject, `&sort=lastSale&priceMin=0.${'20'.padStart(18, '0')}`), '2 3 4 5');
   });
 
   test('each listed token appears once, even if many tokens have an own order and a cheaper mirrored listing', async () => {

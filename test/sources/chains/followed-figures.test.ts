@@ -120,7 +120,8 @@ forOneEngine('a collection that is followed', (engine) => {
     };
     const inCollection = async (owner: Address) => {
       const location = { chain: ethereum, contractAddress: CONTRACT, collectionId: COLLECTION };
-      const query = { sort: 'id' as const, listed: null, owner, traits: new Map(), after: null, limit: 10 };
+      const unfiltered = { listed: null, traits: new Map(), source: null, price: null, rank: null, text: null };
+      const query = { ...unfiltered, sort: 'id' as const, owner, after: null, limit: 10 };
       return (await listTokens(market, location, query)).tokens.map(({ asset, balance }) => [asset, balance]);
     };
     const ownersOf = async (asset: string) => {

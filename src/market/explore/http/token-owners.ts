@@ -55,7 +55,7 @@ export function registerTokenOwnersRoute(app: FastifyInstance, context: ExploreC
       response: marketResponses(exploredPageOf('TokenHolder'), 400, 404),
     },
     respond: async (params, { cursor, limit }) => {
-      const location = parseTokenLocation(market, params, 'Path parameter ');
+      const location = parseTokenLocation(market, params);
       const collectionId = toCollectionId(location.chain.id, location.contractAddress);
       const scope = `owners ${collectionId} ${location.asset}`;
       const after = cursor === undefined ? null : readCursor(cursorSecret, { scope, list: 'this list' }, cursor);

@@ -6,6 +6,8 @@ import { parseAddress } from '../../../platform/core/address.ts';
 import type { CollectionLocation } from '../../../platform/core/collection.ts';
 import { sealCursor } from '../../../platform/core/cursor.ts';
 import { parameterError } from '../../../platform/core/errors.ts';
+import { ServiceError } from '../../../platform/core/errors.ts';
+import { DECIMAL_PATTERN, toRawLimit } from '../../../platform/core/amount.ts';
 import type { ObjectParameter } from '../../../platform/http/query.ts';
 import { collectionParams } from '../../reads/http/collection-identity.ts';
 import type { PageQuery } from '../../reads/http/envelopes.ts';
@@ -24,7 +26,23 @@ const ADDRESS_LENGTH_MAX = 44;
 
 const TRAIT_NAMES_MAX = 10;
 
-type Query = PageQuery & { sort: TokenSort; listed?: boolean; owner?: string; traits?: ObjectParameter };
+type Query = PageQuery & {
+  sort: TokenSort;
+  listed?: boolean;
+  owner?: string;
+  traits?: ObjectParameter;
+  source?: string;
+  priceMin?: string;
+  priceMax?: string;
+  rankMin?: number;
+  rankMax?: number;
+  q?: string;
+};
+
+const priceLimit = (description: string) =>
+  Type.Optional(Type.String({ pattern: DECIMAL_PATTERN, examples: ['0.5'], description }));
+const rankLimit = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description }));
 
 export function registerTokensRoute(app: FastifyInstance, context: ExploreContext): void {
   const { market, cursorSecret } = context;
@@ -49,7 +67,8 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
             default: 'price',
             description:
               '`price`: the cheapest listing first, then the tokens that are not listed, by id. `rank`: the rarest first, then the tokens ' +
-              'without a rank, by id. `id`: the lowest token id first.',
+              'without a rank, by id. `id`: the lowest token id first. `recent`: the newest listing first, then the tokens that are not listed, ' +
+              'by id. `lastSale`: the token that was sold last first, then the tokens without a sale, by id.',
           }),
         ),
         listed: Type.Optional(
@@ -59,6 +78,25 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
           Type.String({
             maxLength: ADDRESS_LENGTH_MAX,
             description: 'Only tokens of this owner. A page may then be short or empty although there is a next page.',
+          }),
+        ),
+        source: Type.Optional(
+          Type.String({
+            maxLength: 64,
+            description:
+              "Only tokens whose listing is of this marketplace: the `marketplace` of the listing, in any case. The service's own code stands for its own orders.",
+            examples: ['opensea'],
+          }),
+        ),
+        priceMin: priceLimit('Only listed tokens with at least this price, in native units of the chain.'),
+        priceMax: priceLimit('Only listed tokens with at most this price, in native units of the chain.'),
+        rankMin: rankLimit('Only tokens with at least this rarity rank. 1 is the rarest.'),
+        rankMax: rankLimit('Only tokens with at most this rarity rank.'),
+        q: Type.Optional(
+          Type.String({
+            maxLength: 100,
+            description: 'Only tokens whose name or token id begins with this text, or whose mint is this text.',
+            examples: ['24'],
           }),
         ),
         traits: Type.Optional(
@@ -77,11 +115,17 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
       }),
       response: marketResponses(exploredPageOf('Token'), 400, 404, 502),
     },
-    respond: async ({ id = '' }, { cursor, limit, sort, listed = null, owner, traits = NO_TRAITS }) => {
+    respond: async ({ id = '' }, { cursor, limit, ...query }) => {
       const collection = await resolveCollection(market, id);
       const location = locationOf(market, collection);
-      const filter = { sort, listed, owner: owner === undefined ? null : parseOwner(location, owner), traits };
-      const scope = `tokens ${collection.id} ${sort} ${listed} ${filter.owner} ${JSON.stringify([...traits])}`;
+      const { owner, traits = NO_TRAITS } = query;
+      const filter = {
+        ...toFilter(location, query),
+        owner: owner === undefined ? null : parseOwner(location, owner),
+        traits,
+      };
+      const { priceMin, priceMax, ...others } = query;
+      const scope = `tokens ${collection.id} ${JSON.stringify([filter.owner, priceMin, priceMax, { ...others, traits: [...traits] }])}`;
       const after = cursor === undefined ? null : readPosition(cursorSecret, scope, cursor);
       const [page, prices] = await Promise.all([
         location ? listTokens(market, location, { ...filter, after, limit }) : EMPTY_PAGE,
@@ -105,6 +149,34 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
 }
 
 const NO_TRAITS: ObjectParameter = new Map();
+
+function toFilter(
+  location: CollectionLocation | null,
+  { sort, q, source, priceMin, priceMax, rankMin, rankMax, ...query }: Omit<Query, 'cursor' | 'limit'>,
+): Omit<TokenListQuery, 'owner' | 'traits' | 'after' | 'limit'> {
+  const { listed = null } = query;
+  const isOfListing = source !== undefined || priceMin !== undefined || priceMax !== undefined;
+  if (isOfListing && listed === false) {
+    throw new ServiceError(
+      'bad_request',
+      'Query parameter listed must not be false with source, priceMin or priceMax',
+      {
+        param: 'listed',
+      },
+    );
+  }
+  const toRaw = (text: string | undefined, side: 'min' | 'max') =>
+    text === undefined ? null : toRawLimit(text, location?.chain.decimals ?? 0, side);
+  const [min, max] = [toRaw(priceMin, 'min'), toRaw(priceMax, 'max')];
+  return {
+    sort,
+    listed: isOfListing ? true : listed,
+    text: q?.trim() ?? null,
+    source: source?.toLowerCase() ?? null,
+    price: min === null && max === null ? null : { min, max },
+    rank: rankMin === undefined && rankMax === undefined ? null : { min: rankMin ?? null, max: rankMax ?? null },
+  };
+}
 const EMPTY_PAGE = { tokens: [], next: null, degraded: false };
 
 function parseOwner(location: CollectionLocation | null, text: string): TokenListQuery['owner'] {
@@ -128,7 +200,7 @@ function toPayload(position: TokenPosition): string {
 
 type StoredPosition =
   | { phase: 'priced'; raw: string; asset: string }
-  | Extract<TokenPosition, { phase: 'ranked' | 'others' }>;
+  | Extract<TokenPosition, { phase: 'ranked' | 'others' | 'recent' | 'sold' }>;
 
 const LISTED_POSITION = /^(\d+) (\S+) (.*)$/s;
 

@@ -2,9 +2,11 @@
 
 import type { AssetId } from '../../../platform/core/address.ts';
 import type { Queryable } from '../../../platform/database/port.ts';
-import { amount, assetId, column, rowDecoder, text } from '../../../platform/database/rows.ts';
+import type { Range } from '../../index/queries/ranks.ts';
+import { amount, assetId, column, rowDecoder, text, timestamp } from '../../../platform/database/rows.ts';
 import type { FillableOrder } from '../../orders/queries/fillable-orders.ts';
 import { ORDER_COLUMNS, decodeFillableOrder, fillableAt } from '../../orders/queries/fillable-orders.ts';
+import type { RecentAsset, TimePosition } from './token-keys.ts';
 import type { WalletQuery } from './wallet-assets.ts';
 import { ofEachChain, toStarts } from './wallet-assets.ts';
 
@@ -21,27 +23,61 @@ const decodeListed = rowDecoder('book_order', {
 export async function listOwnAssetsByPrice(
   db: Queryable,
   collectionId: string,
-  options: {
-    now: number;
-    assets: readonly string[] | null;
-    after: { raw: bigint; orderId: string } | null;
-    limit: number;
-  },
+  options: OwnQuery & { after: { raw: bigint; orderId: string } | null },
 ): Promise<{ raw: bigint; orderId: string; asset: AssetId }[]> {
-  const { now, assets, after, limit } = options;
+  const { after, limit } = options;
   const rows = await db.query(
     `select price_raw, id, token_id from main.book_order
-     where collection_id = $1 and ${fillableAt('$2')} and ($3::text[] is null or token_id = any($3))
-       and (price_raw, id) > ($4::numeric, $5::text)
+     where ${IS_CHEAPEST} and (price_raw, id) > ($6::numeric, $7::text) order by price_raw, id limit $8`,
+    [...toParameters(collectionId, options), (after?.raw ?? 0n).toString(), after?.orderId ?? '', limit],
+  );
+  return rows.map(decodeListed);
+}
+
+type OwnQuery = { now: number; assets: readonly string[] | null; price: Range<bigint> | null; limit: number };
+
+/** SQL conditions on rows of `book_order`: the order passes the filters and is the cheapest of its asset. Uses the parameters $1 to $5 (`toParameters`). */
+const IS_CHEAPEST = `collection_id = $1 and ${fillableAt('$2')} and ($3::text[] is null or token_id = any($3))
+       and price_raw >= $4::numeric and ($5::numeric is null or price_raw <= $5)
        and not exists (
          select from (
            select price_raw, id from main.book_order as same
            where same.collection_id = book_order.collection_id and same.token_id = book_order.token_id and ${fillableAt('$2')}
-         ) as cheaper where (cheaper.price_raw, cheaper.id) < (book_order.price_raw, book_order.id))
-     order by price_raw, id limit $6`,
-    [collectionId, new Date(now), assets, (after?.raw ?? 0n).toString(), after?.orderId ?? '', limit],
+         ) as cheaper where (cheaper.price_raw, cheaper.id) < (book_order.price_raw, book_order.id))`;
+
+const toParameters = (collectionId: string, { now, assets, price }: OwnQuery) => [
+  collectionId,
+  new Date(now),
+  assets,
+  (price?.min ?? 0n).toString(),
+  price?.max?.toString() ?? null,
+];
+
+const decodeRecent = rowDecoder('book_order', {
+  at: column('created_at', timestamp),
+  id: text,
+  asset: column('token_id', assetId),
+});
+
+/** The newest order first. Of several orders of one asset, only the cheapest is returned. */
+export async function listOwnAssetsByTime(
+  db: Queryable,
+  collectionId: string,
+  options: OwnQuery & { after: TimePosition | null },
+): Promise<RecentAsset[]> {
+  const { after, limit } = options;
+  const rows = await db.query(
+    `select created_at, id, token_id from main.book_order
+     where ${IS_CHEAPEST} and (created_at, id) < ($6::timestamptz, $7::text) order by created_at desc, id desc limit $8`,
+    [
+      ...toParameters(collectionId, options),
+      after ? new Date(after.at) : 'infinity',
+      // After a mirrored listing, no own order of the same time is left.
+      after?.own ? after.id : '',
+      limit,
+    ],
   );
-  return rows.map(decodeListed);
+  return rows.map((row) => ({ ...decodeRecent(row), own: true }));
 }
 
 const decodeAsset = rowDecoder('book_order', { asset: column('token_id', assetId) });

@@ -18,9 +18,10 @@ const decodeCollection = rowDecoder('collection', {
 });
 
 /** A text that sorts after all texts with the prefix. */
-const afterPrefix = (prefix: string) => `${prefix}\u{10ffff}`;
+export const afterPrefix = (prefix: string) => `${prefix}\u{10ffff}`;
 
-const NAME = `left(lower(name collate "C"), 100)`;
+/** SQL for the name of a row as the indexes have it. */
+export const NAME_KEY = `left(lower(name collate "C"), 100)`;
 
 /** The chain of a row that has no column for it: the part of the collection id before the address. */
 const CHAIN = `split_part(collection_id, '_', 1)`;
@@ -43,10 +44,10 @@ export async function listCollectionsLike(
   const hasPart = parts.map((part) => `main.trigrams(left(name, 200)) @> $${params.push(part)}::text[]`).join(' or ');
   const rows = await db.query(
     `with ids as (
-       (select id from main.collection where ${NAME} >= $1 and ${NAME} < $2 and chain = any($3) order by ${NAME}, id limit $4)
+       (select id from main.collection where ${NAME_KEY} >= $1 and ${NAME_KEY} < $2 and chain = any($3) order by ${NAME_KEY}, id limit $4)
        union (select collection_id from main.collection_metadata
-         where name is not null and ${NAME} >= $1 and ${NAME} < $2 and ${CHAIN} = any($3)
-         order by ${NAME}, collection_id limit $4)
+         where name is not null and ${NAME_KEY} >= $1 and ${NAME_KEY} < $2 and ${CHAIN} = any($3)
+         order by ${NAME_KEY}, collection_id limit $4)
        union (select id from main.collection where slug >= $1 and slug < $2 and chain = any($3) order by slug limit $4)
        union (select id from main.collection where slug >= $7 and slug < $8 and chain = any($3) order by slug limit $4)
        union (select id from main.collection where contract_address = $5 or id = $6)
@@ -91,13 +92,13 @@ export async function listTokensLike(
 ): Promise<FoundToken[]> {
   if (chains.length === 0) return [];
   const named = (chain: string) => `(select collection_id, asset, name from indexer.token
-       where chain = ${chain} and name is not null and not burned and ${NAME} >= $1 and ${NAME} < $2
-       order by ${NAME}, collection_id, asset limit $4)
+       where chain = ${chain} and name is not null and not burned and ${NAME_KEY} >= $1 and ${NAME_KEY} < $2
+       order by ${NAME_KEY}, collection_id, asset limit $4)
      union all (select collection_id, asset, name from indexer.token_metadata as metadata cross join lateral (
          select from indexer.token as stored
          where stored.collection_id = metadata.collection_id and stored.asset = metadata.asset and not burned limit 1) as kept
-       where ${CHAIN} = ${chain} and name is not null and ${NAME} >= $1 and ${NAME} < $2
-       order by ${NAME}, collection_id, asset limit $4)`;
+       where ${CHAIN} = ${chain} and name is not null and ${NAME_KEY} >= $1 and ${NAME_KEY} < $2
+       order by ${NAME_KEY}, collection_id, asset limit $4)`;
   const rows = await db.query(
     `${chains.map((_, index) => named(`($3::text[])[${index + 1}]`)).join(' union all ')}
      union all (select collection_id, asset, name from indexer.token

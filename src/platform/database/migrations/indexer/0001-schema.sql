@@ -80,6 +80,9 @@ create index listing_listed_by_buyer_total on indexer.listing (collection_id, co
 -- index, PostgreSQL would read all listed rows of a collection to find these listings.
 create index listing_listed_without_total on indexer.listing (collection_id, source, price_raw)
   where status = 'active' and price_raw > 0 and dormant is null and buyer_total_raw is null;
+-- For the list of the tokens that one marketplace lists.
+create index listing_listed_by_source on indexer.listing (collection_id, source, price_raw, id, key)
+  where status = 'active' and price_raw > 0 and dormant is null;
 create index listing_by_asset on indexer.listing (collection_id, asset, price_raw);
 create index listing_active_by_expiry on indexer.listing (expires_at)
   where status = 'active' and expires_at is not null;
@@ -290,6 +293,9 @@ create index token_by_account on indexer.token (owner, collection_id, asset) whe
 -- For the search of tokens by the beginning of a name.
 create index token_by_name on indexer.token (chain, left(lower(name collate "C"), 100), collection_id, asset)
   where name is not null and not burned;
+-- The same in one collection.
+create index token_of_collection_by_name on indexer.token (collection_id, left(lower(name collate "C"), 100), asset)
+  where name is not null and not burned;
 -- For the search of Solana tokens by mint, which is the `asset` of a Solana token.
 create index token_by_mint on indexer.token (asset, collection_id) where chain = 'solana' and not burned;
 
@@ -475,10 +481,10 @@ create table indexer.token_metadata (
 
 create index token_metadata_due on indexer.token_metadata (collection_id, due_at, asset) where due_at is not null;
 create index token_metadata_failed on indexer.token_metadata (collection_id, failure, host) where failure is not null;
--- For the search of tokens by the beginning of a name.
-create index token_metadata_by_name on indexer.token_metadata (left(lower(name collate "C"), 100), collection_id, asset)
+-- For the search of tokens by the beginning of a name, in one collection.
+create index token_metadata_by_name on indexer.token_metadata (collection_id, left(lower(name collate "C"), 100), asset)
   where name is not null;
--- The same for one chain: a collection id begins with the name of the chain and `_`.
+-- The same on one chain: a collection id begins with the name of the chain and `_`.
 create index token_metadata_by_chain on indexer.token_metadata
   (split_part(collection_id, '_', 1), left(lower(name collate "C"), 100), collection_id, asset) where name is not null;
 
