@@ -74,7 +74,7 @@ export const texts = {
     allChains: 'All chains',
     chain: 'Chain',
     sort: 'Sort',
-    sorts: { volume: 'Volume', floor: 'Floor', recent: 'Newest' },
+    sorts: { volume: 'Total volume', floor: 'Floor', recent: 'Newest' },
     columns: {
       picture: 'Picture',
       name: 'Collection',
@@ -84,7 +84,7 @@ export const texts = {
       buyer: 'Buyer pays',
       volumeDay: '24 h volume',
       volumeWeek: '7 d volume',
-      volumeAll: 'Volume',
+      volumeAll: 'Total volume',
       salesWeek: '7 d sales',
       listed: 'Listed',
       owners: 'Owners',
@@ -205,7 +205,7 @@ export const texts = {
     chart: 'Prices of sales over time',
     chartNote: (shown: string, hasMore: boolean) => (hasMore ? `The newest ${shown} sales.` : `All ${shown} sales.`),
     clippedNote: (count: string, edge: string) =>
-      `${count} sales above ${edge} are drawn at the upper edge, in another colour.`,
+      `${count === '1' ? '1 sale above' : `${count} sales above`} ${edge} at the upper edge, in another colour.`,
     price: 'Price',
     clipped: 'Price above the edge',
     volume: 'Volume',
@@ -243,6 +243,7 @@ export const texts = {
     clippedNote: (count: string, edge: string, name: string) =>
       `${name}: ${count} values above ${edge} are drawn at the upper edge, in another colour.`,
   },
+  charts: { in: (name: string, unit: string) => (unit === '' ? name : `${name}, ${unit}`) },
   activity: {
     label: 'Activity',
     empty: 'No activity is recorded yet.',
@@ -300,8 +301,15 @@ export const texts = {
     chart: 'Listed tokens up to each price',
     note: (count: string) => `The ${count} cheapest listings.`,
     price: 'Up to',
+    upTo: 'Up to the price',
     tokens: 'Tokens',
     sum: 'Sum of the asks',
+  },
+  links: {
+    explorer: 'Block explorer',
+    marketplace: (name: string) => `Open at ${name}`,
+    transaction: 'Transaction in the block explorer',
+    outside: 'Elsewhere',
   },
   token: {
     notFound: 'No such token is known.',

@@ -18,6 +18,7 @@ import { Time } from '../parts/time.tsx';
 import { texts } from '../texts.ts';
 import { tokenPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
+import { Transaction } from './transaction.tsx';
 
 const SKELETONS = 8;
 
@@ -198,10 +199,15 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: 'time',
     head: texts.activity.columns.time,
-    width: 'minmax(72px, 0.6fr)',
+    width: 'minmax(88px, 0.6fr)',
     isNumber: true,
     place: 'bottom-right',
-    cell: ({ at }) => <Time at={at} />,
+    cell: ({ at, chain, tx }) => (
+      <span class="time-and-link">
+        <Time at={at} />
+        {tx !== null && <Transaction chain={chain} tx={tx} isShort />}
+      </span>
+    ),
   },
 ];
 

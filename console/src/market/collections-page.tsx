@@ -22,6 +22,7 @@ import { Segments } from '../parts/segments.tsx';
 import { Sparkline } from '../parts/sparkline.tsx';
 import { EmptyState, ErrorPanel } from '../parts/states.tsx';
 import { Unknown } from '../parts/unknown.tsx';
+import type { UrlState } from '../parts/url-state.ts';
 import { oneOf, useUrlState } from '../parts/url-state.ts';
 import { useMedia } from '../parts/use-media.ts';
 import { usePageTitle } from '../shell/shell.tsx';
@@ -47,11 +48,7 @@ export function CollectionsPage() {
   const rows = useMemo(() => pages?.flatMap(({ data }) => data) ?? [], [pages]);
   useEffect(() => keepCollections(pages ?? []), [pages]);
   useLiveCollections(pages?.[0]?.meta.offset);
-  const hasHistory = rows.length === 0 || rows.some(({ sparkline }) => hasLine(sparkline));
-  const columns = useMemo(
-    () => (hasHistory ? COLUMNS : COLUMNS.filter(({ id }) => !HISTORY_COLUMNS.has(id))),
-    [hasHistory],
-  );
+  const columns = useMemo(() => withSorts(sort, url.href), [chain, sort]);
   const hasTicker = useMedia(WIDER_THAN_A_PHONE);
   const isEmpty = query.isSuccess && rows.length === 0;
 
@@ -85,7 +82,7 @@ export function CollectionsPage() {
       )}
       {isEmpty && <NoCollections chain={chain} allHref={url.href({ chain: null })} />}
       {(query.isPending || rows.length > 0) && (
-        <div class="market-collections">
+        <div class="market-collections table-dense">
           <DataTable
             label={texts.market.label}
             columns={columns}
@@ -110,7 +107,7 @@ const COLUMNS: readonly Column<MarketCollection>[] = [
     id: 'picture',
     head: texts.market.columns.picture,
     isHeadHidden: true,
-    width: '40px',
+    width: '28px',
     place: 'picture',
     cell: ({ id, image }) => <Picture url={image} alt="" seed={id} class="picture-row" />,
   },
@@ -124,7 +121,7 @@ const COLUMNS: readonly Column<MarketCollection>[] = [
         <span class="truncate">
           <RowLink href={collectionPath(collection)}>{collectionName(collection)}</RowLink>
         </span>
-        <span class="name-chain">{collection.chain !== null && <ChainMark chain={collection.chain} />}</span>
+        <span class="name-chain">{collection.chain !== null && <ChainMark chain={collection.chain} isShort />}</span>
       </div>
     ),
   },
@@ -176,8 +173,18 @@ const COLUMNS: readonly Column<MarketCollection>[] = [
     head: texts.market.columns.volumeWeek,
     width: 'minmax(88px, 1.1fr)',
     isNumber: true,
-    from: 'desktop',
+    from: 'wide',
     cell: (collection) => <VolumeWithChange collection={collection} period="sevenDay" />,
+  },
+  {
+    id: 'volume-all',
+    head: texts.market.columns.volumeAll,
+    width: 'minmax(96px, 1.1fr)',
+    isNumber: true,
+    from: 'desktop',
+    cell: (collection) => (
+      <Volume value={collection.stats.volume.allTime} currency={currencyOf(collection)} reason={texts.unknown.figure} />
+    ),
   },
   {
     id: 'sales',
@@ -202,16 +209,6 @@ const COLUMNS: readonly Column<MarketCollection>[] = [
     isNumber: true,
     from: 'wide',
     cell: ({ stats }) => <Count value={stats.owners} />,
-  },
-  {
-    id: 'volume-all',
-    head: texts.market.columns.volumeAll,
-    width: 'minmax(96px, 1.1fr)',
-    isNumber: true,
-    from: 'wide',
-    cell: (collection) => (
-      <Volume value={collection.stats.volume.allTime} currency={currencyOf(collection)} reason={texts.unknown.figure} />
-    ),
   },
   {
     id: 'card-figures',
@@ -244,8 +241,17 @@ const COLUMNS: readonly Column<MarketCollection>[] = [
   },
 ];
 
-/** Columns that are left out while nothing in them is known, as in the first hours of a service. */
-const HISTORY_COLUMNS = new Set(['floor-day', 'sparkline']);
+/** The columns by which the service sorts the list. */
+const SORTED_COLUMNS: Readonly<Partial<Record<string, CollectionSort>>> = { floor: 'floor', 'volume-all': 'volume' };
+
+function withSorts(current: CollectionSort, hrefOf: UrlState['href']): readonly Column<MarketCollection>[] {
+  return COLUMNS.map((column) => {
+    const sort = SORTED_COLUMNS[column.id];
+    if (sort === undefined) return column;
+    const href = hrefOf({ sort: sort === SORTS[0] ? null : sort });
+    return { ...column, sort: { href, isSorted: sort === current } };
+  });
+}
 
 function hasLine(values: readonly (number | null)[]): boolean {
   return values.filter((value) => value !== null).length > 1;

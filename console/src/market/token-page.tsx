@@ -7,8 +7,9 @@ import type { ActivityKind, ListedActivity, MarketItem, Order, Token } from '../
 import { isNotFound } from '../data/client.ts';
 import { activityQuery, collectionQuery, orderQuery, tokenQuery, traitsQuery } from '../data/market-queries.ts';
 import { ALL_KINDS, useLiveRefresh } from '../data/use-live.ts';
+import { useIsLocalChain } from '../data/use-local-chain.ts';
 import { formatCount, formatShare } from '../format/amount.ts';
-import { shortAddress, shortTokenId } from '../format/address.ts';
+import { shortTokenId } from '../format/address.ts';
 import { toVisible } from '../format/strangers-text.ts';
 import { Account } from '../parts/account.tsx';
 import { ChainMark } from '../parts/chain-mark.tsx';
@@ -17,6 +18,7 @@ import { ErrorBoundary } from '../parts/error-boundary.tsx';
 import { WarningIcon } from '../parts/icons.tsx';
 import { Picture } from '../parts/picture.tsx';
 import { Price } from '../parts/price.tsx';
+import { OutsideLink } from '../parts/outside-link.tsx';
 import { ErrorPanel, Skeleton } from '../parts/states.tsx';
 import { Expiry, Time } from '../parts/time.tsx';
 import { Unknown } from '../parts/unknown.tsx';
@@ -27,8 +29,10 @@ import { Trade } from '../trade/trade.tsx';
 import { ActivityList } from './activity-list.tsx';
 import { collectionName } from './collection-name.tsx';
 import { unitsOf } from './order-units.ts';
+import { explorerUrl, marketplaceUrl } from './outside-links.ts';
 import { collectionPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
+import { Transaction } from './transaction.tsx';
 import { Link } from '../parts/link.tsx';
 
 const ERC1155 = 'ERC-1155';
@@ -158,7 +162,7 @@ function Listing({ token, listing }: { token: Token; listing: MarketItem }) {
       {order && <OrderState order={order} />}
       <dl class="rows">
         <Row name={texts.token.marketplace}>
-          <span class="badge">{listing.marketplace}</span>
+          <MarketplaceLink listing={listing} />
         </Row>
         <Row name={texts.token.seller}>
           <Account address={listing.seller} />
@@ -182,6 +186,18 @@ function Listing({ token, listing }: { token: Token; listing: MarketItem }) {
         </Row>
       </dl>
     </>
+  );
+}
+
+/** The name of the marketplace, as a link to the token there if this page is known. */
+function MarketplaceLink({ listing }: { listing: MarketItem }) {
+  const isLocal = useIsLocalChain(listing.chain);
+  const url = isLocal === false ? marketplaceUrl(listing.marketplace, listing) : null;
+  if (url === null) return <span class="badge">{listing.marketplace}</span>;
+  return (
+    <OutsideLink href={url} label={texts.links.marketplace(listing.marketplace)}>
+      {listing.marketplace}
+    </OutsideLink>
   );
 }
 
@@ -213,7 +229,8 @@ function PriceSplit({ price: { ask, platformFee, royalty, fees } }: { price: Non
 }
 
 /** The state of an order, the reason for this state, and what has happened to the order. */
-function OrderState({ order: { status, dormant, evidence } }: { order: Order }) {
+function OrderState({ order: { status, dormant, evidence, listing } }: { order: Order }) {
+  const { chain } = listing;
   return (
     <>
       {dormant && (
@@ -246,9 +263,7 @@ function OrderState({ order: { status, dormant, evidence } }: { order: Order }) 
                 {tx !== null && (
                   <>
                     {' · '}
-                    <span class="mono" data-tip={tx}>
-                      {shortAddress(tx)}
-                    </span>
+                    <Transaction chain={chain} tx={tx} />
                   </>
                 )}
               </span>
@@ -345,6 +360,8 @@ function Traits({ token: { traits, collectionId } }: { token: Token }) {
 
 function IdentityPanel({ token }: { token: Token }) {
   const { contractAddress, tokenId, mint } = token;
+  const isLocal = useIsLocalChain(token.chain);
+  const explorer = isLocal === false ? explorerUrl(token) : null;
   return (
     <section>
       <h2 class="section-title">{texts.token.identity}</h2>
@@ -363,6 +380,11 @@ function IdentityPanel({ token }: { token: Token }) {
           {mint !== null && (
             <Row name={texts.token.mint}>
               <Copied text={mint} label={texts.token.mint} />
+            </Row>
+          )}
+          {explorer !== null && (
+            <Row name={texts.links.outside}>
+              <OutsideLink href={explorer}>{texts.links.explorer}</OutsideLink>
             </Row>
           )}
         </dl>

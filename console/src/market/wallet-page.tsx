@@ -13,6 +13,7 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { DataTable, RowLink } from '../parts/data-table.tsx';
 import { MoreRows } from '../parts/more-rows.tsx';
+import { OutsideLink } from '../parts/outside-link.tsx';
 import { Price } from '../parts/price.tsx';
 import { EmptyState, ErrorPanel } from '../parts/states.tsx';
 import { Tabs } from '../parts/tabs.tsx';
@@ -23,6 +24,7 @@ import { usePageTitle } from '../shell/shell.tsx';
 import { texts } from '../texts.ts';
 import { ActivityList } from './activity-list.tsx';
 import { CollectionName } from './collection-name.tsx';
+import { accountUrl } from './outside-links.ts';
 import { tokenPath } from './paths.ts';
 import { TokenGrid } from './token-grid.tsx';
 import { tokenName } from './token-name.ts';
@@ -30,6 +32,8 @@ import { Link } from '../parts/link.tsx';
 
 const TABS: readonly ['tokens', 'listings', 'activity'] = ['tokens', 'listings', 'activity'];
 const SKELETONS = 6;
+/** This many characters at the end of an address are always visible. */
+const ADDRESS_END = 8;
 
 export function WalletPage() {
   const { address } = useParams<{ address: string }>();
@@ -41,8 +45,13 @@ export function WalletPage() {
       <header class="wallet-head">
         <p class="muted">{texts.wallet.title}</p>
         <h1 class="mono wallet-address">
-          <span class="truncate">{address}</span>
+          {/* If there is no room for the address, its middle is left out, because people compare the ends. */}
+          <span class="address">
+            <span class="truncate">{address.slice(0, -ADDRESS_END)}</span>
+            <span>{address.slice(-ADDRESS_END)}</span>
+          </span>
           <CopyButton text={address} label={texts.wallet.title} />
+          <OutsideLink href={accountUrl(address)} label={texts.links.explorer} />
         </h1>
       </header>
       <Tabs

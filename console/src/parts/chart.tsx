@@ -13,7 +13,7 @@ export type ChartSeries = {
   kind: 'points' | 'bars' | 'steps' | 'line';
   /** The CSS variable of the colour, such as `--accent`. */
   color: string;
-  /** Series with the same scale share one range. The vertical axis shows the scale of the first series. */
+  /** Series with the same scale share one range. */
   scale: string;
   /** Whether the legend names the series. False for a series that only draws a part of another series in another colour. Default: true. */
   isInLegend?: boolean;
@@ -28,12 +28,19 @@ export type ChartProps = {
   series: readonly ChartSeries[];
   /** The ranges of the scales. A scale without a range begins at 0 and ends 8 % above its greatest value. */
   ranges?: Readonly<Record<string, uPlot.Range.MinMax>>;
-  x: { isTime: boolean; name: string; format: (value: number) => string };
-  formatY: (value: number) => string;
+  x: { isTime: boolean; name: string; format: (value: number) => string; range?: uPlot.Range.MinMax };
+  /** The vertical axes: the first at the left, and the second, if there is one, at the right. `name` has the unit. */
+  axes: readonly { scale: string; name: string; format: (value: number) => string }[];
 };
 
 const HEIGHT = 280;
 const HALF_HOUR_S = 1_800;
+const SIDE_RIGHT = 1;
+const SIDE_LEFT = 3;
+/** The distance of the tooltip from the pointer. */
+const TOOLTIP_GAP = 12;
+/** What a series writes at a place without a value. */
+export const NO_VALUE = '–';
 const AXIS_FONT = "12px 'Geist Variable', system-ui, sans-serif";
 
 export function Chart(props: ChartProps) {
@@ -54,18 +61,23 @@ export function Chart(props: ChartProps) {
   return <div ref={box} class="chart" role="img" aria-label={props.label} />;
 }
 
-function toOptions({ series, ranges, x, formatY }: ChartProps, element: HTMLElement): uPlot.Options {
+function toOptions({ series, ranges, x, axes }: ChartProps, element: HTMLElement): uPlot.Options {
   const colorOf = (token: string) => resolveColor(element, token);
   const axis = { stroke: colorOf('--muted'), font: AXIS_FONT, ticks: { show: false }, gap: 8 };
-  const mainScale = series[0]?.scale ?? 'y';
   const scales = [...new Set(series.map(({ scale }) => scale))];
   return {
     width: element.clientWidth,
     height: HEIGHT,
     padding: [12, 8, 0, 0],
+    // The tooltip at the pointer has the values.
+    legend: { live: false },
+    plugins: [pointerTooltip(x, series)],
     cursor: { points: { size: 7 }, drag: { x: false, y: false } },
     scales: {
-      x: { time: x.isTime, range: (_plot: uPlot, min: number, max: number) => toRangeOfX(min, max, x.isTime) },
+      x: {
+        time: x.isTime,
+        range: (_plot: uPlot, min: number, max: number) => x.range ?? toRangeOfX(min, max, x.isTime),
+      },
       ...Object.fromEntries(
         scales.map((scale) => [
           scale,
@@ -78,25 +90,67 @@ function toOptions({ series, ranges, x, formatY }: ChartProps, element: HTMLElem
     axes: [
       {
         ...axis,
+        ...(!x.isTime && { label: x.name, labelFont: AXIS_FONT, labelSize: 20 }),
         grid: { show: false },
         space: 96,
         values: (_plot, values, _axis, _space, step) =>
           values.map((value) => (x.isTime ? formatTick(value * 1_000, step * 1_000) : x.format(value))),
       },
-      {
+      ...axes.map(({ scale, name, format }, index) => ({
         ...axis,
-        scale: mainScale,
-        size: 64,
+        scale,
+        label: name,
+        labelFont: AXIS_FONT,
+        labelSize: 20,
+        size: index === 0 ? 60 : 44,
         space: 56,
-        grid: { stroke: colorOf('--line'), width: 1 },
-        values: (_plot, values) => values.map((value) => formatY(value)),
-      },
+        side: index === 0 ? SIDE_LEFT : SIDE_RIGHT,
+        grid: { show: index === 0, stroke: colorOf('--line'), width: 1 },
+        values: (_plot: uPlot, values: number[]) => values.map((value) => format(value)),
+      })),
     ],
     series: [
-      { label: x.name, value: (_plot, value: number | null) => (value === null ? '–' : x.format(value)) },
+      { label: x.name, value: (_plot, value: number | null) => (value === null ? NO_VALUE : x.format(value)) },
       ...series.map((one) => toSeries(one, colorOf(one.color))),
     ],
   };
+}
+
+/** Shows the values at the pointer beside it. A series without a value there has no line. */
+function pointerTooltip(x: ChartProps['x'], series: readonly ChartSeries[]): uPlot.Plugin {
+  const box = document.createElement('div');
+  box.className = 'chart-tooltip';
+  const hide = () => (box.hidden = true);
+  return {
+    hooks: {
+      init: ({ over }) => {
+        hide();
+        over.append(box);
+        over.addEventListener('pointerleave', hide);
+      },
+      setCursor: ({ cursor: { idx, left = 0, top = 0 }, data, over }) => {
+        const at = idx === null || idx === undefined ? undefined : data[0][idx];
+        if (at === undefined || left < 0) return void hide();
+        const values = series.flatMap(({ name, format, isInLegend = true }) => {
+          const text = format(idx as number);
+          return isInLegend && text !== NO_VALUE ? [toLine(name, text)] : [];
+        });
+        const head = document.createElement('strong');
+        head.textContent = x.format(at);
+        box.replaceChildren(head, ...values);
+        box.hidden = false;
+        const isRight = left < over.clientWidth / 2;
+        box.style.left = `${isRight ? left + TOOLTIP_GAP : left - TOOLTIP_GAP - box.offsetWidth}px`;
+        box.style.top = `${Math.max(0, Math.min(top, over.clientHeight - box.offsetHeight))}px`;
+      },
+    },
+  };
+}
+
+function toLine(name: string, value: string): HTMLElement {
+  const line = document.createElement('span');
+  line.textContent = `${name}: ${value}`;
+  return line;
 }
 
 /** If there is only one value of x, returns a range with this value in the middle. The range that uPlot chooses would be years long. */
@@ -107,7 +161,7 @@ function toRangeOfX(min: number, max: number, isTime: boolean): uPlot.Range.MinM
 }
 
 function toSeries({ name, kind, scale, isInLegend = true, format }: ChartSeries, color: string): uPlot.Series {
-  const value: uPlot.Series.Value = (_plot, _value, _series, index) => (index === null ? '–' : format(index));
+  const value: uPlot.Series.Value = (_plot, _value, _series, index) => (index === null ? NO_VALUE : format(index));
   const shared = { label: name, scale, value, stroke: color, ...(!isInLegend && { class: 'chart-unnamed' }) };
   if (kind === 'points')
     return { ...shared, paths: () => null, points: { show: true, size: 6, fill: color, width: 0 } };

@@ -26,6 +26,8 @@ export type Column<Row> = {
   placeLabel?: string;
   /** Whether the head is for screen readers only. */
   isHeadHidden?: boolean;
+  /** The head of a column by which the rows can be sorted is a link to the sorted list. */
+  sort?: { href: string; isSorted: boolean };
   cell: (row: Row) => ComponentChildren;
 };
 
@@ -64,8 +66,19 @@ export function DataTable<Row>({ label, columns, rows, keyOf, isNew = () => fals
       <div role="rowgroup" class="table-head">
         <div role="row" class="table-row">
           {columns.map((column) => (
-            <div key={column.id} role="columnheader" class={toCellClass(column)}>
-              <span class={column.isHeadHidden ? 'visually-hidden' : undefined}>{column.head}</span>
+            <div
+              key={column.id}
+              role="columnheader"
+              class={toCellClass(column)}
+              {...(column.sort?.isSorted && { 'aria-sort': 'descending' as const })}
+            >
+              {column.sort ? (
+                <Link href={column.sort.href} replace class="sort-head">
+                  {column.head}
+                </Link>
+              ) : (
+                <span class={column.isHeadHidden ? 'visually-hidden' : undefined}>{column.head}</span>
+              )}
             </div>
           ))}
         </div>

@@ -66,8 +66,18 @@ function DepthChart({ listings }: { listings: readonly MarketItem[] }) {
             format: (index) => formatCount(index + 1),
           },
         ]}
-        x={{ isTime: false, name: texts.depth.price, format: (value) => `${formatAmount(value)} ${currency}` }}
-        formatY={(value) => (Number.isInteger(value) ? formatCount(value) : '')}
+        x={{
+          isTime: false,
+          name: texts.charts.in(texts.depth.upTo, currency),
+          format: (value) => `${formatAmount(value)} ${currency}`,
+        }}
+        axes={[
+          {
+            scale: 'tokens',
+            name: texts.depth.tokens,
+            format: (value) => (Number.isInteger(value) ? formatCount(value) : ''),
+          },
+        ]}
       />
       <figcaption class="chart-note muted">{texts.depth.note(formatCount(listings.length))}</figcaption>
     </figure>

@@ -8,7 +8,7 @@ import type { HistoryRange } from '../../data/market-queries.ts';
 import { HISTORY_RANGES, historyQuery } from '../../data/market-queries.ts';
 import { formatAmount, formatCount } from '../../format/amount.ts';
 import { formatLocal, formatUtc } from '../../format/time.ts';
-import { Chart } from '../../parts/chart.tsx';
+import { Chart, NO_VALUE } from '../../parts/chart.tsx';
 import { Price, Volume } from '../../parts/price.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
@@ -22,6 +22,7 @@ const RANGES: readonly [HistoryRange, ...HistoryRange[]] = ['month', 'day', 'wee
 const IN_ORDER: readonly HistoryRange[] = ['day', 'week', 'month', 'all'];
 /** Bars fill the lowest quarter of the chart. */
 const VOLUME_SHARE = 4;
+const HOUR_S = 3_600;
 
 export function HistoryTab({ collection }: { collection: MarketCollection }) {
   const url = useUrlState();
@@ -61,12 +62,12 @@ function HistoryChart({ points, currency, range, readAt }: PointsProps & { range
     [data],
   );
   const amount = (value: number | null | undefined) =>
-    value === null || value === undefined ? '–' : `${formatAmount(value)} ${currency}`;
+    value === null || value === undefined ? NO_VALUE : `${formatAmount(value)} ${currency}`;
   // The chart has one more value than `points`: the end of the interval of the last point.
   const pointAt = (index: number) => Math.min(index, points.length - 1);
   const floorAt = (index: number) => amount(points[pointAt(index)]?.floor.close?.decimal);
   const volumeAt = (index: number) => amount(data.groupVolumes[pointAt(index)]);
-  const { interval } = HISTORY_RANGES[range];
+  const { interval, hours } = HISTORY_RANGES[range];
   const volumeName = texts.history.volume(data.groupSize * (interval === 'hour' ? 1 : 24));
   return (
     <figure>
@@ -96,10 +97,15 @@ function HistoryChart({ points, currency, range, readAt }: PointsProps & { range
         ranges={{ floor: data.floorRange, volume: [0, Math.max(data.volumeEdge, Number.MIN_VALUE) * VOLUME_SHARE] }}
         x={{
           isTime: true,
+          // The chart shows the complete time range, also while there is data for a part of it only.
+          ...(range !== 'all' && { range: [readAt / 1_000 - hours * HOUR_S, readAt / 1_000] as [number, number] }),
           name: texts.history.time,
           format: (value) => formatLocal(new Date(value * 1_000).toISOString()),
         }}
-        formatY={formatAmount}
+        axes={[
+          { scale: 'floor', name: texts.charts.in(texts.history.floor, currency), format: formatAmount },
+          { scale: 'volume', name: texts.charts.in(volumeName, currency), format: formatAmount },
+        ]}
       />
       <figcaption class="chart-note muted">
         {texts.history.note[interval]} {data.floors.includes(null) && `${texts.history.gaps} `}

@@ -6,15 +6,22 @@ import uPlot from 'uplot';
 import type { MarketItem } from '../../../../client/src/market.ts';
 import { formatAmount, formatCount } from '../../format/amount.ts';
 import { formatLocal } from '../../format/time.ts';
-import { Chart } from '../../parts/chart.tsx';
+import { Chart, NO_VALUE } from '../../parts/chart.tsx';
 import { texts } from '../../texts.ts';
 import { toSalesData } from './sales-data.ts';
 
 /** Bars fill the lowest quarter of the chart. */
 const VOLUME_SHARE = 4;
 
-/** `hasMore`: whether there are older sales that the chart does not show. */
-export function SalesChart({ sales, hasMore }: { sales: readonly MarketItem[]; hasMore: boolean }) {
+type SalesChartProps = {
+  sales: readonly MarketItem[];
+  /** Whether there are older sales that the chart does not show. */
+  hasMore: boolean;
+  /** The time range in ms since the epoch. Null: from the first to the last sale. */
+  range: readonly [from: number, to: number] | null;
+};
+
+export function SalesChart({ sales, hasMore, range }: SalesChartProps) {
   const { times, prices, edge, clipped, periods } = useMemo(() => toSalesData(sales), [sales]);
   const currency = sales[0]?.price.currency ?? '';
   const data = useMemo(() => {
@@ -27,7 +34,7 @@ export function SalesChart({ sales, hasMore }: { sales: readonly MarketItem[]; h
   }, [times, prices, edge, periods]);
   const amountAt = (values: ArrayLike<number | null | undefined> | undefined) => (index: number) => {
     const value = values?.[index];
-    return value === null || value === undefined ? '–' : `${formatAmount(value)} ${currency}`;
+    return value === null || value === undefined ? NO_VALUE : `${formatAmount(value)} ${currency}`;
   };
   return (
     <figure>
@@ -41,7 +48,8 @@ export function SalesChart({ sales, hasMore }: { sales: readonly MarketItem[]; h
             kind: 'points',
             color: '--warn',
             scale: 'price',
-            format: (index) => (data[2]?.[index] === null ? '–' : amountAt(data[3])(index)),
+            isInLegend: clipped > 0,
+            format: (index) => (typeof data[2]?.[index] === 'number' ? amountAt(data[3])(index) : NO_VALUE),
           },
           {
             name: texts.sales.volume,
@@ -54,10 +62,14 @@ export function SalesChart({ sales, hasMore }: { sales: readonly MarketItem[]; h
         ranges={{ price: [0, edge * 1.06], volume: [0, Math.max(...periods.volumes, 0) * VOLUME_SHARE] }}
         x={{
           isTime: true,
+          ...(range && { range: [range[0] / 1_000, range[1] / 1_000] as [number, number] }),
           name: texts.sales.time,
           format: (value) => formatLocal(new Date(value * 1_000).toISOString()),
         }}
-        formatY={formatAmount}
+        axes={[
+          { scale: 'price', name: texts.charts.in(texts.sales.price, currency), format: formatAmount },
+          { scale: 'volume', name: texts.charts.in(texts.sales.volume, currency), format: formatAmount },
+        ]}
       />
       <figcaption class="chart-note muted">
         {texts.sales.chartNote(formatCount(sales.length), hasMore)}{' '}

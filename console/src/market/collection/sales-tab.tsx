@@ -17,6 +17,7 @@ import { useNow } from '../../shell/clock.ts';
 import { texts } from '../../texts.ts';
 import { tokenPath } from '../paths.ts';
 import { tokenName } from '../token-name.ts';
+import { Transaction } from '../transaction.tsx';
 import { SalesChart } from './sales-chart.tsx';
 
 const DAY_MS = 86_400_000;
@@ -62,7 +63,7 @@ export function SalesTab({ collection }: { collection: MarketCollection }) {
       {query.isSuccess && sales.length === 0 && !hasMore && <EmptyState title={texts.sales.rangeEmpty} />}
       {sales.length >= CHART_SALES_MIN && (
         <div class="panel">
-          <SalesChart sales={sales} hasMore={hasMore} />
+          <SalesChart sales={sales} hasMore={hasMore} range={range === 'all' ? null : [oldest, now]} />
         </div>
       )}
       {(query.isPending || sales.length > 0) && (
@@ -123,9 +124,14 @@ const COLUMNS: readonly Column<MarketItem>[] = [
   {
     id: 'time',
     head: texts.sales.columns.time,
-    width: 'minmax(72px, 0.6fr)',
+    width: 'minmax(88px, 0.6fr)',
     isNumber: true,
     place: 'bottom-right',
-    cell: ({ timestamp }) => <Time at={timestamp} />,
+    cell: ({ timestamp, chain, tx }) => (
+      <span class="time-and-link">
+        <Time at={timestamp} />
+        {tx !== null && <Transaction chain={chain} tx={tx} isShort />}
+      </span>
+    ),
   },
 ];
