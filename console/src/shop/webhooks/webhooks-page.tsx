@@ -21,7 +21,15 @@ import { Link } from '../../parts/link.tsx';
 
 type EventName = Webhook['events'][number];
 
-const EVENTS: readonly EventName[] = ['product.created', 'product.updated', 'product.deleted', 'inventory.low'];
+/** The events that a new webhook gets unless the user chooses others. */
+const USUAL_EVENTS: readonly EventName[] = ['product.created', 'product.updated', 'product.deleted', 'inventory.low'];
+const EVENTS: readonly EventName[] = [
+  ...USUAL_EVENTS,
+  'reservation.created',
+  'reservation.consumed',
+  'reservation.released',
+  'reservation.expired',
+];
 const SKELETONS = 3;
 
 type Created = { id: string; secret: string };
@@ -74,7 +82,7 @@ type NewWebhookProps = { session: ShopSession; onClose: () => void; onCreated: (
 function NewWebhook({ session: { client }, onClose, onCreated }: NewWebhookProps) {
   const [url, setUrl] = useState('');
   const [description, setDescription] = useState('');
-  const [events, setEvents] = useState<readonly EventName[]>(EVENTS);
+  const [events, setEvents] = useState<readonly EventName[]>(USUAL_EVENTS);
   const { save, isSaving, error } = useSaving(async () => {
     const { data } = await client.createWebhook({
       url: url.trim(),
