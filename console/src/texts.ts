@@ -113,6 +113,8 @@ export const texts = {
   },
   collection: {
     figures: 'Figures',
+    allFigures: 'All figures',
+    fewerFigures: 'Fewer figures',
     floor: 'Floor',
     buyerFloor: 'Buyer pays',
     volumeDay: '24 h volume',

@@ -39,6 +39,31 @@ describe('the console on a phone', { skip: WHY_NO_BROWSER ?? false }, () => {
     return page;
   };
 
+  test('the head of a collection takes 200 pixels, and tokens are visible above the bar at the bottom', async () => {
+    const page = await openOnPhone(COLLECTION);
+    const [head, card, bar] = await Promise.all(
+      ['.collection-head', '.card', '.workplaces'].map((selector) => page.locator(selector).first().boundingBox()),
+    );
+    assert.ok(head && card && bar);
+    assert.ok(head.height <= 200, `the head has ${head.height} pixels`);
+    assert.ok(card.y + 100 < bar.y, `the first token is at ${card.y}, and the bar at ${bar.y}`);
+    const figures = page.locator('.figure:visible');
+    assert.equal(await figures.count(), 3);
+    await page.tap('.figures-more');
+    assert.equal(await figures.count(), 9);
+    await page.context().close();
+  });
+
+  test('of the address of a wallet, both ends are visible', async () => {
+    const address = `0x${'12345678'.repeat(4)}abcdef99`;
+    const page = await openOnPhone(`/w/${address}`);
+    const end = page.locator('.address > :last-child');
+    assert.equal(await end.textContent(), 'abcdef99');
+    const { x = 0, width = 0, height = 0 } = (await end.boundingBox()) ?? {};
+    assert.ok(width > 0 && x + width < 390 && height < 40, 'the end of the address is in one line');
+    await page.context().close();
+  });
+
   test('a tap on a price shows the exact amount, and a tap elsewhere hides it', async () => {
     const page = await openOnPhone(COLLECTION);
     await page.tap('.figure-list data >> nth=0');

@@ -17,6 +17,7 @@ import { Picture } from '../../parts/picture.tsx';
 import { ErrorPanel, Skeleton } from '../../parts/states.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { useUrlState } from '../../parts/url-state.ts';
+import { useMedia } from '../../parts/use-media.ts';
 import { lazyPart } from '../../shell/lazy-page.tsx';
 import { NotFoundPage } from '../../shell/not-found-page.tsx';
 import { usePageTitle } from '../../shell/shell.tsx';
@@ -140,15 +141,18 @@ function CollectionHead({ collection }: { collection: MarketCollection }) {
   );
 }
 
-/** Only this many characters of a longer description are shown, until the reader clicks on the button for more. */
+/** Only this many characters of a longer description are shown, until the reader clicks on the button for more. On a phone, they fill one line. */
 const DESCRIPTION_LENGTH_MAX = 180;
+const DESCRIPTION_LENGTH_MAX_ON_PHONE = 28;
+const PHONE = '(max-width: 719px)';
 
 function Description({ text }: { text: string }) {
   const [isOpen, setOpen] = useState(false);
-  const isLong = text.length > DESCRIPTION_LENGTH_MAX;
+  const lengthMax = useMedia(PHONE) ? DESCRIPTION_LENGTH_MAX_ON_PHONE : DESCRIPTION_LENGTH_MAX;
+  const isLong = text.length > lengthMax;
   return (
     <p class="collection-description">
-      {isLong && !isOpen ? `${text.slice(0, DESCRIPTION_LENGTH_MAX).trimEnd()}… ` : `${text} `}
+      {isLong && !isOpen ? `${text.slice(0, lengthMax).trimEnd()}… ` : `${text} `}
       {isLong && (
         <button type="button" class="text-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? texts.collection.less : texts.collection.more}

@@ -22,6 +22,8 @@ type FigureName = Provenance['figures'][number]['figure'];
 
 export function FigureStrip({ collection }: { collection: MarketCollection }) {
   const { id, stats, stale } = collection;
+  /** On a phone, the strip has only the first figures until the user opens it. */
+  const [isOpen, setOpen] = useState(false);
   const currency = currencyOf(collection);
   const volume = (value: number | null) => <Volume value={value} currency={currency} reason={texts.unknown.figure} />;
   return (
@@ -32,7 +34,7 @@ export function FigureStrip({ collection }: { collection: MarketCollection }) {
           {texts.stale.collection}
         </p>
       )}
-      <dl class="figure-list">
+      <dl class={isOpen ? 'figure-list figure-list-open' : 'figure-list'}>
         <Figure id={id} name={texts.collection.floor} figure="floor" change={stats.floorChange.twentyFourHour}>
           <Price price={stats.floor} reason={texts.unknown.floor} isStacked />
         </Figure>
@@ -71,6 +73,9 @@ export function FigureStrip({ collection }: { collection: MarketCollection }) {
           <Count value={stats.supply} />
         </Figure>
       </dl>
+      <button type="button" class="text-button figures-more" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? texts.collection.fewerFigures : texts.collection.allFigures}
+      </button>
     </section>
   );
 }
