@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatAmount, formatChange, formatCount, formatUsd } from '../src/format/amount.ts';
-import { toVisible, toVisibleName } from '../src/format/strangers-text.ts';
-import { parseGateways, toPictureUrl } from '../src/parts/picture-url.ts';
+import { formatAmount, formatChange, formatCount, formatUsd } from '../../console/src/format/amount.ts';
+import { toVisible, toVisibleName } from '../../console/src/format/strangers-text.ts';
+import { parseGateways, toPictureUrl } from '../../console/src/parts/picture-url.ts';
 
 test('a number of any size is written in a few characters, and a number without a short form as a bound', () => {
   for (const value of [0, 1e-18, 0.42, 1_234.5, 999_999, 5e14, 1e15, 1e59, Number(2n ** 256n)]) {
