@@ -10,7 +10,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { loadOnce } from '../platform/core/load-once.ts';
 import { isNotModified } from '../platform/http/cached-response.ts';
 import { EncodedBodies, chooseCoding } from '../platform/http/content-coding.ts';
-import { isBelow } from '../platform/http/request-target.ts';
+import { isBelow, pathOf } from '../platform/http/request-target.ts';
+import type { DescribedPage, ImageGateways, PageDescription, PageParams } from './page-description.ts';
+import { PageDescriptions } from './page-description.ts';
 
 /** Where `npm run build` writes the console. The folder has the same place in the npm package and in the image. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../../console/dist/', import.meta.url));
@@ -57,9 +59,6 @@ export function findConsole(folder = CONSOLE_FOLDER): string | null {
   return existsSync(path.join(folder, PAGE_FILE)) ? folder : null;
 }
 
-/** The URLs of the gateways for pictures with the schemes `ipfs:` and `ar:`. */
-export type ImageGateways = { ipfs?: string; ar?: string };
-
 export type ConsoleOptions = {
   /** The folder of the built console. */
   folder: string;
@@ -73,9 +72,22 @@ export function registerConsole(app: FastifyInstance, { folder, baseUrl, imageGa
   const routeOptions = { config: { bucket: 'single' } as const, schema: { hide: true } };
   const page = withGateways(readFileSync(path.join(folder, PAGE_FILE), 'utf8'), imageGateways);
 
+  const descriptions = new PageDescriptions(app, imageGateways);
+  const described: Readonly<Record<string, (params: PageParams) => Promise<DescribedPage>>> = {
+    '/c/:id': (params) => descriptions.ofCollection(params),
+    '/t/:chain/:address/:id': (params) => descriptions.ofToken(params),
+  };
   for (const pagePath of PAGE_PATHS) {
     const pageOfPath = pagePath === FIRST_PAINT_PATH ? page : page.replace(FIRST_PAINT, '');
-    app.get(pagePath, routeOptions, (request, reply) => sendPage(toPage(pageOfPath, baseUrl()), request, reply));
+    const describe = described[pagePath];
+    app.get(pagePath, routeOptions, async (request, reply) => {
+      const description = describe ? await describe(request.params as PageParams) : null;
+      // A page that is not found also gets the scripts, which say what was not found.
+      if (description === 'missing') void reply.code(404);
+      const url = `${baseUrl()}${pathOf(request.url)}`;
+      const content = description === 'missing' ? pageOfPath : withDescription(pageOfPath, description, url);
+      return sendPage(toPage(content, baseUrl()), request, reply);
+    });
   }
   for (const [name, load] of findAssets(path.join(folder, ASSETS_PATH))) {
     app.get(`${ASSETS_PATH}${name}`, routeOptions, async (request, reply) => sendAsset(await load(), request, reply));
@@ -89,6 +101,28 @@ function withGateways(page: string, gateways: ImageGateways): string {
     'name="image-gateways" content=""',
     `name="image-gateways" content="${escapeHtml(content.join(' '))}"`,
   );
+}
+
+/** Replaces the title of the page by the title and the tags of the Open Graph protocol (https://ogp.me). */
+function withDescription(page: string, description: PageDescription | null, url: string): string {
+  if (description === null) return page;
+  const { title, text, image } = description;
+  const tags = [
+    `<title>${escapeHtml(title)} · Mercat</title>`,
+    ...(text === '' ? [] : [`<meta name="description" content="${escapeHtml(text)}" />`]),
+    ...Object.entries({
+      'og:site_name': 'Mercat',
+      'og:type': 'website',
+      'og:title': title,
+      'og:description': text,
+      'og:url': url,
+      'og:image': image ?? '',
+    }).flatMap(([name, content]) =>
+      content === '' ? [] : [`<meta property="${name}" content="${escapeHtml(content)}" />`],
+    ),
+  ];
+  // A function, because a text of a record can contain the patterns of a replacement, such as $&.
+  return page.replace(/<title>.*?<\/title>/s, () => tags.join(''));
 }
 
 function escapeHtml(text: string): string {
@@ -132,7 +166,7 @@ function sendPage(page: string, request: FastifyRequest, reply: FastifyReply): F
     'cache-control': 'no-cache',
     etag,
   });
-  if (isNotModified(request.headers, etag)) return reply.code(304).send();
+  if (reply.statusCode === 200 && isNotModified(request.headers, etag)) return reply.code(304).send();
   return reply.type('text/html; charset=utf-8').send(page);
 }
 

@@ -32,7 +32,7 @@ import {
   readSettings,
   splitList,
 } from '../platform/core/setting.ts';
-import type { ImageGateways } from '../server/console.ts';
+import type { ImageGateways } from '../server/page-description.ts';
 import type { TelemetrySettings } from './telemetry/settings.ts';
 import { TELEMETRY_SETTINGS } from './telemetry/settings.ts';
 import { VENDORS } from '../sources/upstreams/registry.ts';

@@ -10,11 +10,12 @@ import { directoryWithDatabase } from '../support/engines/embedded-template.ts';
 import { request } from '../support/http/raw-http.ts';
 import type { TestService } from '../support/service/service.ts';
 import { startTestService } from '../support/service/service.ts';
+import { mintOf, newCollection } from '../support/service/market.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** The HTML that a browser shows on the page of the market before the scripts have run. */
 const FIRST_PAINT = '<!--first paint of the market--><h1>Market</h1>\n<!--end of the first paint-->';
-const PAGE = `<!doctype html><base href="/" /><meta name="image-gateways" content="" /><script type="module" src="./console/main-a1.js"></script><div>${FIRST_PAINT}</div>`;
+const PAGE = `<!doctype html><base href="/" /><meta name="image-gateways" content="" /><title>Mercat</title><script type="module" src="./console/main-a1.js"></script><div>${FIRST_PAINT}</div>`;
 /** The service is reached below the path of this URL. SERVED_PAGE is PAGE with this path in its `base` element. */
 const BASE_URL = 'https://market.example/mercat';
 const GATEWAY = 'https://gateway.example/a&b';
@@ -22,13 +23,23 @@ const SERVED_PAGE = PAGE.replace('href="/"', 'href="/mercat/"').replace(
   'content=""',
   'content="ipfs=https://gateway.example/a&#38;b"',
 );
+const HOSTILE = `A "name" <b> & $& \u202eof a stranger`;
+const subject = newCollection({
+  slug: 'harbour-lights',
+  name: HOSTILE,
+  description: 'Evenings.',
+  image: 'ipfs://ipfs/Qm1/a.png',
+});
+const solana = newCollection({ chain: 'solana', slug: 'tide-pools' });
+const MINT = mintOf('crab');
+const TOKEN_PATH = `/t/ethereum/${subject.address}/249`;
 const MARKET_PATHS = ['/', '/?chain=base'];
 const SCRIPT = `document.title = "${'Mercat '.repeat(400)}";`;
 const PAGE_PATHS = [
   '/',
   '/?chain=base',
   '/c/harbour-lights',
-  '/t/ethereum/0x3dd4e9f052dbe1a6e836dc9b9787879836f2c5dd/249',
+  TOKEN_PATH,
   '/w/0x3dd4e9f052dbe1a6e836dc9b9787879836f2c5dd',
   '/shop',
   '/shop/products/prod_1',
@@ -63,12 +74,72 @@ after(cleanUp);
 describe('the web console', () => {
   const service = useService({ BASE_URL, IMAGE_GATEWAYS: `ipfs=${GATEWAY}` });
 
+  before(() =>
+    service.load([
+      subject.collection(),
+      subject.token('249', { name: 'Evening', image: 'https://pictures.example/249.png?a=1&b=2' }),
+      subject.listing('249', 420_000_000_000_000_000n),
+      solana.collection(),
+      solana.token(MINT, { name: 'Crab', image: 'data:image/png;base64,aa' }),
+    ]),
+  );
+
+  /** The tags of the head by name, without the tags that every page has. */
+  const previewOf = async (target: string) => {
+    const { status, body } = await request(service.url, target);
+    const tags = [...body.matchAll(/<meta (?:name|property)="([^"]+)" content="([^"]*)" \/>/g)];
+    const named = tags
+      .map(([, name = '', content = '']) => [name, content])
+      .filter(([name]) => name !== 'image-gateways');
+    return { status, title: /<title>(.*?)<\/title>/.exec(body)?.[1], ...Object.fromEntries(named) };
+  };
+
+  test('the page of a collection or token names it, its figures and its picture, for previews of links', async () => {
+    const name = 'A &#34;name&#34; &#60;b&#62; &#38; $&#38; of a stranger';
+    const text = 'Floor 0.42 ETH · 1 listed. Evenings.';
+    assert.deepEqual(await previewOf('/c/harbour-lights'), {
+      status: 200,
+      title: `${name} · Mercat`,
+      description: text,
+      'og:site_name': 'Mercat',
+      'og:type': 'website',
+      'og:title': name,
+      'og:description': text,
+      'og:url': `${BASE_URL}/c/harbour-lights`,
+      'og:image': 'https://gateway.example/a&#38;b/Qm1/a.png',
+    });
+    const token = await previewOf(TOKEN_PATH);
+    assert.deepEqual(
+      [token.title, token['og:description'], token['og:image']],
+      ['Evening · Mercat', '0.42 ETH at opensea', 'https://pictures.example/249.png?a=1&#38;b=2'],
+    );
+    const crab = await previewOf(`/t/solana/${solana.id}/${MINT}`);
+    assert.deepEqual([crab.status, crab.title, crab['og:image']], [200, 'Crab · Mercat', undefined]);
+  });
+
+  test('the page of a collection or token that does not exist has the status 404, and the scripts that say so', async () => {
+    for (const target of [
+      '/c/unknown',
+      `/t/ethereum/${subject.address}/7`,
+      '/t/ethereum/0x12/7',
+      '/t/nochain/0x12/7',
+      `/t/solana/${solana.id}/${mintOf('unknown')}`,
+      '/t/solana/solana_unknown/7',
+    ]) {
+      const { status, headers, body } = await request(service.url, target);
+      assert.deepEqual([status, headers['content-type']], [404, 'text/html; charset=utf-8'], target);
+      assert.ok(body.includes('main-a1.js') && body.includes('<title>Mercat</title>'), target);
+      const again = await request(service.url, target, { headers: { 'if-none-match': headers['etag'] ?? '' } });
+      assert.equal(again.status, 404, target);
+    }
+  });
+
   test('every path of the console serves the page with the base path and the gateways of the service, but only the paths of the market serve the first paint', async () => {
     for (const target of PAGE_PATHS) {
       const { status, headers, body } = await request(service.url, target);
       assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'], target);
       const expected = MARKET_PATHS.includes(target) ? SERVED_PAGE : SERVED_PAGE.replace(FIRST_PAINT, '');
-      assert.equal(body, expected, target);
+      assert.equal(body.replace(/<title>.*?(?=<script)/, '<title>Mercat</title>'), expected, target);
     }
   });
 
@@ -94,7 +165,7 @@ describe('the web console', () => {
     assert.equal(headers['cache-control'], 'no-cache');
     const etag = headers['etag'] ?? assert.fail();
     for (const known of [etag, `"other", ${etag}`, etag.replace('W/', ''), '*']) {
-      const again = await request(service.url, '/service', { headers: { 'if-none-match': known } });
+      const again = await request(service.url, '/c/harbour-lights', { headers: { 'if-none-match': known } });
       assert.deepEqual([again.status, again.body], [304, ''], known);
     }
   });
