@@ -243,7 +243,7 @@ export const texts = {
     note: { hour: 'One point an hour.', day: 'One point a day, in UTC.' },
     gaps: 'Gaps are times without a known floor.',
     clippedNote: (count: string, edge: string, name: string) =>
-      `${name}: ${count} values above ${edge} are drawn at the upper edge, in another colour.`,
+      `${name}: ${count === '1' ? '1 value' : `${count} values`} above ${edge} at the upper edge, in another colour.`,
   },
   charts: { in: (name: string, unit: string) => (unit === '' ? name : `${name}, ${unit}`) },
   activity: {

@@ -35,6 +35,8 @@ export type ChartProps = {
 
 const HEIGHT = 280;
 const HALF_HOUR_S = 1_800;
+/** In a narrower chart, the axes have no names. */
+const NARROW_PX = 600;
 const SIDE_RIGHT = 1;
 const SIDE_LEFT = 3;
 /** The distance of the tooltip from the pointer. */
@@ -58,12 +60,19 @@ export function Chart(props: ChartProps) {
       plot.destroy();
     };
   }, [props.data, chosenTheme, isSystemDark]);
-  return <div ref={box} class="chart" role="img" aria-label={props.label} />;
+  return (
+    <>
+      {/* On a phone, the names of the axes beside the axes would take the room of the chart. */}
+      <p class="chart-axes muted">{props.axes.map(({ name }) => name).join(' · ')}</p>
+      <div ref={box} class="chart" role="img" aria-label={props.label} />
+    </>
+  );
 }
 
 function toOptions({ series, ranges, x, axes }: ChartProps, element: HTMLElement): uPlot.Options {
   const colorOf = (token: string) => resolveColor(element, token);
   const axis = { stroke: colorOf('--muted'), font: AXIS_FONT, ticks: { show: false }, gap: 8 };
+  const isNarrow = element.clientWidth < NARROW_PX;
   const scales = [...new Set(series.map(({ scale }) => scale))];
   return {
     width: element.clientWidth,
@@ -92,17 +101,15 @@ function toOptions({ series, ranges, x, axes }: ChartProps, element: HTMLElement
         ...axis,
         ...(!x.isTime && { label: x.name, labelFont: AXIS_FONT, labelSize: 20 }),
         grid: { show: false },
-        space: 96,
+        space: isNarrow ? 64 : 96,
         values: (_plot, values, _axis, _space, step) =>
           values.map((value) => (x.isTime ? formatTick(value * 1_000, step * 1_000) : x.format(value))),
       },
       ...axes.map(({ scale, name, format }, index) => ({
         ...axis,
         scale,
-        label: name,
-        labelFont: AXIS_FONT,
-        labelSize: 20,
-        size: index === 0 ? 60 : 44,
+        ...(!isNarrow && { label: name, labelFont: AXIS_FONT, labelSize: 20 }),
+        size: index === 0 && !isNarrow ? 60 : 44,
         space: 56,
         side: index === 0 ? SIDE_LEFT : SIDE_RIGHT,
         grid: { show: index === 0, stroke: colorOf('--line'), width: 1 },
