@@ -498,6 +498,61 @@ export type Trait = {
   hasMoreValues: boolean;
 };
 
+/** A collection in which a wallet has tokens or listings. */
+export type WalletCollection = {
+  /** Canonical collection id. */
+  id: string;
+  /** Chain value; null when no chain is known for the collection. */
+  chain: Chain | null;
+  /** EVM contract (lower case) or Solana collection mint (case preserved): the address to use on-chain. */
+  contractAddress: string | null;
+  /** Display name. */
+  name: string;
+  /** Platform slug; usable as `{id}`. */
+  slug: string | null;
+  /** Image URL. In a list, null if it has more than 8192 characters, as an inline image (`data:`) may: the response about the single collection has it. */
+  image: string | null;
+  /** Banner image URL. In a list, null for the same reason as `image`. */
+  banner: string | null;
+  /** Description as its author wrote it, served unchanged. It may contain markup: escape it before it is put into a page. */
+  description: string | null;
+  /** Token standard, such as ERC-721. */
+  tokenStandard: string | null;
+  /** Royalty in basis points. */
+  royaltyBps: number | null;
+  /** Number of tokens that the wallet is the recorded holder of. Null if none is recorded and some holders of the collection are not known. */
+  tokens: number | null;
+  /** Number of units that the wallet holds, as decimal digits. A token of an edition (ERC-1155) has several units, any other token one. Null if unknown. */
+  units: string | null;
+  /** Number of tokens that the wallet has listed. Null if an order book cannot be read. */
+  listed: number | null;
+  /** Floor of the collection; null if there is none, or if it is unknown. */
+  floor: Price | null;
+  /** The units at the floor; null if one of the two is unknown. */
+  value: Price | null;
+  /** Where the figures come from. */
+  provenance: {
+    /** Where the holders of the collection are known from. Null if some are not known: the wallet may then have more tokens. */
+    tokens: {
+      /** As in `GET /explore/v1/collections/{id}/provenance`. */
+      kind: 'chain' | 'scan' | 'reported' | 'imported' | 'snapshot';
+      /** The chain, marketplace or import; null for a snapshot. */
+      source: string | null;
+      /** When the figure was right; null if this is not known. */
+      at: string | null;
+    } | null;
+    /** Where the floor is known from. Null if it is unknown. */
+    floor: {
+      /** As in `GET /explore/v1/collections/{id}/provenance`. */
+      kind: 'chain' | 'scan' | 'reported' | 'imported' | 'snapshot';
+      /** The chain, marketplace or import; null for a snapshot. */
+      source: string | null;
+      /** When the figure was right; null if this is not known. */
+      at: string | null;
+    } | null;
+  };
+};
+
 export type ListMarketCollectionsParameters = {
   /** Only these collections, in this order: up to 100 ids, slugs or addresses, separated by commas. All of them are on one page. No filter, sort or cursor may be given. */
   ids?: string | undefined;
@@ -679,6 +734,39 @@ export type ListWalletListingsResult = {
   /** The rows of this page. */
   data: Listing[];
   pagination: Pagination;
+  /** About the response. */
+  meta: {
+    /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
+    offset: string | null;
+  };
+};
+
+export type ListWalletCollectionsParameters = {
+  /** The id of the chain. */
+  chain?: Chain | undefined;
+  /** The `nextCursor` of the previous page, unchanged. */
+  cursor?: string | undefined;
+  /** Rows per page. */
+  limit?: number | undefined;
+  /** EVM or Solana address of the wallet. */
+  address: string;
+};
+
+export type ListWalletCollectionsResult = {
+  /** The rows of this page. */
+  data: WalletCollection[];
+  pagination: Pagination;
+  /** The values of all collections of the wallet on these chains, by currency. Null if the wallet has tokens of more than 1000 collections, or if the values cannot be read. */
+  totals: {
+    /** Symbol of the currency. */
+    currency: string;
+    /** The sum of the known values in this currency; null if none is known. It uses the stored floors, which follow changes within seconds. */
+    value: Price | null;
+    /** Number of collections with tokens of the wallet. */
+    collections: number;
+    /** How many of these collections have no part in the sum, because their value is unknown. */
+    unvalued: number;
+  }[] | null;
   /** About the response. */
   meta: {
     /** The offset in the stream that the response reflects; null while the activity log cannot be read. Follow the stream from this offset to learn what changes afterwards. */
@@ -902,6 +990,8 @@ export type ExploreMethods = {
   listWalletTokens(parameters: ListWalletTokensParameters, options?: CallOptions): Pages<ListWalletTokensResult>;
   /** List the listings of a wallet. The active listings whose seller is the wallet, on all chains or on one, sorted by collection and token: one row for each token, the cheapest, or the order of this service. `listOrders` with `maker` has all orders. */
   listWalletListings(parameters: ListWalletListingsParameters, options?: CallOptions): Pages<ListWalletListingsResult>;
+  /** List the collections of a wallet. The collections in which the wallet is the recorded holder of tokens, or has listings, on all chains or on one, sorted by id, with the value of its tokens at the floor. `totals` has the sums by currency. */
+  listWalletCollections(parameters: ListWalletCollectionsParameters, options?: CallOptions): Pages<ListWalletCollectionsResult>;
   /** List orders. The orders of this service and the listings of other marketplaces. The list has every order, also the more expensive orders of a token and the orders of one seller for one token. Follow the stream from `meta.offset` of the first page to keep the list up to date. */
   listOrders(parameters?: ListOrdersParameters, options?: CallOptions): Pages<ListOrdersResult>;
   /** Read an order. An order of this service or a listing of another marketplace, by its id or its order hash: its status, why it has this status, and, for an active order of this service, what a buyer needs to fill it. */
@@ -933,6 +1023,7 @@ export const EXPLORE_OPERATIONS = {
   listTokenOwners: { method: 'GET', path: '/explore/v1/tokens/{chain}/{address}/{tokenId}/owners', kind: 'list', query: ['cursor', 'limit'] },
   listWalletTokens: { method: 'GET', path: '/explore/v1/wallets/{address}/tokens', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   listWalletListings: { method: 'GET', path: '/explore/v1/wallets/{address}/listings', kind: 'list', query: ['chain', 'cursor', 'limit'] },
+  listWalletCollections: { method: 'GET', path: '/explore/v1/wallets/{address}/collections', kind: 'list', query: ['chain', 'cursor', 'limit'] },
   listOrders: { method: 'GET', path: '/explore/v1/orders', kind: 'list', query: ['collection', 'token', 'maker', 'source', 'status', 'sort', 'cursor', 'limit'] },
   getOrder: { method: 'GET', path: '/explore/v1/orders/{orderId}', kind: 'read' },
   getProvenance: { method: 'GET', path: '/explore/v1/collections/{id}/provenance', kind: 'read' },

@@ -48,6 +48,11 @@ import {
   listTraitAssetsByRank,
 } from '../../../src/market/explore/queries/trait-keys.ts';
 import { findTraitCoverage, listTraitValues } from '../../../src/market/explore/queries/traits.ts';
+import {
+  listHeldCollections,
+  listMirroredCollections,
+  listOrderedCollections,
+} from '../../../src/market/explore/queries/wallet-collections.ts';
 import { listHeldAssets, listMirroredOfSeller } from '../../../src/market/explore/queries/wallet-assets.ts';
 import { readConfig } from '../../../src/service/config.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
@@ -275,6 +280,18 @@ function declareTests(engine: TestEngine): void {
     await assertPlans(db, (reading) =>
       listAssetsByLastSale(reading, id, { ...filter, assets: ['1', '2'], after: { at: NOW, key: LOWEST_KEY } }),
     );
+  });
+
+  test('the collections of a wallet are read through indexes', async () => {
+    const chains = ['base', 'ethereum'];
+    for (const account of [BUSY_WALLET, QUIET_WALLET]) {
+      const query = { account, chains, after: null, limit: LIMIT, now: NOW };
+      await assertPlans(db, (reading) => listHeldCollections(reading, query));
+      // The listings of the wallet are counted, so each of them is read.
+      const rowsMax = 12_000;
+      await assertPlans(db, (reading) => listMirroredCollections(reading, query), { rowsMax });
+      await assertPlans(db, (reading) => listOrderedCollections(reading, query), { rowsMax });
+    }
   });
 
   test('the tokens of a page are read through indexes', async () => {

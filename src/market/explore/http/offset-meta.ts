@@ -45,8 +45,10 @@ const members = {
 export const exploredDataOf = (schema: TSchema) => dataOf(schema, members);
 
 /** The envelope of a list: `{data, pagination, meta}`. */
-export const exploredPageOf = (schemaId: string, options: { rows?: readonly object[] } = {}) =>
-  pageOf(schemaId, { ...options, members });
+export const exploredPageOf = (
+  schemaId: string,
+  { members: more = {}, ...options }: { rows?: readonly object[]; members?: Record<string, TSchema> } = {},
+) => pageOf(schemaId, { ...options, members: { ...more, ...members } });
 
 /** A response without `meta`. */
 export type ExploreContent = Omit<ResponseContent, 'body'> & { body: Record<string, unknown> };

@@ -32,6 +32,7 @@ import { TokenBatchSchema, registerTokenBatchRoute } from './token-batch.ts';
 import { LastSaleSchema, OwnerSchema, TokenSchema } from './token.ts';
 import { registerTokensRoute } from './tokens.ts';
 import { TraitSchema, registerTraitsRoute } from './traits.ts';
+import { WalletCollectionSchema, registerWalletCollectionsRoute } from './wallet-collections.ts';
 import { registerWalletRoutes } from './wallets.ts';
 
 export const EXPLORE_PREFIX = '/explore/v1';
@@ -77,6 +78,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     HistoryPointSchema,
     HoldersSchema,
     TraitSchema,
+    WalletCollectionSchema,
     ListedActivitySchema,
     ActivitySchema,
     PaginationSchema,
@@ -88,6 +90,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     registerSingleTokenRoute,
     registerTokenOwnersRoute,
     registerWalletRoutes,
+    registerWalletCollectionsRoute,
     registerOrdersRoute,
     registerOrderRoute,
     registerProvenanceRoute,

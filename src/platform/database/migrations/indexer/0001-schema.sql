@@ -308,6 +308,8 @@ create table indexer.holder (
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 
 create index holder_by_tokens on indexer.holder (collection_id, tokens desc, owner);
+-- For the list of the collections of a wallet.
+create index holder_by_owner on indexer.holder (owner, collection_id, tokens);
 
 -- ============================================================================ 4. Figures of collections
 
