@@ -12,7 +12,8 @@ import { readTokens } from '../reads/token.ts';
 import type { FoundCollection, FoundToken } from './queries/search.ts';
 import { listCollectionsLike, listTokensLike } from './queries/search.ts';
 import { toTokenLocation } from './token-location.ts';
-import { similarityOf, toParts, toSearchText } from './trigrams.ts';
+import { readRanking } from '../reads/ranking.ts';
+import { hasIdeographs, similarityOf, toParts, toSearchText, withoutAccents } from './trigrams.ts';
 
 /** At most this many collections, and this many tokens, are read for a query and get a score. */
 const CANDIDATES_MAX = 200;
@@ -22,6 +23,16 @@ const NUMBERED_MAX = 10;
 const SCORE_MIN = 0.4;
 /** The lowest score of a name that begins with the query. The larger the part of the name that the query covers, the higher the score. */
 const PREFIX_SCORE = 0.85;
+/** The score of a name that differs from the query in accents only, and by how much the score of a name that begins so is lower. */
+const UNACCENTED_SCORE = 0.97;
+const UNACCENTED_LOSS = 0.03;
+/** The lowest score of a name that contains a query in Chinese, Japanese or Korean script. */
+const CONTAINED_SCORE = 0.6;
+/** A query that is only a number is searched as a token id in this many collections: those with the largest volume. */
+const BARE_IDS_MAX = 25;
+/** The score of such a token in the largest collection, and by how much it is lower in each following one. */
+const BARE_ID_SCORE = 0.6;
+const BARE_ID_LOSS = 0.001;
 /** The highest score of a name that is only similar to the query. It is below the score of any name that begins with the query. */
 const SIMILAR_SCORE = 0.8;
 
@@ -46,22 +57,37 @@ export async function search(
   const collections = rank(await findCollections(market, wanted, options), (found) => scoreOf(wanted, found));
   const ofStem = stem === '' ? [] : rank(await findCollections(market, stem, options), (found) => scoreOf(stem, found));
   const numbered = ofStem.slice(0, NUMBERED_MAX);
+  const isBareId = /^\d{1,78}$/.test(wanted);
+  const largest = isBareId
+    ? await readRanking(market, { sort: 'volume', chain: chain?.id ?? null }, { after: null, limit: BARE_IDS_MAX })
+    : [];
+  const stemScores = new Map([
+    ...numbered.map(({ found, score }) => [found.id, score] as const),
+    ...largest.map(({ id }, place) => [id, BARE_ID_SCORE - place * BARE_ID_LOSS] as const),
+  ]);
+  const idOfToken = isBareId ? wanted : tokenId;
+  // A name may be stored in the composed or in the decomposed form of Unicode.
+  const forms = [...new Set([wanted.normalize('NFC'), wanted.normalize('NFD')])];
   const tokens = requireValue(
     await market.searches.read((db) =>
-      listTokensLike(db, {
-        ...options,
-        prefix: toSearchText(wanted),
-        mint: parseAddress('solana', wanted),
-        numbered: stem === '' ? null : { tokenId, collectionIds: numbered.map(({ found }) => found.id) },
-      }),
+      Promise.all(
+        forms.map((form, index) =>
+          listTokensLike(db, {
+            ...options,
+            prefix: toSearchText(form),
+            mint: index === 0 ? parseAddress('solana', wanted) : null,
+            numbered:
+              index > 0 || idOfToken === '' ? null : { tokenId: idOfToken, collectionIds: [...stemScores.keys()] },
+          }),
+        ),
+      ),
     ),
     'upstream_error',
-  );
-  const stemScores = new Map(numbered.map(({ found, score }) => [found.id, score]));
+  ).flat();
   const foundTokens = rank(withoutRepeats(tokens), (token) =>
     Math.max(
-      token.asset === wanted ? 1 : nameScore(wanted, token.name ?? ''),
-      token.asset === tokenId ? (stemScores.get(token.collectionId) ?? 0) : 0,
+      token.asset === wanted && !isBareId ? 1 : nameScore(wanted, token.name ?? ''),
+      token.asset === idOfToken ? (stemScores.get(token.collectionId) ?? 0) : 0,
     ),
   );
   const best = [
@@ -79,9 +105,21 @@ async function findCollections(
   options: { chains: readonly string[]; limit: number },
 ): Promise<FoundCollection[]> {
   const address = parseAddress('evm', text) ?? parseAddress('solana', text);
-  const names = { written: text, parts: toParts(text), id: text.toLowerCase(), address };
+  const names = {
+    written: text,
+    parts: toParts(text),
+    id: text.toLowerCase(),
+    address,
+    addressPrefix: toAddressPrefix(text),
+  };
   const query = { ...options, ...names, prefix: toSearchText(text) };
   return requireValue(await market.primary.read((db) => listCollectionsLike(db, query)), 'unavailable');
+}
+
+/** The text as addresses are stored, if an address may begin with it. Null for a text that is too short to say so. */
+function toAddressPrefix(text: string): string | null {
+  if (/^0x[0-9a-f]{4,40}$/i.test(text)) return text.toLowerCase();
+  return /^[1-9A-HJ-NP-Za-km-z]{6,44}$/.test(text) ? text : null;
 }
 
 function rank<T>(candidates: readonly T[], toScore: (found: T) => number): { found: T; score: number }[] {
@@ -93,14 +131,27 @@ function rank<T>(candidates: readonly T[], toScore: (found: T) => number): { fou
 
 function scoreOf(text: string, { id, name, slug, contractAddress }: FoundCollection): number {
   const same = [id, slug, contractAddress].some((one) => one?.toLowerCase() === text.toLowerCase());
-  return same ? 1 : Math.max(nameScore(text, name), nameScore(text, slug ?? ''));
+  if (same) return 1;
+  const prefix = toAddressPrefix(text);
+  const ofAddress = prefix !== null && contractAddress?.startsWith(prefix) ? prefixScore(prefix, contractAddress) : 0;
+  return Math.max(ofAddress, nameScore(text, name), nameScore(text, slug ?? ''));
+}
+
+/** The larger the part of the name that the query covers, the higher the score. */
+function prefixScore(wanted: string, found: string): number {
+  return PREFIX_SCORE + (1 - PREFIX_SCORE) * (wanted.length / found.length);
 }
 
 function nameScore(text: string, name: string): number {
-  const [wanted, found] = [toSearchText(text), toSearchText(name)];
+  const [wanted, found] = [toSearchText(text.normalize('NFC')), toSearchText(name.normalize('NFC'))];
   if (wanted === found) return 1;
-  if (found.startsWith(wanted)) return PREFIX_SCORE + (1 - PREFIX_SCORE) * (wanted.length / found.length);
-  return SIMILAR_SCORE * similarityOf(text, name);
+  if (found.startsWith(wanted)) return prefixScore(wanted, found);
+  const [plain, plainFound] = [toSearchText(withoutAccents(wanted)), toSearchText(withoutAccents(found))];
+  if (plain === plainFound && plain !== '') return UNACCENTED_SCORE;
+  if (plain !== '' && plainFound.startsWith(plain)) return prefixScore(plain, plainFound) - UNACCENTED_LOSS;
+  const similar = SIMILAR_SCORE * similarityOf(text, name);
+  if (!hasIdeographs(plain) || !plainFound.includes(plain)) return similar;
+  return Math.max(similar, CONTAINED_SCORE + (SIMILAR_SCORE - CONTAINED_SCORE) * (plain.length / plainFound.length));
 }
 
 function withoutRepeats(tokens: readonly FoundToken[]): FoundToken[] {

@@ -1,14 +1,37 @@
-// Computes the trigrams of a name. Each word gets two spaces before it and one space after it, and every three successive characters are a
-// trigram. The database function main.trigrams returns the same trigrams.
+// Computes the trigrams of a name. Accents are left out. Each word gets two spaces before it and one space after it, and every three successive
+// characters are a trigram. Each character of Chinese, Japanese and Korean script is a part of its own too. The database function main.trigrams
+// returns the same parts.
 
 /** Converts ASCII letters to lower case. Other letters stay as they are. The SQL of the search does the same. */
 export const toSearchText = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
+/** The text without accents of Latin, Greek and Cyrillic letters, in the composed form. */
+export const withoutAccents = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replaceAll(/[\u0300-\u036F]/g, '')
+    .normalize('NFC');
+
+/** A character that is a word of its own. */
+const IDEOGRAPH = /[\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7A3]/g;
+
+/** Whether the text has characters that are words of their own. */
+export const hasIdeographs = (text: string): boolean => text.search(IDEOGRAPH) !== -1;
+
 const NOT_A_WORD = /[ -/:-@[-`{-~]+/;
+
+/** Returns each part of the database function once. */
+export function toIndexedParts(text: string): string[] {
+  return [...toTrigrams(text), ...toIdeographs(text)];
+}
+
+function toIdeographs(text: string): string[] {
+  return [...new Set(withoutAccents(text).match(IDEOGRAPH))];
+}
 
 /** Returns each trigram once, in the order of the text. */
 export function toTrigrams(text: string): string[] {
-  const words = toSearchText(text).split(NOT_A_WORD);
+  const words = toSearchText(withoutAccents(text)).split(NOT_A_WORD);
   const trigrams = words.flatMap((word) => {
     const padded = word === '' ? [] : Array.from(`  ${word} `);
     return padded.slice(2).map((_, place) => padded.slice(place, place + 3).join(''));
@@ -19,7 +42,7 @@ export function toTrigrams(text: string): string[] {
 /**
  * Splits the trigrams of a query into parts. One wrong letter changes three successive trigrams. If the query has four or more trigrams, a
  * name that differs from the query by one letter therefore has all trigrams of at least one part. The trigram at the end of the last word is
- * omitted, because the query may be only the beginning of a name.
+ * omitted, because the query may be only the beginning of a name. The characters that are words of their own are one more part.
  */
 export function toParts(query: string): string[][] {
   const trigrams = toTrigrams(query);
@@ -28,7 +51,8 @@ export function toParts(query: string): string[][] {
   // four parts. Fewer trigrams are one part, so a similar name must have all of them.
   const size = known.length < 4 ? known.length : known.length === 4 ? 1 : Math.ceil(known.length / 3);
   const starts = known.flatMap((_, place) => (place % size === 0 ? [place] : []));
-  return starts.map((start) => known.slice(start, start + size));
+  const ideographs = toIdeographs(query);
+  return [...starts.map((start) => known.slice(start, start + size)), ...(ideographs.length > 0 ? [ideographs] : [])];
 }
 
 /**

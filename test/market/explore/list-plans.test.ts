@@ -328,7 +328,7 @@ function declareTests(engine: TestEngine): void {
       const chains = ['ethereum', 'base', 'solana'];
       const query = { prefix: toSearchText(text), chains, limit: 200 };
       const address = text === id ? id.slice(id.indexOf('_') + 1) : null;
-      const names = { written: text, parts: toParts(text), id: text, address };
+      const names = { written: text, addressPrefix: '0x1234', parts: toParts(text), id: text, address };
       await assertPlans(db, (reading) => listCollectionsLike(reading, { ...query, ...names }));
       const numbered = { tokenId: '7', collectionIds: [id] };
       await assertPlans(db, (reading) => listTokensLike(reading, { ...query, mint: null, numbered }));

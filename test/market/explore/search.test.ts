@@ -46,6 +46,60 @@ forOneMarket('search', {}, (market) => {
     for (const text of ['Walnut-Radio', 'Walnut']) assert.deepEqual(await find(text), ['Walnut-Radio'], text);
   });
 
+  test('a search finds a name by one character of Chinese, Japanese or Korean script', async () => {
+    const cats = newCollection({ slug: 'cat-club', name: '日本猫クラブ' });
+    const korean = newCollection({ slug: 'korean-cats', name: '서울 고양이' });
+    await market.load([cats.collection(), korean.collection()]);
+    for (const text of ['猫', '日', 'ブ', '本猫', '日本猫', '猫クラブ'])
+      assert.deepEqual(await find(text), ['cat-club'], text);
+    for (const text of ['양', '고양이', '고양이'.normalize('NFD')])
+      assert.deepEqual(await find(text), ['korean-cats'], text);
+    assert.deepEqual(await find('犬'), []);
+  });
+
+  test('accents and the composed or decomposed form make little difference: several accented words rank above a misspelling', async () => {
+    const names = {
+      'pastry-a': 'Café Éclair',
+      'pastry-b': 'Café Éclair'.normalize('NFD'),
+      'pastry-c': 'Cafe Eclait',
+      'city-a': 'zürich',
+    };
+    const subjects = Object.entries(names).map(([slug, name]) => newCollection({ slug, name }));
+    await market.load(subjects.map((one) => one.collection()));
+    const scores = async (text: string) => {
+      const { data } = await market.ok(pathOf(text));
+      return Object.fromEntries(data.map(({ collection, score }: any) => [collection.slug, score]));
+    };
+    for (const text of ['Café Éclair', 'Café Éclair'.normalize('NFD')]) {
+      const found = await scores(text);
+      assert.deepEqual([found['pastry-a'], found['pastry-b']], [1, 1], text);
+    }
+    for (const text of ['cafe eclair', 'CAFÉ ÉCLAIR', 'café eclair']) {
+      const found = await scores(text);
+      assert.equal(found['pastry-a'], found['pastry-b'], text);
+      assert.ok(found['pastry-a'] > 0.95 && found['pastry-a'] > found['pastry-c'], JSON.stringify(found));
+    }
+    assert.ok((await scores('ZÜRICH'))['city-a'] > 0.95);
+    assert.ok((await scores('zuri'))['city-a'] > 0.85);
+  });
+
+  test('a search finds a collection by the beginning of its address, and a token by its bare id in the largest collections', async () => {
+    const subject = newCollection({ slug: 'address-book', name: 'Ledger' });
+    const solana = newCollection({ chain: 'solana', slug: 'address-sol', name: 'Register' });
+    await market.load([
+      subject.collection({ snapshot: { volumeAllTime: 1e9 } }),
+      solana.collection(),
+      subject.token('424242'),
+    ]);
+    for (const text of [subject.address.slice(0, 8), subject.address.slice(0, 20).toUpperCase().replace('0X', '0x')]) {
+      assert.deepEqual(await find(text), ['address-book'], text);
+    }
+    assert.deepEqual(await find(solana.address.slice(0, 10)), ['address-sol']);
+    assert.deepEqual(await find('424242'), ['424242']);
+    assert.deepEqual(await find('424242', '&chain=base'), []);
+    assert.deepEqual(await find('#424242'), []);
+  });
+
   test('a search finds a collection by its misspelt name, and by one word of its name', async () => {
     const subject = newCollection({ slug: 'copper-lanterns', name: 'Copper Lanterns' });
     const other = newCollection({ slug: 'copper-kettles', name: 'Copper Kettles' });

@@ -30,17 +30,25 @@ const CHAIN = `split_part(collection_id, '_', 1)`;
  * `written`: the search text as it was written, because a slug can have capital letters. `parts`: groups of trigrams. A similar name has all trigrams of
  * at least one group.
  */
-export type CollectionNames = { written: string; id: string; address: string | null; parts: readonly string[][] };
+export type CollectionNames = {
+  written: string;
+  id: string;
+  address: string | null;
+  addressPrefix: string | null;
+  parts: readonly string[][];
+};
 
 /**
- * Lists collections whose name or slug begins with `prefix`, whose slug begins with `written`, whose id or address is the given one, or whose name is similar to the search
+ * Lists collections whose name or slug begins with `prefix`, whose slug begins with `written`, whose id or address is the given one, whose address begins with `addressPrefix`, or whose name is similar to the search
  * text. Each lookup by a name or a slug lists at most `limit` collections.
  */
 export async function listCollectionsLike(
   db: Queryable,
-  { prefix, written, chains, limit, parts, id, address }: SearchQuery & CollectionNames,
+  { prefix, written, chains, limit, parts, id, address, addressPrefix }: SearchQuery & CollectionNames,
 ): Promise<FoundCollection[]> {
   const params: unknown[] = [prefix, afterPrefix(prefix), chains, limit, address, id, written, afterPrefix(written)];
+  const ofPrefix = addressPrefix === null ? [null, null] : [addressPrefix, afterPrefix(addressPrefix)];
+  const [from, to] = ofPrefix.map((end) => `$${params.push(end)}::text`);
   const hasPart = parts.map((part) => `main.trigrams(left(name, 200)) @> $${params.push(part)}::text[]`).join(' or ');
   const rows = await db.query(
     `with ids as (
@@ -51,6 +59,8 @@ export async function listCollectionsLike(
        union (select id from main.collection where slug >= $1 and slug < $2 and chain = any($3) order by slug limit $4)
        union (select id from main.collection where slug >= $7 and slug < $8 and chain = any($3) order by slug limit $4)
        union (select id from main.collection where contract_address = $5 or id = $6)
+       union (select id from main.collection where contract_address >= ${from} and contract_address < ${to} and chain = any($3)
+         order by contract_address limit $4)
        union (select id from main.collection where (${hasPart || 'false'}) and chain = any($3) limit $4)
        union (select collection_id from main.collection_metadata
          where name is not null and (${hasPart || 'false'}) and ${CHAIN} = any($3) limit $4)

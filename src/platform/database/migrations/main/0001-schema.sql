@@ -66,15 +66,22 @@ create table main.collection_metadata (
   uri_digest    text collate "C"
 );
 
--- Search of collections by name. Each word of a name gets two spaces before it and one space after it. Every three
--- successive characters of the result are a trigram. src/market/explore/trigrams.ts computes the same trigrams. The C
--- collation converts only ASCII letters to lower case, so both database engines return the same trigrams in every
--- locale.
+-- Search of collections by name. Accents of Latin, Greek and Cyrillic letters are left out. Each word of a name gets two
+-- spaces before it and one space after it. Every three successive characters of the result are a trigram. Each character
+-- of Chinese, Japanese and Korean script is a part of its own too, because one character is a word.
+-- src/market/explore/trigrams.ts computes the same parts. The C collation converts only ASCII letters to lower case, so
+-- both database engines return the same parts in every locale.
 create function main.trigrams(text) returns text[] language sql immutable strict parallel safe as $$
-  select coalesce(array_agg(distinct substr(padded.word, place, 3)), '{}')
-  from (
-    select '  ' || word || ' ' as word from regexp_split_to_table(lower($1 collate "C"), '[ -/:-@\[-`{-~]+') as word where word <> ''
-  ) as padded cross join lateral generate_series(1, length(padded.word) - 2) as place
+  with folded as materialized (
+    select lower(normalize(regexp_replace(normalize($1, nfd), '[\u0300-\u036f]', '', 'g'), nfc) collate "C") as text
+  )
+  select coalesce(array_agg(distinct part), '{}') from (
+    select substr(padded.word, place, 3) as part from (
+      select '  ' || word || ' ' as word from folded, regexp_split_to_table(folded.text, '[ -/:-@\[-`{-~]+') as word where word <> ''
+    ) as padded cross join lateral generate_series(1, length(padded.word) - 2) as place
+    union all
+    select found[1] from folded, regexp_matches(folded.text, '[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]', 'g') as found
+  ) as parts
 $$;
 
 create index collection_by_name on main.collection (left(lower(name collate "C"), 100), id);
