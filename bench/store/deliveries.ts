@@ -75,8 +75,9 @@ async function deliverAll(
     }
   });
   for (let number = 0; number < DELIVERIES / webhooks; number += 1) {
-    const event = { shopId: shop.id, type: 'product.created', createdAt: systemClock() };
-    await insertEvents(main, event, [{ id: createId('evt', systemClock()), data: JSON.stringify({ number }) }]);
+    const at = { shopId: shop.id, createdAt: systemClock() };
+    const id = createId('evt', systemClock());
+    await insertEvents(main, at, [{ id, type: 'product.created', data: JSON.stringify({ number }) }]);
   }
   const cpuBefore = process.cpuUsage();
   const databaseBefore = await databaseCpuMs(main);

@@ -18,7 +18,7 @@ export class RouteTable {
       const bucket = config?.bucket;
       if (bucket === undefined) throw new Error(`route ${methods.join(', ')} ${url} declares no rate limit bucket`);
       this.#routes.push({ path: new RegExp(`^${toPattern(url)}/?$`), methods });
-      if (bucket === 'key') for (const one of methods) addTo(this.#keyed, one, url);
+      if (bucket === 'key' || bucket === 'batch') for (const one of methods) addTo(this.#keyed, one, url);
       else if (bucket !== 'single') addTo(this.#pathsOf, bucket, url);
     });
   }

@@ -25,7 +25,7 @@ import { KEYLESS_ORDERS_A_MINUTE_MAX, KeyedAccess } from '../intake/http/access.
 import { INTAKE_PREFIX, registerIntake } from '../intake/http/routes.ts';
 import type { MarketplaceContext } from '../market/reads/http/context.ts';
 import { registerMarketplace } from '../market/reads/http/routes.ts';
-import { FAILURES_A_MINUTE_MAX } from '../shop/http/authenticate.ts';
+import { BATCHES_A_MINUTE_MAX, FAILURES_A_MINUTE_MAX } from '../shop/http/authenticate.ts';
 import type { StoreRoutesContext } from '../shop/http/context.ts';
 import { StoreShares } from '../shop/http/shares.ts';
 import { STORE_PREFIX, registerStoreRoutes } from '../shop/http/routes.ts';
@@ -229,7 +229,12 @@ function toStoreContext(
   options: ServerOptions,
   { clientAddress, delay }: { clientAddress: ClientAddress; delay: EventLoopDelay },
 ): StoreRoutesContext & KeyedAccessOptions['keys'] {
-  const limits = { key: options.storeRateLimit, failure: FAILURES_A_MINUTE_MAX, keyless: KEYLESS_ORDERS_A_MINUTE_MAX };
+  const limits = {
+    key: options.storeRateLimit,
+    batch: BATCHES_A_MINUTE_MAX,
+    failure: FAILURES_A_MINUTE_MAX,
+    keyless: KEYLESS_ORDERS_A_MINUTE_MAX,
+  };
   const limiter = createCountedLimiter(options, limits);
   const shares = new StoreShares(options.store.shop.main, {
     log: options.log,

@@ -41,13 +41,19 @@ export type EventData = {
   'product.deleted': { id: string; slug: string };
 };
 
-/** Records an event in the transaction of its change. The data is stored as JSON text, so later changes do not alter it. */
-export async function recordEvent<T extends keyof EventData>(
+/** An event with its data. */
+export type EventToRecord = { [T in keyof EventData]: { type: T; data: EventData[T] } }[keyof EventData];
+
+/** Records events in the transaction of their changes. The data is stored as JSON text, so later changes do not alter it. */
+export async function recordEvents(
   tx: Queryable,
-  { shopId, type, data, now }: { shopId: string; type: T; data: EventData[T]; now: number },
+  shopId: string,
+  events: readonly EventToRecord[],
+  now: number,
 ): Promise<void> {
-  const recorded = { id: createId('evt', now), data: JSON.stringify(data) };
-  await insertEvents(tx, { shopId, type, createdAt: now }, [recorded]);
+  if (events.length === 0) return;
+  const recorded = events.map(({ type, data }) => ({ type, id: createId('evt', now), data: JSON.stringify(data) }));
+  await insertEvents(tx, { shopId, createdAt: now }, recorded);
 }
 
 /** A recorded event. `data` is JSON text. Times are in milliseconds. */

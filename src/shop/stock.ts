@@ -65,16 +65,18 @@ export function changeStocks(
 }
 
 /**
- * Changes stock and logs the change. The stock stays between 0 and `STOCK_MAX`. Records `inventory.low` if tracked stock falls from above
- * `LOW_STOCK_LEVEL` to this level or below. Does nothing if the shop has no such product.
+ * Changes stock in the given order and logs the changes. The stock stays between 0 and `STOCK_MAX`. Records `inventory.low` if tracked stock falls
+ * from above `LOW_STOCK_LEVEL` to this level or below. A change of a product that the shop does not have does nothing.
  */
-export async function applyStockChange(
+export async function applyStockChanges(
   db: Queryable | Statements,
   shopId: string,
-  { source, now, ...change }: StockChange & StockChangeOrigin & { now: number },
+  changes: readonly StockChange[],
+  { source, now, keyId, reason }: StockChangeOrigin & { now: number },
 ): Promise<void> {
-  const grouped = { ...change, eventId: createId('evt', now) };
-  await updateStocks(db, shopId, [grouped], { ...LEVELS, source, now, locked: 'wait' });
+  if (changes.length === 0) return;
+  const grouped = changes.map((change) => ({ ...change, keyId, reason, eventId: createId('evt', now) }));
+  await updateStocks(db, shopId, grouped, { ...LEVELS, source, now, locked: 'wait' });
 }
 
 /** Makes the changes of stock that reservations cause. The caller holds the locks on the products. */

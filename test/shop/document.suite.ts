@@ -12,6 +12,7 @@ const RUNS = 60;
 const STATUSES: Record<string, number[]> = {
   listProducts: [200, 400, 401, 403, 429],
   createProduct: [201, 400, 401, 403, 409, 422, 429],
+  storeProducts: [200, 400, 401, 403, 409, 422, 429],
   getProduct: [200, 400, 401, 403, 404, 429],
   updateProduct: [200, 400, 401, 403, 404, 409, 412, 422, 429],
   deleteProduct: [200, 400, 401, 403, 404, 412, 429],

@@ -22,6 +22,12 @@ const OPERATIONS: Record<string, Operation> = {
     path: () => '/products',
     body: () => ({ name: 'New', price: 1 }),
   },
+  storeProducts: {
+    scope: 'products:write',
+    method: 'POST',
+    path: () => '/products/batch',
+    body: (id) => ({ products: [{ id, price: 2 }] }),
+  },
   getProduct: { scope: 'products:read', method: 'GET', path: ONE },
   updateProduct: { scope: 'products:write', method: 'PUT', path: ONE, body: () => ({ description: 'x' }) },
   listInventory: { scope: 'inventory:read', method: 'GET', path: () => '/inventory' },

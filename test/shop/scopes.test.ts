@@ -13,6 +13,7 @@ import { startTestService } from '../support/service/service.ts';
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'GET /api/v1/products': ['products:read'],
   'POST /api/v1/products': ['products:write'],
+  'POST /api/v1/products/batch': ['products:write'],
   'GET /api/v1/products/{productId}': ['products:read'],
   'PUT /api/v1/products/{productId}': ['products:write'],
   'DELETE /api/v1/products/{productId}': ['products:write'],

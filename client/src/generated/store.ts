@@ -154,6 +154,36 @@ export type Product = {
   moreImages: string[];
 };
 
+/** Products to create or update. */
+export type ProductBatch = {
+  /** The rows, which take effect in this order. */
+  products: ProductUpsert[];
+};
+
+/** The result of a row. */
+export type ProductBatchResult = {
+  /** What the row has done. A rejected row has no effect. */
+  outcome: 'created' | 'updated' | 'unchanged' | 'rejected';
+  /** The product as it is after the row; null if the row is rejected. */
+  product: Product | null;
+  /** Why the row is rejected, as in the response to a single request; otherwise null. */
+  error: {
+    /** The error code. */
+    code: string;
+    /** What is wrong. */
+    message: string;
+    /** The invalid fields or parameters. */
+    details?: {
+      /** Field or parameter. */
+      path: string;
+      /** What is wrong with it. */
+      message: string;
+      /** The product of the shop that has the value already. */
+      productId?: string;
+    }[];
+  } | null;
+};
+
 /** A product to be created. */
 export type ProductCreate = {
   /** Name. */
@@ -409,6 +439,59 @@ export type ProductUpdatedEvent = {
     /** The names of the changed fields. */
     changed: ('name' | 'price' | 'slug' | 'description' | 'image' | 'moreImages' | 'type' | 'inventory' | 'trackInventory' | 'requiresShipping' | 'weightGrams' | 'collections' | 'sku' | 'barcode' | 'externalId' | 'status' | 'compareAtPrice' | 'groupId' | 'options' | 'metadata')[];
   };
+};
+
+/** A row of a batch. It updates the product with its `id`; without `id`, the product with its `externalId`; without both, the product with its `sku`. If the shop has no product with this `externalId` or `sku`, or the row has none of the three, it creates a product. */
+export type ProductUpsert = {
+  /** The product to update. */
+  id?: string;
+  /** Name. */
+  name?: string;
+  /** Decimal amount: at most 40 digits before and 18 after the point, no exponent. Stored exactly as written. */
+  price?: string | number;
+  /** Slug; derived from the name when omitted. */
+  slug?: string;
+  /** Description. */
+  description?: string | null;
+  /** Main image URL: begins with http://, https://, ipfs://, ar:// or data:image/, or is empty. */
+  image?: string | null;
+  /** Further image URLs, which begin with http://, https://, ipfs://, ar:// or data:image/. */
+  moreImages?: string[];
+  /** The kind of product. */
+  type?: 'physical' | 'digital' | 'nft';
+  /** Stock. */
+  inventory?: number;
+  /** Whether stock is counted. Default: true for physical products. */
+  trackInventory?: boolean;
+  /** Whether the product is shipped. Default: true for physical products. */
+  requiresShipping?: boolean;
+  /** Weight in grams, for the calculation of shipping rates. */
+  weightGrams?: number;
+  /** A collection to add the product to. */
+  collection?: string;
+  /** Collection slugs. */
+  collections?: string[];
+  /** Stock keeping unit, unique in the shop. */
+  sku?: string | null;
+  /** Barcode, such as a GTIN. */
+  barcode?: string | null;
+  /** The id of the product in another system, unique in the shop. */
+  externalId?: string | null;
+  /** `archived`: the product keeps its stock and its log, and is left out of lists. `draft` has no other effect than its name. */
+  status?: 'active' | 'draft' | 'archived';
+  /** The price before a reduction, in the form of `price`. */
+  compareAtPrice?: string | number | null;
+  /** The products with the same text are the variants of one product. */
+  groupId?: string | null;
+  /** What distinguishes this variant. No other product with this `groupId` has the same values. */
+  options?: {
+    /** The name, such as `Size`. */
+    name: string;
+    /** The value, such as `M`. */
+    value: string;
+  }[];
+  /** Texts by key. An update merges them by key: null removes a key, and omitted keys keep their text. */
+  metadata?: Record<string, string | null>;
 };
 
 /** Stock that is held for a checkout. */
@@ -711,6 +794,15 @@ export type CreateProductResult = {
   data: Product;
 } & { etag: string | null; isReplay: boolean };
 
+export type StoreProductsParameters = {
+  /** Whether nothing is stored if a row is rejected. */
+  atomic?: boolean | undefined;
+} & ProductBatch;
+
+export type StoreProductsResult = {
+  data: ProductBatchResult[];
+} & { etag: string | null; isReplay: boolean };
+
 export type GetProductParameters = {
   /** Product id. */
   productId: string;
@@ -940,6 +1032,8 @@ export type StoreMethods = {
   listProducts(parameters?: ListProductsParameters, options?: CallOptions): Pages<ListProductsResult>;
   /** Create a product. Sends `product.created`. Scope `products:write`. */
   createProduct(parameters: CreateProductParameters, options?: WriteOptions): Promise<CreateProductResult>;
+  /** Create and update many products. Stores each row, in the given order, as a create or an update would. The response has one result for each row, in the same order. A row that is rejected has no effect on the others, except with `atomic=true`: then nothing is stored, and the response is a 400 of which `details` names the rejected rows. Scope `products:write`. */
+  storeProducts(parameters: StoreProductsParameters, options?: WriteOptions): Promise<StoreProductsResult>;
   /** Read a product. The response has the `ETag` of the product. Scope `products:read`. */
   getProduct(parameters: GetProductParameters, options?: CallOptions): Promise<GetProductResult>;
   /** Update a product. Omitted fields keep their value. Sends `product.updated`, unless nothing changes. With `If-Match` the product is updated only if the header names its current `ETag`. Scope `products:write`. */
@@ -989,6 +1083,7 @@ export type StoreMethods = {
 export const STORE_OPERATIONS = {
   listProducts: { method: 'GET', path: '/api/v1/products', kind: 'list', query: ['limit', 'cursor', 'collection', 'type', 'ids', 'sku', 'barcode', 'externalId', 'slug', 'status', 'group', 'q', 'sort', 'order'] },
   createProduct: { method: 'POST', path: '/api/v1/products', kind: 'keyed', hasBody: true },
+  storeProducts: { method: 'POST', path: '/api/v1/products/batch', kind: 'keyed', query: ['atomic'], hasBody: true },
   getProduct: { method: 'GET', path: '/api/v1/products/{productId}', kind: 'read' },
   updateProduct: { method: 'PUT', path: '/api/v1/products/{productId}', kind: 'keyed', hasBody: true },
   deleteProduct: { method: 'DELETE', path: '/api/v1/products/{productId}', kind: 'write' },

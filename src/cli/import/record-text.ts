@@ -59,11 +59,11 @@ function describeParts(chains: Chains, record: IntakeRecord): Parts {
       ];
     }
     case 'product': {
-      const { shop, slug, create } = record.row;
+      const { shop, slug, input } = record.row;
       return [
-        `product ${create.name} (${slug}) of the shop ${shop}`,
-        `price ${create.price}`,
-        `stock ${create.inventory}`,
+        `product ${input.name} (${slug}) of the shop ${shop}`,
+        `price ${input.price}`,
+        `stock ${input.inventory ?? 0}`,
       ];
     }
     case 'stats':

@@ -65,7 +65,7 @@ const ORDER_TIMEOUT_MS = 20_000;
 export const KEYLESS_ORDERS_A_MINUTE_MAX = 30;
 
 export type KeyedAccessOptions = {
-  keys: KeyAccess & { limiter: RateLimiter<'key' | 'failure' | 'keyless'> };
+  keys: KeyAccess & { limiter: RateLimiter<'key' | 'batch' | 'failure' | 'keyless'> };
   /** Signed orders for these chains are accepted without a key. The signature and the state of the chain prove whether an order is valid. */
   keylessChains: ReadonlySet<string>;
   log: Log;

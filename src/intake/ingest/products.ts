@@ -3,13 +3,8 @@
 
 import type { Queryable } from '../../platform/database/port.ts';
 import type { UpsertRejection, UpsertCounts } from '../../platform/database/upsert.ts';
-import type { ShopTime } from '../../shop/products/product-changes.ts';
-import {
-  describeClashes,
-  insertProductWithEvent,
-  updateProductWithEvent,
-} from '../../shop/products/product-changes.ts';
-import type { Product } from '../../shop/products/product.ts';
+import type { ProductUpsertResult } from '../../shop/products/product-upserts.ts';
+import { upsertProducts } from '../../shop/products/product-upserts.ts';
 import { claimProductImports, listProductsForUpdate } from '../../shop/queries/products.ts';
 import { listShopIds } from '../../shop/queries/shops.ts';
 import type { ProductRecord } from '../records/product.ts';
@@ -25,8 +20,6 @@ export type Importer = 'operator' | { keyId: string; shopId: string | null };
 
 export type IngestedProducts = UpsertCounts & { rejections: UpsertRejection[] };
 
-type Outcome = keyof UpsertCounts | { rejected: string };
-
 /**
  * Stores the records. Records of one product are stored in the order given. Imports into one shop wait for each other. Without this wait,
  * two imports could deadlock: each would hold a product lock or a new slug that the other needs.
@@ -39,36 +32,50 @@ export async function ingestProducts(
   if (records.length === 0) return { inserted: 0, updated: 0, unchanged: 0, rejections: [] };
   const shopIds = await listAccessibleShops(tx, records, importer);
   await claimProductImports(tx, shopIds.values());
-  const stored = await lockStored(tx, records, shopIds);
-  const keys = records.flatMap(({ shop, slug }) => {
+  const wanted = records.flatMap(({ shop, slug }) => {
     const shopId = shopIds.get(shop);
-    return shopId === undefined ? [] : [toKeyText(shopId, slug)];
+    return shopId === undefined ? [] : [{ shopId, slug }];
   });
-  return track(tx, 'product', keys, () => ingestEach(tx, records, { shopIds, stored, now, importer }));
+  // Locked in the order of their ids, like the products of all other changes, before they are read in another order.
+  await listProductsForUpdate(tx, wanted);
+  const keys = wanted.map(({ shopId, slug }) => toKeyText(shopId, slug));
+  return track(tx, 'product', keys, () => ingestByShop(tx, records, { shopIds, now, importer }));
 }
 
-async function ingestEach(
+async function ingestByShop(
   tx: Queryable,
   records: readonly ProductRecord[],
-  {
-    shopIds,
-    stored,
-    now,
-    importer,
-  }: { shopIds: ReadonlyMap<string, string>; stored: Map<string, Product>; now: number; importer: Importer },
+  { shopIds, now, importer }: { shopIds: ReadonlyMap<string, string>; now: number; importer: Importer },
 ): Promise<IngestedProducts> {
   const keyId = importer === 'operator' ? null : importer.keyId;
   const result: IngestedProducts = { inserted: 0, updated: 0, unchanged: 0, rejections: [] };
-  for (const [index, record] of records.entries()) {
-    const shopId = shopIds.get(record.shop);
-    const outcome: Outcome =
-      shopId === undefined
-        ? { rejected: describeNoShop(record, importer) }
-        : await ingestProduct(tx, { shopId, now, keyId }, record, stored);
-    if (typeof outcome === 'string') result[outcome] += 1;
-    else result.rejections.push({ index, reason: outcome.rejected });
+  const indexed = records.map((record, index) => ({ record, index, shopId: shopIds.get(record.shop) ?? null }));
+  for (const [shopId, group] of Map.groupBy(indexed, (one) => one.shopId)) {
+    if (shopId === null) {
+      for (const { record, index } of group)
+        result.rejections.push({ index, reason: describeNoShop(record, importer) });
+      continue;
+    }
+    const change = { shopId, keyId, now, source: 'import', reason: 'Import' } as const;
+    const upserts = group.map(({ record: { slug, input } }) => ({ key: { by: 'slug', value: slug }, input }) as const);
+    for (const [position, outcome] of (await upsertProducts(tx, change, upserts)).entries()) {
+      const { record, index } = group[position] ?? {};
+      if (record && index !== undefined) count(result, outcome, { record, index });
+    }
   }
+  result.rejections.sort((a, b) => a.index - b.index);
   return result;
+}
+
+function count(
+  result: IngestedProducts,
+  outcome: ProductUpsertResult,
+  { record, index }: { record: ProductRecord; index: number },
+): void {
+  if (outcome.outcome === 'rejected') {
+    result.rejections.push({ index, reason: describeDetails(outcome.details, record.input) });
+  } else if (outcome.outcome === 'missing') throw new Error('a product was looked up by its slug, and is missing');
+  else result[outcome.outcome === 'created' ? 'inserted' : outcome.outcome] += 1;
 }
 
 /** The reason is the same for a shop of somebody else as for a shop that does not exist, so that a key cannot find out the names of shops. */
@@ -90,57 +97,4 @@ async function listAccessibleShops(
   const shops = await listShopIds(tx, [...new Set(records.map(({ shop }) => shop))]);
   if (importer === 'operator') return shops;
   return new Map([...shops].filter(([, id]) => id === importer.shopId));
-}
-
-/** Locks the stored products of the records, and returns them by shop and slug. */
-async function lockStored(
-  tx: Queryable,
-  records: readonly ProductRecord[],
-  shopIds: ReadonlyMap<string, string>,
-): Promise<Map<string, Product>> {
-  const wanted = records.flatMap(({ shop, slug }) => {
-    const shopId = shopIds.get(shop);
-    return shopId === undefined ? [] : [{ shopId, slug }];
-  });
-  const found = await listProductsForUpdate(tx, wanted);
-  return new Map(found.map(({ shopId, product }) => [toKey(shopId, product.slug), product]));
-}
-
-async function ingestProduct(
-  tx: Queryable,
-  target: ShopTime & { keyId: string | null },
-  { slug, create, update }: ProductRecord,
-  stored: Map<string, Product>,
-): Promise<Outcome> {
-  const key = toKey(target.shopId, slug);
-  const before = stored.get(key);
-  if (before) {
-    const change = { ...target, source: 'import', reason: 'Import' } as const;
-    const updated = await updateProductWithEvent(tx, change, before, update);
-    if (updated.outcome === 'invalid') return { rejected: describeDetails(updated.details, update) };
-    if (updated.outcome === 'taken') return { rejected: describeDetails(describeClashes(updated.clashes), update) };
-    // `missing` cannot occur: a locked product cannot be deleted.
-    if (updated.outcome === 'missing') throw new Error(`product ${before.id} is not locked`);
-    stored.set(key, updated.product);
-    return updated.outcome;
-  }
-  const created = await insertProductWithEvent(tx, target, { ...create, slug });
-  if (created.outcome === 'created') {
-    stored.set(key, created.product);
-    return 'inserted';
-  }
-  const others = created.clashes.filter(({ path }) => path !== 'slug');
-  if (others.length > 0) return { rejected: describeDetails(describeClashes(others), create) };
-  // Another writer created the product after this transaction locked the stored products.
-  const [found] = await listProductsForUpdate(tx, [{ shopId: target.shopId, slug }]);
-  if (!found)
-    return {
-      rejected: `slug: another client is creating and deleting ${JSON.stringify(slug)}; import the record again`,
-    };
-  stored.set(key, found.product);
-  return ingestProduct(tx, target, { shop: target.shopId, slug, create, update }, stored);
-}
-
-function toKey(shopId: string, slug: string): string {
-  return `${shopId} ${slug}`;
 }

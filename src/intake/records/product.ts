@@ -2,7 +2,7 @@
 
 import type { ErrorDetail } from '../../platform/core/errors.ts';
 import { JsonNumber } from '../../platform/core/json-text.ts';
-import type { NewProduct, ProductInput } from '../../shop/products/product.ts';
+import type { ProductInput } from '../../shop/products/product.ts';
 import { parseNewProduct, parseProductInput } from '../../shop/products/product-input.ts';
 import { toSlug } from '../../shop/products/slug.ts';
 import type { Fields } from './fields.ts';
@@ -14,10 +14,8 @@ export type ProductRecord = {
   /** The name or the id of the shop. */
   shop: string;
   slug: string;
-  /** The product to create if the shop has no product with this slug. */
-  create: NewProduct;
-  /** The fields to change if the shop has a product with this slug. */
-  update: ProductInput;
+  /** The fields to change if the shop has a product with this slug, and of the product to create otherwise. */
+  input: ProductInput;
 };
 
 export function parseProductRecord(_context: RecordContext, fields: Fields): ProductRecord {
@@ -31,9 +29,9 @@ export function parseProductRecord(_context: RecordContext, fields: Fields): Pro
   const body = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, toExactNumber(value)]));
   const create = parseNewProduct(body);
   if (!create.ok) throw new RecordRejected(describeDetails(create.details, body));
-  const update = parseProductInput(body);
-  if (!update.ok) throw new RecordRejected(describeDetails(update.details, body));
-  return { shop, slug: create.value.slug ?? toSlug(create.value.name), create: create.value, update: update.value };
+  const input = parseProductInput(body);
+  if (!input.ok) throw new RecordRejected(describeDetails(input.details, body));
+  return { shop, slug: create.value.slug ?? toSlug(create.value.name), input: input.value };
 }
 
 /** Joins error details to one line. Each detail quotes the value at its path. */

@@ -12,11 +12,12 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The public message for a body that is not readable JSON. */
     unreadableBody?: string;
+    /** The most values of a body, in all its arrays and objects. Default: VALUES_MAX. */
+    valuesMax?: number;
   }
 }
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
-/** The most values of a body, in all its arrays and objects. */
 const VALUES_MAX = 10_000;
 /** Larger bodies that arrive together share the event loop with other requests: parsing VALUES_MAX values takes several milliseconds. */
 const SMALL_BYTES_MAX = 4 * 1024;
@@ -28,7 +29,7 @@ export function readJsonBodies(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, raw, done) => {
     const parse = () => {
       try {
-        done(null, parseBody(request.headers['content-type'], raw as Buffer));
+        done(null, parseBody(request, raw as Buffer));
       } catch (error) {
         done(toUnreadable(request, error));
       }
@@ -49,17 +50,19 @@ export function bodyOf(request: FastifyRequest): JsonBody {
 }
 
 function toUnreadable(request: FastifyRequest, cause: unknown): ServiceError {
-  const { unreadableBody = 'Invalid payload' } = request.routeOptions.config;
-  const details = [
-    { path: '', message: `must be JSON in UTF-8 of at most 1 MiB and ${VALUES_MAX} values, as application/json` },
-  ];
+  const { config, bodyLimit } = request.routeOptions;
+  const { unreadableBody = 'Invalid payload', valuesMax = VALUES_MAX } = config;
+  const size = `${bodyLimit / 1024 ** 2} MiB and ${valuesMax} values`;
+  const details = [{ path: '', message: `must be JSON in UTF-8 of at most ${size}, as application/json` }];
   return new ServiceError('bad_request', unreadableBody, { cause, details });
 }
 
-function parseBody(type: string | undefined, raw: Buffer): JsonBody {
+function parseBody(request: FastifyRequest, raw: Buffer): JsonBody {
+  const type = request.headers['content-type'];
+  const { valuesMax = VALUES_MAX } = request.routeOptions.config;
   if (raw.length === 0) return { raw, value: undefined };
   if (type !== undefined && !JSON_TYPE.test(type)) throw new TypeError(`the content type is ${type}`);
   const text = utf8.decode(raw);
-  if (hasMoreValues(text, VALUES_MAX)) throw new RangeError(`the body has more than ${VALUES_MAX} values`);
+  if (hasMoreValues(text, valuesMax)) throw new RangeError(`the body has more than ${valuesMax} values`);
   return { raw, value: parseJsonText(text) };
 }

@@ -9,9 +9,10 @@ import { ServiceError } from '../core/errors.ts';
 export type RateLimitBucket = 'list' | 'single' | 'message';
 /**
  * How the requests to a route are counted. `key`: the route counts them itself, by API key, and requests without a usable key by client
- * address. All other requests are counted by client address, before the router runs.
+ * address. `batch`: the same for batches, which are counted apart from the other requests of a key. All other requests are counted by client
+ * address, before the router runs.
  */
-export type RouteBucket = RateLimitBucket | 'key';
+export type RouteBucket = RateLimitBucket | 'key' | 'batch';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -13,12 +13,14 @@ import { toRateLimitError } from '../../platform/http/rate-limit.ts';
 export type KeyAccess = {
   keys: KeyVerifier;
   clientAddress: (request: IncomingMessage) => string;
-  /** Counts requests by key, and failed authentications by client address. */
-  limiter: RateLimiter<'key' | 'failure'>;
+  /** Counts requests by key, batches apart from the others, and failed authentications by client address. */
+  limiter: RateLimiter<'key' | 'batch' | 'failure'>;
 };
 
 /** The limit of failed authentications a minute for one client address. */
 export const FAILURES_A_MINUTE_MAX = 60;
+/** The limit of batches a minute for one key. */
+export const BATCHES_A_MINUTE_MAX = 60;
 
 const BEARER = /^Bearer +(\S{1,200})$/i;
 
@@ -43,7 +45,7 @@ export async function authenticate(access: KeyAccess, request: FastifyRequest, r
   const caller = secret === null ? null : await access.keys.verify(secret);
   if (caller) noteCaller(request.raw, caller);
   const counted = caller
-    ? access.limiter.count('key', caller.keyId)
+    ? access.limiter.count(isBatch(request) ? 'batch' : 'key', caller.keyId)
     : access.limiter.count('failure', access.clientAddress(request.raw));
   // Awaited only if it is a promise: a limiter in this process returns the result itself, and an await would delay the request.
   const exceeded = counted instanceof Promise ? await counted : counted;
@@ -55,6 +57,11 @@ export async function authenticate(access: KeyAccess, request: FastifyRequest, r
   if (caller) return caller;
   reply.header('www-authenticate', 'Bearer');
   throw new ServiceError('unauthorized', 'Missing or invalid API key');
+}
+
+/** Whether the route of the request takes batches. */
+export function isBatch({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config.bucket === 'batch';
 }
 
 /** Whether the key of the caller has the scope. A key without a shop has no scope of the store interface. */

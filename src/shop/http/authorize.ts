@@ -6,25 +6,29 @@ import { Deadline } from '../../platform/core/deadline.ts';
 import type { StoreScope } from '../keys/scopes.ts';
 import type { Statements } from '../../platform/database/port.ts';
 import type { ShopCaller, ShopContext } from '../context.ts';
-import { authenticate, hasScope, lacksScope } from './authenticate.ts';
+import { authenticate, hasScope, isBatch, lacksScope } from './authenticate.ts';
 import type { StoreRoutesContext } from './context.ts';
-import { REQUEST_TIMEOUT_MS } from './shares.ts';
+import { BATCH_TIMEOUT_MS, BATCH_WAIT_MAX_MS, REQUEST_TIMEOUT_MS } from './shares.ts';
 
 type StatementsOptions = { productId?: string; startBy?: Deadline };
 type Authorized = { caller: ShopCaller; shop: ShopContext; toStatements: (options?: StatementsOptions) => Statements };
 
 const authorizedRequests = new WeakMap<FastifyRequest, Authorized>();
 
-/** An `onRequest` hook that admits a request only if its key has the scope and belongs to a shop. */
+/**
+ * An `onRequest` hook that admits a request only if its key has the scope and belongs to a shop. A batch may use the database for longer than
+ * other requests.
+ */
 export function authorize(context: StoreRoutesContext, scope: StoreScope) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const deadline = Deadline.after(REQUEST_TIMEOUT_MS);
+    const deadline = Deadline.after(isBatch(request) ? BATCH_TIMEOUT_MS : REQUEST_TIMEOUT_MS);
     const caller = await authenticate(context, request, reply);
     if (!hasScope(caller, scope)) throw lacksScope(scope);
     const { shopId } = caller;
     const timeoutMs = deadline.leftMs;
+    const wait = isBatch(request) ? { startBy: Deadline.after(BATCH_WAIT_MAX_MS) } : {};
     const toStatements = (options?: StatementsOptions) =>
-      context.shares.statementsOf(shopId, { timeoutMs, ...options });
+      context.shares.statementsOf(shopId, { timeoutMs, ...wait, ...options });
     authorizedRequests.set(request, { caller, shop: { ...context.shop, main: toStatements() }, toStatements });
   };
 }

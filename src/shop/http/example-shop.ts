@@ -69,6 +69,7 @@ export const PRODUCT_EXAMPLE = {
 };
 
 export const PRODUCT_UPDATE_EXAMPLE = { price: '17.90' };
+export const PRODUCT_UPSERT_EXAMPLE = { externalId: PRODUCT_CREATE_EXAMPLE.externalId, ...PRODUCT_UPDATE_EXAMPLE };
 export const PRODUCT_UPDATE_TIME = '2026-05-28T10:15:00.000Z';
 
 /** It causes the change of EXAMPLE_STOCK. */

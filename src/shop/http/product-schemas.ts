@@ -26,14 +26,16 @@ import type { ProductSort } from '../queries/product-list.ts';
 import { PRODUCT_SORTS, STATUS_FILTERS } from '../queries/product-list.ts';
 import { IMAGE_URL_FORMS, IMAGE_URL_PATTERN } from '../../platform/core/image-url.ts';
 import { STOCK_MAX } from '../stock.ts';
-import { closed, dateTime, typeOrNull } from '../../platform/http/schema-builders.ts';
+import { closed, dateTime, ref, refOrNull, typeOrNull } from '../../platform/http/schema-builders.ts';
 import {
   EXAMPLE_IDS,
   PRODUCT_CREATE_EXAMPLE,
   PRODUCT_EXAMPLE,
   PRODUCT_SUMMARY_EXAMPLE,
   PRODUCT_UPDATE_EXAMPLE,
+  PRODUCT_UPSERT_EXAMPLE,
 } from './example-shop.ts';
+import { storeError } from './schemas.ts';
 
 const PRICE_PATTERN = '^[0-9]{1,40}(\\.[0-9]{1,18})?$';
 const productType = Type.Unsafe<(typeof PRODUCT_TYPES)[number]>({
@@ -284,7 +286,70 @@ const ProductPaginationSchema = Type.Object(
   },
 );
 
+export const BATCH_ROWS_MAX = 1_000;
+
+const { name: _name, ...batchOptional } = { ...required, ...optional };
+const ProductUpsertSchema = Type.Object(
+  {
+    id: Type.Optional(Type.String({ minLength: 1, description: 'The product to update.' })),
+    name: Type.Optional(required.name),
+    ...allOptional(batchOptional),
+  },
+  {
+    $id: 'ProductUpsert',
+    title: 'ProductUpsert',
+    description:
+      'A row of a batch. It updates the product with its `id`; without `id`, the product with its `externalId`; without both, the product with its ' +
+      '`sku`. If the shop has no product with this `externalId` or `sku`, or the row has none of the three, it creates a product.',
+    examples: [PRODUCT_UPSERT_EXAMPLE],
+    ...closed,
+  },
+);
+
+const ProductBatchSchema = Type.Object(
+  {
+    products: Type.Array(ref('ProductUpsert'), {
+      minItems: 1,
+      maxItems: BATCH_ROWS_MAX,
+      description: 'The rows, which take effect in this order.',
+    }),
+  },
+  {
+    $id: 'ProductBatch',
+    title: 'ProductBatch',
+    description: 'Products to create or update.',
+    examples: [{ products: [PRODUCT_UPSERT_EXAMPLE] }],
+    ...closed,
+  },
+);
+
+const ProductBatchResultSchema = Type.Object(
+  {
+    outcome: Type.Unsafe<'created' | 'updated' | 'unchanged' | 'rejected'>({
+      type: 'string',
+      enum: ['created', 'updated', 'unchanged', 'rejected'],
+      description: 'What the row has done. A rejected row has no effect.',
+    }),
+    product: refOrNull<WireProduct>('Product', 'The product as it is after the row; null if the row is rejected.'),
+    error: Type.Unsafe<Static<typeof storeError> | null>({
+      anyOf: [storeError, { type: 'null' }],
+      description: 'Why the row is rejected, as in the response to a single request; otherwise null.',
+    }),
+  },
+  {
+    $id: 'ProductBatchResult',
+    title: 'ProductBatchResult',
+    description: 'The result of a row.',
+    examples: [{ outcome: 'updated', product: { ...PRODUCT_EXAMPLE, ...PRODUCT_UPDATE_EXAMPLE }, error: null }],
+    ...closed,
+  },
+);
+export type WireBatchResult = Static<typeof ProductBatchResultSchema>;
+
 export const PRODUCT_SCHEMAS = [
+  ProductUpsertSchema,
+  ProductBatchSchema,
+  ProductBatchResultSchema,
   ProductSummarySchema,
   ProductSchema,
   ProductCreateSchema,

@@ -19,6 +19,7 @@ import {
   readProduct,
   removeProduct,
 } from '../products/products.ts';
+import { registerProductBatchRoute } from './product-batch.ts';
 import { authorize, callerOf, productContextOf, shopContextOf } from './authorize.ts';
 import { bodyOf } from '../../platform/http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
@@ -50,6 +51,7 @@ export function registerProductRoutes(app: FastifyInstance, context: StoreRoutes
   const reads = new ProductReads((shopId, startBy) => context.shares.sharedStatementsOf(shopId, { startBy }));
   registerList(app, context, reads);
   registerCreate(app, context);
+  registerProductBatchRoute(app, context);
   registerOne(app, context, reads);
 }
 

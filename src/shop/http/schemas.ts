@@ -19,31 +19,32 @@ const StorePaginationSchema = Type.Object(
   },
 );
 
-const StoreErrorSchema = Type.Object(
+/** What is wrong with a request, or with a row of a batch. */
+export const storeError = Type.Object(
   {
-    error: Type.Object(
-      {
-        code: Type.String({ description: 'The error code.' }),
-        message: Type.String({ description: 'What is wrong.' }),
-        details: Type.Optional(
-          Type.Array(
-            Type.Object(
-              {
-                path: Type.String({ description: 'Field or parameter.' }),
-                message: Type.String({ description: 'What is wrong with it.' }),
-                productId: Type.Optional(
-                  Type.String({ description: 'The product of the shop that has the value already.' }),
-                ),
-              },
-              closed,
+    code: Type.String({ description: 'The error code.' }),
+    message: Type.String({ description: 'What is wrong.' }),
+    details: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            path: Type.String({ description: 'Field or parameter.' }),
+            message: Type.String({ description: 'What is wrong with it.' }),
+            productId: Type.Optional(
+              Type.String({ description: 'The product of the shop that has the value already.' }),
             ),
-            { description: 'The invalid fields or parameters.' },
-          ),
+          },
+          closed,
         ),
-      },
-      { description: 'The error.', ...closed },
+        { description: 'The invalid fields or parameters.' },
+      ),
     ),
   },
+  { description: 'The error.', ...closed },
+);
+
+const StoreErrorSchema = Type.Object(
+  { error: storeError },
   { $id: 'StoreError', title: 'StoreError', description: 'The body of every error response.', ...closed },
 );
 

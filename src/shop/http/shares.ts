@@ -15,6 +15,9 @@ import { FairQueue, tooMany } from '../../platform/resilience/fair-queue.ts';
  * connection is released.
  */
 export const REQUEST_TIMEOUT_MS = 5_000;
+/** The same for a batch, and the longest wait for its turn. Together they stay below the same 30 seconds. */
+export const BATCH_TIMEOUT_MS = 15_000;
+export const BATCH_WAIT_MAX_MS = 10_000;
 /**
  * The longest wait of a request, or of one page of a long response, for its turns. This wait and the time for the database must together
  * stay below 30 seconds, because a client that has received no byte for 30 seconds is disconnected.

@@ -7,12 +7,12 @@ import { IDENTIFIERS, changedFields, mergeProduct } from './product.ts';
 import { toProductView } from './product-view.ts';
 import { createId } from '../../platform/core/time-ordered-id.ts';
 import type { Queryable } from '../../platform/database/port.ts';
-import { recordEvent } from '../events.ts';
+import { recordEvents } from '../events.ts';
 import type { Clash } from '../queries/products.ts';
 import { deleteProduct, findProduct, insertProducts, listClashes, updateProducts } from '../queries/products.ts';
 import { endReservationsOf } from '../queries/reservations.ts';
 import type { StockChangeOrigin } from '../queries/stock.ts';
-import { applyStockChange } from '../stock.ts';
+import { applyStockChanges } from '../stock.ts';
 
 /** The shop and the time of a change. */
 export type ShopTime = { shopId: string; now: number };
@@ -33,7 +33,7 @@ export async function insertProductWithEvent(
     const [clashes = []] = await listClashes(tx, shopId, [product]);
     return { outcome: 'taken', clashes };
   }
-  await recordEvent(tx, { shopId, type: 'product.created', data: toProductView(product), now });
+  await recordEvents(tx, shopId, [{ type: 'product.created', data: toProductView(product) }], now);
   return { outcome: 'created', product };
 }
 
@@ -65,11 +65,11 @@ export async function updateProductWithEvent(
   let [after = null] = await updateProducts(tx, shopId, [given], now);
   if (changed.includes('inventory')) {
     const set = { productId: before.id, mode: 'set', requested: merged.value.inventory, expected: null } as const;
-    await applyStockChange(tx, shopId, { ...set, ...origin, now });
+    await applyStockChanges(tx, shopId, [set], { ...origin, now });
     after = await findProduct(tx, shopId, before.id);
   }
   if (!after) return { outcome: 'missing' };
-  await recordEvent(tx, { shopId, type: 'product.updated', data: { ...toProductView(after), changed }, now });
+  await recordEvents(tx, shopId, [{ type: 'product.updated', data: { ...toProductView(after), changed } }], now);
   return { outcome: 'updated', product: after };
 }
 
@@ -95,5 +95,5 @@ export async function deleteProductWithEvent(
 ): Promise<void> {
   await endReservationsOf(tx, shopId, product.id);
   await deleteProduct(tx, shopId, product.id);
-  await recordEvent(tx, { shopId, type: 'product.deleted', data: { id: product.id, slug: product.slug }, now });
+  await recordEvents(tx, shopId, [{ type: 'product.deleted', data: { id: product.id, slug: product.slug } }], now);
 }

@@ -1,5 +1,6 @@
 // Reads the fields of products from JSON: bodies of requests, and imported records.
 
+import type { ErrorDetail } from '../../platform/core/errors.ts';
 import { IMAGE_URL_FORMS, isImageUrl } from '../../platform/core/image-url.ts';
 import { JsonNumber, isJsonObject } from '../../platform/core/json-text.ts';
 import type { FieldReader, FieldReaders, ParsedBody } from '../body-fields.ts';
@@ -57,15 +58,23 @@ const READERS: FieldReaders<ProductInput> = {
   metadata: readMetadata,
 };
 
+const REQUIRED = ['name', 'price'] as const;
+
 /** Reads a new product. `name` and `price` are required. Every other field has a default. */
 export function parseNewProduct(body: unknown): ParsedBody<NewProduct> {
   const input = parseProductInput(body);
-  const details = input.ok ? [] : input.details;
-  for (const field of ['name', 'price'] as const) {
-    if (isJsonObject(body) && body[field] === undefined) details.push({ path: field, message: 'is required' });
-  }
-  if (!input.ok || details.length > 0) return { ok: false, details };
-  const { name = '', price = '', type = 'physical', collection, ...given } = input.value;
+  if (input.ok) return toNewProduct(input.value);
+  const missing = isJsonObject(body) ? REQUIRED.filter((field) => body[field] === undefined) : [];
+  return { ok: false, details: [...input.details, ...missing.map(toMissing)] };
+}
+
+const toMissing = (path: string): ErrorDetail => ({ path, message: 'is required' });
+
+/** The new product with the given fields. Fails if a required field is missing, or a list would have too many entries. */
+export function toNewProduct(input: ProductInput): ParsedBody<NewProduct> {
+  const details = REQUIRED.filter((field) => input[field] === undefined).map(toMissing);
+  if (details.length > 0) return { ok: false, details };
+  const { name = '', price = '', type = 'physical', collection, ...given } = input;
   const collections = addCollection(given.collections ?? [], collection);
   const metadata = mergeMetadata({}, given.metadata ?? {});
   if (collections.length > COLLECTIONS_MAX) details.push(TOO_MANY_COLLECTIONS);

@@ -49,13 +49,13 @@ export async function createProduct(
 
 async function insertWithDerivedSlug(tx: Queryable, at: ShopTime, fields: NewProduct): Promise<Product> {
   const derived = toSlug(fields.name);
-  const findFree = async () => toFreeSlug(derived, await listSlugsLike(tx, at.shopId, derived));
+  const findFree = async () => toFreeSlug(derived, await listSlugsLike(tx, at.shopId, [derived]));
   let hasClaim = false;
   for (let attempts = 0; attempts < SLUG_ATTEMPTS_MAX; attempts += 1) {
     let slug = await findFree();
     if (slug !== derived && !hasClaim) {
       // Only one transaction at a time assigns numbers. Otherwise a request could fail in every attempt under many concurrent requests.
-      await claimSlugNumbers(tx, at.shopId, derived);
+      await claimSlugNumbers(tx, at.shopId, [derived]);
       hasClaim = true;
       slug = await findFree();
     }

@@ -148,6 +148,60 @@ export async function findProductForUpdate(tx: Queryable, shopId: string, id: st
   return row ? decodeProduct(row) : null;
 }
 
+/** What names a product of the shop. */
+export type ProductKey = { by: 'id' | 'slug' | 'sku' | 'externalId'; value: string };
+
+/** The products with these keys, locked until the transaction ends. They are locked in the order of their ids. */
+export async function listProductsByKey(
+  tx: Queryable,
+  shopId: string,
+  keys: readonly ProductKey[],
+): Promise<Product[]> {
+  const valuesOf = (by: ProductKey['by']) => keys.flatMap((key) => (key.by === by ? [key.value] : []));
+  const rows = await tx.query(
+    `select ${COLUMNS} from main.product
+     where shop_id = $1 and (id = any ($2) or slug = any ($3) or sku = any ($4) or external_id = any ($5)) order by id for update`,
+    [shopId, valuesOf('id'), valuesOf('slug'), valuesOf('sku'), valuesOf('externalId')],
+  );
+  return rows.map(decodeProduct);
+}
+
+/** The fields that no other product of the shop may have, with the id. */
+export type ProductIdentity = Pick<Product, 'id' | 'slug' | 'sku' | 'externalId' | 'groupId' | 'options'>;
+export type WantedIdentifiers = Readonly<Record<'slugs' | 'skus' | 'externalIds' | 'groupIds', readonly string[]>>;
+
+const decodeIdentity = rowDecoder('product', {
+  id: text,
+  slug: text,
+  sku: moreFields.sku,
+  externalId: moreFields.externalId,
+  groupId: moreFields.groupId,
+  options: moreFields.options,
+});
+
+/** The products of the shop that have one of these identifiers, or are in one of these groups. */
+export async function listIdentifierOwners(
+  tx: Queryable,
+  shopId: string,
+  { slugs, skus, externalIds, groupIds }: WantedIdentifiers,
+): Promise<ProductIdentity[]> {
+  const rows = await tx.query(
+    `select id, slug, sku, external_id, group_id, options from main.product
+     where shop_id = $1 and (slug = any ($2) or sku = any ($3) or external_id = any ($4) or group_id = any ($5))`,
+    [shopId, slugs, skus, externalIds, groupIds],
+  );
+  return rows.map(decodeIdentity);
+}
+
+/** Takes the identifiers from locked products, before other products get them in the same transaction. The slugs become the ids. */
+export async function deleteIdentifiers(tx: Queryable, shopId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.query(
+    `update main.product set slug = id, sku = null, external_id = null, group_id = null where shop_id = $1 and id = any ($2)`,
+    [shopId, ids],
+  );
+}
+
 /** The products with these slugs, locked until the transaction ends. They are locked in the order of their ids. */
 export async function listProductsForUpdate(
   tx: Queryable,
@@ -170,21 +224,32 @@ export async function claimProductImports(tx: Queryable, shopIds: Iterable<strin
   );
 }
 
-/** The slugs of a shop that equal `slug`, or begin with `slug` and a hyphen. */
-export async function listSlugsLike(db: Queryable, shopId: string, slug: string): Promise<Set<string>> {
+/** The slugs of a shop that equal one of these slugs, or begin with one of them and a hyphen. */
+export async function listSlugsLike(db: Queryable, shopId: string, slugs: readonly string[]): Promise<Set<string>> {
+  // A dot is the next character after a hyphen. Each range is looked up in the index by itself (`offset 0`); otherwise the statement would
+  // read all slugs of the shop once for each of `slugs`.
   const rows = await db.query<{ slug: string }>(
-    `select slug from main.product where shop_id = $1 and (slug = $2 or starts_with(slug, $2 || '-'))`,
-    [shopId, slug],
+    `select slug from main.product where shop_id = $1 and slug = any ($2)
+     union all
+     select numbered.slug from unnest($2::text[]) as derived (slug) cross join lateral (
+       select slug from main.product
+       where shop_id = $1 and slug >= derived.slug || '-' and slug < derived.slug || '.' offset 0
+     ) as numbered`,
+    [shopId, slugs],
   );
   return new Set(rows.map((row) => row.slug));
 }
 
 /**
  * If a slug that is derived from a name is taken, a number is appended to it. Only one transaction at a time may choose this number: the call waits
- * for a lock, which the transaction holds until its end.
+ * for a lock for each of the slugs, which the transaction holds until its end.
  */
-export async function claimSlugNumbers(tx: Queryable, shopId: string, slug: string): Promise<void> {
-  await tx.query(`select pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 2))`, [shopId, slug]);
+export async function claimSlugNumbers(tx: Queryable, shopId: string, slugs: readonly string[]): Promise<void> {
+  await tx.query(
+    `select pg_advisory_xact_lock(key) from (
+       select distinct hashtextextended($1 || ' ' || slug, 2) as key from unnest($2::text[]) as slug order by key) as claimed`,
+    [shopId, slugs],
+  );
 }
 
 /** Another product of the shop has the value of this field. In the field `options`, it is a product of the same group. */
@@ -255,6 +320,7 @@ export async function insertProducts(
   shopId: string,
   products: readonly Product[],
 ): Promise<Set<string>> {
+  if (products.length === 0) return new Set();
   const rows = await tx.query<{ id: string }>(
     `insert into main.product (shop_id, id, inventory, version, created_at, updated_at, ${FIELD_NAMES.join(', ')})
      select $1, id, inventory, version, created_at, updated_at, ${FIELD_NAMES.join(', ')}
@@ -270,7 +336,7 @@ const UNIQUE_VIOLATION = '23505';
 const SERIALIZATION_FAILURE = '40001';
 
 /** Another transaction has stored an identifier since this one looked for it. The transaction must be repeated (`repeatAborted`). */
-class IdentifierTaken extends Error {
+export class IdentifierTaken extends Error {
   override readonly name = 'IdentifierTaken';
   readonly code = SERIALIZATION_FAILURE;
 }
@@ -286,6 +352,7 @@ export async function updateProducts(
   products: readonly (ProductFields & { id: string })[],
   now: number,
 ): Promise<Product[]> {
+  if (products.length === 0) return [];
   const rows = await tx
     .query(
       `update main.product as product set ${FIELD_NAMES.map((name) => `${name} = given.${name}`).join(', ')},

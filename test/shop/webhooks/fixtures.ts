@@ -101,7 +101,7 @@ export async function subscribe(
 
 export function record(db: Database, shopId: string, type = 'product.created', now = NOW): Promise<void> {
   const data = JSON.stringify({ id: 'prod_1', name: 'Mug' });
-  return insertEvents(db, { shopId, type, createdAt: now }, [{ id: createId('evt', now), data }]);
+  return insertEvents(db, { shopId, createdAt: now }, [{ id: createId('evt', now), type, data }]);
 }
 
 type TestClock = ReturnType<typeof createTestClock>;

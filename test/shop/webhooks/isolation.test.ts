@@ -184,8 +184,12 @@ forOneEngine('webhook isolation', (engine) => {
 
   test('deliveries are sent while the deliveries of many new events are created', async () => {
     await subscribe(db, { shopId, url: good.url });
-    const events = Array.from({ length: 1_000 }, () => ({ id: createId('evt', NOW), data: '{}' }));
-    await insertEvents(db, { shopId, type: 'product.created', createdAt: NOW }, events);
+    const events = Array.from({ length: 1_000 }, () => ({
+      id: createId('evt', NOW),
+      type: 'product.created',
+      data: '{}',
+    }));
+    await insertEvents(db, { shopId, createdAt: NOW }, events);
     const countNew = async () => (await db.query('select id from main.event where not fanned_out')).length;
     let frees = 0;
     const dispatcher = makeDispatcher(db, { limits: LIMITS, onFree: () => (frees += 1) });
