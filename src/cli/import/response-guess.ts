@@ -1,7 +1,7 @@
 // Recognises files that need no column map: records, recorded responses of marketplace APIs, and product exports of Shopify.
 
 import { RECORD_KINDS } from '../../intake/records/kinds.ts';
-import { SHOPIFY_FORMAT } from './shopify.ts';
+import { isShopifyHeader, SHOPIFY_FORMAT } from './shopify.ts';
 
 /** `what` describes the file. `options`: the options for its import. */
 export type ReadyFile = { what: string; options: string };
@@ -40,6 +40,6 @@ export function recogniseJson(object: Readonly<Record<string, unknown>>): ReadyF
 
 /** Returns null for a CSV file that needs a column map. */
 export function recogniseCsv(columns: readonly string[]): ReadyFile | null {
-  if (!['Handle', 'Title', 'Variant Price'].every((name) => columns.includes(name))) return null;
+  if (!isShopifyHeader(columns)) return null;
   return { what: 'a product export of Shopify', options: ` --format ${SHOPIFY_FORMAT} --set shop=NAME` };
 }

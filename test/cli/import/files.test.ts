@@ -152,19 +152,25 @@ describe('a product export of Shopify', () => {
         name: 'Mug – Red',
         slug: 'mug-red',
         price: '19.90',
+        groupId: 'mug',
+        options: [{ name: 'Option1', value: 'Red' }],
         trackInventory: true,
         image: 'i1',
         moreImages: ['i2', 'i3'],
         collections: ['a', 'b'],
+        metadata: { 'SEO title': 'x' },
       }),
       of({
         name: 'Mug – Blue',
         slug: 'mug-blue',
         price: '21.90',
+        groupId: 'mug',
+        options: [{ name: 'Option1', value: 'Blue' }],
         trackInventory: false,
         image: 'i9',
         moreImages: ['i1', 'i2', 'i3'],
         collections: ['a', 'b'],
+        metadata: { 'SEO title': 'x' },
       }),
       null,
       of({ name: 'Cup', slug: 'cup', price: '9.90', trackInventory: false, moreImages: [], collections: [] }),
@@ -172,15 +178,113 @@ describe('a product export of Shopify', () => {
     ]);
     assert.match(
       stderr,
-      /^p\.csv: rows: 4, products: 2, variants: 3, rows with images only: 1; .* columns SEO Title\n$/,
+      /^p\.csv: rows: 4, products: 2, variants: 3, rows with images only: 1; kept in the metadata: SEO title\n$/,
     );
+  });
+
+  const records = async (name: string, content: string) => {
+    const args = [file(name, content), '--format', 'shopify-products', '--set', 'shop=s'];
+    const { received: text, stderr } = await run(args);
+    const parsed = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Record<string, any>]));
+    return { parsed, stderr };
+  };
+
+  test('the columns of both generations of exports give the same records', async () => {
+    const earlier =
+      'Handle,Title,Body (HTML),Vendor,Type,Tags,Published,Option1 Name,Option1 Value,Variant SKU,Variant Grams,Variant Inventory Tracker,' +
+      'Variant Inventory Qty,Variant Inventory Policy,Variant Price,Variant Compare At Price,Variant Requires Shipping,Variant Barcode,' +
+      'Image Src,Image Position,Image Alt Text,Status';
+    const present =
+      'URL handle,Title,Description,Vendor,Type,Tags,Published on online store,Option1 name,Option1 value,SKU,Weight value (grams),' +
+      'Inventory tracker,Inventory quantity,Continue selling when out of stock,Price,Compare-at price,Requires shipping,Barcode,' +
+      'Product image URL,Image position,Image alt text,Status';
+    const rows = [
+      'mug,Mug,"<p>Two, lines\r\nand a ""quote""</p>",Acme,Cups,"a, b",TRUE,Size,M,S-1,300,shopify,4,deny,19.90,25.00,TRUE,\'0400,i1,1,alt,archived',
+      ',,,,,,,,L,S-2,300,shopify,-2,deny,19.90,,TRUE,,i2,2,,',
+      'cup,Cup,,,,,,Title,Default Title,,,,,,9.90,,FALSE,,,,,unlisted',
+    ];
+    const [a, b] = [
+      await records('earlier.csv', `\ufeff${[earlier, ...rows].join('\r\n')}\r\n`),
+      await records('present.csv', [present, ...rows].join('\n')),
+    ];
+    const withLineFeeds = (text: string) => text.replaceAll('\\r\\n', '\\n');
+    assert.equal(withLineFeeds(JSON.stringify(a.parsed)), withLineFeeds(JSON.stringify(b.parsed)));
+    const [medium, large, cup] = a.parsed;
+    assert.deepEqual(
+      [medium?.['sku'], medium?.['barcode'], medium?.['compareAtPrice'], medium?.['status'], medium?.['inventory']],
+      ['S-1', '0400', '25.00', 'archived', 4],
+    );
+    assert.match(medium?.['description'], /^<p>Two, lines\r?\nand a "quote"<\/p>$/);
+    assert.deepEqual(large?.['options'], [{ name: 'Size', value: 'L' }]);
+    assert.deepEqual(
+      [large?.['groupId'], large?.['inventory'], large?.['status'], large?.['metadata'].Vendor],
+      ['mug', 0, 'archived', 'Acme'],
+    );
+    assert.deepEqual(
+      [cup?.['groupId'], cup?.['options'], cup?.['metadata']],
+      [undefined, undefined, { Status: 'unlisted' }],
+    );
+    for (const { stderr } of [a, b]) {
+      assert.match(
+        stderr,
+        /products: 2, variants: 3, rows with images only: 0; stocks below 0 that are stored as 0: 1/,
+      );
+      assert.match(stderr, /a product has no place for the columns Image alt text\n$/);
+    }
+  });
+
+  test('stocks of several locations are added, and columns of applications are kept, or named if they are too long', async () => {
+    const header =
+      'Handle,Title,Variant Price,Inventory Available: Shop,Inventory Available: Barn,Colour (product.metafields.x),Note';
+    const { parsed, stderr } = await records(
+      'l.csv',
+      `${header}\na,A,1,3,4,red,${'n'.repeat(501)}\nb,B,1,not stocked,,,\n`,
+    );
+    assert.deepEqual(
+      parsed.map(({ inventory, metadata }) => [inventory, metadata]),
+      [
+        [7, { 'Colour (product.metafields.x)': 'red' }],
+        [undefined, undefined],
+      ],
+    );
+    assert.match(
+      stderr,
+      /the stock is the sum of the locations Shop, Barn; kept in the metadata: Colour \(product.metafields.x\); /,
+    );
+    assert.match(stderr, /a product has no place for the columns Note\n$/);
+  });
+
+  test('variants and handles whose slugs would be the same get different slugs', async () => {
+    const header = 'Handle,Title,Option1 Value,Variant Price';
+    const { parsed } = await records('s.csv', `${header}\nmug,Mug,S/M,1\nmug,,S M,1\nmug-s-m,Other,Default Title,1\n`);
+    assert.deepEqual(
+      parsed.map(({ slug }) => slug),
+      ['mug-s-m', 'mug-s-m-2', 'mug-s-m-3'],
+    );
+  });
+
+  test('images and tags beyond what a product can have are counted, and a row without any handle is refused', async () => {
+    const images = Array.from({ length: 23 }, (_, index) => `a,,,https://e/${index},${index + 1}`);
+    const tags = Array.from({ length: 27 }, (_, index) => `t${index}`).join(', ');
+    const rows = [',X,,,', `a,A,"${tags}",,`, ...images].join('\n');
+    const { parsed, stderr } = await records(
+      'm.csv',
+      `Handle,Title,Tags,Image Src,Image Position,Variant Price\n${rows.replaceAll(/$/gm, ',')}\n`.replace(
+        '"a,A',
+        'a,A',
+      ),
+    );
+    assert.equal(parsed[0]?.['moreImages'].length, 20);
+    assert.equal(parsed[0]?.['collections'].length, 25);
+    assert.match(stderr, /which are not stored: 4/);
+    assert.match(stderr, /has no handle, and no row before it has one/);
   });
 
   test('a file that is not a product export is refused, and so is a field of --set other than shop', async () => {
     const args = ['--format', 'shopify-products', '--set'];
     const other = await run([file('p.csv', 'a,b\n1,2\n'), ...args, 'shop=s']);
     assert.equal(other.code, 1);
-    assert.match(other.stderr, /not a product export of Shopify: it has no column "Handle"/);
+    assert.match(other.stderr, /not a product export of Shopify: it has no column "URL handle" or "Handle"/);
     const fields = await run([file('p.csv', 'a'), ...args, 'name=s']);
     assert.equal(fields.code, 2);
     assert.match(fields.stderr, /takes --set shop=NAME/);
