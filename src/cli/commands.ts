@@ -26,6 +26,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./import/import.ts')).defineImport,
   },
   {
+    name: 'export',
+    summary: 'write the products of a shop to a file',
+    load: async () => (await import('./export/export.ts')).defineExport,
+  },
+  {
     name: 'imports',
     summary: 'list the imports, and take one back',
     load: async () => (await import('./imports.ts')).defineImports,

@@ -12,6 +12,10 @@ import type { IssuedKey } from './keys/keys.ts';
 import { issueKey, readKeys, revokeKey, rotateKey } from './keys/keys.ts';
 import { createShop, readShops } from './shops.ts';
 import type { ShopContext } from './context.ts';
+import type { ProductView } from './products/product-view.ts';
+import { toProductView } from './products/product-view.ts';
+import { listProductGroups } from './queries/product-export.ts';
+import { listShopIds } from './queries/shops.ts';
 
 /** A date without a time. As an expiry, it means the start of that day in UTC. */
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -35,6 +39,7 @@ export function createShopOperations(context: ShopContext): Operations {
       return { id, name };
     },
     'shops.list': async () => (await readShops(context)).map(({ id, name }) => ({ id, name })),
+    'products.export': (input) => readExport(context, readText(input, 'shop'), readTextOrNull(input, 'after')),
     'keys.create': async (input) =>
       toIssued(
         await issueKey(context, {
@@ -55,6 +60,23 @@ export function createShopOperations(context: ShopContext): Operations {
       await revokeKey(context, id);
       return { id, revoked: true };
     },
+  };
+}
+
+/** How many groups of products one call of `products.export` returns. */
+const EXPORT_GROUPS = 100;
+
+/** A page of the products of a shop, the variants of a group together. `next`: the argument `after` for the next page; null on the last page. */
+export type ProductExport = { groups: ProductView[][]; next: string | null };
+
+async function readExport(context: ShopContext, shop: string, after: string | null): Promise<ProductExport> {
+  const shopId = (await listShopIds(context.main, [shop])).get(shop);
+  if (shopId === undefined)
+    throw new OperatorError(`there is no shop named ${JSON.stringify(shop)}; see mercat shops list`);
+  const groups = await listProductGroups(context.main, shopId, { after, limit: EXPORT_GROUPS });
+  return {
+    groups: groups.map(({ products }) => products.map(toProductView)),
+    next: groups.length < EXPORT_GROUPS ? null : (groups.at(-1)?.leader ?? null),
   };
 }
 

@@ -66,9 +66,12 @@ const COLUMNS = [
 type Column = (typeof COLUMNS)[number][0];
 
 /** In files of `mercat export`: the fields of the product that the other columns do not state, as JSON. */
-const OWN_COLUMN = 'Mercat fields';
+export const OWN_COLUMN = 'Mercat fields';
 
 export const SHOPIFY_COLUMNS: readonly string[] = [...COLUMNS.map(([name]) => name), OWN_COLUMN];
+
+/** The columns whose values are in the metadata of a product. */
+export const KEPT_COLUMNS: readonly string[] = COLUMNS.flatMap(([name, , use]) => (use === 'kept' ? [name] : []));
 
 const REQUIRED_COLUMNS: readonly Column[] = ['URL handle', 'Title', 'Price'];
 
@@ -119,7 +122,7 @@ export async function* toShopifyLines(
 ): AsyncGenerator<Uint8Array> {
   let nextLine = 1;
   const slugs = new Set<string>();
-  for await (const rows of groupByHandle(readRows(source, { tally, onRejected }), onRejected)) {
+  for await (const rows of groupByHandle(readShopifyRows(source, { tally, onRejected }), onRejected)) {
     for (const { line, record } of toShopifyRecords(rows, { tally, slugs })) {
       if (record === null) {
         onRejected({ line, reason: `the column ${OWN_COLUMN} is not the JSON of mercat export` });
@@ -132,7 +135,7 @@ export async function* toShopifyLines(
   }
 }
 
-async function* readRows(
+export async function* readShopifyRows(
   source: AsyncIterable<Uint8Array>,
   { tally, onRejected }: { tally: ShopifyTally; onRejected: (row: Rejected) => void },
 ): AsyncGenerator<ShopifyRow> {

@@ -19,7 +19,7 @@ import {
   timestamp,
 } from '../../platform/database/rows.ts';
 
-const COLUMNS = `id, name, slug, price, type, description, image, more_images, inventory, track_inventory,
+export const PRODUCT_COLUMNS = `id, name, slug, price, type, description, image, more_images, inventory, track_inventory,
   requires_shipping, weight_grams, collections, sku, barcode, external_id, status, compare_at_price, group_id, options, metadata,
   version, created_at, updated_at`;
 
@@ -59,7 +59,7 @@ const summaryFields = {
 
 const decodeSummary = rowDecoder('product', summaryFields);
 
-const decodeProduct = rowDecoder('product', {
+export const decodeProduct = rowDecoder('product', {
   ...summaryFields,
   description: nullable(text),
   moreImages: column('more_images', list(text)),
@@ -126,25 +126,26 @@ export async function listProductSummaries(
 
 /** Like `listProductSummaries`, with all fields. */
 export async function listProducts(db: Queryable, shopId: string, ids: readonly string[]): Promise<Product[]> {
-  const rows = await queryHot(db, `select ${COLUMNS} from main.product where shop_id = $1 and id = any (${IDS})`, [
-    shopId,
-    ids,
-  ]);
+  const rows = await queryHot(
+    db,
+    `select ${PRODUCT_COLUMNS} from main.product where shop_id = $1 and id = any (${IDS})`,
+    [shopId, ids],
+  );
   return rows.map(decodeProduct);
 }
 
 export async function findProduct(db: Queryable, shopId: string, id: string): Promise<Product | null> {
-  const sql = `select ${COLUMNS} from main.product where shop_id = $1 and id = $2`;
+  const sql = `select ${PRODUCT_COLUMNS} from main.product where shop_id = $1 and id = $2`;
   const [row] = await queryHot(db, sql, [shopId, id]);
   return row ? decodeProduct(row) : null;
 }
 
 /** The product, locked until the transaction ends. */
 export async function findProductForUpdate(tx: Queryable, shopId: string, id: string): Promise<Product | null> {
-  const [row] = await tx.query(`select ${COLUMNS} from main.product where shop_id = $1 and id = $2 for update`, [
-    shopId,
-    id,
-  ]);
+  const [row] = await tx.query(
+    `select ${PRODUCT_COLUMNS} from main.product where shop_id = $1 and id = $2 for update`,
+    [shopId, id],
+  );
   return row ? decodeProduct(row) : null;
 }
 
@@ -159,7 +160,7 @@ export async function listProductsByKey(
 ): Promise<Product[]> {
   const valuesOf = (by: ProductKey['by']) => keys.flatMap((key) => (key.by === by ? [key.value] : []));
   const rows = await tx.query(
-    `select ${COLUMNS} from main.product
+    `select ${PRODUCT_COLUMNS} from main.product
      where shop_id = $1 and (id = any ($2) or slug = any ($3) or sku = any ($4) or external_id = any ($5)) order by id for update`,
     [shopId, valuesOf('id'), valuesOf('slug'), valuesOf('sku'), valuesOf('externalId')],
   );
@@ -208,7 +209,7 @@ export async function listProductsForUpdate(
   slugs: readonly { shopId: string; slug: string }[],
 ): Promise<{ shopId: string; product: Product }[]> {
   const rows = await tx.query(
-    `select shop_id, ${COLUMNS} from main.product
+    `select shop_id, ${PRODUCT_COLUMNS} from main.product
      where (shop_id, slug) in (select * from unnest($1::text[], $2::text[])) order by id for update`,
     [slugs.map(({ shopId }) => shopId), slugs.map(({ slug }) => slug)],
   );
@@ -359,7 +360,7 @@ export async function updateProducts(
          version = version + 1, updated_at = $3
        from json_to_recordset($2) as given (id text, ${FIELD_TYPES})
        where product.shop_id = $1 and product.id = given.id
-       returning ${COLUMNS.split(/,\s*/)
+       returning ${PRODUCT_COLUMNS.split(/,\s*/)
          .map((name) => `product.${name}`)
          .join(', ')}`,
       [shopId, JSON.stringify(products.map((product) => ({ id: product.id, ...toColumns(product) }))), new Date(now)],

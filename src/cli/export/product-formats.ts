@@ -1,0 +1,149 @@
+// Formats products for `mercat export`. What is written gives the same products when it is imported.
+
+import { JsonNumber } from '../../platform/core/json-text.ts';
+import { parseNewProduct } from '../../shop/products/product-input.ts';
+import type { ProductFields } from '../../shop/products/product.ts';
+import { PRODUCT_FIELDS } from '../../shop/products/product.ts';
+import type { ProductView } from '../../shop/products/product-view.ts';
+import { toFreeSlug } from '../../shop/products/slug.ts';
+import type { ShopifyRow } from '../import/shopify.ts';
+import {
+  KEPT_COLUMNS,
+  OWN_COLUMN,
+  SHOPIFY_COLUMNS,
+  createShopifyTally,
+  readShopifyRows,
+  toShopifyRecords,
+  toShopifySuffix,
+} from '../import/shopify.ts';
+
+type Group = readonly ProductView[];
+
+/** One product record in each line. */
+export async function* toNdjsonLines(groups: AsyncIterable<Group>, shop: string): AsyncGenerator<string> {
+  for await (const group of groups) {
+    yield group.map((product) => `${JSON.stringify({ kind: 'product', shop, ...fieldsOf(product) })}\n`).join('');
+  }
+}
+
+function fieldsOf(product: ProductFields): Record<string, unknown> {
+  return Object.fromEntries(PRODUCT_FIELDS.map((name) => [name, product[name]]));
+}
+
+/**
+ * CSV with the columns of Shopify: the variants of a group have one handle. What these columns cannot state, such as the slug of a variant that
+ * the service did not derive, is in the last column as JSON.
+ */
+export async function* toShopifyCsv(groups: AsyncIterable<Group>): AsyncGenerator<string> {
+  yield toLine(SHOPIFY_COLUMNS);
+  const [handles, slugs] = [new Set<string>(), new Set<string>()];
+  for await (const group of groups) {
+    const handle = toFreeSlug(group[0]?.groupId ?? group[0]?.slug ?? '', handles);
+    handles.add(handle);
+    const rows = toRows(group, handle);
+    await addOwnFields(rows, group, slugs);
+    yield rows.map(toText).join('');
+  }
+}
+
+type Cells = Map<string, string>;
+
+const toText = (row: Cells) => toLine(SHOPIFY_COLUMNS.map((column) => row.get(column) ?? ''));
+
+function toLine(cells: readonly string[]): string {
+  return `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`;
+}
+
+/** One row for each product, then one for each image for which no row is left. */
+function toRows(group: Group, handle: string): Cells[] {
+  const [first] = group;
+  if (!first) return [];
+  const listed = group.map(({ image, moreImages }) => [...(image ? [image] : []), ...moreImages]);
+  const images = (listed[0] ?? []).filter((url) => listed.every((urls) => urls.includes(url)));
+  const rows = group.map((product): Cells => {
+    const isFirst = product === first;
+    const ofProduct = isFirst ? toProductCells(first, group) : [];
+    const kept = KEPT_COLUMNS.filter((name) => isFirst || product.metadata[name] !== first.metadata[name]).map(
+      (name) => [name, product.metadata[name] ?? ''] as const,
+    );
+    return new Map([...ofProduct, ...kept, ...toVariantCells(product, { isFirst, mainImage: images[0] })]);
+  });
+  for (const [index, url] of images.entries()) {
+    const row = rows[index] ?? new Map<string, string>();
+    rows[index] = row.set('Product image URL', url).set('Image position', String(index + 1));
+  }
+  for (const row of rows) row.set('URL handle', handle);
+  return rows;
+}
+
+function toProductCells(first: ProductView, group: Group): [string, string][] {
+  const suffix = group.length > 1 ? ` – ${toShopifySuffix(first.options)}` : '';
+  const title = first.name.endsWith(suffix) ? first.name.slice(0, first.name.length - suffix.length) : first.name;
+  const tags = first.collections.filter((collection) => collection !== first.metadata['Type']);
+  return [
+    ['Title', title],
+    ['Description', first.description ?? ''],
+    ['Tags', tags.join(', ')],
+    ['Status', first.status],
+  ];
+}
+
+function toVariantCells(
+  product: ProductView,
+  { isFirst, mainImage }: { isFirst: boolean; mainImage: string | undefined },
+): [string, string][] {
+  const options = product.options.length > 0 ? product.options : [{ name: 'Title', value: 'Default Title' }];
+  return [
+    ['SKU', product.sku ?? ''],
+    ['Barcode', product.barcode ?? ''],
+    ...options.flatMap(({ name, value }, index): [string, string][] => [
+      [`Option${index + 1} name`, isFirst ? name : ''],
+      [`Option${index + 1} value`, value],
+    ]),
+    ['Price', product.price],
+    ['Compare-at price', product.compareAtPrice ?? ''],
+    ['Inventory tracker', product.trackInventory ? 'shopify' : ''],
+    ['Inventory quantity', String(product.inventory)],
+    ['Weight value (grams)', String(product.weightGrams)],
+    ['Requires shipping', product.requiresShipping ? 'TRUE' : 'FALSE'],
+    ['Variant image URL', product.image === mainImage ? '' : (product.image ?? '')],
+  ];
+}
+
+/** Reads the rows as an import would, and adds the fields in which the result differs from the products. `slugs`: those of the rows so far. */
+async function addOwnFields(rows: readonly Cells[], group: Group, slugs: Set<string>): Promise<void> {
+  const csv = Buffer.from([toLine(SHOPIFY_COLUMNS), ...rows.map(toText)].join(''));
+  const tally = createShopifyTally();
+  const read: ShopifyRow[] = [];
+  const onRejected = ({ line, reason }: { line: number; reason: string }) => {
+    throw new Error(`line ${line} of the export cannot be read: ${reason}`);
+  };
+  for await (const row of readShopifyRows(toChunks(csv), { tally, onRejected })) read.push(row);
+  const own = toShopifyRecords(read, { tally, slugs: new Set(slugs) }).map(({ record }, index) => {
+    const product = group[index];
+    return product ? toOwnFields(record ?? {}, product) : [];
+  });
+  // An import numbers the derived slugs by those of the rows before, so no slug of a group is derived if one is not.
+  const hasOwnSlug = own.some((names) => names.includes('slug'));
+  for (const [index, product] of group.entries()) {
+    const names = new Set([...(own[index] ?? []), ...(hasOwnSlug ? (['slug'] as const) : [])]);
+    const fields = PRODUCT_FIELDS.filter((name) => names.has(name)).map((name) => [name, product[name]]);
+    if (fields.length > 0) rows[index]?.set(OWN_COLUMN, JSON.stringify(Object.fromEntries(fields)));
+    slugs.add(product.slug);
+  }
+}
+
+async function* toChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes);
+}
+
+/** The fields of the product that the record does not state. */
+function toOwnFields(record: Readonly<Record<string, unknown>>, product: ProductView): (keyof ProductFields)[] {
+  const body = Object.entries(record).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? new JsonNumber(String(value)) : value,
+  ]);
+  const parsed = parseNewProduct(Object.fromEntries(body));
+  const imported: Partial<ProductFields> = parsed.ok ? { ...parsed.value, slug: String(record['slug']) } : {};
+  return PRODUCT_FIELDS.filter((name) => JSON.stringify(imported[name]) !== JSON.stringify(product[name]));
+}
