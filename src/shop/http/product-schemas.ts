@@ -119,14 +119,13 @@ const ProductSchema = Type.Object(productProperties, {
 });
 export type WireProduct = Static<typeof ProductSchema>;
 
-const priceForms = [
-  { type: 'string', pattern: PRICE_PATTERN },
-  { type: 'number', minimum: 0 },
-];
 const required = {
   name: Type.String({ minLength: 1, maxLength: PRODUCT_NAME_LENGTH_MAX, description: 'Name.' }),
   price: Type.Unsafe<string | number>({
-    anyOf: priceForms,
+    anyOf: [
+      { type: 'string', pattern: PRICE_PATTERN },
+      { type: 'number', minimum: 0 },
+    ],
     description:
       'Decimal amount: at most 40 digits before and 18 after the point, no exponent. Stored exactly as written.',
   }),
@@ -166,7 +165,9 @@ const optional = {
   }),
   status: productStatus,
   compareAtPrice: Type.Unsafe<string | number | null>({
-    anyOf: [...priceForms, { type: 'null' }],
+    type: ['string', 'number', 'null'],
+    pattern: PRICE_PATTERN,
+    minimum: 0,
     description: 'The price before a reduction, in the form of `price`.',
   }),
   groupId: typeOrNull<string>('string', 'The products with the same text are the variants of one product.', {
