@@ -14,11 +14,24 @@ forOneStore('inventory', (store) => {
       const shop = await store.shop();
       const mug = await shop.product({ name: 'Mug', inventory: 11 });
       await shop.product({ name: 'File', type: 'digital', inventory: 1 });
-      const cup = await shop.product({ name: 'Cup', inventory: 10 });
+      const cup = await shop.product({ name: 'Cup', inventory: 10, sku: 'CUP' });
+      await shop.ok('POST', '/reservations', { items: [{ product_id: mug.id, quantity: 2 }] }, 201);
+      await changeStock(shop, mug.id, { adjustment: 2 });
+      const updatedAt = new Date(store.now()).toISOString();
+      const more = { reserved: 0, updatedAt, trackInventory: true };
       assert.deepEqual(await shop.ok('GET', '/inventory'), {
         data: [
-          { productId: cup.id, name: 'Cup', inventory: 10, trackInventory: true, lowStock: true },
-          { productId: mug.id, name: 'Mug', inventory: 11, trackInventory: true, lowStock: false },
+          { ...more, productId: cup.id, name: 'Cup', sku: 'CUP', slug: 'cup', inventory: 10, lowStock: true },
+          {
+            ...more,
+            productId: mug.id,
+            name: 'Mug',
+            sku: null,
+            slug: 'mug',
+            inventory: 11,
+            reserved: 2,
+            lowStock: false,
+          },
         ],
         count: 2,
       });

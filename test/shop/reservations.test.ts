@@ -120,6 +120,38 @@ forEachStore('reservations', (store) => {
       ]);
     });
 
+    test('an item names its product by SKU or external id, and one product cannot be named twice', async () => {
+      const shop = await store.shop();
+      const mug = await shop.product({ inventory: 12, sku: 'MUG', externalId: 'erp 1' });
+      const cup = await shop.product({ inventory: 12, externalId: 'erp 2' });
+      const items = [
+        { sku: 'MUG', quantity: 2 },
+        { externalId: 'erp 2', quantity: 1 },
+      ];
+      const { data } = await shop.ok('POST', '/reservations', { items }, 201);
+      assert.deepEqual(
+        data.items.map((item: any) => item.productId),
+        [mug.id, cup.id],
+      );
+      const part = { items: [{ externalId: 'erp 1', quantity: 1 }], remaining: 'hold' };
+      await shop.ok('POST', `/reservations/${data.id}/consume`, part);
+      assert.deepEqual(await levels(store, [mug.id, cup.id]), [
+        [10, 1],
+        [11, 1],
+      ]);
+      for (const [wrong, status, path] of [
+        [[items[0], { product_id: mug.id, quantity: 1 }], 400, 'items.1.product_id'],
+        [[{ sku: 'MUG', externalId: 'erp 1', quantity: 1 }], 400, 'items.0.externalId'],
+        [[{ sku: 'a\0', quantity: 1 }], 400, 'items.0.sku'],
+        [[items[0], { sku: 'CUP', quantity: 1 }], 404, 'items.1'],
+      ] as const) {
+        const answer = await shop.send('POST', '/reservations', { body: { items: wrong } });
+        assert.deepEqual([answer.status, answer.body.error.details[0].path], [status, path], JSON.stringify(wrong));
+      }
+      const stranger = await store.shop();
+      assert.equal((await stranger.send('POST', '/reservations', { body: { items } })).status, 404);
+    });
+
     test('a repeated request with an Idempotency-Key reserves once', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 9 });

@@ -47,6 +47,51 @@ forEachStore('changes of stock', (store) => {
       );
     });
 
+    test('a change that must not be limited is made in full or not at all', async () => {
+      const shop = await store.shop();
+      const { id } = await shop.product({ inventory: 5 });
+      for (const [change, code, path] of [
+        [{ adjustment: -6 }, 'insufficient_stock', 'adjustment'],
+        [{ set: -1 }, 'insufficient_stock', 'set'],
+        [{ adjustment: STOCK_MAX }, 'conflict', 'adjustment'],
+        [{ adjustment: -6, expected: 4 }, 'conflict', 'expected'],
+      ] as const) {
+        const { status, body } = await shop.send('POST', '/inventory', {
+          body: { product_id: id, clamp: false, ...change },
+        });
+        assert.deepEqual([status, body.error.code, body.error.details[0].path], [409, code, path]);
+        assert.match(body.error.message, /stock is 5/);
+      }
+      assert.deepEqual(await shop.walk('/inventory/adjustments'), []);
+      assert.equal((await changeStock(shop, id, { adjustment: -5, clamp: false })).inventory, 0);
+      assert.equal((await changeStock(shop, id, { adjustment: -1, clamp: true })).clamped, true);
+      const { status, body } = await shop.send('POST', '/inventory', { body: { product_id: id, set: 1, clamp: 'no' } });
+      assert.deepEqual([status, body.error.details], [400, [{ path: 'clamp', message: 'must be true or false' }]]);
+    });
+
+    test('a change names its product by SKU or external id, of its own shop only', async () => {
+      const [shop, stranger] = [await store.shop(), await store.shop()];
+      const { id } = await shop.product({ inventory: 5, sku: 'MUG', externalId: 'erp 1' });
+      await stranger.product({ inventory: 5, sku: 'CUP' });
+      const change = (body: object) => shop.send('POST', '/inventory', { body: { adjustment: -1, ...body } });
+      for (const name of [{ sku: 'MUG' }, { externalId: 'erp 1' }]) {
+        assert.equal((await change(name)).body.data.productId, id);
+      }
+      for (const name of [{ sku: 'CUP' }, { externalId: 'MUG' }, { sku: 'mug' }]) {
+        const { status, body } = await change(name);
+        assert.deepEqual([status, body.error.message], [404, 'Product not found']);
+      }
+      for (const [name, path] of [
+        [{ sku: 'MUG', externalId: 'erp 1' }, 'externalId'],
+        [{ sku: 7 }, 'sku'],
+        [{ sku: '' }, 'sku'],
+      ] as const) {
+        const { status, body } = await change(name);
+        assert.deepEqual([status, body.error.details[0].path], [400, path]);
+      }
+      assert.equal(await readStock(shop, id), 3);
+    });
+
     test('a change of an untracked product never reports low stock', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 20, trackInventory: false });

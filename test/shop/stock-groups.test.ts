@@ -123,7 +123,7 @@ forEachEngine('the writer of stock', (engine) => {
     });
     const adjust = (productId: string, key: string | null = null) => {
       const request = {
-        productId,
+        product: { by: 'product_id', value: productId },
         mode: 'adjustment',
         requested: -1,
         expected: null,

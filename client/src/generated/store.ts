@@ -66,8 +66,16 @@ export type InventoryItem = {
   productId: string;
   /** Name. */
   name: string;
-  /** Current stock. */
+  /** Current stock: what can be sold. */
   inventory: number;
+  /** What held reservations hold. It is not in `inventory`. */
+  reserved: number;
+  /** SKU. */
+  sku: string | null;
+  /** Slug. */
+  slug: string;
+  /** When the product, or its stock, was last changed. */
+  updatedAt: string;
   /** Only tracked products are listed. */
   trackInventory: true;
   /** Whether the stock is at or below the `threshold` of the request. */
@@ -539,7 +547,11 @@ export type ReservationConsumption = {
   /** Products and quantities. Each product may occur once. */
   items?: {
     /** Product id. */
-    product_id: string;
+    product_id?: string;
+    /** SKU, instead of the product id. */
+    sku?: string;
+    /** External id, instead of the product id. */
+    externalId?: string;
     /** How much. */
     quantity: number;
   }[];
@@ -552,7 +564,11 @@ export type ReservationCreate = {
   /** Products and quantities. Each product may occur once. */
   items: {
     /** Product id. */
-    product_id: string;
+    product_id?: string;
+    /** SKU, instead of the product id. */
+    sku?: string;
+    /** External id, instead of the product id. */
+    externalId?: string;
     /** How much. */
     quantity: number;
   }[];
@@ -601,10 +617,14 @@ export type ReservationReleasedEvent = {
   data: Reservation;
 };
 
-/** A change of stock: exactly one of `adjustment` and `set`. */
+/** A change of stock: exactly one of `adjustment` and `set`, of a product that exactly one field names. */
 export type StockRequest = {
   /** Product id. */
-  product_id: string;
+  product_id?: string;
+  /** SKU, instead of the product id. */
+  sku?: string;
+  /** External id, instead of the product id. */
+  externalId?: string;
   /** The number to add to the stock. A negative number decreases it. Concurrent adjustments are all applied. */
   adjustment?: number;
   /** The new stock, for stocktakes. A negative number sets the stock to zero. */
@@ -613,6 +633,8 @@ export type StockRequest = {
   reason?: string;
   /** The current stock must equal this number; otherwise the response is a 409. */
   expected?: number;
+  /** Whether a change beyond 0 is limited. If false, the response to such a change is a 409, and nothing changes. */
+  clamp?: boolean;
 };
 
 /** The result of a change of stock. */
@@ -1043,7 +1065,7 @@ export type StoreMethods = {
   /** Read stock levels. Returns all tracked products that match the parameters, without paging. Archived products are left out, unless `product_id` names one. Scope `inventory:read`. */
   listInventory(parameters?: ListInventoryParameters, options?: CallOptions): Promise<ListInventoryResult>;
   /** Change stock. Atomic: concurrent adjustments are all applied. Stock never goes below zero. A change of tracked stock from above 10 to 10 or below sends `inventory.low`. Scope `inventory:write`. */
-  changeInventory(parameters: ChangeInventoryParameters, options?: WriteOptions): Promise<ChangeInventoryResult>;
+  changeInventory(parameters?: ChangeInventoryParameters, options?: WriteOptions): Promise<ChangeInventoryResult>;
   /** Read the adjustment log. Newest first. Entries stay when their product is deleted. `previous` of an entry equals `next` of the entry for the preceding change of the same product. Scope `inventory:read`. */
   listAdjustments(parameters?: ListAdjustmentsParameters, options?: CallOptions): Pages<ListAdjustmentsResult>;
   /** List reservations. Newest first. Scope `inventory:read`. */

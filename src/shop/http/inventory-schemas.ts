@@ -3,9 +3,16 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import type { Adjustment, AppliedStockChange, StockLevel } from '../queries/stock.ts';
+import { PRODUCT_NAMES } from '../queries/stock.ts';
 import { LOW_STOCK_LEVEL, STOCK_MAX } from '../stock.ts';
 import { closed, dateTime, typeOrNull } from '../../platform/http/schema-builders.ts';
-import { EXAMPLE_CHANGE_TIME, EXAMPLE_IDS, EXAMPLE_STOCK, PRODUCT_CREATE_EXAMPLE } from './example-shop.ts';
+import {
+  EXAMPLE_CHANGE_TIME,
+  EXAMPLE_IDS,
+  EXAMPLE_STOCK,
+  PRODUCT_CREATE_EXAMPLE,
+  PRODUCT_EXAMPLE,
+} from './example-shop.ts';
 
 const level = {
   productId: EXAMPLE_IDS.product,
@@ -22,7 +29,11 @@ const InventoryItemSchema = Type.Object(
   {
     productId: Type.String({ description: 'Product id.' }),
     name: Type.String({ description: 'Name.' }),
-    inventory: Type.Integer({ minimum: 0, description: 'Current stock.' }),
+    inventory: Type.Integer({ minimum: 0, description: 'Current stock: what can be sold.' }),
+    reserved: Type.Integer({ minimum: 0, description: 'What held reservations hold. It is not in `inventory`.' }),
+    sku: typeOrNull<string>('string', 'SKU.'),
+    slug: Type.String({ description: 'Slug.' }),
+    updatedAt: dateTime('When the product, or its stock, was last changed.'),
     trackInventory: Type.Literal(true, { description: 'Only tracked products are listed.' }),
     lowStock: Type.Boolean({ description: 'Whether the stock is at or below the `threshold` of the request.' }),
   },
@@ -30,16 +41,32 @@ const InventoryItemSchema = Type.Object(
     $id: 'InventoryItem',
     title: 'InventoryItem',
     description: 'The stock of a product.',
-    examples: [level],
+    examples: [
+      {
+        ...level,
+        reserved: 2,
+        sku: PRODUCT_CREATE_EXAMPLE.sku,
+        slug: PRODUCT_EXAMPLE.slug,
+        updatedAt: EXAMPLE_CHANGE_TIME,
+      },
+    ],
     ...closed,
   },
 );
 
 const stockInteger = (description: string) => Type.Integer({ minimum: -STOCK_MAX, maximum: STOCK_MAX, description });
 
+/** The fields that name a product, of which a request has exactly one. */
+export const productName = {
+  product_id: Type.Optional(Type.String({ minLength: 1, description: 'Product id.' })),
+  sku: Type.Optional(Type.String({ minLength: 1, description: 'SKU, instead of the product id.' })),
+  externalId: Type.Optional(Type.String({ minLength: 1, description: 'External id, instead of the product id.' })),
+};
+export const ONE_PRODUCT_NAME = { oneOf: PRODUCT_NAMES.map((name) => ({ required: [name] })) };
+
 const StockRequestSchema = Type.Object(
   {
-    product_id: Type.String({ minLength: 1, description: 'Product id.' }),
+    ...productName,
     adjustment: Type.Optional(
       stockInteger(
         'The number to add to the stock. A negative number decreases it. Concurrent adjustments are all applied.',
@@ -48,12 +75,19 @@ const StockRequestSchema = Type.Object(
     set: Type.Optional(stockInteger('The new stock, for stocktakes. A negative number sets the stock to zero.')),
     reason: Type.Optional(Type.String({ maxLength: 500, description: 'Recorded in the adjustment log.' })),
     expected: Type.Optional(stockInteger('The current stock must equal this number; otherwise the response is a 409.')),
+    clamp: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description:
+          'Whether a change beyond 0 is limited. If false, the response to such a change is a 409, and nothing changes.',
+      }),
+    ),
   },
   {
     $id: 'StockRequest',
     title: 'StockRequest',
-    description: 'A change of stock: exactly one of `adjustment` and `set`.',
-    oneOf: [{ required: ['adjustment'] }, { required: ['set'] }],
+    description: 'A change of stock: exactly one of `adjustment` and `set`, of a product that exactly one field names.',
+    allOf: [ONE_PRODUCT_NAME, { oneOf: [{ required: ['adjustment'] }, { required: ['set'] }] }],
     examples: [{ product_id: EXAMPLE_IDS.product, adjustment, reason }],
     ...closed,
   },
@@ -129,8 +163,10 @@ const AdjustmentSchema = Type.Object(
 export const INVENTORY_SCHEMAS = [InventoryItemSchema, StockRequestSchema, StockResultSchema, AdjustmentSchema];
 
 export function toWireInventoryItem(level: StockLevel, threshold: number): Static<typeof InventoryItemSchema> {
-  const { productId, name, inventory } = level;
-  return { productId, name, inventory, trackInventory: true, lowStock: inventory <= threshold };
+  const { productId, name, inventory, reserved, sku, slug } = level;
+  const updatedAt = new Date(level.updatedAt).toISOString();
+  const lowStock = inventory <= threshold;
+  return { productId, name, inventory, reserved, sku, slug, updatedAt, trackInventory: true, lowStock };
 }
 
 export function toWireStockResult(change: AppliedStockChange): Static<typeof StockResultSchema> {

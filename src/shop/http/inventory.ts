@@ -4,14 +4,10 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { JsonNumber, isJsonObject } from '../../platform/core/json-text.ts';
 import { LOW_STOCK_THRESHOLD_DEFAULT, STOCK_MAX, readAdjustments, readStockPage } from '../stock.ts';
-import { countCharacters, isStorable } from '../../platform/core/text.ts';
-import type { StockChange, StockLevel } from '../queries/stock.ts';
+import type { StockLevel } from '../queries/stock.ts';
+import { INVALID_STOCK, parseStockRequest } from '../stock-input.ts';
 import { StockWriter } from '../stock-writer.ts';
-import type { ErrorDetail } from '../../platform/core/errors.ts';
-import { ServiceError } from '../../platform/core/errors.ts';
-import { DETAILS_MAX } from '../body-fields.ts';
 import { authorize, callerOf, pageContextOf, shopContextOf } from './authorize.ts';
 import { bodyOf } from '../../platform/http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
@@ -26,7 +22,6 @@ type LogQuery = { product_id?: string; limit: number; cursor?: string };
 
 const PATH = '/api/v1/inventory';
 const tags = ['Inventory'];
-const INVALID_STOCK = 'Invalid inventory payload';
 const productIdParameter = Type.String({ minLength: 1, description: 'Only this product.' });
 
 export function registerInventoryRoutes(app: FastifyInstance, context: StoreRoutesContext): void {
@@ -177,59 +172,4 @@ function registerLog(app: FastifyInstance, context: StoreRoutesContext): void {
       return { data: page.adjustments.map(toWireAdjustment), pagination: { hasMore: nextCursor !== null, nextCursor } };
     },
   );
-}
-
-const STOCK_REQUEST_FIELDS = ['product_id', 'adjustment', 'set', 'reason', 'expected'];
-const REASON_LENGTH_MAX = 500;
-const REASON_DEFAULT = 'API adjustment';
-
-/** Reads the requested change: exactly one of `adjustment` and `set`. Throws `bad_request` for anything else. */
-function parseStockRequest(body: unknown): StockChange & { reason: string } {
-  if (!isJsonObject(body)) throw invalid(INVALID_STOCK, [{ path: '', message: 'must be a JSON object' }]);
-  const details: ErrorDetail[] = Object.keys(body)
-    .filter((name) => !STOCK_REQUEST_FIELDS.includes(name))
-    .slice(0, DETAILS_MAX)
-    .map((path) => ({ path, message: 'is not a field of a stock request' }));
-  const { product_id: productId, adjustment, set } = body;
-  if (typeof productId !== 'string' || productId === '') {
-    throw invalid('Missing product_id', [{ path: 'product_id', message: 'must be a product id' }, ...details]);
-  }
-  if (adjustment === undefined && set === undefined) {
-    throw invalid('Send either adjustment or set', [
-      { path: 'adjustment', message: 'is required unless set is given' },
-      ...details,
-    ]);
-  }
-  if (adjustment !== undefined && set !== undefined) {
-    throw invalid('Send either adjustment or set, not both', [
-      { path: 'set', message: 'must be absent when adjustment is given' },
-      ...details,
-    ]);
-  }
-  const mode = set === undefined ? 'adjustment' : 'set';
-  const requested = readStockNumber(body, mode, details);
-  const expected = body['expected'] === undefined ? null : readStockNumber(body, 'expected', details);
-  const reason = readReason(body, details);
-  if (details.length > 0) throw invalid(INVALID_STOCK, details);
-  return { productId, mode, requested, expected, reason };
-}
-
-/** Returns the integer in the field. For an invalid value, adds an entry to `details` and returns 0. */
-function readStockNumber(body: Record<string, unknown>, name: string, details: ErrorDetail[]): number {
-  const value = body[name];
-  const number = value instanceof JsonNumber && /^(0|-?[1-9]\d{0,15})$/.test(value.text) ? Number(value.text) : NaN;
-  if (Math.abs(number) <= STOCK_MAX) return number;
-  details.push({ path: name, message: `must be an integer from ${-STOCK_MAX} to ${STOCK_MAX}` });
-  return 0;
-}
-
-/** Returns the reason, or the default. For an invalid value, adds an entry to `details`. */
-function readReason({ reason = REASON_DEFAULT }: Record<string, unknown>, details: ErrorDetail[]): string {
-  if (typeof reason === 'string' && isStorable(reason) && countCharacters(reason) <= REASON_LENGTH_MAX) return reason;
-  details.push({ path: 'reason', message: `must be well-formed text of at most ${REASON_LENGTH_MAX} characters` });
-  return REASON_DEFAULT;
-}
-
-function invalid(message: string, details: ErrorDetail[]): ServiceError {
-  return new ServiceError('bad_request', message, { details });
 }

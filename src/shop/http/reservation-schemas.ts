@@ -11,6 +11,7 @@ import {
 } from '../reservations/reservation-input.ts';
 import { STOCK_MAX } from '../stock.ts';
 import { closed, dateTime, typeOrNull } from '../../platform/http/schema-builders.ts';
+import { ONE_PRODUCT_NAME, productName } from './inventory-schemas.ts';
 import { EXAMPLE_IDS, EXAMPLE_STOCK, RESERVATION_EXAMPLE } from './example-shop.ts';
 
 const quantityOf = (description: string) => Type.Integer({ minimum: 0, maximum: STOCK_MAX, description });
@@ -54,10 +55,10 @@ const ReservationSchema = Type.Object(reservationProperties, {
 const items = Type.Array(
   Type.Object(
     {
-      product_id: Type.String({ minLength: 1, description: 'Product id.' }),
+      ...productName,
       quantity: Type.Integer({ minimum: 1, maximum: STOCK_MAX, description: 'How much.' }),
     },
-    closed,
+    { ...ONE_PRODUCT_NAME, ...closed },
   ),
   { minItems: 1, maxItems: RESERVED_ITEMS_MAX, description: 'Products and quantities. Each product may occur once.' },
 );

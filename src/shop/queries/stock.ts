@@ -35,6 +35,8 @@ export type StockChange = {
   requested: number;
   /** The change is applied only if the stock equals this number. Null: the change is applied to any stock. */
   expected: number | null;
+  /** Whether a change beyond the bounds of the stock is limited (the default), or not made. */
+  clamp?: boolean;
 };
 
 /** One change of a group, with the id for its low-stock event if one is recorded. */
@@ -71,18 +73,20 @@ const toChangeSql = (locked: StockGroupOptions['locked']) => `
   ), wanted as (
     select *, row_number() over (partition by product_id order by number) as step
     from unnest((select $2::text[]), $3::text[], $4::bigint[], $5::integer[], $6::text[], $7::text[], $8::text[],
-      $13::text[]) with ordinality as wanted (product_id, mode, requested, expected, reason, key_id, event_id, reservation_id, number)
+      $13::text[], $14::boolean[]) with ordinality
+      as wanted (product_id, mode, requested, expected, reason, key_id, event_id, reservation_id, clamp, number)
   ), steps as (
     select id as product_id, 0::bigint as step, null::bigint as number, inventory as previous, inventory as next,
       false as is_applied
     from target
     union all
-    select steps.product_id, wanted.step, wanted.number, steps.next, case
-        when wanted.expected <> steps.next then steps.next
-        when wanted.mode = 'set' then least(greatest(wanted.requested, 0), $9::bigint)::integer
-        else least(greatest(steps.next + wanted.requested, 0), $9::bigint)::integer
-      end, wanted.expected is null or wanted.expected = steps.next
+    select steps.product_id, wanted.step, wanted.number, steps.next,
+      case when is_made then least(greatest(result, 0), $9::bigint)::integer else steps.next end, is_made
     from steps join wanted on wanted.product_id = steps.product_id and wanted.step = steps.step + 1
+    cross join lateral (select case wanted.mode when 'set' then 0 else steps.next end + wanted.requested as result) as unbounded
+    cross join lateral (
+      select coalesce(wanted.expected = steps.next, true) and (wanted.clamp or result between 0 and $9::bigint) as is_made
+    ) as decision
   ), changed as (
     update main.product as product
     set inventory = total.next, version = product.version + total.changes, updated_at = $12
@@ -142,13 +146,16 @@ export type AppliedStockChange = Pick<StockChange, 'productId' | 'mode' | 'reque
 };
 
 /**
- * `unexpected`: the stock was `level`, not `expected`, and nothing was changed. `missing`: the shop has no such product. `locked`: another
+ * `unexpected`: the stock was `level`, not `expected`, and nothing was changed. `refused`: the change would have been limited, and nothing was
+ * changed. `missing`: the shop has no such product. `locked`: another
  * transaction has locked the product, and nothing was changed. `locked` occurs only with the option `locked: 'skip'`.
  */
 export type StockChangeResult =
   | { outcome: 'applied'; change: AppliedStockChange }
-  | { outcome: 'unexpected'; level: number }
-  | { outcome: 'missing' | 'locked' };
+  | { outcome: 'unexpected'; level: number; expected: number }
+  | ({ outcome: 'refused'; level: number } & Pick<StockChange, 'mode' | 'requested'>)
+  | { outcome: 'missing' }
+  | { outcome: 'locked' };
 
 /**
  * Changes the stock of products of a shop, in the given order, in one atomic statement, which needs no transaction. Each change has its own
@@ -178,33 +185,48 @@ export async function updateStocks(
     lowStockLevel,
     new Date(now),
     changes.map(({ reservationId = null }) => reservationId),
+    changes.map(({ clamp = true }) => clamp),
   ];
   const rows = await queryHot(db, CHANGE_STOCK[locked], params);
   return changes.map((change, index) => toResult(change, decodeChanged(rows[index] ?? {})));
 }
 
 function toResult(
-  { productId, mode, requested }: StockChange,
+  { productId, mode, requested, expected }: StockChange,
   { name, trackInventory, previous, next, adjustmentId, isLocked }: ReturnType<typeof decodeChanged>,
 ): StockChangeResult {
-  if (name === null || trackInventory === null) return { outcome: isLocked ? 'locked' : 'missing' };
-  if (adjustmentId === null) return { outcome: 'unexpected', level: previous };
+  if (name === null || trackInventory === null) return isLocked ? { outcome: 'locked' } : { outcome: 'missing' };
+  if (adjustmentId === null) {
+    const isUnexpected = expected !== null && expected !== previous;
+    return isUnexpected
+      ? { outcome: 'unexpected', level: previous, expected }
+      : { outcome: 'refused', level: previous, mode, requested };
+  }
   return {
     outcome: 'applied',
     change: { productId, mode, requested, name, trackInventory, previous, next, adjustmentId },
   };
 }
 
-export type StockLevel = { productId: string; name: string; inventory: number };
-
-const levelColumns = { productId: column('id', text), name: text, inventory: integer };
+const levelColumns = {
+  productId: column('id', text),
+  name: text,
+  inventory: integer,
+  reserved: safeInteger,
+  sku: nullable(text),
+  slug: text,
+  updatedAt: column('updated_at', timestamp),
+};
 const decodeLevel = rowDecoder('product', levelColumns);
+/** What can be sold of a product, and what reservations hold. */
+export type StockLevel = ReturnType<typeof decodeLevel>;
+
 const decodePageRow = rowDecoder('product', { ...levelColumns, isSelected: column('selected', boolean) });
 
 /** The stock of a tracked product. Null if the shop has no such product. */
 export async function findStock(db: Queryable, shopId: string, productId: string): Promise<StockLevel | null> {
   const [row] = await db.query(
-    `select id, name, inventory from main.product where shop_id = $1 and id = $2 and track_inventory`,
+    `select id, name, inventory, reserved, sku, slug, updated_at from main.product where shop_id = $1 and id = $2 and track_inventory`,
     [shopId, productId],
   );
   return row ? decodeLevel(row) : null;
@@ -227,8 +249,32 @@ export async function listStockPage(
 }
 
 const STOCK_PAGE = `
-  select id, name, inventory, track_inventory and ($3::integer is null or inventory <= $3) as selected
+  select id, name, inventory, reserved, sku, slug, updated_at, track_inventory and ($3::integer is null or inventory <= $3) as selected
   from main.product where shop_id = $1 and status <> 'archived' and id < coalesce($2, '~') order by id desc limit $4`;
+
+/** The fields of a request that name a product. */
+export const PRODUCT_NAMES = ['product_id', 'sku', 'externalId'] as const;
+
+export type ProductName = { by: (typeof PRODUCT_NAMES)[number]; value: string };
+
+const decodeNamed = rowDecoder('product', { by: oneOf(['sku', 'externalId']), value: text, id: text });
+
+/** The ids of the products of the shop with these SKUs and external ids, in no particular order. Unknown names are left out. */
+export async function listProductIdsByName(
+  db: Queryable | Statements,
+  shopId: string,
+  names: readonly ProductName[],
+): Promise<{ name: ProductName; id: string }[]> {
+  const values = (wanted: ProductName['by']) => names.filter(({ by }) => by === wanted).map(({ value }) => value);
+  const rows = await queryHot(
+    db,
+    `select 'sku' as by, sku as value, id from main.product where shop_id = $1 and sku = any ((select $2::text[])::text[])
+     union all
+     select 'externalId', external_id, id from main.product where shop_id = $1 and external_id = any ((select $3::text[])::text[])`,
+    [shopId, values('sku'), values('externalId')],
+  );
+  return rows.map(decodeNamed).map(({ by, value, id }) => ({ name: { by, value }, id }));
+}
 
 const decodeAdjustment = rowDecoder('adjustment', {
   sequence: column('id', amount),

@@ -116,10 +116,7 @@ class ReservationGroup {
     const details: ErrorDetail[] = [];
     const reserved = items.map(({ productId, quantity }, index) => {
       const product = this.#products.get(productId);
-      if (!product) {
-        const details = [{ path: `items.${index}`, message: 'is not a product of this shop' }];
-        throw new ServiceError('not_found', 'Product not found', { details });
-      }
+      if (!product) throw missingItem(index);
       const level = this.#levels.get(productId) ?? 0;
       if (product.trackInventory && level < quantity) {
         const message = `the stock of ${productId} is ${level}, less than ${quantity}`;
@@ -201,4 +198,10 @@ class ReservationGroup {
 /** The error is the same for a reservation that never existed and for one of another shop. */
 export function missingReservation(): ServiceError {
   return new ServiceError('not_found', 'Reservation not found');
+}
+
+/** The error for an item whose product the shop does not have. */
+export function missingItem(index: number): ServiceError {
+  const details = [{ path: `items.${index}`, message: 'is not a product of this shop' }];
+  return new ServiceError('not_found', 'Product not found', { details });
 }

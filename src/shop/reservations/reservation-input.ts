@@ -5,7 +5,10 @@ import { JsonNumber, isJsonObject } from '../../platform/core/json-text.ts';
 import type { FieldReaders, ParsedBody } from '../body-fields.ts';
 import { DETAILS_MAX, InvalidValue, parseBodyFields, readTextField } from '../body-fields.ts';
 import { STOCK_MAX } from '../stock.ts';
-import type { Consumption, ItemRequest } from './reservation.ts';
+import { readProductName } from '../product-names.ts';
+import type { ProductName } from '../queries/stock.ts';
+import { PRODUCT_NAMES } from '../queries/stock.ts';
+import type { Consumption } from './reservation.ts';
 
 export const RESERVED_ITEMS_MAX = 100;
 export const REFERENCE_LENGTH_MAX = 255;
@@ -14,7 +17,10 @@ export const EXPIRES_IN_S = { min: 30, max: 7 * 24 * 60 * 60, default: 900 };
 /** What becomes of the rest after a part was consumed: it is returned to the stock, or stays held. */
 export const REMAINDERS = ['release', 'hold'] as const;
 
-export type NewReservation = { items: ItemRequest[]; expiresInMs: number; reference: string | null };
+/** A product that the caller names, and how much of it. */
+export type NamedItem = { product: ProductName; quantity: number };
+
+export type NewReservation = { items: NamedItem[]; expiresInMs: number; reference: string | null };
 
 const NOUN = 'a reservation';
 
@@ -30,8 +36,10 @@ export function parseNewReservation(body: unknown): ParsedBody<NewReservation> {
   return { ok: true, value: { items, expiresInMs: expiresInSeconds * 1_000, reference } };
 }
 
+export type NamedConsumption = Omit<Consumption, 'items'> & { items: NamedItem[] | null };
+
 /** Reads a consumption. Without a body, everything is consumed. */
-export function parseConsumption(body: unknown): ParsedBody<Consumption> {
+export function parseConsumption(body: unknown): ParsedBody<NamedConsumption> {
   const parsed = parseWithItems<{ remaining: (typeof REMAINDERS)[number] }>(body ?? {}, 'a consumption', {
     remaining: (value) =>
       REMAINDERS.find((one) => one === value) ?? new InvalidValue(`must be one of ${REMAINDERS.join(', ')}`),
@@ -58,7 +66,7 @@ function parseWithItems<T extends object>(
   body: unknown,
   noun: string,
   readers: FieldReaders<T>,
-): ParsedBody<Partial<T> & { items: ItemRequest[] | null }> {
+): ParsedBody<Partial<T> & { items: NamedItem[] | null }> {
   if (!isJsonObject(body)) return { ok: false, details: [{ path: '', message: 'must be a JSON object' }] };
   const { items: given, ...rest } = body;
   const details: ErrorDetail[] = [];
@@ -69,32 +77,27 @@ function parseWithItems<T extends object>(
   return { ok: true, value: { ...fields.value, items } };
 }
 
-function readItems(value: unknown, details: ErrorDetail[]): ItemRequest[] {
+function readItems(value: unknown, details: ErrorDetail[]): NamedItem[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > RESERVED_ITEMS_MAX) {
     details.push({ path: 'items', message: `must be an array of 1 to ${RESERVED_ITEMS_MAX} items` });
     return [];
   }
-  const known = new Set<string>();
-  return value.map((item: unknown, index) => {
+  return value.flatMap((item: unknown, index) => {
     const path = `items.${index}`;
     if (!isJsonObject(item)) {
       details.push({ path, message: 'must be a JSON object' });
-      return { productId: '', quantity: 0 };
+      return [];
     }
-    for (const name of Object.keys(item)) {
-      if (name !== 'product_id' && name !== 'quantity')
-        details.push({ path: `${path}.${name}`, message: 'is not a field of an item' });
+    for (const name of Object.keys(item).filter((name) => !ITEM_FIELDS.includes(name))) {
+      details.push({ path: `${path}.${name}`, message: 'is not a field of an item' });
     }
-    const { product_id: productId, quantity } = item;
-    if (typeof productId !== 'string' || productId === '') {
-      details.push({ path: `${path}.product_id`, message: 'must be a product id' });
-      return { productId: '', quantity: 0 };
-    }
-    if (known.has(productId)) details.push({ path: `${path}.product_id`, message: 'is in an earlier item too' });
-    known.add(productId);
-    return { productId, quantity: readQuantity(quantity, `${path}.quantity`, details) };
+    const product = readProductName(item, details, `${path}.`);
+    const quantity = readQuantity(item['quantity'], `${path}.quantity`, details);
+    return product ? [{ product, quantity }] : [];
   });
 }
+
+const ITEM_FIELDS: readonly string[] = [...PRODUCT_NAMES, 'quantity'];
 
 function readQuantity(value: unknown, path: string, details: ErrorDetail[]): number {
   const number = toInteger(value);

@@ -8,9 +8,11 @@ import { GroupedChanges } from '../grouped-changes.ts';
 import type { OnceResponse, RepeatableResponse } from '../idempotency.ts';
 import { toFirstResponse } from '../idempotency.ts';
 import { listReservedProducts } from '../queries/reservations.ts';
-import type { Reservation } from './reservation.ts';
+import { ProductNames } from '../product-names.ts';
+import type { ItemRequest, Reservation } from './reservation.ts';
+import type { NamedConsumption, NamedItem, NewReservation } from './reservation-input.ts';
 import type { ReservationChange } from './reservation-changes.ts';
-import { changeReservations, missingReservation } from './reservation-changes.ts';
+import { changeReservations, missingItem, missingReservation } from './reservation-changes.ts';
 
 const GROUP_SIZE_MAX = 100;
 const READS_MAX = 500;
@@ -23,13 +25,17 @@ export type ReservationWriterOptions = Pick<
   toResponse: (reservation: Reservation, change: ReservationChange) => RepeatableResponse;
 };
 
-/** A change that a caller requests. The products of an existing reservation are read by the writer. */
-export type ReservationRequest = Exclude<WithoutProducts<ReservationChange>, { kind: 'end' }>;
-
-type WithoutProducts<T> = T extends unknown ? Omit<T, 'productIds'> : never;
+/** A change that a caller requests. The writer finds the products. */
+export type ReservationRequest = { keyId: string } & (
+  | ({ kind: 'reserve' } & NewReservation)
+  | ({ kind: 'consume'; id: string } & NamedConsumption)
+  | { kind: 'release'; id: string }
+  | { kind: 'extend'; id: string; expiresInMs: number }
+);
 
 export class ReservationWriter {
   readonly #changes: GroupedChanges<ReservationChange>;
+  readonly #names: ProductNames;
   readonly #products: BatchedReads<string[]>;
 
   constructor({ toResponse, ...options }: ReservationWriterOptions) {
@@ -46,6 +52,7 @@ export class ReservationWriter {
         });
       },
     });
+    this.#names = new ProductNames(options);
     this.#products = new BatchedReads({
       sizeMax: READS_MAX,
       readAll: async (keys, startBy) => {
@@ -67,14 +74,31 @@ export class ReservationWriter {
    */
   async change(shopId: string, request: ReservationRequest, options: ChangeOptions): Promise<OnceResponse> {
     if (request.kind === 'reserve') {
-      const productIds = request.items.map(({ productId }) => productId).toSorted();
-      return this.#changes.change(shopId, { ...request, productIds }, options);
+      const items = await this.#findItems(shopId, request.items, options);
+      const missing = items.findIndex(({ productId }) => productId === '');
+      if (missing >= 0) throw missingItem(missing);
+      const productIds = items.map(({ productId }) => productId).toSorted();
+      return this.#changes.change(shopId, { ...request, items, productIds }, options);
     }
     // Only a well-formed id is sent to the database, because PostgreSQL rejects some texts, such as those with NUL.
     const productIds = isId('rsv', request.id)
       ? await this.#products.read(`${shopId} ${request.id}`, options.startBy)
       : null;
     if (!productIds) throw missingReservation();
-    return this.#changes.change(shopId, { ...request, productIds }, options);
+    if (request.kind !== 'consume') return this.#changes.change(shopId, { ...request, productIds }, options);
+    const items = request.items === null ? null : await this.#findItems(shopId, request.items, options);
+    return this.#changes.change(shopId, { ...request, items, productIds }, options);
+  }
+
+  /** The id of a product that the shop does not have is empty. Throws `bad_request` if two items are of one product. */
+  async #findItems(shopId: string, items: readonly NamedItem[], { startBy }: ChangeOptions): Promise<ItemRequest[]> {
+    const names = items.map(({ product }) => product);
+    const ids = await this.#names.find(shopId, names, startBy);
+    const details = items.flatMap(({ product }, index) => {
+      const isRepeated = ids[index] !== null && ids.indexOf(ids[index] ?? null) < index;
+      return isRepeated ? [{ path: `items.${index}.${product.by}`, message: 'is in an earlier item too' }] : [];
+    });
+    if (details.length > 0) throw new ServiceError('bad_request', 'An item is repeated', { details });
+    return items.map(({ quantity }, index) => ({ productId: ids[index] ?? '', quantity }));
   }
 }
