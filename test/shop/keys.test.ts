@@ -31,6 +31,12 @@ const OPERATIONS: Record<string, Operation> = {
   getProduct: { scope: 'products:read', method: 'GET', path: ONE },
   updateProduct: { scope: 'products:write', method: 'PUT', path: ONE, body: () => ({ description: 'x' }) },
   listInventory: { scope: 'inventory:read', method: 'GET', path: () => '/inventory' },
+  changeInventoryBatch: {
+    scope: 'inventory:write',
+    method: 'POST',
+    path: () => '/inventory/batch',
+    body: (id) => ({ changes: [{ product_id: id, adjustment: -1 }] }),
+  },
   changeInventory: {
     scope: 'inventory:write',
     method: 'POST',

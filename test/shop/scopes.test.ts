@@ -19,6 +19,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'DELETE /api/v1/products/{productId}': ['products:write'],
   'GET /api/v1/inventory': ['inventory:read'],
   'POST /api/v1/inventory': ['inventory:write'],
+  'POST /api/v1/inventory/batch': ['inventory:write'],
   'GET /api/v1/inventory/adjustments': ['inventory:read'],
   'GET /api/v1/reservations': ['inventory:read'],
   'POST /api/v1/reservations': ['inventory:write'],

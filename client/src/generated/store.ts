@@ -617,6 +617,36 @@ export type ReservationReleasedEvent = {
   data: Reservation;
 };
 
+/** Many changes of stock. */
+export type StockBatch = {
+  /** Changes, made in this order. */
+  changes: StockRequest[];
+};
+
+/** The result of a change of a batch. */
+export type StockBatchResult = {
+  /** What became of the change. A rejected change has no effect. */
+  outcome: 'applied' | 'rejected';
+  /** The result of the change; null if it is rejected. */
+  change: StockResult | null;
+  /** Why the change is rejected, as in the response to a single request; otherwise null. */
+  error: {
+    /** The error code. */
+    code: string;
+    /** What is wrong. */
+    message: string;
+    /** The invalid fields or parameters. */
+    details?: {
+      /** Field or parameter. */
+      path: string;
+      /** What is wrong with it. */
+      message: string;
+      /** The product of the shop that has the value already. */
+      productId?: string;
+    }[];
+  } | null;
+};
+
 /** A change of stock: exactly one of `adjustment` and `set`, of a product that exactly one field names. */
 export type StockRequest = {
   /** Product id. */
@@ -876,6 +906,15 @@ export type ChangeInventoryResult = {
   data: StockResult;
 } & { etag: string | null; isReplay: boolean };
 
+export type ChangeInventoryBatchParameters = {
+  /** Whether nothing changes if a change is rejected. */
+  atomic?: boolean | undefined;
+} & StockBatch;
+
+export type ChangeInventoryBatchResult = {
+  data: StockBatchResult[];
+} & { etag: string | null; isReplay: boolean };
+
 export type ListAdjustmentsParameters = {
   /** Only this product. */
   product_id?: string | undefined;
@@ -1066,6 +1105,8 @@ export type StoreMethods = {
   listInventory(parameters?: ListInventoryParameters, options?: CallOptions): Promise<ListInventoryResult>;
   /** Change stock. Atomic: concurrent adjustments are all applied. Stock never goes below zero. A change of tracked stock from above 10 to 10 or below sends `inventory.low`. Scope `inventory:write`. */
   changeInventory(parameters?: ChangeInventoryParameters, options?: WriteOptions): Promise<ChangeInventoryResult>;
+  /** Change many stocks. Makes each change, in the given order, as a single request would. The response has one result for each change, in the same order. A rejected change has no effect on the others, except with `atomic=true`: then nothing changes, and the response is the error of the first rejected change, whose `details` name all of them. Scope `inventory:write`. */
+  changeInventoryBatch(parameters: ChangeInventoryBatchParameters, options?: WriteOptions): Promise<ChangeInventoryBatchResult>;
   /** Read the adjustment log. Newest first. Entries stay when their product is deleted. `previous` of an entry equals `next` of the entry for the preceding change of the same product. Scope `inventory:read`. */
   listAdjustments(parameters?: ListAdjustmentsParameters, options?: CallOptions): Pages<ListAdjustmentsResult>;
   /** List reservations. Newest first. Scope `inventory:read`. */
@@ -1111,6 +1152,7 @@ export const STORE_OPERATIONS = {
   deleteProduct: { method: 'DELETE', path: '/api/v1/products/{productId}', kind: 'write' },
   listInventory: { method: 'GET', path: '/api/v1/inventory', kind: 'read', query: ['product_id', 'low_stock', 'threshold'] },
   changeInventory: { method: 'POST', path: '/api/v1/inventory', kind: 'keyed', hasBody: true },
+  changeInventoryBatch: { method: 'POST', path: '/api/v1/inventory/batch', kind: 'keyed', query: ['atomic'], hasBody: true },
   listAdjustments: { method: 'GET', path: '/api/v1/inventory/adjustments', kind: 'list', query: ['product_id', 'limit', 'cursor'] },
   listReservations: { method: 'GET', path: '/api/v1/reservations', kind: 'list', query: ['limit', 'cursor', 'status', 'reference', 'product_id'] },
   createReservation: { method: 'POST', path: '/api/v1/reservations', kind: 'keyed', hasBody: true },

@@ -5,7 +5,11 @@ import Type from 'typebox';
 import type { Adjustment, AppliedStockChange, StockLevel } from '../queries/stock.ts';
 import { PRODUCT_NAMES } from '../queries/stock.ts';
 import { LOW_STOCK_LEVEL, STOCK_MAX } from '../stock.ts';
-import { closed, dateTime, typeOrNull } from '../../platform/http/schema-builders.ts';
+import { ServiceError } from '../../platform/core/errors.ts';
+import type { StockBatchResult } from '../stock-batch.ts';
+import { BATCH_ROWS_MAX } from './product-schemas.ts';
+import { storeError } from './schemas.ts';
+import { closed, dateTime, ref, refOrNull, typeOrNull } from '../../platform/http/schema-builders.ts';
 import {
   EXAMPLE_CHANGE_TIME,
   EXAMPLE_IDS,
@@ -117,6 +121,54 @@ const StockResultSchema = Type.Object(
   },
 );
 
+const StockBatchSchema = Type.Object(
+  {
+    changes: Type.Array(ref('StockRequest'), {
+      minItems: 1,
+      maxItems: BATCH_ROWS_MAX,
+      description: 'Changes, made in this order.',
+    }),
+  },
+  {
+    $id: 'StockBatch',
+    title: 'StockBatch',
+    description: 'Many changes of stock.',
+    examples: [{ changes: [{ sku: PRODUCT_CREATE_EXAMPLE.sku, adjustment, reason }] }],
+    ...closed,
+  },
+);
+
+const StockBatchResultSchema = Type.Object(
+  {
+    outcome: Type.Unsafe<'applied' | 'rejected'>({
+      type: 'string',
+      enum: ['applied', 'rejected'],
+      description: 'What became of the change. A rejected change has no effect.',
+    }),
+    change: refOrNull<Static<typeof StockResultSchema>>(
+      'StockResult',
+      'The result of the change; null if it is rejected.',
+    ),
+    error: Type.Unsafe<Static<typeof storeError> | null>({
+      anyOf: [storeError, { type: 'null' }],
+      description: 'Why the change is rejected, as in the response to a single request; otherwise null.',
+    }),
+  },
+  {
+    $id: 'StockBatchResult',
+    title: 'StockBatchResult',
+    description: 'The result of a change of a batch.',
+    examples: [
+      {
+        outcome: 'applied',
+        change: { ...level, ...change, clamped: false, adjustmentId: EXAMPLE_IDS.adjustment },
+        error: null,
+      },
+    ],
+    ...closed,
+  },
+);
+
 const AdjustmentSchema = Type.Object(
   {
     id: Type.String({ description: 'Id of the entry.' }),
@@ -160,7 +212,14 @@ const AdjustmentSchema = Type.Object(
   },
 );
 
-export const INVENTORY_SCHEMAS = [InventoryItemSchema, StockRequestSchema, StockResultSchema, AdjustmentSchema];
+export const INVENTORY_SCHEMAS = [
+  InventoryItemSchema,
+  StockRequestSchema,
+  StockResultSchema,
+  StockBatchSchema,
+  StockBatchResultSchema,
+  AdjustmentSchema,
+];
 
 export function toWireInventoryItem(level: StockLevel, threshold: number): Static<typeof InventoryItemSchema> {
   const { productId, name, inventory, reserved, sku, slug } = level;
@@ -202,5 +261,15 @@ export function toWireAdjustment(entry: Adjustment): Static<typeof AdjustmentSch
     keyId,
     createdAt,
     reservationId,
+  };
+}
+
+export function toWireBatchResult(result: StockBatchResult): Static<typeof StockBatchResultSchema> {
+  if (!(result instanceof ServiceError)) return { outcome: 'applied', change: toWireStockResult(result), error: null };
+  const { code, message, details } = result;
+  return {
+    outcome: 'rejected',
+    change: null,
+    error: { code, message, ...(details.length > 0 && { details: [...details] }) },
   };
 }

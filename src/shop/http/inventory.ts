@@ -6,14 +6,21 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { LOW_STOCK_THRESHOLD_DEFAULT, STOCK_MAX, readAdjustments, readStockPage } from '../stock.ts';
 import type { StockLevel } from '../queries/stock.ts';
+import { changeStockBatch } from '../stock-batch.ts';
+import type { NamedStockChange } from '../stock-input.ts';
 import { INVALID_STOCK, parseStockRequest } from '../stock-input.ts';
+import type { ErrorDetail } from '../../platform/core/errors.ts';
+import { ServiceError } from '../../platform/core/errors.ts';
+import { isJsonObject } from '../../platform/core/json-text.ts';
+import { DETAILS_MAX } from '../body-fields.ts';
 import { StockWriter } from '../stock-writer.ts';
 import { authorize, callerOf, pageContextOf, shopContextOf } from './authorize.ts';
 import { bodyOf } from '../../platform/http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { openStoreCursor, sealStoreCursor } from './cursors.ts';
-import { onceRequestOf, sendOnce, toRepeatable } from './transactions.ts';
-import { toWireAdjustment, toWireInventoryItem, toWireStockResult } from './inventory-schemas.ts';
+import { onceRequestOf, sendInTransaction, sendOnce, toRepeatable } from './transactions.ts';
+import { BATCH_ROWS_MAX } from './product-schemas.ts';
+import { toWireAdjustment, toWireBatchResult, toWireInventoryItem, toWireStockResult } from './inventory-schemas.ts';
 import { dataOf, ref } from '../../platform/http/schema-builders.ts';
 import { idempotencyHeader, storeResponses } from './schemas.ts';
 
@@ -27,6 +34,7 @@ const productIdParameter = Type.String({ minLength: 1, description: 'Only this p
 export function registerInventoryRoutes(app: FastifyInstance, context: StoreRoutesContext): void {
   registerLevels(app, context);
   registerChange(app, context);
+  registerBatch(app, context);
   registerLog(app, context);
 }
 
@@ -137,6 +145,61 @@ function registerChange(app: FastifyInstance, context: StoreRoutesContext): void
       return sendOnce(reply, made);
     },
   );
+}
+
+function registerBatch(app: FastifyInstance, context: StoreRoutesContext): void {
+  app.post(
+    `${PATH}/batch`,
+    {
+      onRequest: authorize(context, 'inventory:write'),
+      config: { bucket: 'batch', unreadableBody: INVALID_STOCK },
+      schema: {
+        operationId: 'changeInventoryBatch',
+        summary: 'Change many stocks',
+        description:
+          'Makes each change, in the given order, as a single request would. The response has one result for each change, in the same order. A ' +
+          'rejected change has no effect on the others, except with `atomic=true`: then nothing changes, and the response is the error of the ' +
+          'first rejected change, whose `details` name all of them. Scope `inventory:write`.',
+        tags,
+        querystring: Type.Object({
+          atomic: Type.Optional(
+            Type.Boolean({ default: false, description: 'Whether nothing changes if a change is rejected.' }),
+          ),
+        }),
+        headers: idempotencyHeader,
+        body: ref('StockBatch'),
+        response: storeResponses(200, dataOf(Type.Array(ref('StockBatchResult'))), 404, 409, 422),
+      },
+    },
+    async (request, reply) => {
+      const rows = readChanges(bodyOf(request).value).map(parseRow);
+      const { atomic: isAtomic } = request.query as { atomic: boolean };
+      return sendInTransaction(request, reply, async (tx) => {
+        const results = await changeStockBatch(shopContextOf(request), tx, callerOf(request), { rows, isAtomic });
+        return { status: 200, body: { data: results.map(toWireBatchResult) } };
+      });
+    },
+  );
+}
+
+function readChanges(body: unknown): unknown[] {
+  const wrong = (details: ErrorDetail[]) => new ServiceError('bad_request', INVALID_STOCK, { details });
+  if (!isJsonObject(body)) throw wrong([{ path: '', message: 'must be a JSON object' }]);
+  const { changes, ...unknown } = body;
+  const details = Object.keys(unknown).map((path) => ({ path, message: 'is not a field of a batch' }));
+  if (details.length > 0) throw wrong(details.slice(0, DETAILS_MAX));
+  if (Array.isArray(changes) && changes.length >= 1 && changes.length <= BATCH_ROWS_MAX) return changes;
+  throw wrong([{ path: 'changes', message: `must be an array of 1 to ${BATCH_ROWS_MAX} changes` }]);
+}
+
+/** The change of a row, or the error of a row that cannot be read. */
+function parseRow(row: unknown): NamedStockChange | ServiceError {
+  try {
+    return parseStockRequest(row);
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
 }
 
 function registerLog(app: FastifyInstance, context: StoreRoutesContext): void {
