@@ -100,6 +100,7 @@ const totals = Type.Unsafe<
   { currency: string; value: WirePrice | null; collections: number; unvalued: number }[] | null
 >({
   type: ['array', 'null'],
+  examples: [[{ currency: 'ETH', value: toExamplePrice(1_260n), collections: 1, unvalued: 0 }]],
   items: Type.Object(
     {
       currency: Type.String({ description: 'Symbol of the currency.' }),
