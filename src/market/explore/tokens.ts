@@ -5,6 +5,7 @@ import type { Address, AssetId } from '../../platform/core/address.ts';
 import type { CollectionLocation } from '../../platform/core/collection.ts';
 import type { Queryable } from '../../platform/database/port.ts';
 import { ServiceError } from '../../platform/core/errors.ts';
+import { isStorable } from '../../platform/core/text.ts';
 import { compareListings } from '../reads/sorted-rows.ts';
 import type { Market } from '../reads/market.ts';
 import { requireValue, valueOrNull } from '../reads/market-source.ts';
@@ -131,7 +132,9 @@ class TokenListReader {
   }
 
   async read(): Promise<TokenPage> {
-    const { after, limit, owner } = this.#query;
+    const { after, limit, owner, text, source } = this.#query;
+    // No stored text has these characters.
+    if (!isStorable(text ?? '') || !isStorable(source ?? '')) return { tokens: [], next: null, degraded: false };
     // The list of a custody wallet is empty, because the address of the wallet is never published. Even the cursor of a page would show
     // which tokens the wallet holds.
     if (owner !== null && this.#market.custodyWallets.has(owner)) return { tokens: [], next: null, degraded: false };

@@ -156,6 +156,7 @@ forEachMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}
     assert.equal(await idsOf(subject, '&q=1&sort=id'), '1 11');
     assert.equal(await idsOf(subject, `&q=${encodeURIComponent('Élan')}&sort=rank`), '8 7 6 5');
     assert.equal(await idsOf(subject, '&q=hat&sort=id'), '');
+    for (const query of ['&q=a%00', '&source=%00']) assert.equal(await idsOf(subject, query), '');
     for (const query of ['listed=false&source=blur', 'priceMin=x', 'rankMin=0', 'rankMax=x', 'q=', 'source=']) {
       assert.equal((await market.get(pathOf(subject, `?${query}`))).status, 400, query);
     }
