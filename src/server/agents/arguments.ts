@@ -22,12 +22,15 @@ export function toSdkInput(schema: InputSchema): StandardSchemaWithJSON<ToolArgu
 /** Returns a message if the arguments do not conform to the schema. */
 function parseArguments(given: unknown, { properties, required = [] }: InputSchema): ToolArguments | string {
   const values = new Map<string, unknown>(Object.entries(given ?? {}));
+  const known = new Map(Object.entries(properties));
+  const unknown = [...values.keys()].find((name) => !known.has(name));
+  if (unknown !== undefined) return `${unknown} is not an argument. The arguments are ${[...known.keys()].join(', ')}`;
   const missing = required.find((name) => !values.has(name));
   if (missing !== undefined) return `${missing} is required`;
   const parsed: Record<string, ArgumentValue> = {};
-  for (const [name, value] of values) {
-    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (!schema) return `${name} is not an argument. The arguments are ${Object.keys(properties).join(', ')}`;
+  for (const [name, schema] of known) {
+    const value = values.get(name);
+    if (value === undefined) continue;
     if (!isAllowed(value, schema)) return `${name} must be ${describe(schema)}`;
     if (!isWellFormed(value)) return `${name} must not contain half of a surrogate pair`;
     parsed[name] = value;

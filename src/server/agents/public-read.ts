@@ -15,10 +15,16 @@ export class ToolError extends Error {
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
-  not_found: 'Check the ids. list_collections lists the collections of this service',
   upstream_error: 'The data cannot be read now. Try again in a few seconds',
   unavailable: 'Try again in a few seconds',
 };
+
+/** By the message of the error: the tool that finds what was not found. */
+const NEXT_TOOL: readonly [message: RegExp, advice: string][] = [
+  [/^Order /, 'The rows of list_listings, list_wallet and list_activity have the orderId'],
+  [/^Token /, 'list_tokens has the tokens of a collection, and search finds a token by name'],
+  [/^Collection /, 'Give an id, slug or address: search finds them by name, list_collections lists all'],
+];
 
 /**
  * Makes a ToolError of an error response of the public interfaces. The message is that of the response, followed by advice. A parameter is called
@@ -27,6 +33,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 export function toToolError(body: Json): ToolError {
   const error = memberOf(body, 'error');
   const message = (textMemberOf(error, 'message') ?? 'The read failed').replace(/^(Query|Path) parameter/, 'Argument');
-  const advice = ADVICE[textMemberOf(error, 'code') ?? ''];
+  const code = textMemberOf(error, 'code') ?? '';
+  const advice = code === 'not_found' ? NEXT_TOOL.find(([what]) => what.test(message))?.[1] : ADVICE[code];
   return new ToolError(advice === undefined ? message : `${message}. ${advice}`);
 }

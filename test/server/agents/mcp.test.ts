@@ -105,7 +105,7 @@ describe('the MCP server', () => {
 
   test('get_collection returns each figure with its unit and provenance, the ask floor and the buyer floor', async () => {
     const { data } = await client.ok('get_collection', { collection: COLLECTION });
-    const { stats } = (await service.ok(`/v1/collections/${COLLECTION}`)).data;
+    const { stats } = (await service.ok(`/explore/v1/collections/${COLLECTION}`)).data;
     const floors = (await service.ok(`/v1/collections/${COLLECTION}/floor`)).data;
     const provenance = (await service.ok(`/explore/v1/collections/${COLLECTION}/provenance`)).data;
     const figures = provenance.figures.filter(({ figure }: any) => figure !== 'rarity.rank');
@@ -114,11 +114,15 @@ describe('the MCP server', () => {
       [
         ['floor', stats.floor.decimal, 'ETH'],
         ['volume.allTime', stats.volume.allTime, 'ETH'],
+        ['volume.thirtyDay', stats.volume.thirtyDay, 'ETH'],
         ['volume.sevenDay', stats.volume.sevenDay, 'ETH'],
         ['volume.twentyFourHour', stats.volume.twentyFourHour, 'ETH'],
+        ['volume.oneHour', stats.volume.oneHour, 'ETH'],
         ['sales.allTime', stats.sales.allTime, 'sales'],
+        ['sales.thirtyDay', stats.sales.thirtyDay, 'sales'],
         ['sales.sevenDay', stats.sales.sevenDay, 'sales'],
         ['sales.twentyFourHour', stats.sales.twentyFourHour, 'sales'],
+        ['sales.oneHour', stats.sales.oneHour, 'sales'],
         ['supply', stats.supply, 'tokens'],
         ['owners', stats.owners, 'owners'],
         ['listedCount', stats.listedCount, 'listings'],
@@ -154,12 +158,14 @@ describe('the MCP server', () => {
       ['list_activity', { kinds: 'lists' }, /^Argument kinds must be kinds of activity, separated by commas: mint, /],
       ['search', {}, /q is required$/],
       ['get_collection', { collection: 5 }, /collection must be text$/],
-      ['list_sales', { id: COLLECTION }, /collection is required$/],
+      ['list_sales', { id: COLLECTION }, /id is not an argument. The arguments are collection, limit, cursor$/],
       ['get_order', { orderId, constructor: 1 }, /constructor is not an argument. The arguments are orderId$/],
       ['list_collections', { chain: 'Ethereum' }, /^Argument chain must be one of solana, ethereum/],
       ['list_collections', { cursor: 'abc' }, /^Argument cursor is not a cursor of this list$/],
       ['list_wallet', { address: 'me' }, /^Argument address is not an EVM or Solana address$/],
-      ['get_collection', { collection: 'nobody' }, /^Collection not found. Check the ids. list_collections /],
+      ['get_collection', { collection: 'nobody' }, /^Collection not found. Give an id, slug or address: search finds /],
+      ['get_order', { orderId: 'nothing' }, /^Order not found. The rows of list_listings, /],
+      ['get_token', { chain: 'ethereum', address: CONTRACT, tokenId: '99999' }, /^Token not found. list_tokens has /],
       ['get_collection', { collection: '..' }, /^Argument collection is empty or consists of dots$/],
       ['get_collection', { collection: '\u{d800}' }, /collection must not contain half of a surrogate pair$/],
       ['get_order', { orderId: 'a\u{dc00}' }, /orderId must not contain half of a surrogate pair$/],
