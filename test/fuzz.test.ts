@@ -31,6 +31,9 @@ const INTERFACES = {
       'traits[Weather]',
       'from',
       'to',
+      'ids',
+      'window',
+      'listed',
     ]),
   },
 };

@@ -159,6 +159,7 @@ const limitOf = (description: string) =>
 const listQuery = Type.Object({
   ids: Type.Optional(
     Type.String({
+      minLength: 1,
       description: `Only these collections, in this order: up to ${IDS_MAX} ids, slugs or addresses, separated by commas. All of them are on one page. No filter, sort or cursor may be given.`,
       examples: [`${EXAMPLE_COLLECTION.slug},${EXAMPLE_COLLECTION.id}`],
     }),
