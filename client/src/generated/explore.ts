@@ -21,8 +21,31 @@ export type Activity = {
   tokenId: string | null;
   /** Mint on Solana; null if no single token is concerned. */
   mint: string | null;
-  /** The price. Its `usd` is always null: dollar rates change, but an event does not. */
+  /** The price of one unit, or the new floor; for a sale of several tokens the price of all. Its `usd` is always null: dollar rates change, but an event does not. */
   price: Price | null;
+  /** The price of all units that were sold, or that an order still offers; null if it is not known, and for other changes. */
+  total: Price | null;
+  /** The units that were transferred or sold, or that an order still offers; null if not known, for a sale of several tokens, and for other changes. */
+  quantity: string | null;
+  /** The currency of a sale that was not paid in the native currency: its symbol, or the address of its token. Otherwise null. */
+  currency: string | null;
+  /** What was paid in such a sale for all units, in base units of `currency`. Otherwise null. */
+  amount: string | null;
+  /** The tokens of this collection in a sale of several tokens; null for other changes, and if they are not known. */
+  tokens: {
+    /** Token id on EVM chains. */
+    tokenId: string | null;
+    /** Mint on Solana. */
+    mint: string | null;
+    /** The units that were sold; null if not known. */
+    quantity: string | null;
+  }[] | null;
+  /** The block from which the change was read; null if it was not read from a block. */
+  block: number | null;
+  /** The position in its block of the event that the change was read from; null if it is not known. */
+  logIndex: number | null;
+  /** The canonical ids of the collections whose changes a `reorg` takes back; null for other kinds, and if they are not known. */
+  collections: string[] | null;
   /** The seller or the sender; null if unknown, for a mint, and for a custody wallet. */
   from: string | null;
   /** The buyer or the receiver; null if unknown, for a burn, and for a custody wallet. */
@@ -39,6 +62,8 @@ export type Activity = {
   reason: string | null;
   /** The offsets of the earlier events that an event of the kind `reorg` takes back; null for other kinds. */
   voids: string[] | null;
+  /** In lists of activity, the offset of the `reorg` that took this event back. In the stream always null: an event does not change once it has an offset. */
+  voidedBy: string | null;
 };
 
 /** `total` is the sum of `ask` and `fees`. If `platformFee` and `royalty` are stated, `fees` is their sum. */
@@ -143,8 +168,31 @@ export type ListedActivity = {
   tokenId: string | null;
   /** Solana asset id; null on EVM chains, and if no single token is concerned. */
   mint: string | null;
-  /** The ask of a listing, the price of a sale, or the new floor; null if there is none. */
+  /** The price of one unit, or the new floor; for a sale of several tokens the price of all. Null if there is none. */
   price: Price | null;
+  /** The price of all units that were sold, or that an order still offers; null if it is not known, and for other changes. */
+  total: Price | null;
+  /** The units that were transferred or sold, or that an order still offers; null if not known, for a sale of several tokens, and for other changes. */
+  quantity: string | null;
+  /** The currency of a sale that was not paid in the native currency: its symbol, or the address of its token. Otherwise null. */
+  currency: string | null;
+  /** What was paid in such a sale for all units, in base units of `currency`. Otherwise null. */
+  amount: string | null;
+  /** The tokens of this collection in a sale of several tokens; null for other changes, and if they are not known. */
+  tokens: {
+    /** Token id on EVM chains. */
+    tokenId: string | null;
+    /** Mint on Solana. */
+    mint: string | null;
+    /** The units that were sold; null if not known. */
+    quantity: string | null;
+  }[] | null;
+  /** The block from which the change was read; null if it was not read from a block. */
+  block: number | null;
+  /** The position in its block of the event that the change was read from; null if it is not known. */
+  logIndex: number | null;
+  /** The canonical ids of the collections whose changes a `reorg` takes back; null for other kinds, and if they are not known. */
+  collections: string[] | null;
   /** Seller or sender; null if unknown, for a mint, and for a custody wallet. */
   from: string | null;
   /** Buyer or receiver; null if unknown, for a burn, and for a custody wallet. */

@@ -81,7 +81,7 @@ export const TRACKED_TABLES: Readonly<Record<TrackedKind, TrackedTable>> = {
       ...columns('protocol_address, counter, quantity, partial, ended_at'),
     ],
     comparedIfSet: columns('closed_at'),
-    derived: [],
+    derived: ['filled_quantity'],
     // In a judged collection, a restored listing is dormant until it has been judged again.
     set: { dormant: `case when ${isJudged('earlier')} then 'pending' end` },
     isLocked: false,
@@ -90,7 +90,9 @@ export const TRACKED_TABLES: Readonly<Record<TrackedKind, TrackedTable>> = {
     schema: 'indexer',
     name: 'sale',
     key: { collection_id: 'text', key: 'uuid' },
-    compared: columns('source, price, price_raw, seller, buyer, sold_at, listing_id, tx, log_index, block_number'),
+    compared: columns(
+      'source, price, price_raw, seller, buyer, sold_at, listing_id, tx, log_index, block_number, quantity, tokens',
+    ),
     derived: [],
     isLocked: false,
   },

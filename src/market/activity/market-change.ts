@@ -43,6 +43,10 @@ export type MarketChange = {
   reason?: string | null;
   /** The block from which the change was read. For a reorganisation: the last block that is still part of the chain. */
   blockNumber?: number | null;
+  /** The position of the event in its block. */
+  logIndex?: number | null;
+  /** The units that were transferred. */
+  quantity?: bigint | null;
   /** Identifies what this change records, such as a transfer. A later change of the kind `reorg` can take this change back by this text. */
   fact?: string | null;
   /**

@@ -86,7 +86,7 @@ function toLogged({ origin, fact: _fact, ...row }: ActivityRow): Activity {
 }
 
 function toPastSale({ soldAt, raw, seller, buyer, listingId, source, ...sale }: Sale): Activity {
-  const { chain, collectionId, asset, tx } = sale;
+  const { chain, collectionId, asset, tx, block, logIndex, quantity, payment, tokens } = sale;
   return {
     epoch: null,
     position: null,
@@ -102,6 +102,12 @@ function toPastSale({ soldAt, raw, seller, buyer, listingId, source, ...sale }: 
     marketplace: source,
     tx,
     reason: null,
+    block,
+    logIndex,
+    quantity,
+    payment,
+    tokens,
+    reorgIds: null,
     voids: null,
     voidedBy: null,
     isOwn: false,

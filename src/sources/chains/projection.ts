@@ -232,7 +232,7 @@ function toNewSale(
     readToBlock,
   }: { ownId: string | null; mirrored: readonly ListedOrder[]; readToBlock: number | null },
 ): NewSale {
-  const { fill, bid, contract, asset, priceRaw, price, seller, buyer } = sale;
+  const { fill, bid, contract, asset, sold, priceRaw, price, seller, buyer } = sale;
   const { tx, logIndex, blockNumber, blockTime: soldAt, orderHash } = fill;
   const collectionId = toCollectionId(chain.id, contract);
   const source = ownId === null ? toMarketplace(bid === null ? [fill] : [fill, bid]) : serviceName;
@@ -249,6 +249,8 @@ function toNewSale(
     listingId: ownId ?? findListingId(mirrored, { orderHash, collectionId, asset }, source),
     tx,
     logIndex,
+    quantity: sold.reduce((sum, { quantity }) => sum + quantity, 0n),
+    ...(asset === null && { tokens: [...sold] }),
   };
   // A sale in a block that the backfill has read is a past sale, even if the sale is written to the indexer much later.
   return { key: toSaleKey(row), ...row, blockNumber, isPast: readToBlock !== null && blockNumber <= readToBlock };

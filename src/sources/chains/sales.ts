@@ -2,7 +2,7 @@
 // a sale is the sum of its payments, including fees.
 
 import type { OrderFulfilled, ReceivedItem, SpentItem } from '../../market/chain-log/chain-event.ts';
-import type { Address, SoldAsset } from '../../platform/core/address.ts';
+import type { Address, AssetId, SoldAsset } from '../../platform/core/address.ts';
 import { toTokenId } from '../../platform/core/address.ts';
 import { ZERO_ADDRESS } from '../../platform/core/evm.ts';
 import { isTokenItem, ITEM_TYPE } from '../../platform/core/seaport.ts';
@@ -15,6 +15,8 @@ export type FillSale = {
   bid: OrderFulfilled | null;
   contract: Address;
   asset: SoldAsset;
+  /** The tokens of this contract, each with its units. */
+  sold: readonly { asset: AssetId; quantity: bigint }[];
   /**
    * Base units of the native currency, wrapped or not. Null when a payment is unknown or in another currency, and when the tokens are of
    * several contracts.
@@ -145,15 +147,25 @@ function toFillSales(trade: Trade, bid: Trade | null, wrappedNative: Address | n
   const contracts = new Set(tokens.map(({ token }) => token));
   const { priceRaw, price } = toFillPrice(bid ?? trade, wrappedNative);
   return [...contracts].map((contract) => {
+    const sold = sumUnits(tokens.filter(({ token }) => token === contract));
     // A price for tokens of several contracts cannot be divided between the contracts.
     if (contracts.size > 1) {
       const description = `${price} for tokens of ${contracts.size} contracts`;
-      return { ...filled, contract, asset: null, ...parties, priceRaw: null, price: description };
+      return { ...filled, contract, asset: null, sold, ...parties, priceRaw: null, price: description };
     }
-    const [first, ...others] = new Set(tokens.map(({ identifier }) => identifier));
-    const asset = first === undefined || others.length > 0 ? null : toTokenId(first);
-    return { ...filled, contract, asset, ...parties, priceRaw, price };
+    const [first, ...others] = sold;
+    const asset = first === undefined || others.length > 0 ? null : first.asset;
+    return { ...filled, contract, asset, sold, ...parties, priceRaw, price };
   });
+}
+
+function sumUnits(tokens: readonly SpentItem[]): { asset: AssetId; quantity: bigint }[] {
+  const units = new Map<AssetId, bigint>();
+  for (const { identifier, amount } of tokens) {
+    const asset = toTokenId(identifier);
+    units.set(asset, (units.get(asset) ?? 0n) + amount);
+  }
+  return Array.from(units, ([asset, quantity]) => ({ asset, quantity }));
 }
 
 /** The price of a trade. A payment whose token is the contract of the protocol stands for an unknown payment (protocols/market-fill.ts). */

@@ -9,7 +9,7 @@ import { ZERO_ADDRESS } from '../../platform/core/evm.ts';
 export function toTransferChanges(chain: string, events: readonly LoggedEvent[]): MarketChange[] {
   return events.flatMap((event): MarketChange[] => {
     if (event.kind !== 'transfer') return [];
-    const { from, to, tokenId, contract, tx, blockNumber, blockTime } = event;
+    const { from, to, tokenId, contract, tx, blockNumber, blockTime, logIndex, quantity } = event;
     const isMint = from === ZERO_ADDRESS;
     const isBurn = to === ZERO_ADDRESS;
     return [
@@ -23,6 +23,8 @@ export function toTransferChanges(chain: string, events: readonly LoggedEvent[])
         to: isBurn ? null : to,
         tx,
         blockNumber,
+        logIndex,
+        quantity,
         fact: toTransferFact(chain, event),
       },
     ];

@@ -79,6 +79,10 @@ forEachEngine('changes of the market on a followed chain', (engine) => {
     ]);
     const sale = caused.find(({ kind }) => kind === 'sale');
     assert.deepEqual([sale?.priceRaw, sale?.from, sale?.to, sale?.origin], [500n, seller, buyer, 'indexer']);
+    for (const change of caused.filter(({ kind }) => kind === 'sale' || kind === 'transfer')) {
+      assert.equal(change.quantity, 1n);
+      assert.ok(change.block !== null && change.logIndex !== null, change.kind);
+    }
 
     await rollBack(world.chain, 1);
     await mine(world.chain);
@@ -98,6 +102,8 @@ forEachEngine('changes of the market on a followed chain', (engine) => {
       'revalidate 1',
       'revalidate 2',
     ]);
+    for (const { kind, reorgIds } of reverted)
+      assert.deepEqual(reorgIds, kind === 'reorg' ? [`ethereum_${world.nft.address}`] : null);
     const voids = reverted.flatMap((change) => change.voids ?? []);
     const ofBlock = caused.filter(({ kind }) => kind === 'transfer' || kind === 'sale' || kind === 'floor');
     assert.deepEqual(

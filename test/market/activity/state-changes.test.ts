@@ -43,6 +43,7 @@ const gone = { dormant: 'no-balance' };
 const unapproved = { dormant: 'not-approved' };
 const filled = { status: 'filled', tx: '0xf' };
 const cancelled = { status: 'cancelled' };
+const units = { quantity: '5', partial: 'true' };
 const free = { price_raw: '0' };
 
 /** The change of each pair of rows: the earlier row, or null for an inserted row; the written row; the change. */
@@ -74,6 +75,12 @@ const RULE: Readonly<Record<string, [Columns | null, Columns, string | null]>> =
   'an ended listing that is active again is recorded as such': [cancelled, {}, 'revalidate'],
   'a listing with another price is repriced': [{}, { price_raw: '90' }, 'reprice'],
   'a listing with another buyer total is repriced': [{}, { buyer_total_raw: '103' }, 'reprice'],
+  'a listing of which units were bought is repriced': [
+    { ...units, filled_quantity: '1' },
+    { ...units, filled_quantity: '3' },
+    'reprice',
+  ],
+  'a listing of which the log shows no bought units is no change': [units, { ...units, filled_quantity: '0' }, null],
   'an unchanged listing is no change': [{}, {}, null],
 };
 
@@ -98,6 +105,11 @@ const ORDERS: typeof RULE = {
     {},
     { dormant: 'no-balance' },
     'invalidate owner',
+  ],
+  'an order of which units were bought is repriced': [
+    { quantity: '5', filled_quantity: '0' },
+    { quantity: '5', filled_quantity: '2' },
+    'reprice',
   ],
   'an ended order is recorded at its end': [{}, { status: 'expired', ended_at: at(-HOUR) }, `expire at ${at(-HOUR)}`],
 };
@@ -196,6 +208,10 @@ forEachEngine('the rule for changes of the market', (engine) => {
       tx: null,
       reason: null,
       block_number: null,
+      log_index: null,
+      quantity: '1',
+      payment: null,
+      tokens: null,
       fact: null,
       facts: null,
     });

@@ -22,6 +22,10 @@ import { forOneEngine } from '../../support/engines/each-engine.ts';
 import type { ScriptedEvent } from '../../support/chain/scripted-chain.ts';
 import { ScriptedChain } from '../../support/chain/scripted-chain.ts';
 import { NOW, collection, emptyTables, ingest, toContext, token } from '../../support/service/intake.ts';
+import { mergeChanges } from '../../../src/market/activity/merge.ts';
+import { NEWEST, readActivity } from '../../../src/market/explore/activity.ts';
+import { toListedActivity } from '../../../src/market/explore/http/listed-activity.ts';
+import { readPriceContext } from '../../../src/market/reads/http/price.ts';
 import type { OwnersPage } from '../../../src/market/explore/token-owners.ts';
 import { readTokenOwners } from '../../../src/market/explore/token-owners.ts';
 import { listTokens } from '../../../src/market/explore/tokens.ts';
@@ -173,6 +177,83 @@ forOneEngine('a collection that is followed', (engine) => {
     await settle();
     assert.deepEqual(await ownersOf('1'), [[ANN, 5n]]);
     assert.deepEqual(await walletOf(COY), []);
+  });
+
+  test('the changes of editions have their units, the price of one unit and of all, other currencies, and the tokens of a bundle', async () => {
+    const usd = `0x${'dd'.repeat(20)}` as Address;
+    const fill = (name: string, sold: readonly [id: bigint, units: bigint][], [token, amount]: [Address, bigint]) => ({
+      kind: 'order-fulfilled' as const,
+      protocol: PROTOCOL,
+      orderHash: toEvmHash(name) as Hex,
+      offerer: ANN,
+      zone: ZERO_ADDRESS,
+      recipient: BEN,
+      offer: sold.map(([identifier, units]) => ({
+        itemType: ITEM_TYPE.erc1155,
+        token: CONTRACT,
+        identifier,
+        amount: units,
+      })),
+      consideration: [
+        {
+          itemType: token === ZERO_ADDRESS ? ITEM_TYPE.native : ITEM_TYPE.erc20,
+          token,
+          identifier: 0n,
+          amount,
+          recipient: ANN,
+        },
+      ],
+    });
+    chain.mine([mint('1', ANN, 9n), mint('2', ANN, 9n)]);
+    await settle();
+    chain.mine([fill('several', [[1n, 4n]], [ZERO_ADDRESS, 10n]), move('1', ANN, BEN, 4n)]);
+    chain.mine([fill('in dollars', [[1n, 2n]], [usd, 7n]), move('1', ANN, BEN, 2n)]);
+    const bundle = [
+      [1n, 1n],
+      [2n, 3n],
+    ] as const;
+    chain.mine([
+      fill(
+        'bundle',
+        bundle.map(([id, units]) => [id, units]),
+        [ZERO_ADDRESS, 20n],
+      ),
+    ]);
+    await settle();
+    await mergeChanges({ ...context, main: db, indexer: db }, { timeoutMs: 60_000, batchesMax: 100 });
+    const filter = { chain: null, collectionId: COLLECTION, asset: null, account: null };
+    const listed = async (kinds: readonly ('sale' | 'transfer')[]) => {
+      const prices = await readPriceContext(context.market);
+      const { rows } = await readActivity(context.market, { ...filter, kinds }, { after: NEWEST, limit: 20 });
+      return rows.toReversed().map((row) => toListedActivity(context.market, row, prices));
+    };
+    const sales = await listed(['sale']);
+    assert.deepEqual(
+      sales.map(({ tokenId, quantity, price, total, currency, amount, tokens }) => [
+        [tokenId, quantity, price?.raw ?? null, total?.raw ?? null, currency, amount],
+        tokens?.map((token) => [token.tokenId, token.quantity]) ?? null,
+      ]),
+      [
+        [['1', '4', '2', '10', null, null], null],
+        [['1', '2', null, null, usd, '7'], null],
+        [
+          [null, null, '20', '20', null, null],
+          [
+            ['1', '1'],
+            ['2', '3'],
+          ],
+        ],
+      ],
+    );
+    assert.ok(sales.every(({ block, logIndex }) => block !== null && logIndex !== null));
+    const transfers = await listed(['transfer']);
+    assert.deepEqual(
+      transfers.map(({ quantity, price }) => [quantity, price]),
+      [
+        ['4', null],
+        ['2', null],
+      ],
+    );
   });
 
   for (const standard of ['erc721', 'erc1155'] as const) {

@@ -34,7 +34,7 @@ function saleOf(parties: Pick<FillSale, 'seller' | 'buyer'>, sender?: Address): 
     consideration: [],
     ...(sender && { sender }),
   };
-  return { fill, bid: null, contract: NFT, asset: toTokenId(7n), priceRaw: 5n, price: '5', ...parties };
+  return { fill, bid: null, contract: NFT, asset: toTokenId(7n), sold: [], priceRaw: 5n, price: '5', ...parties };
 }
 
 function moves(...path: Address[]): Transfer[] {

@@ -57,7 +57,7 @@ export async function clearMerged(db: Queryable, revision: number): Promise<void
 }
 
 const LOG_COLUMNS = `kind, at, chain, collection_id, asset, price_raw, from_account, to_account, order_id, marketplace, tx, reason,
-  block_number, fact`;
+  block_number, log_index, quantity, payment, tokens, fact`;
 
 type MergeOptions = { origin: ChangeOrigin; after: number; now: number };
 
@@ -151,10 +151,11 @@ export async function insertReorgActivity(
        where fact = any((select facts from reorg)::text[]) and voided_by is null and origin = $4
      ), voided as (
        update main.activity as stored set voided_by = $2::bigint + 1 from taken_back
-       where stored.position = taken_back.position returning stored.position
+       where stored.position = taken_back.position returning stored.position, stored.collection_id
      ), added as (
-       insert into main.activity (position, merged_at, origin, voids, ${LOG_COLUMNS})
-       select $2::bigint + 1, $3, $4, (select array_agg(position order by position) from voided), ${LOG_COLUMNS}
+       insert into main.activity (position, merged_at, origin, voids, reorg_ids, ${LOG_COLUMNS})
+       select $2::bigint + 1, $3, $4, (select array_agg(position order by position) from voided),
+         (select array_agg(distinct collection_id) filter (where collection_id is not null) from voided), ${LOG_COLUMNS}
        from reorg where exists (select from voided)
        returning 1
      ) select count(*) as count from added`,

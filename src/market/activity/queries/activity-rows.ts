@@ -4,6 +4,7 @@ import {
   amount,
   assetId,
   column,
+  integer,
   knownAccount,
   list,
   nullable,
@@ -13,11 +14,12 @@ import {
   text,
   timestamp,
 } from '../../../platform/database/rows.ts';
+import { bundledTokens } from './bundled-tokens.ts';
 import { ACTIVITY_KINDS } from '../market-change.ts';
 
 /** The columns that `decodeActivity` reads. */
 export const ACTIVITY_COLUMNS = `(select epoch from main.activity_head) as epoch, position, kind, at, chain, collection_id, asset, price_raw, from_account, to_account, order_id, marketplace, tx,
-  reason, to_json(voids) as voids, voided_by, origin, fact`;
+  reason, to_json(voids) as voids, voided_by, block_number, log_index, quantity, payment, tokens, to_json(reorg_ids) as reorg_ids, origin, fact`;
 
 export const decodeActivity = rowDecoder('activity', {
   epoch: text,
@@ -36,6 +38,13 @@ export const decodeActivity = rowDecoder('activity', {
   reason: nullable(text),
   voids: nullable(list(safeInteger)),
   voidedBy: column('voided_by', nullable(safeInteger)),
+  block: column('block_number', nullable(safeInteger)),
+  logIndex: column('log_index', nullable(integer)),
+  quantity: nullable(amount),
+  payment: nullable(text),
+  tokens: nullable(bundledTokens),
+  /** The collections of the changes that a `reorg` takes back. */
+  reorgIds: column('reorg_ids', nullable(list(text))),
   origin: oneOf(['main', 'indexer']),
   fact: nullable(text),
 });

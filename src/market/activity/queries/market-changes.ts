@@ -9,11 +9,12 @@ import type { ChangeOrigin, MarketChange } from '../market-change.ts';
 
 /** The columns of a change, as a list for SQL. */
 export const CHANGE_COLUMNS = `kind, at, chain, collection_id, asset, price_raw, from_account, to_account, order_id, marketplace, tx, reason,
-  block_number, fact, facts`;
+  block_number, log_index, quantity, payment, tokens, fact, facts`;
 
 /** The columns with their types, for `json_to_recordset`. */
 const TYPED_COLUMNS = `seq bigint, kind text, at timestamptz, chain text, collection_id text, asset text, price_raw numeric,
-  from_account text, to_account text, order_id text, marketplace text, tx text, reason text, block_number bigint, fact text, facts text[]`;
+  from_account text, to_account text, order_id text, marketplace text, tx text, reason text, block_number bigint, log_index integer,
+  quantity numeric, payment text, tokens jsonb, fact text, facts text[]`;
 
 /** Records changes of one schema, in the given order. */
 export async function insertMarketChanges(
@@ -46,6 +47,8 @@ function toChangeColumns(change: MarketChange, seq: number): Record<string, unkn
     tx: change.tx,
     reason: change.reason,
     block_number: change.blockNumber,
+    log_index: change.logIndex,
+    quantity: change.quantity?.toString(),
     fact: change.fact,
     facts: change.facts,
   };

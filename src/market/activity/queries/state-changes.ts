@@ -12,6 +12,8 @@ type OrderTable = {
   startsAt: string | null;
   listedAt: string | null;
   marketplace: string | null;
+  /** SQL: the units that the active row `after` still offers. Null if their number is not known. */
+  remaining: string;
   /** The order in which the changes of one statement are recorded. */
   sortedBy: readonly string[];
 };
@@ -24,6 +26,7 @@ const TABLES = {
     startsAt: null,
     listedAt: 'listed_at',
     marketplace: 'source',
+    remaining: `case when coalesce(after.partial, false) then after.quantity - after.filled_quantity else coalesce(after.quantity, 1) end`,
     sortedBy: ['listed_at', 'key'],
   },
   order: {
@@ -33,6 +36,7 @@ const TABLES = {
     startsAt: 'starts_at',
     listedAt: null,
     marketplace: null,
+    remaining: 'after.quantity - after.filled_quantity',
     sortedBy: ['created_at', 'id'],
   },
 } as const satisfies Record<string, OrderTable>;
@@ -66,20 +70,20 @@ type RecordedStates = {
  */
 export function recordStateChanges(kind: OrderKind, states: RecordedStates): string {
   const table: OrderTable = TABLES[kind];
-  const { asset, listedAt, marketplace, schema, key, sortedBy } = table;
+  const { asset, listedAt, marketplace, schema, key, remaining, sortedBy } = table;
   const { written, before, now, isReport = false, isByCounter = 'false', blockNumber = 'null::bigint' } = states;
   const at = `coalesce(after.ended_at, ${now}::timestamptz)`;
   const isReported = `before.dormant = 'pending' ${isReport ? `or before.${listedAt} is distinct from after.${listedAt}` : ''}`;
   return `recorded_changes as (
        insert into ${schema}.market_change (kind, at, chain, collection_id, asset, price_raw, from_account, order_id, marketplace, tx, reason,
-         block_number)
+         block_number, quantity)
        select case when ${isByCounter} then 'invalidate' else changed.kind end,
          ${listedAt ? `case when changed.kind in ('list', 'reprice') and (${isReported}) then least(after.${listedAt}, ${at}) else ${at} end` : at},
          after.chain, after.collection_id, after.${asset}, after.price_raw, after.seller, after.id, ${marketplace ? `after.${marketplace}` : 'null'},
          case when after.status <> 'active' and after.tx is distinct from before.tx then after.tx end,
          case when ${isByCounter} then 'counter' when changed.kind <> 'invalidate' then null
            when after.dormant = 'no-balance' then 'owner' else 'approval' end,
-         ${blockNumber}
+         ${blockNumber}, case when after.status = 'active' then ${remaining} end
        from ${written} as after
        left join ${before} as before on ${key.map((name) => `before.${name} = after.${name}`).join(' and ')} and not after.inserted
        cross join lateral (select ${kindSql(table, { now, isReport })} as kind) as changed
@@ -100,7 +104,8 @@ function kindSql({ startsAt }: OrderTable, { now, isReport }: { now: string; isR
          when before.id is null or before.price_raw = 0 or before.status = 'active' and before.dormant = 'pending'
            ${isReport ? `or ${isNew}` : ''} then 'list'
          when before.status <> 'active' or before.dormant is not null then 'revalidate'
-         when (before.price_raw, before.buyer_total_raw) is distinct from (after.price_raw, after.buyer_total_raw) then 'reprice'
+         when (before.price_raw, before.buyer_total_raw, coalesce(before.quantity, 1), coalesce(before.filled_quantity, 0))
+           is distinct from (after.price_raw, after.buyer_total_raw, coalesce(after.quantity, 1), coalesce(after.filled_quantity, 0)) then 'reprice'
        end`;
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../../reads/http/example-collection.ts';
 import type { WirePrice } from '../../reads/http/price.ts';
 import type { Market } from '../../reads/market.ts';
+import { EXAMPLE_UNITS, activityUnitFields, toActivityAmounts, toActivityUnits } from './activity-units.ts';
 import { OFFSET_PATTERN, toExampleOffset, toOffset } from '../stream/offset.ts';
 
 export const EXAMPLE_ACTIVITY = {
@@ -26,6 +27,8 @@ export const EXAMPLE_ACTIVITY = {
   tokenId: EXAMPLE_TOKEN.tokenId,
   mint: null,
   price: { ...toExamplePrice(420n), usd: null },
+  total: { ...toExamplePrice(420n), usd: null },
+  ...EXAMPLE_UNITS,
   from: EXAMPLE_TOKEN.seller,
   to: '0x92689952d9dba36f6202c79c1d2655ea78e8bfd3',
   orderId: null,
@@ -34,6 +37,7 @@ export const EXAMPLE_ACTIVITY = {
   tx: `0x${'7a'.repeat(32)}`,
   reason: null,
   voids: null,
+  voidedBy: null,
 };
 
 export const ActivitySchema = Type.Object(
@@ -58,8 +62,9 @@ export const ActivitySchema = Type.Object(
     mint: typeOrNull<string>('string', 'Mint on Solana; null if no single token is concerned.'),
     price: refOrNull<WirePrice>(
       'Price',
-      'The price. Its `usd` is always null: dollar rates change, but an event does not.',
+      'The price of one unit, or the new floor; for a sale of several tokens the price of all. Its `usd` is always null: dollar rates change, but an event does not.',
     ),
+    ...activityUnitFields,
     from: typeOrNull<string>(
       'string',
       'The seller or the sender; null if unknown, for a mint, and for a custody wallet.',
@@ -88,6 +93,10 @@ export const ActivitySchema = Type.Object(
       description:
         'The offsets of the earlier events that an event of the kind `reorg` takes back; null for other kinds.',
     }),
+    voidedBy: typeOrNull<string>(
+      'string',
+      'In lists of activity, the offset of the `reorg` that took this event back. In the stream always null: an event does not change once it has an offset.',
+    ),
   },
   {
     $id: 'Activity',
@@ -115,6 +124,8 @@ export function toWireActivity(
   const isOwnOrder = event.orderId !== null && event.marketplace === null && event.origin === 'main';
   const isOwn = isOwnOrder || event.marketplace === serviceName;
   const isMint = chain?.family === 'solana';
+  const { unitRaw, totalRaw } = toActivityAmounts(event);
+  const priceOf = (raw: bigint | null) => (raw === null || !chain ? null : toPrice(raw, chain, new Map(), 0));
   const withoutCustody = (address: string | null) =>
     address !== null && custodyWallets.has(address as never) ? null : address;
   return {
@@ -125,7 +136,9 @@ export function toWireActivity(
     collectionId: event.collectionId,
     tokenId: isMint ? null : event.asset,
     mint: isMint ? event.asset : null,
-    price: event.priceRaw === null || !chain ? null : toPrice(event.priceRaw, chain, new Map(), 0),
+    price: priceOf(unitRaw),
+    total: priceOf(totalRaw),
+    ...toActivityUnits(event, chain ?? null),
     from: withoutCustody(event.from),
     to: withoutCustody(event.to),
     orderId: event.orderId,
@@ -134,5 +147,6 @@ export function toWireActivity(
     tx: event.tx,
     reason: event.reason,
     voids: event.voids && event.voids.map((position) => toOffset(event.epoch, position)),
+    voidedBy: null,
   };
 }

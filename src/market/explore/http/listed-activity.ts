@@ -13,6 +13,7 @@ import {
 import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
 import { toPriceOrNull } from '../../reads/http/price.ts';
 import type { Market } from '../../reads/market.ts';
+import { EXAMPLE_UNITS, activityUnitFields, toActivityAmounts, toActivityUnits } from './activity-units.ts';
 import type { Activity } from '../activity.ts';
 import { isSelfTrade } from './activity.ts';
 import { OFFSET_PATTERN, toExampleOffset, toOffset } from '../stream/offset.ts';
@@ -37,8 +38,9 @@ export const ListedActivitySchema = Type.Object(
     mint: typeOrNull<string>('string', 'Solana asset id; null on EVM chains, and if no single token is concerned.'),
     price: refOrNull<WirePrice>(
       'Price',
-      'The ask of a listing, the price of a sale, or the new floor; null if there is none.',
+      'The price of one unit, or the new floor; for a sale of several tokens the price of all. Null if there is none.',
     ),
+    ...activityUnitFields,
     from: typeOrNull<string>('string', 'Seller or sender; null if unknown, for a mint, and for a custody wallet.'),
     to: typeOrNull<string>('string', 'Buyer or receiver; null if unknown, for a burn, and for a custody wallet.'),
     orderId: typeOrNull<string>('string', 'The order or listing that the change concerns; null if there is none.'),
@@ -80,6 +82,10 @@ export const ListedActivitySchema = Type.Object(
         tokenId: EXAMPLE_TOKEN.tokenId,
         mint: null,
         price: toExamplePrice(420n),
+        total: toExamplePrice(420n),
+        ...EXAMPLE_UNITS,
+        block: null,
+        logIndex: null,
         from: EXAMPLE_TOKEN.seller,
         to: null,
         orderId: 'ethereum-249-1764580800000',
@@ -101,6 +107,7 @@ export function toListedActivity(market: Market, change: Activity, prices: Price
   const isMint = chain?.family === 'solana';
   const toAccount = (account: string | null) =>
     account !== null && prices.custodyWallets.has(account) ? null : account;
+  const { unitRaw, totalRaw } = toActivityAmounts(change);
   const isOwn = change.isOwn || change.marketplace === market.serviceName;
   const { epoch } = change;
   const toOffsetOrNull = (position: number | null) =>
@@ -113,7 +120,9 @@ export function toListedActivity(market: Market, change: Activity, prices: Price
     collectionId: change.collectionId,
     tokenId: isMint ? null : change.asset,
     mint: isMint ? change.asset : null,
-    price: toPriceOrNull(change.priceRaw, chain, prices),
+    price: toPriceOrNull(unitRaw, chain, prices),
+    total: toPriceOrNull(totalRaw, chain, prices),
+    ...toActivityUnits(change, chain),
     from: toAccount(change.from),
     to: toAccount(change.to),
     orderId: change.orderId,

@@ -32,8 +32,8 @@ export function createLogReader(market: Market, encode: (event: ActivityEvent) =
       'unavailable',
     );
     const entries = events.map((event) => {
-      const { position, kind, collectionId, mergedAt } = event;
-      return { position, kind, collectionId, loggedAt: mergedAt, json: encode(event) };
+      const { position, kind, collectionId, reorgIds, mergedAt } = event;
+      return { position, kind, collectionId, reorgIds, loggedAt: mergedAt, json: encode(event) };
     });
     return { ...state, entries };
   };

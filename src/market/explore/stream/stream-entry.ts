@@ -13,6 +13,8 @@ export type StreamEntry = {
   kind: string;
   /** Null for an event that concerns no single collection. */
   collectionId: string | null;
+  /** The collections of the events that a `reorg` takes back. Null if they are not known, and for other events. */
+  reorgIds: readonly string[] | null;
   /** When the event was put into the log, in milliseconds by the clock of the primary database. */
   loggedAt: number;
   /** The activity as JSON on one line. */
@@ -20,13 +22,18 @@ export type StreamEntry = {
 };
 
 /**
- * An event without a collection passes every filter of collections, because it may void events of any collection. The removal of a collection
- * passes every filter.
+ * An event without a collection passes a filter of collections if it voids an event of one of them, or if it is not known of which collections it voids
+ * events. The removal of a collection passes every filter.
  */
-export function passesFilter({ collectionId, kind }: StreamEntry, { collectionIds, kinds }: StreamFilter): boolean {
+export function passesFilter(
+  { collectionId, kind, reorgIds }: StreamEntry,
+  { collectionIds, kinds }: StreamFilter,
+): boolean {
   if (kind === 'remove') return true;
   if (kinds !== null && !kinds.has(kind)) return false;
-  return collectionIds === null || collectionId === null || collectionIds.has(collectionId);
+  if (collectionIds === null) return true;
+  if (collectionId !== null) return collectionIds.has(collectionId);
+  return reorgIds === null || reorgIds.some((id) => collectionIds.has(id));
 }
 
 /** Whether the filter leaves out any events. */

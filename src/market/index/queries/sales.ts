@@ -12,6 +12,7 @@ import {
   knownAccount,
   nullable,
   rowDecoder,
+  safeInteger,
   text,
   timestamp,
 } from '../../../platform/database/rows.ts';
@@ -20,6 +21,8 @@ import { toRowSource } from '../../../platform/database/row-source.ts';
 import type { PreparedRows, RowForm, UpsertCounts } from '../../../platform/database/upsert.ts';
 import { prepareRows, upsertRows } from '../../../platform/database/upsert.ts';
 import type { RecordWrites } from '../../../platform/database/write-recording.ts';
+import type { BundledToken } from '../../activity/queries/bundled-tokens.ts';
+import { bundledTokens } from '../../activity/queries/bundled-tokens.ts';
 import { IS_COUNTED, saleSumsSql, SUM_COLUMNS, UNKNOWN_PRICE } from './sale-rule.ts';
 
 /** `raw` is the price in base units; null when the recorded price cannot be interpreted. Times in milliseconds. */
@@ -36,6 +39,14 @@ export type Sale = {
   soldAt: number;
   listingId: string | null;
   tx: string | null;
+  logIndex: number | null;
+  block: number | null;
+  /** The units sold. Null if their number is not known. */
+  quantity: bigint | null;
+  /** The price as it was received, if it is no amount in the native currency. */
+  payment: string | null;
+  /** The tokens of a bundle. Null if they are not known, and for other sales. */
+  tokens: BundledToken[] | null;
 };
 
 /** The source of a sale that was read from a chain and whose marketplace is not known. */
@@ -44,7 +55,11 @@ export const UNKNOWN_SOURCE = 'unknown';
 /** How the column `asset` stores a bundle: a sale of several tokens at one price. */
 export const BUNDLE = '';
 
-const COLUMNS = `key, source, collection_id, chain, nullif(asset, '${BUNDLE}') as asset, price_raw, seller, buyer, sold_at, listing_id, tx`;
+/** The price text of a sale that is no amount in the native currency. */
+const PAYMENT = `case when price_raw is null and price <> '${UNKNOWN_PRICE}' then price end`;
+
+const COLUMNS = `key, source, collection_id, chain, nullif(asset, '${BUNDLE}') as asset, price_raw, seller, buyer, sold_at, listing_id, tx,
+  log_index, block_number, quantity, ${PAYMENT} as payment, tokens`;
 
 const decodeSale: (row: Row) => Sale = rowDecoder('sale', {
   key: text,
@@ -58,6 +73,11 @@ const decodeSale: (row: Row) => Sale = rowDecoder('sale', {
   soldAt: column('sold_at', timestamp),
   listingId: column('listing_id', nullable(text)),
   tx: nullable(text),
+  logIndex: column('log_index', nullable(integer)),
+  block: column('block_number', nullable(safeInteger)),
+  quantity: nullable(amount),
+  payment: nullable(text),
+  tokens: nullable(bundledTokens),
 });
 
 /**
@@ -132,6 +152,10 @@ export type NewSale = {
   listingId: string | null;
   tx: string | null;
   logIndex: number | null;
+  /** The units that were sold. Absent if their number is not known. */
+  quantity?: bigint;
+  /** The tokens of a bundle. Absent if they are not known, and for other sales. */
+  tokens?: BundledToken[];
   /** The block of a sale that was read from a chain. */
   blockNumber?: number;
   /** True for a sale that is too old to be news. Such a sale is stored without a change in the activity log. */
@@ -155,13 +179,14 @@ export const ADD_TO_SUMS = `hours as (
       )`;
 
 const SALE_CHANGE_COLUMNS = `kind, at, chain, collection_id, asset, price_raw, from_account, to_account, order_id, marketplace, tx,
-  block_number, fact`;
+  block_number, log_index, quantity, payment, tokens, fact`;
 /**
  * The values that record a sale as a change of the market. `stored` has the columns of indexer.sale. The value for the column `fact` is the
  * key of the sale.
  */
 const SALE_CHANGE_VALUES = `'sale', stored.sold_at, stored.chain, stored.collection_id, nullif(stored.asset, '${BUNDLE}'), stored.price_raw,
-  stored.seller, stored.buyer, stored.listing_id, stored.source, stored.tx, stored.block_number, stored.key::text`;
+  stored.seller, stored.buyer, stored.listing_id, stored.source, stored.tx, stored.block_number, stored.log_index,
+  stored.quantity, ${PAYMENT.replaceAll('price', 'stored.price')}, stored.tokens, stored.key::text`;
 
 /** A reported sale that is older than this is too old to be news. It is stored without a change in the activity log. */
 export const REPORTED_NEWS_MS = 60 * 60_000;
@@ -203,6 +228,11 @@ const SALE_COLUMNS: RowColumns<NewSale> = {
   tx: { text: (sale) => sale.tx },
   log_index: { integer: (sale) => sale.logIndex },
   block_number: { bigint: (sale) => sale.blockNumber ?? null },
+  quantity: { numeric: (sale) => sale.quantity ?? null },
+  tokens: {
+    jsonb: ({ tokens }) =>
+      tokens?.map(({ asset, quantity }) => ({ asset, quantity: quantity?.toString() ?? null })) ?? null,
+  },
   past: { boolean: (sale) => sale.isPast ?? false },
 };
 
@@ -256,8 +286,9 @@ export function upsertSales(
         returning false as inserted, stored.*
       ), added as (
         insert into indexer.sale as stored (key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at,
-          listing_id, tx, log_index, block_number)
-        select key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at, listing_id, tx, log_index, block_number
+          listing_id, tx, log_index, block_number, quantity, tokens)
+        select key, source, chain, collection_id, asset, price, price_raw, seller, buyer, sold_at, listing_id, tx, log_index, block_number,
+          quantity, tokens
         from incoming
         where key not in (select key from known)
         on conflict do nothing

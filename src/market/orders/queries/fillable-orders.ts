@@ -60,7 +60,10 @@ export const fillableAt = (now: string) =>
        and (starts_at is null or starts_at <= ${now})`;
 
 /** What a listing window needs of an order. */
-export type CheapOrder = Omit<FillableOrder, 'collectionId' | 'chain' | 'contractAddress' | 'orderHash' | 'quantity' | 'filled'>;
+export type CheapOrder = Omit<
+  FillableOrder,
+  'collectionId' | 'chain' | 'contractAddress' | 'orderHash' | 'quantity' | 'filled'
+>;
 
 const decodeCheapOrder: (row: Row) => CheapOrder = rowDecoder('book_order', {
   orderId: column('id', text),

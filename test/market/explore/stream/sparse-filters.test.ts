@@ -188,6 +188,7 @@ forEachEngine('filters of the stream that few events pass', (engine) => {
           position: Number(row['position']),
           kind: String(row['kind']),
           collectionId: row['collection_id'] as string | null,
+          reorgIds: null,
           loggedAt: 0,
           json: '',
         }),

@@ -4,10 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { passesFilter, toStreamFilter } from '../../../../src/market/explore/stream/stream-entry.ts';
 
-const entryOf = (kind: string, collectionId: string | null) => ({
+const entryOf = (kind: string, collectionId: string | null, reorgIds: string[] | null = null) => ({
   position: 1,
   kind,
   collectionId,
+  reorgIds,
   loggedAt: 0,
   json: '{}',
 });
@@ -20,7 +21,11 @@ test('an event passes a filter that names its collection and its kind', () => {
   assert.equal(passesFilter(entryOf('list', 'c'), toStreamFilter(null, null)), true);
 });
 
-test('an event without a collection passes every filter of collections, because it may void events of any collection', () => {
+test('a reorg passes the filters of the collections whose events it voids, and every filter if these are not known', () => {
+  const ofA = entryOf('reorg', null, ['a', 'c']);
+  assert.equal(passesFilter(ofA, toStreamFilter(['a'], null)), true);
+  assert.equal(passesFilter(ofA, toStreamFilter(['b'], null)), false);
+  assert.equal(passesFilter(ofA, toStreamFilter(null, null)), true);
   const reorg = entryOf('reorg', null);
   assert.equal(passesFilter(reorg, toStreamFilter(['a'], null)), true);
   assert.equal(passesFilter(reorg, toStreamFilter(['a'], ['reorg'])), true);

@@ -58,7 +58,7 @@ export function registerStreamRoute(app: FastifyInstance, context: ExploreContex
           collections: Type.Optional(
             Type.String({
               maxLength: LIST_LENGTH_MAX,
-              description: `Only events of these collections: at most ${COLLECTIONS_MAX} canonical ids, slugs or addresses, separated by commas. Events that belong to no single collection are sent as well.`,
+              description: `Only events of these collections: at most ${COLLECTIONS_MAX} canonical ids, slugs or addresses, separated by commas. An event of the kind reorg is sent if it takes back events of one of them.`,
               examples: [EXAMPLE_COLLECTION.id],
             }),
           ),

@@ -199,6 +199,10 @@ create table indexer.sale (
   listing_id    text,
   tx            text,
   log_index     integer,
+  -- The units that were sold, of one token or of several. Null if their number is not known.
+  quantity      numeric(78, 0) check (quantity > 0),
+  -- The tokens of a bundle, as `[{"asset", "quantity"}]`. Null if they are not known, and for other sales.
+  tokens        jsonb,
   -- The block of a sale that was read from a chain. If a reorganisation removes the block, the sale is deleted. Null
   -- for a reported sale.
   block_number  bigint,
@@ -670,6 +674,10 @@ create table indexer.market_change (
   tx            text,
   reason        text collate "C",
   block_number  bigint,
+  log_index     integer,
+  quantity      numeric(78, 0),
+  payment       text,
+  tokens        jsonb,
   fact          text collate "C",
   facts         text[]
 );

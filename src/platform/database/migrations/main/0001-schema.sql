@@ -483,6 +483,15 @@ create table main.market_change (
   -- The block of a change that is read from a chain. For a reorganisation, the last block that is still part of the
   -- chain.
   block_number  bigint,
+  -- The position of the event in its block. Null for a change that was not read from a chain.
+  log_index     integer,
+  -- The units that were transferred or sold, or that an order still offers. Null if their number is not known, and for
+  -- changes without units.
+  quantity      numeric(78, 0),
+  -- The price of a sale as it was received, if it is no amount in the native currency.
+  payment       text,
+  -- The tokens of a sale of several tokens, as `[{"asset", "quantity"}]`. Null for other changes, and if they are not known.
+  tokens        jsonb,
   -- Identifies the fact that the change records, such as a sale by its key.
   fact          text collate "C",
   -- The facts that a change of the kind `reorg` takes back; null for other kinds, and for a `reorg` that takes back the
@@ -514,6 +523,13 @@ create table main.activity (
   -- The schema in which the change was recorded.
   origin        text collate "C" not null check (origin in ('main', 'indexer')),
   block_number  bigint,
+  -- As in market_change.
+  log_index     integer,
+  quantity      numeric(78, 0),
+  payment       text,
+  tokens        jsonb,
+  -- The collections of the changes that a change of the kind `reorg` takes back; null for other kinds.
+  reorg_ids     text[],
   fact          text collate "C",
   merged_at     timestamptz not null
 );
