@@ -8,7 +8,6 @@ import { after, test } from 'node:test';
 import type { Activity } from '../../client/src/market.ts';
 import { createMarketClient } from '../../client/src/market.ts';
 import { readHeight } from '../../devnet/chain.ts';
-import { keyOf } from '../../devnet/chain-state.ts';
 import { startDevnet, startSimulation } from '../../devnet/devnet.ts';
 import { toWireComponents } from '../../devnet/orders.ts';
 import { createRandom } from '../../devnet/random.ts';
@@ -86,9 +85,8 @@ test('copies made from one snapshot and the stream equal what the interfaces ser
     marketplace,
     reorgShare: 0,
   });
-  // `/v1` lists the cheapest order of a token, so the snapshot has at most one order of each token. The other orders are posted later and
-  // arrive as events.
-  const inSnapshot = [...new Map(book.map((listing) => [keyOf(listing.tokens[0] ?? assert.fail()), listing])).values()];
+  // Some orders are in the snapshot, also several of one token, and the others arrive as events.
+  const inSnapshot = book.slice(0, Math.ceil(book.length / 2));
   await simulation.post(inSnapshot);
   const collections = world.collections.map(({ address, standard }) => ({
     id: `${CHAIN}_${address.toLowerCase()}`,

@@ -1,35 +1,55 @@
 // Makes a copy of the market as a consumer does: reads all rows once (`readSnapshot`), and then applies the events of the stream. Compares
 // the copy with the rows that the interfaces serve.
 
-import type { Activity, FloorResponse, MarketItem, MarketReads, Token } from '../../../client/src/market.ts';
+import type {
+  Activity,
+  FloorResponse,
+  ListedOrder,
+  MarketItem,
+  MarketReads,
+  Token,
+} from '../../../client/src/market.ts';
 
 export type Snapshot = {
   tokens: Token[];
   listings: MarketItem[];
+  orders: ListedOrder[];
   sales: MarketItem[];
   floors: FloorResponse[];
+  /** The units that each wallet holds of each ERC-1155 token, by `balanceKey`. */
+  balances: Map<string, bigint>;
 };
 
-/** The owners of ERC-1155 tokens are not compared, because several wallets may hold units of such a token. */
+/** Of ERC-1155 tokens the balances of the wallets are compared, because several wallets may hold units of such a token. */
 export type CopiedCollection = { id: string; standard: 'erc721' | 'erc1155' };
 
 const LIMIT = 100;
 
 export async function readSnapshot(reads: MarketReads, collections: readonly CopiedCollection[]): Promise<Snapshot> {
-  const snapshot: Snapshot = { tokens: [], listings: [], sales: [], floors: [] };
-  for (const { id } of collections) {
+  const snapshot: Snapshot = { tokens: [], listings: [], orders: [], sales: [], floors: [], balances: new Map() };
+  for (const { id, standard } of collections) {
+    for await (const row of reads.listOrders({ collection: id, limit: LIMIT })) snapshot.orders.push(row);
     for await (const row of reads.listTokens({ id, limit: LIMIT })) snapshot.tokens.push(row);
     for await (const row of reads.listListings({ id, limit: LIMIT })) snapshot.listings.push(row);
     for await (const row of reads.listSales({ id, limit: LIMIT })) snapshot.sales.push(row);
     snapshot.floors.push((await reads.getFloor({ id })).data);
+    if (standard === 'erc721') continue;
+    for (const { chain, contractAddress, tokenId, collectionId } of snapshot.tokens) {
+      if (collectionId !== id || contractAddress === null || tokenId === null) continue;
+      for await (const { address, balance } of reads.listTokenOwners({ chain, address: contractAddress, tokenId }))
+        snapshot.balances.set(balanceKey(collectionId, tokenId, address), BigInt(balance ?? 0));
+    }
   }
   return snapshot;
 }
 
+const balanceKey = (collectionId: string, tokenId: string, holder: string | null) =>
+  `${collectionId} ${tokenId} ${holder}`;
+
 /** Rows as text, by the name of the list that serves them. */
 export type Rows = Record<string, string[]>;
 
-type Order = { orderId: string; collectionId: string; tokenId: string; raw: bigint; seller: string };
+type Order = { orderId: string; collectionId: string; tokenId: string; raw: bigint; seller: string; units: string };
 
 export class MarketCopy {
   readonly events: Activity[] = [];
@@ -49,7 +69,7 @@ export class MarketCopy {
   constructor(snapshot: Snapshot, collections: readonly CopiedCollection[]) {
     this.#snapshot = snapshot;
     this.#collections = collections;
-    for (const row of snapshot.listings) this.#setOrder({ ...row, from: row.seller });
+    for (const row of snapshot.orders) this.#setOrder({ ...row, from: row.seller, quantity: row.remaining });
     for (const { collectionId, askFloor } of snapshot.floors) this.#floors.set(collectionId, askFloor?.raw ?? null);
   }
 
@@ -76,9 +96,11 @@ export class MarketCopy {
     tokenId,
     price,
     from,
-  }: Pick<Activity, 'orderId' | 'collectionId' | 'tokenId' | 'price' | 'from'>) {
+    quantity,
+  }: Pick<Activity, 'orderId' | 'collectionId' | 'tokenId' | 'price' | 'from' | 'quantity'>) {
     if (orderId === null || collectionId === null || tokenId === null || !price) return;
-    this.#orders.set(orderId, { orderId, collectionId, tokenId, raw: price.raw, seller: from ?? '' });
+    const units = quantity ?? 'unknown';
+    this.#orders.set(orderId, { orderId, collectionId, tokenId, raw: price.raw, seller: from ?? '', units });
   }
 
   /** The events that were not taken back. */
@@ -103,18 +125,38 @@ export class MarketCopy {
     return {
       owners: owned.map(({ token, owner }) => `${token} ${owner}`),
       'tokens of wallets': owned.map(({ token, owner }) => `${owner} ${token}`),
+      orders: Array.from(this.#orders.values(), orderRow),
+      balances: this.#balances(),
       'listed tokens': listed.map(listingRow),
       listings: listed.map(listingRow),
       'listings of wallets': ofSellers.map(listingRow),
       sales: [
         ...this.#snapshot.sales.map(saleRow),
-        ...sold.map((event) => saleRow({ ...event, seller: event.from, buyer: event.to })),
+        ...sold.map((event) => saleRow({ ...event, price: event.total, seller: event.from, buyer: event.to })),
       ],
       floors: [...this.#floors].map(([collectionId, raw]) => `${collectionId} ${raw}`),
       activity: this.events.map((event) =>
         activityRow({ ...event, voidedBy: this.#voidedBy.get(event.offset) ?? null }),
       ),
     };
+  }
+
+  /** Mints, transfers and burns move units, so each is applied once: the snapshot was read while no block was mined. */
+  #balances(): string[] {
+    const editions = new Set(this.#collections.filter(({ standard }) => standard === 'erc1155').map(({ id }) => id));
+    const balances = new Map(this.#snapshot.balances);
+    for (const { kind, collectionId, tokenId, from, to, quantity } of this.#validEvents()) {
+      if (kind !== 'mint' && kind !== 'transfer' && kind !== 'burn') continue;
+      if (collectionId === null || tokenId === null || !editions.has(collectionId)) continue;
+      const add = (holder: string | null, units: bigint) => {
+        if (holder === null) return;
+        const key = balanceKey(collectionId, tokenId, holder);
+        balances.set(key, (balances.get(key) ?? 0n) + units);
+      };
+      add(from, -BigInt(quantity ?? 1));
+      add(to, BigInt(quantity ?? 1));
+    }
+    return toBalanceRows(balances);
   }
 
   #ownedTokens(): { token: string; owner: string | null }[] {
@@ -144,6 +186,12 @@ function cheapestOf(orders: Iterable<Order>, keyOf: (order: Order) => string): O
   }
   return [...cheapest.values()];
 }
+
+const toBalanceRows = (balances: ReadonlyMap<string, bigint>) =>
+  [...balances].filter(([, units]) => units !== 0n).map(([key, units]) => `${key} ${units}`);
+
+const orderRow = ({ collectionId, tokenId, orderId, raw, seller, units }: Order) =>
+  [collectionId, tokenId, orderId, raw, seller, units].join(' ');
 
 const listingRow = ({ collectionId, tokenId, orderId, raw, seller }: Order) =>
   [collectionId, tokenId, orderId, raw, seller].join(' ');
@@ -176,7 +224,7 @@ export async function readRows(
     offset,
   }: { collections: readonly CopiedCollection[]; wallets: ReadonlySet<string>; offset: string },
 ): Promise<Rows> {
-  const { tokens, listings, sales, floors } = await readSnapshot(reads, collections);
+  const { tokens, listings, orders, sales, floors, balances } = await readSnapshot(reads, collections);
   const single = new Set(collections.filter(({ standard }) => standard === 'erc721').map(({ id }) => id));
   const rows: Required<Record<'wallets' | 'sellers' | 'activity', string[]>> = {
     wallets: [],
@@ -196,6 +244,10 @@ export async function readRows(
       .filter(({ collectionId }) => single.has(collectionId))
       .map(({ collectionId, tokenId, owner }) => `${collectionId} ${tokenId} ${owner.address}`),
     'tokens of wallets': rows.wallets,
+    orders: orders.map(({ collectionId, tokenId, orderId, price, seller, remaining }) =>
+      [collectionId, tokenId, orderId, price.raw, seller, remaining ?? 'unknown'].join(' '),
+    ),
+    balances: toBalanceRows(balances),
     'listed tokens': tokens.flatMap(({ listing }) => (listing ? [itemRow(listing)] : [])),
     listings: listings.map(itemRow),
     'listings of wallets': rows.sellers,
