@@ -90,9 +90,8 @@ export const TRACKED_TABLES: Readonly<Record<TrackedKind, TrackedTable>> = {
     schema: 'indexer',
     name: 'sale',
     key: { collection_id: 'text', key: 'uuid' },
-    compared: columns(
-      'source, price, price_raw, seller, buyer, sold_at, listing_id, tx, log_index, block_number, quantity, tokens',
-    ),
+    compared: columns('source, price, price_raw, seller, buyer, sold_at, listing_id, tx, log_index, block_number'),
+    comparedIfSet: columns('quantity, tokens'),
     derived: [],
     isLocked: false,
   },
