@@ -10,7 +10,7 @@ import type { Token, TokenLocation } from '../reads/token.ts';
 import { readTokens } from '../reads/token.ts';
 import { listFillableOrdersOfAssets } from '../orders/queries/fillable-orders.ts';
 import { toTokenLocation } from './token-location.ts';
-import { listHeldUnits } from './queries/holdings.ts';
+import { listUnitsOfWallet } from './queries/holdings.ts';
 import { listOwnOrdersOfSeller } from './queries/own-assets.ts';
 import type { WalletAsset, WalletQuery } from './queries/wallet-assets.ts';
 import { listHeldAssets, listMirroredOfSeller } from './queries/wallet-assets.ts';
@@ -46,7 +46,7 @@ export async function listWalletTokens(market: Market, query: WalletPageQuery): 
     read((db) => listHeldAssets(db, options)),
     read((db) => listMirroredOfSeller(db, options)),
     readPrimary((db) => listOwnOrdersOfSeller(db, options)),
-    readPrimary((db) => listHeldUnits(db, options)),
+    readPrimary((db) => listUnitsOfWallet(db, options)),
   ]);
   const ofChain = valueOrNull(units) ?? [];
   const { page, next } = toPage(

@@ -16,7 +16,7 @@ import {
   listBookOrders,
   listMirroredOrders,
 } from '../../../src/market/explore/queries/order-lists.ts';
-import { listHeldUnits, listTokenHolders } from '../../../src/market/explore/queries/holdings.ts';
+import { listUnitsOfWallet, listTokenHolders } from '../../../src/market/explore/queries/holdings.ts';
 import { findListing, findOwnOrderId } from '../../../src/market/explore/queries/orders.ts';
 import {
   listOwnAssetsByPrice,
@@ -318,7 +318,7 @@ function declareTests(engine: TestEngine): void {
         await assertPlans(db, (reading) => listHeldAssets(reading, wallet));
         await assertPlans(db, (reading) => listMirroredOfSeller(reading, wallet));
         await assertPlans(db, (reading) => listOwnOrdersOfSeller(reading, wallet));
-        await assertPlans(db, (reading) => listHeldUnits(reading, wallet));
+        await assertPlans(db, (reading) => listUnitsOfWallet(reading, wallet));
       });
     }
   }

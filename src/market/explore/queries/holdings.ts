@@ -18,7 +18,7 @@ const decodeHeld = rowDecoder('holding', {
 const IS_COMPLETE = `quantity > 0 and exists (select from main.follow where follow.collection_id = holding.collection_id and joined)`;
 
 /** The tokens of which the account holds units, sorted by collection and token. */
-export async function listHeldUnits(db: Queryable, query: WalletQuery): Promise<HeldUnits[]> {
+export async function listUnitsOfWallet(db: Queryable, query: WalletQuery): Promise<HeldUnits[]> {
   if (query.chains.length === 0) return [];
   const held = ofEachChain('main.holding', {
     columns: 'holder, collection_id, token_id',
