@@ -23,6 +23,8 @@ const INTERFACES = {
       'cursor',
       'address',
       'owner',
+      'maker',
+      'source',
       'offset',
       'collection',
       'token',

@@ -183,7 +183,7 @@ test('a change with an idempotency key is repeated with the same key after a los
   await store.createProduct({ name: 'Mug', price: '1' });
   const keys = new Set(requests.map(({ headers }) => headers['idempotency-key']));
   assert.deepEqual([requests.length, keys.size, requests[0]?.headers.authorization], [3, 1, 'Bearer k']);
-  assert.match(String([...keys][0]), /^[\da-f-]{36}$/);
+  assert.match(String([...keys][0]), /^[\da-f]{32}$/);
 });
 
 test('a conflict is reported at once if no response was lost', async (context) => {

@@ -94,6 +94,7 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
         rankMax: rankLimit('Only tokens with at most this rarity rank.'),
         q: Type.Optional(
           Type.String({
+            minLength: 1,
             maxLength: 100,
             description: 'Only tokens whose name or token id begins with this text, or whose mint is this text.',
             examples: ['24'],
