@@ -177,8 +177,8 @@ forEachEngine('sequences of generated requests', (engine) => {
             wallet: MARKET_IDS.address,
             owner: MARKET_IDS.address,
             orderId: /^[a-z]+_0x[0-9a-f]{40}_\d+_\d+$/,
-            offset: /^\d{16}$/,
-            from: /^\d{16}$/,
+            offset: /^[\da-f]{12}-\d{16}$/,
+            from: /^[\da-f]{12}-\d{16}$/,
           },
         });
       });

@@ -833,7 +833,7 @@ export type ListOrdersParameters = {
   source?: string | undefined;
   /** `active`: can be filled now. `dormant`: has not ended, and cannot be filled at present; `dormant` of the row says why. `filled`, `cancelled`, `expired`: has ended. Another status than `active` needs `collection`, `token` or `maker`. */
   status?: 'active' | 'dormant' | 'filled' | 'cancelled' | 'expired' | undefined;
-  /** `created`: the newest first. `price`: the lowest price first; needs `collection` or `token`. `expires`: the order that expires next first; leaves out orders that do not expire. `price` and `expires` are for active orders. */
+  /** `created`: the newest first. `price`: the lowest price first. `expires`: the order that expires next first; leaves out orders that do not expire. `price` and `expires` are for active orders, and need `collection` or `token`. */
   sort?: 'price' | 'created' | 'expires' | undefined;
   /** The `nextCursor` of the previous page, unchanged. */
   cursor?: string | undefined;

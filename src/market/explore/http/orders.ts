@@ -106,8 +106,8 @@ export function registerOrdersRoute(app: FastifyInstance, context: ExploreContex
             enum: ORDER_SORTS,
             default: 'created',
             description:
-              '`created`: the newest first. `price`: the lowest price first; needs `collection` or `token`. `expires`: the order that expires next ' +
-              'first; leaves out orders that do not expire. `price` and `expires` are for active orders.',
+              '`created`: the newest first. `price`: the lowest price first. `expires`: the order that expires next first; leaves out orders that do ' +
+              'not expire. `price` and `expires` are for active orders, and need `collection` or `token`.',
           }),
         ),
         ...pageQuery,
@@ -178,8 +178,8 @@ function rejectUnindexed(
   if (sort !== 'created' && status !== 'active') {
     throw parameterError('sort', 'must be created, unless status is active');
   }
-  if (sort === 'price' && collection === undefined && token === undefined) {
-    throw parameterError('sort', 'can be price only with collection or token');
+  if (sort !== 'created' && collection === undefined && token === undefined) {
+    throw parameterError('sort', `can be ${sort} only with collection or token`);
   }
   if (isWholeMarket && (status !== 'active' || source !== undefined)) {
     const name = status === 'active' ? 'source' : 'status';

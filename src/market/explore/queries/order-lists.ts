@@ -23,8 +23,8 @@ export const ORDER_SORTS = ['price', 'created', 'expires'] as const;
 export type OrderSort = (typeof ORDER_SORTS)[number];
 
 /**
- * A filter that is null selects all orders. `asset` needs `collectionId`. The sorts `price` and `expires` are for the state `active`, and
- * `price` is for the orders of one collection. The other states need a collection or an account. `now` in milliseconds.
+ * A filter that is null selects all orders. `asset` needs `collectionId`. The sorts `price` and `expires` are for the state `active` and the
+ * orders of one collection. The other states need a collection or an account. `now` in milliseconds.
  */
 export type OrderFilter = {
   collectionId: string | null;

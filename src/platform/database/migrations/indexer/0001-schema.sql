@@ -80,9 +80,6 @@ create index listing_listed_by_buyer_total on indexer.listing (collection_id, co
 -- index, PostgreSQL would read all listed rows of a collection to find these listings.
 create index listing_listed_without_total on indexer.listing (collection_id, source, price_raw)
   where status = 'active' and price_raw > 0 and dormant is null and buyer_total_raw is null;
--- For the list of the tokens that one marketplace lists.
-create index listing_listed_by_source on indexer.listing (collection_id, source, price_raw, id, key)
-  where status = 'active' and price_raw > 0 and dormant is null;
 create index listing_by_asset on indexer.listing (collection_id, asset, price_raw);
 create index listing_active_by_expiry on indexer.listing (expires_at)
   where status = 'active' and expires_at is not null;
@@ -98,10 +95,8 @@ create index listing_listed_by_time on indexer.listing (listed_at, key, collecti
   where status = 'active' and price_raw > 0 and dormant is null;
 create index listing_of_collection_by_time on indexer.listing (collection_id, status, listed_at, key, dormant, source);
 create index listing_of_account_by_time on indexer.listing (seller, status, listed_at, key, collection_id, dormant, source);
--- For the lists of orders that expire soon.
+-- For the list of the orders of a collection that expire soon.
 create index listing_listed_by_expiry on indexer.listing (collection_id, expires_at, key)
-  where status = 'active' and price_raw > 0 and dormant is null and expires_at is not null;
-create index listing_of_account_by_expiry on indexer.listing (seller, expires_at, key, collection_id)
   where status = 'active' and price_raw > 0 and dormant is null and expires_at is not null;
 create index listing_pending on indexer.listing (chain, collection_id, key) where dormant = 'pending';
 create index listing_dormant on indexer.listing (collection_id, key) where dormant is not null;

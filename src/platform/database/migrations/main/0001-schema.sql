@@ -182,10 +182,8 @@ create index book_order_listed_by_time on main.book_order (created_at, id)
   where status = 'active' and dormant is null and price_raw > 0;
 create index book_order_of_collection_by_time on main.book_order (collection_id, status, created_at, id, dormant);
 create index book_order_of_account_by_time on main.book_order (seller, status, created_at, id, dormant);
--- For the lists of orders that expire soon.
+-- For the list of the orders of a collection that expire soon.
 create index book_order_listed_by_expiry on main.book_order (collection_id, expires_at, id)
-  where status = 'active' and dormant is null and price_raw > 0 and expires_at is not null;
-create index book_order_of_account_by_expiry on main.book_order (seller, expires_at, id)
   where status = 'active' and dormant is null and price_raw > 0 and expires_at is not null;
 -- Finds whether a collection has an order of any status.
 create index book_order_by_asset on main.book_order (collection_id, token_id);
