@@ -30,7 +30,7 @@ const INTERFACES = {
       'token',
       'wallet',
       'kinds',
-      'traits[Weather]',
+      'traits[Wind]',
       'from',
       'to',
       'ids',

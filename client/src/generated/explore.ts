@@ -674,7 +674,7 @@ export type ListTokensParameters = {
   rankMax?: number | undefined;
   /** Only tokens whose name or token id begins with this text, or whose mint is this text. */
   q?: string | undefined;
-  /** Only tokens with these traits, for example `traits[Weather]=Fog`. May be given several times: for each name, a token must have one of the given values. */
+  /** Only tokens with these traits, for example `traits[Wind]=Gale`. May be given several times: for each name, a token must have one of the given values. */
   traits?: Record<string, string | string[]> | undefined;
   /** Canonical collection id, platform slug, or contract address (EVM) or collection mint (Solana). */
   id: string;

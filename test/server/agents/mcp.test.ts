@@ -57,8 +57,8 @@ describe('the MCP server', () => {
       `/explore/v1/activity?collection=${COLLECTION}&kinds=list,sale&limit=3`,
     ],
     list_orders: [
-      { maker: seller, sort: 'expires', limit: 2 },
-      `/explore/v1/orders?maker=${seller}&sort=expires&limit=2`,
+      { collection: COLLECTION, maker: seller, sort: 'expires', limit: 2 },
+      `/explore/v1/orders?collection=${COLLECTION}&maker=${seller}&sort=expires&limit=2`,
     ],
     get_order: [{ orderId }, `/explore/v1/orders/${orderId}`],
     get_holders: [{ collection: COLLECTION }, `/explore/v1/collections/${COLLECTION}/holders`],

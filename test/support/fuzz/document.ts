@@ -39,7 +39,7 @@ function toTextParameter({ schema, ...parameter }: DocumentParameter): Parameter
   if (schema.type !== 'object') return { ...parameter, schema };
   return {
     ...parameter,
-    name: `${parameter.name}[Weather]`,
+    name: `${parameter.name}[Wind]`,
     schema: { type: 'string', minLength: 1 },
     isRepeatable: true,
   };

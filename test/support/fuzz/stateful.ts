@@ -125,7 +125,7 @@ function readDocument(value: unknown): Document {
 /** Replaces a parameter that is an object (`deepObject`) by a text parameter for one of its members. */
 function toTextParameter(parameter: Parameter): Parameter {
   if (parameter.schema.type !== 'object') return parameter;
-  return { ...parameter, name: `${parameter.name}[Weather]`, schema: { type: 'string' } };
+  return { ...parameter, name: `${parameter.name}[Wind]`, schema: { type: 'string' } };
 }
 
 /** Whether the operation returns a stream. The fuzzer leaves out such an operation, because the response does not end. */

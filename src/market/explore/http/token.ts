@@ -69,7 +69,7 @@ export const TokenSchema = Type.Object(
       {
         ...TOKEN_FIELDS_EXAMPLE,
         listing: HASHED_LISTING_EXAMPLE,
-        traits: [{ name: 'Weather', value: 'Fog' }],
+        traits: [{ name: 'Wind', value: 'Gale' }],
         balance: null,
         lastSale: LAST_SALE_EXAMPLE,
       },

@@ -108,9 +108,9 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
             style: 'deepObject',
             explode: true,
             description:
-              'Only tokens with these traits, for example `traits[Weather]=Fog`. May be given several times: for each name, a token must ' +
+              'Only tokens with these traits, for example `traits[Wind]=Gale`. May be given several times: for each name, a token must ' +
               'have one of the given values.',
-            examples: [{ Weather: 'Fog' }],
+            examples: [{ Wind: 'Gale' }],
           }),
         ),
       }),

@@ -46,10 +46,10 @@ export const TraitSchema = Type.Object(
     description: 'A trait that tokens of a collection have. All fields are always present.',
     examples: [
       {
-        name: 'Weather',
+        name: 'Wind',
         values: [
-          { value: 'Clear', count: 301, listed: 24, floor: toExamplePrice(395n) },
-          { value: 'Fog', count: 119, listed: 7, floor: toExamplePrice(420n) },
+          { value: 'Calm', count: 301, listed: 24, floor: toExamplePrice(395n) },
+          { value: 'Gale', count: 119, listed: 7, floor: toExamplePrice(420n) },
         ],
         hasMoreValues: false,
       },
