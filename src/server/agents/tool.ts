@@ -78,6 +78,9 @@ export const PRICE_OR_NULL: JsonSchema = { ...PRICE, type: ['object', 'null'] };
 /** The members of every result that describe the state of its data. */
 const STATE = ['degraded', 'readAt'];
 
+/** The rows of a list unless the agent asks for more. A row of a token with its traits has about 1,200 characters, and an agent reads them all. */
+const ROWS_DEFAULT = 8;
+
 export const PAGE_ARGUMENTS: ArgumentSchemas = {
   limit: { type: 'integer', minimum: 1, maximum: 100 },
   cursor: textArgument(),
@@ -89,7 +92,7 @@ export function listTool(options: ReadToolOptions & { row: JsonSchema }): AgentT
     ...definitionOf(options),
     output: objectWith(['data', 'nextCursor', ...STATE], { data: { type: 'array', items: options.row } }),
     call: async ({ read, chains }, given) => {
-      const response = await readWith(read, options, given);
+      const response = await readWith(read, options, { limit: ROWS_DEFAULT, ...given });
       const nextCursor = memberOf(memberOf(response.body, 'pagination'), 'nextCursor');
       return { data: withUnits(memberOf(response.body, 'data'), chains), nextCursor, ...stateOf([response]) };
     },

@@ -51,7 +51,10 @@ describe('the MCP server', () => {
       { chain: 'ethereum', address: CONTRACT, tokenId: '249' },
       `/explore/v1/tokens/ethereum/${CONTRACT}/249`,
     ],
-    list_wallet: [{ address: seller, chain: 'ethereum' }, `/explore/v1/wallets/${seller}/tokens?chain=ethereum`],
+    list_wallet: [
+      { address: seller, chain: 'ethereum' },
+      `/explore/v1/wallets/${seller}/tokens?chain=ethereum&limit=8`,
+    ],
     list_activity: [
       { collection: COLLECTION, kinds: 'list,sale', limit: 3 },
       `/explore/v1/activity?collection=${COLLECTION}&kinds=list,sale&limit=3`,
@@ -90,6 +93,14 @@ describe('the MCP server', () => {
       assert.deepEqual(withoutUnits(data), withoutImages(served.data), name);
       assert.equal(nextCursor, served.pagination?.nextCursor, name);
       assert.ok(!Array.isArray(data) || data.length > 0, name);
+    }
+  });
+
+  test('a result has at most 12,000 characters unless the call asks for more rows', async () => {
+    for (const [name, [given]] of Object.entries(callsOf())) {
+      const { limit, ...rest } = given;
+      const text = JSON.stringify(await client.ok(name, rest));
+      assert.ok(text.length <= 12_000, `${name}: ${text.length}`);
     }
   });
 
