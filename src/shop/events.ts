@@ -28,6 +28,9 @@ export type EventPattern = (typeof EVENT_PATTERNS)[number];
 /** The default subscriptions of a webhook. A webhook gets events of other types only if it names them. */
 export const EVENT_PATTERNS_DEFAULT: readonly EventPattern[] = ['product.*', 'inventory.low'];
 
+/** How long events are kept. The feed of changes has no older changes. */
+export const EVENTS_KEPT_MS = 30 * 24 * 3_600_000;
+
 /** The type of test events. A test event is recorded on request for one webhook, even if the webhook does not subscribe to it. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 

@@ -64,9 +64,9 @@ forOneStore('keys', (store) => {
       });
     }
 
-    test('this file tests the scope of every operation of the OpenAPI document except those on webhooks and reservations, which their own files test', () => {
+    test('this file tests the scope of every operation of the OpenAPI document except those on webhooks, reservations and changes, which their own files test', () => {
       const ids = Object.entries<any>(store.document.paths)
-        .filter(([path]) => !path.includes('/webhooks') && !path.includes('/reservations'))
+        .filter(([path]) => !/\/(?:webhooks|reservations|changes)/.test(path))
         .flatMap(([, item]) => Object.values<any>(item).map((operation) => operation.operationId));
       assert.deepEqual(new Set(ids), new Set(Object.keys(OPERATIONS)));
     });

@@ -36,7 +36,8 @@ forOneStore('products', (store) => {
 
     test('the list of a shop without products is one empty page', async () => {
       const { body } = await (await store.shop()).send('GET', '/products');
-      assert.deepEqual(body, { data: [], pagination: { hasMore: false, nextCursor: null, count: 0 } });
+      const pagination = { hasMore: false, nextCursor: null, count: 0 };
+      assert.deepEqual(body, { data: [], pagination, meta: { sequence: 0 } });
     });
 
     test('the list filters each page after it is read, and loses no product', async () => {

@@ -27,6 +27,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'POST /api/v1/reservations/{reservationId}/extend': ['inventory:write'],
   'POST /api/v1/reservations/{reservationId}/consume': ['inventory:write'],
   'POST /api/v1/reservations/{reservationId}/release': ['inventory:write'],
+  'GET /api/v1/changes': ['products:read', 'inventory:read'],
   'GET /api/v1/webhooks': ['webhooks:read'],
   'POST /api/v1/webhooks': ['webhooks:write'],
   'GET /api/v1/webhooks/{webhookId}': ['webhooks:read'],

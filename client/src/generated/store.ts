@@ -30,6 +30,20 @@ export type Adjustment = {
   reservationId: string | null;
 };
 
+/** A change in a shop. */
+export type Change = {
+  /** The place of the change in the feed of the shop. */
+  sequence: number;
+  /** What has changed. */
+  type: 'product.created' | 'product.updated' | 'product.deleted' | 'inventory.changed' | 'reservation.created' | 'reservation.consumed' | 'reservation.released' | 'reservation.expired';
+  /** When the change was made. */
+  at: string;
+  /** Product id; null for a reservation, whose items name its products. */
+  productId: string | null;
+  /** What the change has made: the product, the entry of the adjustment log (`inventory.changed`) or the reservation; null for a product that was deleted. */
+  object: Product | Adjustment | Reservation | null;
+};
+
 /** The delivery of one event to one webhook. */
 export type Delivery = {
   /** Delivery id. */
@@ -838,6 +852,11 @@ export type ListProductsParameters = {
 export type ListProductsResult = {
   data: ProductSummary[];
   pagination: ProductPagination;
+  /** The place of the page in the feed of changes. */
+  meta: {
+    /** The `after` with which `GET /api/v1/changes` continues from this page. Use that of the first page. */
+    sequence: number;
+  };
 } & { etag: string | null; isReplay: boolean };
 
 export type CreateProductParameters = ProductCreate;
@@ -989,6 +1008,26 @@ export type ReleaseReservationResult = {
   data: Reservation;
 } & { etag: string | null; isReplay: boolean };
 
+export type ListChangesParameters = {
+  /** Only changes after this sequence number. 0: from the first change on. */
+  after: number;
+  /** The most changes in the response. */
+  limit?: number | undefined;
+  /** For how many seconds the response waits if there is no change. */
+  wait?: number | undefined;
+};
+
+export type ListChangesResult = {
+  data: Change[];
+  /** The place of the page in the feed. */
+  meta: {
+    /** The `after` of the next request. */
+    sequence: number;
+    /** Whether more changes may follow at once. */
+    hasMore: boolean;
+  };
+} & { etag: string | null; isReplay: boolean };
+
 export type ListWebhooksResult = {
   data: Webhook[];
   /** Number of webhooks in `data`. */
@@ -1121,6 +1160,8 @@ export type StoreMethods = {
   consumeReservation(parameters: ConsumeReservationParameters, options?: WriteOptions): Promise<ConsumeReservationResult>;
   /** Return what is reserved to the stock. Sends `reservation.released`. Scope `inventory:write`. */
   releaseReservation(parameters: ReleaseReservationParameters, options?: WriteOptions): Promise<ReleaseReservationResult>;
+  /** Read what has changed. Every change of the shop, in one order: a reader that has received a sequence number never receives a smaller one later. Pass `meta.sequence` as `after` of the next request. Changes are kept for 30 days. A key with the scope `products:read` gets the changes of products, and one with `inventory:read` those of stock and reservations. */
+  listChanges(parameters: ListChangesParameters, options?: CallOptions): Promise<ListChangesResult>;
   /** List webhooks. All webhooks of the shop, oldest first. A shop has at most 20. Scope `webhooks:read`. */
   listWebhooks(parameters?: Record<string, never>, options?: CallOptions): Promise<ListWebhooksResult>;
   /** Create a webhook. The response contains the secret that verifies deliveries. The secret is not shown again. Scope `webhooks:write`. */
@@ -1160,6 +1201,7 @@ export const STORE_OPERATIONS = {
   extendReservation: { method: 'POST', path: '/api/v1/reservations/{reservationId}/extend', kind: 'keyed', hasBody: true },
   consumeReservation: { method: 'POST', path: '/api/v1/reservations/{reservationId}/consume', kind: 'keyed', hasBody: true },
   releaseReservation: { method: 'POST', path: '/api/v1/reservations/{reservationId}/release', kind: 'keyed' },
+  listChanges: { method: 'GET', path: '/api/v1/changes', kind: 'read', query: ['after', 'limit', 'wait'] },
   listWebhooks: { method: 'GET', path: '/api/v1/webhooks', kind: 'read' },
   createWebhook: { method: 'POST', path: '/api/v1/webhooks', kind: 'keyed', hasBody: true },
   getWebhook: { method: 'GET', path: '/api/v1/webhooks/{webhookId}', kind: 'read' },

@@ -64,9 +64,9 @@ export function isBatch({ routeOptions }: FastifyRequest): boolean {
   return routeOptions.config.bucket === 'batch';
 }
 
-/** Whether the key of the caller has the scope. A key without a shop has no scope of the store interface. */
-export function hasScope(caller: Caller, scope: StoreScope): caller is ShopCaller {
-  return caller.scopes.has(scope) && caller.shopId !== null;
+/** Whether the key of the caller has one of the scopes. A key without a shop has no scope of the store interface. */
+export function hasScope(caller: Caller, ...scopes: StoreScope[]): caller is ShopCaller {
+  return scopes.some((scope) => caller.scopes.has(scope)) && caller.shopId !== null;
 }
 
 const AUTHORIZATION = 'authorization';

@@ -16,14 +16,14 @@ type Authorized = { caller: ShopCaller; shop: ShopContext; toStatements: (option
 const authorizedRequests = new WeakMap<FastifyRequest, Authorized>();
 
 /**
- * An `onRequest` hook that admits a request only if its key has the scope and belongs to a shop. A batch may use the database for longer than
+ * An `onRequest` hook that admits a request only if its key has one of the scopes and belongs to a shop. A batch may use the database for longer than
  * other requests.
  */
-export function authorize(context: StoreRoutesContext, scope: StoreScope) {
+export function authorize(context: StoreRoutesContext, ...scopes: StoreScope[]) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const deadline = Deadline.after(isBatch(request) ? BATCH_TIMEOUT_MS : REQUEST_TIMEOUT_MS);
     const caller = await authenticate(context, request, reply);
-    if (!hasScope(caller, scope)) throw lacksScope(scope);
+    if (!hasScope(caller, ...scopes)) throw lacksScope(scopes.join(' or '));
     const { shopId } = caller;
     const timeoutMs = deadline.leftMs;
     const wait = isBatch(request) ? { startBy: Deadline.after(BATCH_WAIT_MAX_MS) } : {};

@@ -39,10 +39,10 @@ export function prepareProductPage(page: ProductPage): PreparedResponse {
   return once(pageResponses, page, () => toPageResponse(page));
 }
 
-function toPageResponse({ products, next }: ProductPage): PreparedResponse {
+function toPageResponse({ products, next, sequence }: ProductPage): PreparedResponse {
   const texts = products.map((product) => once(summaryTexts, product, () => JSON.stringify(toWireSummary(product))));
   const pagination = { hasMore: next !== null, nextCursor: next, count: products.length };
-  const text = `{"data":[${texts.join(',')}],"pagination":${JSON.stringify(pagination)}}`;
+  const text = `{"data":[${texts.join(',')}],"pagination":${JSON.stringify(pagination)},"meta":{"sequence":${sequence}}}`;
   if (text.length < ENCODED_BYTES_MIN) return { ...toPrepared(text, []), encoded: null };
   const response = toPrepared(text, ['vary', 'Accept-Encoding']);
   return { ...response, encoded: new EncodedBodies(response.body) };

@@ -30,7 +30,7 @@ import { sendInTransaction } from './transactions.ts';
 import { ifMatchCheck, toEtag } from './etags.ts';
 import type { PreparedResponse } from './product-responses.ts';
 import { prepareProduct, prepareProductPage, toWireProduct, writePrepared } from './product-responses.ts';
-import { dataOf, ref } from '../../platform/http/schema-builders.ts';
+import { closed, dataOf, ref } from '../../platform/http/schema-builders.ts';
 import { changeHeaders, idempotencyHeader, matchHeader, storeResponses } from './schemas.ts';
 
 type ProductSelection = Omit<ProductFilter, 'ids'> & { ids?: string; sort?: ProductSort; order?: 'asc' | 'desc' };
@@ -72,7 +72,20 @@ function registerList(app: FastifyInstance, context: StoreRoutesContext, reads: 
         querystring: productListQuery,
         response: storeResponses(
           200,
-          dataOf(Type.Array(ref('ProductSummary')), { pagination: ref('ProductPagination') }),
+          dataOf(Type.Array(ref('ProductSummary')), {
+            pagination: ref('ProductPagination'),
+            meta: Type.Object(
+              {
+                sequence: Type.Integer({
+                  minimum: 0,
+                  description:
+                    'The `after` with which `GET /api/v1/changes` continues from this page. Use that of the first page.',
+                  examples: [42],
+                }),
+              },
+              { description: 'The place of the page in the feed of changes.', ...closed },
+            ),
+          }),
         ),
       },
     },
@@ -85,9 +98,9 @@ function registerList(app: FastifyInstance, context: StoreRoutesContext, reads: 
         const after = parsePosition(openStoreCursor(context, scope, cursor ?? undefined));
         const query = { filter, sort, order, after, limit, collection, type };
         const read = (startBy: Deadline) => reads.readMatching(shopId, query, startBy);
-        const { products, next } = await context.shares.admit(shopId, read);
+        const { products, next, sequence } = await context.shares.admit(shopId, read);
         const nextCursor = sealStoreCursor(context, scope, next && JSON.stringify([next.key, next.id]));
-        return sendPrepared(request, reply, prepareProductPage({ products, next: nextCursor }));
+        return sendPrepared(request, reply, prepareProductPage({ products, next: nextCursor, sequence }));
       }
       if (cursor !== null && !isId('prod', cursor)) throw invalidCursor();
       const query = { before: cursor, limit, collection, type };

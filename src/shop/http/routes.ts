@@ -8,6 +8,7 @@ import { registerDocumentRoute } from '../../platform/http/document-route.ts';
 import { registerOpenApi } from '../../platform/http/openapi.ts';
 import { createQueryValidator, findUnknownParameters } from '../../platform/http/query.ts';
 import { readJsonBodies } from '../../platform/http/json-body.ts';
+import { CHANGE_SCHEMAS, registerChangeRoutes } from './changes.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { registerDeliveryRoutes } from './deliveries.ts';
 import { EVENT_SCHEMAS, EVENT_WEBHOOKS } from './event-schemas.ts';
@@ -29,6 +30,7 @@ const DOCUMENT = {
     { name: 'Products', description: 'The products of a shop.' },
     { name: 'Inventory', description: 'Stock levels, changes of stock, and the adjustment log.' },
     { name: 'Reservations', description: 'Stock that is held for checkouts.' },
+    { name: 'Changes', description: 'The feed of all changes of a shop.' },
     { name: 'Webhooks', description: 'HTTP requests that report events of the shop.' },
   ],
   keyed: true,
@@ -44,6 +46,7 @@ export async function registerStoreRoutes(
     ...PRODUCT_SCHEMAS,
     ...INVENTORY_SCHEMAS,
     ...RESERVATION_SCHEMAS,
+    ...CHANGE_SCHEMAS,
     ...STORE_SCHEMAS,
     ...EVENT_SCHEMAS,
   ];
@@ -69,6 +72,7 @@ export async function registerStoreRoutes(
   registerProductRoutes(app, context);
   registerInventoryRoutes(app, context);
   registerReservationRoutes(app, context);
+  registerChangeRoutes(app, context);
   registerWebhookRoutes(app, context);
   registerDeliveryRoutes(app, context);
   registerDocumentRoute(app, options.document, STORE_PREFIX);

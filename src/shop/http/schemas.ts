@@ -56,6 +56,7 @@ const ERRORS: Record<number, string> = {
   403: 'The key lacks the scope of this endpoint.',
   404: "Not found, or not in the caller's shop.",
   409: 'Another request with this Idempotency-Key is running; or the stock is not sufficient, or not the `expected` one; or the reservation has ended.',
+  410: 'Changes after this place are no longer kept; `details` names the oldest `after` that works.',
   412: '`If-Match` does not name the current `ETag`.',
   422: 'The Idempotency-Key was used for another request.',
   429: 'Rate limited.',

@@ -6,14 +6,17 @@ import { LRUCache } from 'lru-cache';
 import type { Deadline } from '../../platform/core/deadline.ts';
 import { BatchedReads } from '../../platform/database/batched-reads.ts';
 import type { Statements } from '../../platform/database/port.ts';
-import type { ProductVersion } from '../queries/products.ts';
+import type { PageVersions, ProductVersion } from '../queries/products.ts';
 import { listProductPages, listProductSummaries, listProductVersions, listProducts } from '../queries/products.ts';
 import type { ListPosition, ProductFilter, ProductOrder } from '../queries/product-list.ts';
 import { listMatchingProducts } from '../queries/product-list.ts';
 import type { Product, ProductSummary, ProductType } from './product.ts';
 
-/** The same object is returned as long as the page does not change. */
-export type ProductPage = { products: ProductSummary[]; next: string | null };
+/**
+ * `sequence`: every change with a higher position in the shop's feed may be missing in the page. The same object is returned as long as the page does
+ * not change.
+ */
+export type ProductPage = { products: ProductSummary[]; next: string | null; sequence: number };
 export type ProductListQuery = {
   /** Only products older than the product with this id. Null for the first page. */
   before: string | null;
@@ -43,10 +46,12 @@ const CONTENTS_MAX = 100;
 
 type ShopReads = {
   versions: BatchedReads<number>;
-  pages: BatchedReads<string>;
+  pages: BatchedReads<PageVersions>;
   products: BatchedReads<Product>;
   summaries: BatchedReads<ProductSummary>;
 };
+
+const NO_PRODUCTS: PageVersions = { versions: '', sequence: 0 };
 
 const sizeOf = (content: object) => JSON.stringify(content).length * COPIES + ENTRY_OVERHEAD_BYTES;
 
@@ -86,14 +91,15 @@ export class ProductReads {
    */
   async readPage(shopId: string, query: ProductListQuery, startBy: Deadline): Promise<ProductPage> {
     const { before, limit, collection, type } = query;
-    const versions = (await this.#readsOf(shopId).pages.read(toPageKey({ before, limit: limit + 1 }), startBy)) ?? '';
+    const read = await this.#readsOf(shopId).pages.read(toPageKey({ before, limit: limit + 1 }), startBy);
+    const { versions, sequence } = read ?? NO_PRODUCTS;
     const key = JSON.stringify([shopId, before, limit, collection, type]);
     const cached = this.#pages.get(key);
-    if (cached?.versions === versions) return cached.page;
+    if (cached?.versions === versions && cached.page.sequence === sequence) return cached.page;
     const all = parseVersions(versions);
     const shown = all.slice(0, limit);
     const products = (await this.#readSummaries(shopId, shown, startBy)).filter(toPageFilter(query));
-    const page = { products, next: all.length > limit ? (shown.at(-1)?.id ?? null) : null };
+    const page = { products, next: all.length > limit ? (shown.at(-1)?.id ?? null) : null, sequence };
     this.#pages.set(key, { versions, page });
     return page;
   }
@@ -103,13 +109,18 @@ export class ProductReads {
     shopId: string,
     query: ProductMatchQuery,
     startBy: Deadline,
-  ): Promise<{ products: ProductSummary[]; next: ListPosition | null }> {
+  ): Promise<{ products: ProductSummary[]; next: ListPosition | null; sequence: number }> {
     const { filter, sort, order, after, limit } = query;
     const page = { sort, order, after, limit: limit + 1 };
-    const all = await listMatchingProducts(this.#statementsOf(shopId, startBy), shopId, filter, page);
+    const { sequence, found: all } = await listMatchingProducts(
+      this.#statementsOf(shopId, startBy),
+      shopId,
+      filter,
+      page,
+    );
     const shown = all.slice(0, limit);
     const products = (await this.#readSummaries(shopId, shown, startBy)).filter(toPageFilter(query));
-    return { products, next: all.length > limit ? (shown.at(-1) ?? null) : null };
+    return { products, next: all.length > limit ? (shown.at(-1) ?? null) : null, sequence };
   }
 
   /** The products of these versions, in the given order. Products that were deleted meanwhile are left out. */
@@ -143,7 +154,7 @@ export class ProductReads {
         sizeMax: PAGES_MAX,
         readAll: async (keys, startBy) => {
           const pages = await listProductPages(statements(startBy), shopId, keys.map(parsePageKey));
-          return new Map(keys.map((key, index) => [key, pages[index] ?? '']));
+          return new Map(keys.map((key, index) => [key, pages[index] ?? NO_PRODUCTS]));
         },
       }),
       products: new BatchedReads({

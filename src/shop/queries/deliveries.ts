@@ -3,7 +3,8 @@
 
 import type { RecordedEvent } from '../events.ts';
 import type { DeliveryState } from '../webhooks/delivery.ts';
-import type { Queryable, Row } from '../../platform/database/port.ts';
+import { deleteFeedEvents, lockFeeds } from './changes.ts';
+import type { Queryable, Row, Statements } from '../../platform/database/port.ts';
 import { amount, boolean, column, integer, list, rowDecoder, text, timestamp } from '../../platform/database/rows.ts';
 
 /** SQL condition: `event` and `webhook` belong to the same shop, and the webhook subscribes to the type of the event. */
@@ -240,22 +241,28 @@ export async function updateReleased(
   );
 }
 
+/** SQL condition: a delivery of the event to an enabled webhook is pending. */
+const IS_PENDING = `exists (
+  select from main.delivery join main.webhook on webhook.id = delivery.webhook_id and webhook.enabled
+  where delivery.event_id = event.id and delivery.state = 'pending')`;
+
 /**
  * Deletes up to `limit` events recorded before `before`, with their deliveries. Returns the number of events. An event with a pending
  * delivery to an enabled webhook is kept.
  */
-export async function deleteOldEvents(db: Queryable, before: number, limit: number): Promise<number> {
-  const rows = await db.query(
-    `delete from main.event where id in (
-       select id from main.event as event
-       where created_at < $1 and fanned_out and not exists (
-         select from main.delivery join main.webhook on webhook.id = delivery.webhook_id and webhook.enabled
-         where delivery.event_id = event.id and delivery.state = 'pending')
-       order by created_at limit $2
-     ) returning id`,
-    [new Date(before), limit],
-  );
-  return rows.length;
+export async function deleteOldEvents(db: Statements, before: number, limit: number): Promise<number> {
+  return db.transaction(async (tx) => {
+    const rows = await tx.query<{ id: string; shop_id: string; is_in_feed: boolean }>(
+      `select id, shop_id, number is not null as is_in_feed from main.event
+       where created_at < $1 and fanned_out and not ${IS_PENDING} order by created_at limit $2`,
+      [new Date(before), limit],
+    );
+    const shopIds = new Set(rows.filter((row) => row.is_in_feed).map((row) => row.shop_id));
+    await lockFeeds(tx, [...shopIds]);
+    const ids = rows.map(({ id }) => id);
+    await deleteFeedEvents(tx, ids);
+    return rows.length;
+  });
 }
 
 function toColumns(attempt: Attempt) {

@@ -3,7 +3,7 @@
 
 import { PRODUCT_STATUSES } from '../products/product.ts';
 import type { Queryable } from '../../platform/database/port.ts';
-import { column, integer, rowDecoder, text } from '../../platform/database/rows.ts';
+import { column, integer, rowDecoder, safeInteger, text } from '../../platform/database/rows.ts';
 import type { ProductVersion } from './products.ts';
 
 export const STATUS_FILTERS = [...PRODUCT_STATUSES, 'any'] as const;
@@ -47,15 +47,19 @@ const MATCH_LEVELS = [0, 1, 2, 3, 4];
 const matches = (level: number) =>
   `main.product_words(shop_id, name, sku, barcode) @@ (select main.product_query($1, $2, ${level}))`;
 
+const decodeSequence = rowDecoder('feed', { sequence: safeInteger });
 const decodeRow = rowDecoder('product', { id: text, version: integer, key: column('sort_key', text) });
 
-/** A page of the products that match the filter. `after`: only products after this position, of which the product need not exist any more. */
+/**
+ * A page of the products that match the filter. `after`: only products after this position, of which the product need not exist any more.
+ * `sequence`: the newest position in the shop's feed of changes at this time.
+ */
 export async function listMatchingProducts(
   db: Queryable,
   shopId: string,
   filter: ProductFilter,
   { sort, order, after, limit }: ProductOrder & { after: ListPosition | null; limit: number },
-): Promise<(ProductVersion & ListPosition)[]> {
+): Promise<{ sequence: number; found: (ProductVersion & ListPosition)[] }> {
   // Only a search has the second parameter.
   const params: unknown[] = filter.q === undefined ? [shopId] : [shopId, filter.q];
   const bind = (value: unknown, type: string) => `$${params.push(value)}::${type}`;
@@ -70,11 +74,18 @@ export async function listMatchingProducts(
       sort === 'created' ? `id ${isAfter} ${id}` : `(sort_key, id) ${isAfter} (${bind(after.key, type)}, ${id})`;
   }
   const rows = await db.query(
-    `select id, version, sort_key::text as sort_key from (${from}) as product where ${position}
-     order by product.sort_key ${order}, id ${order} limit ${bind(limit, 'integer')}`,
+    `select sequence, id, version, page.sort_key::text as sort_key
+     from (select coalesce((select last_position from main.shop_feed where shop_id = $1), 0) as sequence) as feed left join (
+       select id, version, sort_key from (${from}) as product where ${position}
+       order by sort_key ${order}, id ${order} limit ${bind(limit, 'integer')}
+     ) as page on true
+     order by page.sort_key ${order}, id ${order}`,
     params,
   );
-  return rows.map(decodeRow);
+  return {
+    sequence: decodeSequence(rows[0] ?? {}).sequence,
+    found: rows.filter(({ id }) => id !== null).map(decodeRow),
+  };
 }
 
 function toSorted(conditions: string, { q }: ProductFilter, sort: ProductSort) {

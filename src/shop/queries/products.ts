@@ -89,8 +89,11 @@ export async function listProductVersions(db: Queryable, shopId: string, ids: re
   return row?.versions ?? '';
 }
 
+/** `versions`: in the format of `listProductVersions`. `sequence`: the newest position in the shop's feed of changes at this time. */
+export type PageVersions = { versions: string; sequence: number };
+
 /**
- * Pages of a shop's products, in the order of `pages`. Each page is a text of ids and versions in the format of `listProductVersions`, with the
+ * Pages of a shop's products, in the order of `pages`. Each page has the ids and versions of its products, with the
  * newest product first, without archived products. `before`: only products whose id is smaller than `before`, which need not be the id of
  * a product.
  */
@@ -98,19 +101,19 @@ export async function listProductPages(
   db: Queryable,
   shopId: string,
   pages: readonly { before: string | null; limit: number }[],
-): Promise<string[]> {
-  const rows = await queryHot<{ versions: string | null }>(
+): Promise<PageVersions[]> {
+  const rows = await queryHot<{ versions: string | null; sequence: string | null }>(
     db,
     `select (
        select string_agg(id || ' ' || version, ',' order by id desc) from (
          select id, version from main.product
          where shop_id = $1 and status <> 'archived' and id < coalesce(wanted.before, '~') order by id desc limit wanted.size
        ) as page
-     ) as versions
+     ) as versions, (select last_position::text from main.shop_feed where shop_id = $1) as sequence
      from unnest((select $2::text[]), (select $3::integer[])) with ordinality as wanted (before, size, number) order by wanted.number`,
     [shopId, pages.map(({ before }) => before), pages.map(({ limit }) => limit)],
   );
-  return rows.map(({ versions }) => versions ?? '');
+  return rows.map(({ versions, sequence }) => ({ versions: versions ?? '', sequence: Number(sequence ?? 0) }));
 }
 
 /** The products of the shop with these ids, in no particular order. Unknown ids are left out. */

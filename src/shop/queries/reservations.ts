@@ -210,9 +210,12 @@ const WRITE = `
     select * from unnest($10::text[], $11::integer[], $12::text[], $13::integer[], $14::integer[], $15::integer[], $16::boolean[])
     on conflict (reservation_id, product_id) do update set held = excluded.held, consumed = excluded.consumed
   )
-  insert into main.event (id, shop_id, type, data, created_at, fanned_out)
-  select id, $1, type, data, $17, not exists (select from main.webhook where shop_id = $1 and event.type = any (webhook.events))
-  from unnest($18::text[], $19::text[], $20::text[]) with ordinality as event (id, type, data, number) order by number`;
+  insert into main.event (id, shop_id, type, data, created_at, fanned_out, number)
+  select id, $1, type, data, $17, not exists (select from main.webhook where shop_id = $1 and event.type = any (webhook.events)),
+    nextval('main.adjustment_id_seq')
+  from (
+    select * from unnest($18::text[], $19::text[], $20::text[]) with ordinality as given (id, type, data, place) order by place
+  ) as event`;
 
 /** Stores reservations, what products have reserved, and events, in one statement. The caller holds the locks on the products. */
 export async function writeReservations(

@@ -276,7 +276,11 @@ export async function listProductIdsByName(
   return rows.map(decodeNamed).map(({ by, value, id }) => ({ name: { by, value }, id }));
 }
 
-const decodeAdjustment = rowDecoder('adjustment', {
+/** The columns of `main.adjustment` that `decodeAdjustment` reads. */
+export const ADJUSTMENT_COLUMNS = `id, coalesce(public_id, 'adj_' || id) as public_id, product_id, previous, next, requested, reason, source, key_id,
+  created_at, reservation_id`;
+
+export const decodeAdjustment = rowDecoder('adjustment', {
   sequence: column('id', amount),
   id: column('public_id', text),
   productId: column('product_id', text),
@@ -300,9 +304,7 @@ export async function listAdjustments(
   options: { productId: string | null; before: string | null; limit: number },
 ): Promise<Adjustment[]> {
   const rows = await db.query(
-    `select id, coalesce(public_id, 'adj_' || id) as public_id, product_id, previous, next, requested, reason, source, key_id, created_at,
-       reservation_id
-     from main.adjustment
+    `select ${ADJUSTMENT_COLUMNS} from main.adjustment
      where shop_id = $1 and ($2::text is null or product_id = $2) and ($3::bigint is null or id < $3)
      order by id desc limit $4`,
     [shopId, options.productId, options.before, options.limit],

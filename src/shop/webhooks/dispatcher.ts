@@ -14,7 +14,7 @@ import {
   updateReleased,
   updateScheduledAhead,
 } from '../queries/deliveries.ts';
-import { toWebhookBody } from '../events.ts';
+import { EVENTS_KEPT_MS, toWebhookBody } from '../events.ts';
 import { toWebhookPlace } from '../stored-secrets.ts';
 import { signWebhook } from './signature.ts';
 import type { Log } from '../../platform/core/log.ts';
@@ -78,7 +78,6 @@ const FAN_OUT_SIZE = 200;
  * The most batches of events that one dispatch processes before it sends deliveries. The next dispatch continues with the remaining events.
  */
 const FAN_OUT_BATCHES_MAX = 2;
-export const EVENTS_KEPT_MS = 30 * 24 * 3_600_000;
 /** Once in this period, events older than `EVENTS_KEPT_MS` are deleted, in at most `DELETE_BATCHES_MAX` batches of `DELETE_SIZE`. */
 const DELETE_PERIOD_MS = 3_600_000;
 const DELETE_SIZE = 1_000;

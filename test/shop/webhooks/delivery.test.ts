@@ -7,7 +7,8 @@ import type { Database } from '../../../src/platform/database/port.ts';
 import { updateRecovered } from '../../../src/shop/queries/delivery-log.ts';
 import type { Webhook } from '../../../src/shop/queries/webhooks.ts';
 import { deleteWebhook, updateWebhook, updateWebhookSecret } from '../../../src/shop/queries/webhooks.ts';
-import { DISPATCH_LIMITS, EVENTS_KEPT_MS, DELIVERY_LEASE_MS } from '../../../src/shop/webhooks/dispatcher.ts';
+import { EVENTS_KEPT_MS } from '../../../src/shop/events.ts';
+import { DISPATCH_LIMITS, DELIVERY_LEASE_MS } from '../../../src/shop/webhooks/dispatcher.ts';
 import { forOneEngine } from '../../support/engines/each-engine.ts';
 import type { Received, Receiver } from './fixtures.ts';
 import {

@@ -142,12 +142,14 @@ export async function insertHardRows({ main, indexer }: { main: Queryable; index
       '1999-12-31 23:59:59.999999+00', case i when 1 then 'infinity'::timestamptz when 2 then '-infinity'::timestamptz
         when 3 then '0044-03-15 12:00:00.000001+00 BC'::timestamptz end
     from unnest(${texts}) with ordinality as u (t, i)`);
-  await main.query(`insert into main.product
+  await main.query(`insert into main.product (id, shop_id, name, slug, price, type, description, image, more_images, inventory, track_inventory,
+      requires_shipping, weight_grams, collections, version, created_at, updated_at)
     select 'product_' || i, 'shop_1', t, 'slug-' || i, '19.90', 'physical', nullif(t, ''), t, array[]::text[], i, true, false,
       (array[0, 0.1, 1e-320, 1e308, 'Infinity', 'NaN', 12345.678901234567])[1 + i % 7]::float8, array[t], i, now(), now()
     from unnest(${texts}) with ordinality as u (t, i)`);
-  await main.query(`insert into main.adjustment (shop_id, product_id, previous, next, requested, mode, reason, source, key_id, created_at)
-    select 'shop_1', 'product_' || i, 0, i, 9223372036854775807, 'set', 'r', 'import', null, now() from generate_series(1, 10) as i`);
+  await main.query(`insert into main.adjustment (shop_id, product_id, previous, next, requested, mode, reason, source, key_id, created_at, position)
+    select 'shop_1', 'product_' || i, 0, i, 9223372036854775807, 'set', 'r', 'import', null, now(), nullif(i, 10) from generate_series(1, 10) as i`);
+  await main.query(`insert into main.shop_feed values ('shop_1', 9, 3, 0)`);
   await main.query(
     `insert into main.secret (name, value) values ('empty', ''), ('bytes', decode('00ff0a5c27220d', 'hex'))`,
   );

@@ -794,11 +794,15 @@ create table main.adjustment (
   -- that a program before 0.1.0 stored: their published id is made of `id`.
   public_id  text collate "C" default 'adj_' || replace(gen_random_uuid()::text, '-', ''),
   -- The reservation that took or returned the stock; null unless `source` is `reservation`.
-  reservation_id text collate "C"
+  reservation_id text collate "C",
+  -- The place in the shop's feed of changes (`shop_feed`); null until the feed is read.
+  position       bigint
 );
 
 create index adjustment_by_shop on main.adjustment (shop_id, id desc);
 create index adjustment_by_product on main.adjustment (shop_id, product_id, id desc);
+create unique index adjustment_by_position on main.adjustment (shop_id, position) where position is not null;
+create index adjustment_without_position on main.adjustment (shop_id, id) where position is null;
 
 -- A reservation holds stock of products for a checkout. A transaction that changes a reservation in the state `held`
 -- holds the locks on the rows of all its products that still exist. The exception is the deletion of a product: it sets
@@ -868,12 +872,32 @@ create table main.event (
   type       text not null,
   data       text not null,
   created_at timestamptz not null,
-  fanned_out boolean not null default false
+  fanned_out boolean not null default false,
+  -- The place of the event among the rows of `adjustment`, from the same sequence as their ids. Null for an event that is
+  -- not in the shop's feed of changes.
+  number     bigint,
+  -- As in `adjustment`.
+  position   bigint
 );
 
 create index event_to_fan_out on main.event (sequence) where not fanned_out;
 create index event_by_shop on main.event (shop_id, created_at);
 create index event_by_age on main.event (created_at);
+create unique index event_by_position on main.event (shop_id, position) where position is not null;
+create index event_without_position on main.event (shop_id, number) where number is not null and position is null;
+
+-- The feed of changes of a shop: the rows of `adjustment`, and the rows of `event` with a `number`. They get their
+-- positions when the feed is read, by a transaction that has locked the row of this table first. It sees all rows that
+-- were committed before, so a row that is committed later gets a higher position than every row that was read.
+create table main.shop_feed (
+  shop_id       text collate "C" primary key references main.shop (id),
+  -- The highest position so far.
+  last_position bigint not null default 0,
+  -- Every row with a higher position still exists, or has no position yet.
+  kept_after    bigint not null default 0,
+  -- Rows up to this number that have no position were too old when the feed was read, and never get one.
+  skipped_to    bigint not null default 0
+);
 
 -- The secrets of a webhook are stored, and not their hashes, because they sign the deliveries. The service may disable
 -- a webhook, but only the shop can delete it.
