@@ -409,6 +409,7 @@ export const texts = {
     nothingToRead: 'This key can read nothing of the shop.',
     nothingToReadHint: 'Sign in with a key that has products:read, inventory:read or webhooks:read.',
     types: { physical: 'Physical', digital: 'Digital', nft: 'NFT' },
+    statuses: { active: 'Active', draft: 'Draft', archived: 'Archived' },
     signIn: {
       title: 'Sign in with an API key',
       key: 'API key',
@@ -441,7 +442,11 @@ export const texts = {
     },
     products: {
       add: 'Add a product',
+      search: 'Name, SKU or barcode',
+      searchLabel: 'Search the products',
       allTypes: 'All types',
+      notArchived: 'Not archived',
+      anyStock: 'Any stock',
       collection: 'Slug of a collection',
       inCollection: (slug: string) => `In ${slug}`,
       removeFilter: (name: string) => `Remove the filter ${name}`,
@@ -470,6 +475,10 @@ export const texts = {
       fields: {
         name: 'Name',
         price: 'Price',
+        compareAtPrice: 'Compare-at price',
+        sku: 'SKU',
+        barcode: 'Barcode',
+        status: 'Status',
         type: 'Type',
         description: 'Description',
         image: 'Main picture',
@@ -484,6 +493,9 @@ export const texts = {
       hints: {
         name: 'At most 160 characters.',
         price: 'In the currency of the shop, such as 19.90. Kept exactly as written.',
+        compareAtPrice: 'The price before a reduction. Optional.',
+        sku: 'Your own number of the product, unique in the shop. Optional.',
+        barcode: 'Such as a GTIN. A scanner can type it. Optional.',
         description: 'Optional.',
         image: 'A URL that begins with https://, ipfs:// or ar://.',
         moreImages: 'One URL a line.',

@@ -1,12 +1,15 @@
 // Defines what the pages of the shop read from the service, and how often they read it again.
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/preact-query';
-import type { Delivery, Product } from '../../../client/src/store.ts';
+import type { Delivery, ListProductsParameters, Product } from '../../../client/src/store.ts';
 import type { ShopSession } from '../shop/session.ts';
 import { SHOP } from '../shop/session.ts';
 import { queries } from './client.ts';
 
 export type ProductType = Product['type'];
+type ProductStatus = NonNullable<ListProductsParameters['status']>;
+export type ProductSort = NonNullable<ListProductsParameters['sort']>;
+type SortOrder = NonNullable<ListProductsParameters['order']>;
 export type DeliveryState = Delivery['state'];
 
 const OFTEN_MS = 15_000;
@@ -25,26 +28,63 @@ const paged = {
 
 const withCursor = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor });
 
-export type ProductFilter = { type: ProductType | null; collection: string | null };
+/** The largest stock that each filter of the stock lists. */
+export const STOCK_FILTERS = { low: LOW_STOCK, out: 0 } as const;
+export type StockFilter = keyof typeof STOCK_FILTERS;
 
-export const productsQuery = ({ client }: ShopSession, { type, collection }: ProductFilter) =>
-  infiniteQueryOptions({
+/** Null stands for no filter, or for the default of the service. */
+export type ProductFilter = {
+  q: string | null;
+  status: ProductStatus | null;
+  type: ProductType | null;
+  collection: string | null;
+  stock: StockFilter | null;
+  sort: ProductSort | null;
+  order: SortOrder | null;
+};
+
+/**
+ * The service has no filter for the stock. So a list with such a filter is sorted by stock, and ends at the first product with more stock. It leaves
+ * out the products whose stock is not counted.
+ */
+export const productsQuery = ({ client }: ShopSession, filter: ProductFilter) => {
+  const { stock, ...rest } = filter;
+  const isIn = ({ inventory }: { inventory: number }) => stock === null || inventory <= STOCK_FILTERS[stock];
+  const parameters = stock === null ? rest : { ...rest, sort: 'stock' as const, order: 'asc' as const };
+  return infiniteQueryOptions({
     ...paged,
-    queryKey: [SHOP, 'products', type, collection],
+    queryKey: [SHOP, 'products', filter],
     queryFn: ({ pageParam, signal }) =>
       client
-        .listProducts(
-          {
-            limit: ROWS_PER_PAGE,
-            ...(type !== null && { type }),
-            ...(collection !== null && { collection }),
-            ...withCursor(pageParam),
-          },
-          { signal },
-        )
+        .listProducts({ limit: ROWS_PER_PAGE, ...withoutNulls(parameters), ...withCursor(pageParam) }, { signal })
         .page(),
+    getNextPageParam: ({ data, pagination }) => (data.every(isIn) ? (pagination.nextCursor ?? undefined) : undefined),
+    select: ({ pages }) =>
+      pages.flatMap(({ data }) =>
+        stock === null ? data : data.filter((product) => product.trackInventory && isIn(product)),
+      ),
     placeholderData: keepPreviousData,
   });
+};
+
+/** Reads the products with exactly this SKU or this barcode, archived ones too. */
+export const productsOfCodeQuery = ({ client }: ShopSession, code: string) =>
+  queryOptions({
+    queryKey: [SHOP, 'products-of-code', code],
+    queryFn: async ({ signal }) => {
+      const lists = await Promise.all([
+        client.listProducts({ sku: code }, { signal }).page(),
+        client.listProducts({ barcode: code }, { signal }).page(),
+      ]);
+      return [...new Map(lists.flatMap(({ data }) => data.map((product) => [product.id, product]))).values()];
+    },
+  });
+
+type WithoutNulls<Values> = { [Name in keyof Values]?: NonNullable<Values[Name]> };
+
+function withoutNulls<Values extends object>(values: Values): WithoutNulls<Values> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as WithoutNulls<Values>;
+}
 
 export const productQuery = ({ client }: ShopSession, productId: string) =>
   queryOptions({

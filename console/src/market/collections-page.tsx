@@ -249,7 +249,7 @@ function withSorts(current: CollectionSort, hrefOf: UrlState['href']): readonly 
     const sort = SORTED_COLUMNS[column.id];
     if (sort === undefined) return column;
     const href = hrefOf({ sort: sort === SORTS[0] ? null : sort });
-    return { ...column, sort: { href, isSorted: sort === current } };
+    return { ...column, sort: { href, order: sort === current ? 'desc' : null } };
   });
 }
 

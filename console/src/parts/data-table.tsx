@@ -7,6 +7,8 @@ import { openRow } from './open-row.ts';
 import { Skeleton } from './states.tsx';
 import { Link } from './link.tsx';
 
+export type SortOrder = 'asc' | 'desc';
+
 export type Column<Row> = {
   id: string;
   head: ComponentChildren;
@@ -26,8 +28,8 @@ export type Column<Row> = {
   placeLabel?: string;
   /** Whether the head is for screen readers only. */
   isHeadHidden?: boolean;
-  /** The head of a column by which the rows can be sorted is a link to the sorted list. */
-  sort?: { href: string; isSorted: boolean };
+  /** The head of a column by which the rows can be sorted is a link to the sorted list. `order`: null if the rows are sorted by something else. */
+  sort?: { href: string; order: SortOrder | null };
   cell: (row: Row) => ComponentChildren;
 };
 
@@ -42,6 +44,7 @@ type TableProps<Row> = {
   skeletons?: number;
 };
 
+const ARIA_SORTS = { asc: 'ascending', desc: 'descending' } as const;
 const BREAKPOINTS = ['tablet', 'desktop', 'wide'] as const;
 /**
  * The browser checks in each frame which groups are visible, so smaller groups cost more checks. When a group becomes visible, the browser
@@ -70,7 +73,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, isNew = () => fals
               key={column.id}
               role="columnheader"
               class={toCellClass(column)}
-              {...(column.sort?.isSorted && { 'aria-sort': 'descending' as const })}
+              {...(column.sort?.order && { 'aria-sort': ARIA_SORTS[column.sort.order] })}
             >
               {column.sort ? (
                 <Link href={column.sort.href} replace class="sort-head">

@@ -6,7 +6,8 @@ import { useLocation } from 'wouter-preact';
 import { leave } from './leaving.ts';
 
 const ROW_LINKS = 'a[data-row]';
-const SEARCH = 'input[type=search]';
+/** A search field of the page comes before the one in the header. */
+const SEARCHES = ['main input[type=search]', 'input[type=search]'];
 const WORKPLACES: Readonly<Record<string, string>> = { m: '/', s: '/shop', o: '/service' };
 /** A key of WORKPLACES opens its page only within this time after the key `g`. */
 const PAIR_MS = 1_000;
@@ -42,13 +43,13 @@ export function useKeyboard(openHelp: () => void): void {
 }
 
 function focusSearch(): void {
-  const field = document.querySelector<HTMLInputElement>(SEARCH);
+  const [field] = SEARCHES.flatMap((selector) => document.querySelector<HTMLInputElement>(selector) ?? []);
   field?.focus();
   field?.select();
 }
 
 /** Moves the focus to the link of the next or previous row. */
-function moveRow(step: 1 | -1): void {
+export function moveRow(step: 1 | -1): void {
   const links = [...document.querySelectorAll<HTMLElement>(ROW_LINKS)];
   const current = links.findIndex((link) => link === document.activeElement);
   const next = current < 0 ? links[0] : links[current + step];

@@ -47,9 +47,10 @@ function useScrollToTop(): void {
   }, []);
 }
 
-/** Sets the title of the browser's tab while a page is open. */
-export function usePageTitle(title: string | null): void {
+/** Sets the title of the browser's tab while a page is open. `parts`: the names of what is open, the most specific one first. */
+export function usePageTitle(...parts: readonly (string | null)[]): void {
+  const title = [...parts.filter((part) => part !== null), texts.name].join(' · ');
   useEffect(() => {
-    document.title = title === null ? texts.name : `${title} · ${texts.name}`;
+    document.title = title;
   }, [title]);
 }

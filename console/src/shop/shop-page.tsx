@@ -6,7 +6,6 @@ import { EmptyState } from '../parts/states.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { leave } from '../shell/leaving.ts';
 import { useStore } from '../shell/store.ts';
-import { usePageTitle } from '../shell/shell.tsx';
 import { texts } from '../texts.ts';
 import { forgetDrafts } from './drafts.ts';
 import { NewProductPage } from './products/new-product-page.tsx';
@@ -30,7 +29,6 @@ const PARTS: readonly { id: keyof typeof texts.shop.tabs; scope: Scope }[] = [
 
 export function ShopPage() {
   const session = useStore(shopSession);
-  usePageTitle(texts.shop.title);
   return (
     <div class="page page-narrow">
       <div class="page-head">

@@ -4,11 +4,13 @@ import { useState } from 'preact/hooks';
 import { describeError } from '../data/errors.ts';
 import { useSaving } from '../data/use-saving.ts';
 import { TextField } from '../parts/field.tsx';
+import { usePageTitle } from '../shell/shell.tsx';
 import { useStore } from '../shell/store.ts';
 import { texts } from '../texts.ts';
 import { isKeyRejected, isUnauthorized, signIn } from './session.ts';
 
 export function SignIn() {
+  usePageTitle(texts.shop.title);
   const [key, setKey] = useState('');
   const [invalid, setInvalid] = useState<string | undefined>(undefined);
   const isEnded = useStore(isKeyRejected);

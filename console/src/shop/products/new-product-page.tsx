@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { refreshShop } from '../../data/shop-queries.ts';
 import { useSaving } from '../../data/use-saving.ts';
+import { usePageTitle } from '../../shell/shell.tsx';
 import { texts } from '../../texts.ts';
 import { useDraft } from '../drafts.ts';
 import type { FormFailure } from '../form-errors.ts';
@@ -18,6 +19,7 @@ import { Link } from '../../parts/link.tsx';
 
 export function NewProductPage({ session }: { session: ShopSession }) {
   const [, navigate] = useLocation();
+  usePageTitle(texts.shop.product.create, texts.shop.title);
   const [kept, setDraft] = useDraft<ProductDraft>('new product');
   const draft = kept ?? EMPTY_DRAFT;
   const [invalid, setInvalid] = useState<FormFailure | null>(null);

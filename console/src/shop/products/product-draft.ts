@@ -10,6 +10,10 @@ import { texts } from '../../texts.ts';
 export type ProductDraft = {
   name: string;
   price: string;
+  compareAtPrice: string;
+  sku: string;
+  barcode: string;
+  status: Product['status'];
   type: Product['type'];
   description: string;
   image: string;
@@ -27,6 +31,10 @@ export type DraftField = keyof ProductDraft;
 export const EMPTY_DRAFT: ProductDraft = {
   name: '',
   price: '',
+  compareAtPrice: '',
+  sku: '',
+  barcode: '',
+  status: 'active',
   type: 'physical',
   description: '',
   image: '',
@@ -45,6 +53,10 @@ export function toDraft(product: Product): ProductDraft {
   return {
     name: product.name,
     price: product.price,
+    compareAtPrice: product.compareAtPrice ?? '',
+    sku: product.sku ?? '',
+    barcode: product.barcode ?? '',
+    status: product.status,
     type: product.type,
     description: product.description ?? '',
     image: product.image ?? '',
@@ -86,9 +98,13 @@ function toFields(draft: ProductDraft) {
   return {
     name: draft.name.trim(),
     price: draft.price.trim(),
+    compareAtPrice: trimmedOrNull(draft.compareAtPrice),
+    sku: trimmedOrNull(draft.sku),
+    barcode: trimmedOrNull(draft.barcode),
+    status: draft.status,
     type: draft.type,
     description: draft.description.trim() === '' ? null : draft.description,
-    image: draft.image.trim() === '' ? null : draft.image.trim(),
+    image: trimmedOrNull(draft.image),
     moreImages: split(draft.moreImages, '\n'),
     collections: split(draft.collections, ','),
     slug: draft.slug.trim(),
@@ -96,6 +112,10 @@ function toFields(draft: ProductDraft) {
     trackInventory: draft.trackInventory,
     requiresShipping: draft.requiresShipping,
   };
+}
+
+function trimmedOrNull(text: string): string | null {
+  return text.trim() === '' ? null : text.trim();
 }
 
 function split(text: string, separator: string): string[] {

@@ -16,10 +16,14 @@ type ProductFormProps = {
 };
 
 const { fields, hints } = texts.shop.product;
+const STATUSES = (['active', 'draft', 'archived'] as const).map((value) => ({
+  value,
+  name: texts.shop.statuses[value],
+}));
 const TYPES = (['physical', 'digital', 'nft'] as const).map((value) => ({ value, name: texts.shop.types[value] }));
 
 export function ProductForm({ draft, errors, onChange, isNew, isReadOnly }: ProductFormProps) {
-  const text = (field: Exclude<DraftField, 'type' | 'trackInventory' | 'requiresShipping'>) => ({
+  const text = (field: Exclude<DraftField, 'type' | 'status' | 'trackInventory' | 'requiresShipping'>) => ({
     name: field,
     label: fields[field],
     hint: hints[field],
@@ -33,6 +37,15 @@ export function ProductForm({ draft, errors, onChange, isNew, isReadOnly }: Prod
       <section class="panel form-part">
         <TextField {...text('name')} isRequired lengthMax={160} />
         <TextField {...text('price')} isRequired isMono inputMode="decimal" />
+        <TextField {...text('compareAtPrice')} isMono inputMode="decimal" />
+        <Choice
+          label={fields.status}
+          name="status"
+          value={draft.status}
+          options={STATUSES}
+          isDisabled={isReadOnly}
+          onChange={(status) => onChange({ status })}
+        />
         <TextArea {...text('description')} rows={4} />
         <Choice
           label={fields.type}
@@ -54,6 +67,8 @@ export function ProductForm({ draft, errors, onChange, isNew, isReadOnly }: Prod
       </section>
       <section class="panel form-part">
         <h2>{texts.shop.product.stockAndShipping}</h2>
+        <TextField {...text('sku')} isMono lengthMax={120} />
+        <TextField {...text('barcode')} isMono lengthMax={120} />
         {isNew && <TextField {...text('inventory')} inputMode="numeric" />}
         <Checkbox
           label={fields.trackInventory}

@@ -13,6 +13,7 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { Picture } from '../../parts/picture.tsx';
 import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
+import { usePageTitle } from '../../shell/shell.tsx';
 import { texts } from '../../texts.ts';
 import { ConfirmButton } from '../confirm-button.tsx';
 import { useDraft } from '../drafts.ts';
@@ -33,6 +34,7 @@ const ATTEMPTS_MAX = 3;
 export function ProductPage({ session }: { session: ShopSession }) {
   const { id } = useParams<{ id: string }>();
   const query = useQuery(productQuery(session, id));
+  usePageTitle(query.data?.data.name ?? texts.shop.tabs.products, texts.shop.title);
   if (query.isPending) return <PartSkeleton />;
   if (query.isError && isNotFound(query.error)) {
     return (

@@ -1,46 +1,83 @@
-// The products of the shop, newest first.
+// The products of the shop: a list with filters, which the heads of its columns sort, and a search that scanners can use.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { ProductSummary } from '../../../../client/src/store.ts';
-import type { ProductType } from '../../data/shop-queries.ts';
-import { productsQuery } from '../../data/shop-queries.ts';
-import type { Column } from '../../parts/data-table.tsx';
+import type { ProductSort, ProductType, StockFilter } from '../../data/shop-queries.ts';
+import { LOW_STOCK, productsQuery } from '../../data/shop-queries.ts';
+import type { Column, SortOrder } from '../../parts/data-table.tsx';
 import { DataTable, RowLink } from '../../parts/data-table.tsx';
 import { CloseIcon } from '../../parts/icons.tsx';
 import { MoreRows } from '../../parts/more-rows.tsx';
 import { Picture } from '../../parts/picture.tsx';
-import { Segments } from '../../parts/segments.tsx';
+import { Select } from '../../parts/select.tsx';
 import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
+import type { UrlState } from '../../parts/url-state.ts';
 import { useUrlState } from '../../parts/url-state.ts';
+import { usePageTitle } from '../../shell/shell.tsx';
 import { texts } from '../../texts.ts';
 import { productPath } from '../paths.ts';
 import type { ShopSession } from '../session.ts';
 import { StockLevel } from '../stock/stock-level.tsx';
 import { Link } from '../../parts/link.tsx';
+import { ProductSearch } from './product-search.tsx';
 
 const TYPES: readonly ProductType[] = ['physical', 'digital', 'nft'];
+const STATUSES = ['active', 'draft', 'archived'] as const;
+const STOCKS: readonly StockFilter[] = ['low', 'out'];
+const STOCK_NAMES = { low: texts.shop.stock.lowOnly(LOW_STOCK), out: texts.shop.stock.soldOut };
+const ORDERS: readonly SortOrder[] = ['asc', 'desc'];
 const ALL = 'all';
 const SKELETONS = 8;
 
+/** The columns by which the service sorts the list, with the order of the first click on their head. */
+const SORTS: Readonly<Partial<Record<string, { sort: ProductSort; first: SortOrder }>>> = {
+  name: { sort: 'name', first: 'asc' },
+  stock: { sort: 'stock', first: 'asc' },
+  price: { sort: 'price', first: 'asc' },
+  created: { sort: 'created', first: 'desc' },
+};
+
 export function ProductsPage({ session }: { session: ShopSession }) {
+  usePageTitle(texts.shop.tabs.products, texts.shop.title);
   const url = useUrlState();
-  const type = TYPES.find((one) => one === url.get('type')) ?? null;
-  const collection = url.get('collection');
-  const query = useInfiniteQuery(productsQuery(session, { type, collection }));
-  const products = query.data?.pages.flatMap(({ data }) => data) ?? [];
-  const isFiltered = type !== null || collection !== null;
+  const filter = toFilter(url);
+  const { q, status, type, collection, stock } = filter;
+  const query = useInfiniteQuery(productsQuery(session, filter));
+  const products = query.data ?? [];
+  // The functions of the columns do not change, so the table is rendered again only for another order.
+  const columns = useMemo(() => withSorts(filter, url.href), [url.parameters.toString()]);
+  const isFiltered = [q, status, type, collection, stock].some((value) => value !== null);
   const isEmpty = query.isSuccess && products.length === 0 && !query.hasNextPage;
   return (
     <section class="tab" aria-label={texts.shop.tabs.products}>
-      <div class="toolbar">
+      <div class="toolbar product-tools">
         <div class="toolbar-group">
-          <Segments
+          <ProductSearch session={session} q={q} hrefOf={(text) => url.href({ q: text })} />
+          <Select
+            label={texts.shop.product.fields.status}
+            value={status ?? ALL}
+            options={[
+              { value: ALL, name: texts.shop.products.notArchived },
+              ...STATUSES.map((value) => ({ value, name: texts.shop.statuses[value] })),
+            ]}
+            hrefOf={(value) => url.href({ status: value === ALL ? null : value })}
+          />
+          <Select
+            label={texts.shop.product.fields.inventory}
+            value={stock ?? ALL}
+            options={[
+              { value: ALL, name: texts.shop.products.anyStock },
+              ...STOCKS.map((value) => ({ value, name: STOCK_NAMES[value] })),
+            ]}
+            hrefOf={(value) => url.href({ stock: value === ALL ? null : value, sort: null, order: null })}
+          />
+          <Select
             label={texts.shop.product.fields.type}
             value={type ?? ALL}
-            segments={[
+            options={[
               { value: ALL, name: texts.shop.products.allTypes },
               ...TYPES.map((value) => ({ value, name: texts.shop.types[value] })),
             ]}
@@ -71,7 +108,7 @@ export function ProductsPage({ session }: { session: ShopSession }) {
       {!isEmpty && !(query.isError && products.length === 0) && (
         <DataTable
           label={texts.shop.tabs.products}
-          columns={COLUMNS}
+          columns={columns}
           rows={products}
           keyOf={({ id }) => id}
           skeletons={query.isPending || query.isFetchingNextPage ? SKELETONS : 0}
@@ -80,6 +117,33 @@ export function ProductsPage({ session }: { session: ShopSession }) {
       <MoreRows query={query} />
     </section>
   );
+}
+
+function toFilter(url: UrlState) {
+  return {
+    q: url.get('q'),
+    status: STATUSES.find((one) => one === url.get('status')) ?? null,
+    type: TYPES.find((one) => one === url.get('type')) ?? null,
+    collection: url.get('collection'),
+    stock: STOCKS.find((one) => one === url.get('stock')) ?? null,
+    sort: Object.values(SORTS).find((one) => one?.sort === url.get('sort'))?.sort ?? null,
+    order: ORDERS.find((one) => one === url.get('order')) ?? null,
+  };
+}
+
+/** A list with a filter of the stock can have one order only, so its heads are no links. */
+function withSorts({ q, stock, sort, order }: ReturnType<typeof toFilter>, hrefOf: UrlState['href']) {
+  if (stock !== null) return COLUMNS;
+  // A search lists the best matches first, unless the user sorts its results.
+  const current = sort ?? (q === null ? 'created' : null);
+  return COLUMNS.map((column) => {
+    const sortable = SORTS[column.id];
+    if (!sortable) return column;
+    const { sort: own, first } = sortable;
+    const shown = own === current ? (order ?? first) : null;
+    const next = shown === null ? first : shown === 'asc' ? 'desc' : 'asc';
+    return { ...column, sort: { href: hrefOf({ sort: own, order: next === first ? null : next }), order: shown } };
+  });
 }
 
 function CollectionFilter({
@@ -135,11 +199,22 @@ const COLUMNS: readonly Column<ProductSummary>[] = [
     head: texts.shop.product.fields.name,
     width: 'minmax(160px, 3fr)',
     place: 'top-left',
-    cell: ({ id, name }) => (
-      <span class="truncate">
-        <RowLink href={productPath(id)}>{name}</RowLink>
+    cell: ({ id, name, status }) => (
+      <span class="product-name">
+        <span class="truncate">
+          <RowLink href={productPath(id)}>{name}</RowLink>
+        </span>
+        {status !== 'active' && <span class="badge">{texts.shop.statuses[status]}</span>}
       </span>
     ),
+  },
+  {
+    id: 'sku',
+    head: texts.shop.product.fields.sku,
+    width: 'minmax(110px, 1.2fr)',
+    from: 'tablet',
+    place: 'bottom-left',
+    cell: ({ sku }) => <span class="mono truncate block">{sku}</span>,
   },
   {
     id: 'type',
@@ -177,7 +252,6 @@ const COLUMNS: readonly Column<ProductSummary>[] = [
     width: 'minmax(72px, 0.6fr)',
     isNumber: true,
     from: 'tablet',
-    place: 'bottom-left',
     cell: ({ createdAt }) => <Time at={createdAt} />,
   },
 ];

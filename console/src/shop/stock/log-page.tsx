@@ -12,6 +12,7 @@ import { MoreRows } from '../../parts/more-rows.tsx';
 import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useUrlState } from '../../parts/url-state.ts';
+import { usePageTitle } from '../../shell/shell.tsx';
 import { texts } from '../../texts.ts';
 import { productPath } from '../paths.ts';
 import { shortId } from '../short-id.ts';
@@ -21,6 +22,7 @@ import { Link } from '../../parts/link.tsx';
 const SKELETONS = 8;
 
 export function LogPage({ session }: { session: ShopSession }) {
+  usePageTitle(texts.shop.tabs.log, texts.shop.title);
   const url = useUrlState();
   const productId = url.get('product');
   const query = useInfiniteQuery(logQuery(session, productId));

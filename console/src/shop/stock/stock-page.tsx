@@ -9,6 +9,7 @@ import { DataTable, RowLink } from '../../parts/data-table.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
 import { oneOf, useUrlState } from '../../parts/url-state.ts';
+import { usePageTitle } from '../../shell/shell.tsx';
 import { texts } from '../../texts.ts';
 import { logPath, productPath } from '../paths.ts';
 import type { ShopSession } from '../session.ts';
@@ -20,6 +21,7 @@ const SHOWN: readonly ['all', 'low'] = ['all', 'low'];
 const SKELETONS = 8;
 
 export function StockPage({ session }: { session: ShopSession }) {
+  usePageTitle(texts.shop.tabs.stock, texts.shop.title);
   const url = useUrlState();
   const shown = oneOf(SHOWN, url.get('show'));
   const query = useQuery(stockQuery(session, shown === 'low'));

@@ -13,6 +13,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
+import { usePageTitle } from '../../shell/shell.tsx';
 import { texts } from '../../texts.ts';
 import { ConfirmButton } from '../confirm-button.tsx';
 import type { ShopSession } from '../session.ts';
@@ -26,6 +27,7 @@ const t = texts.shop.webhook;
 export function WebhookPage({ session }: { session: ShopSession }) {
   const { id } = useParams<{ id: string }>();
   const query = useQuery(webhookQuery(session, id));
+  usePageTitle(query.data?.data.url ?? texts.shop.tabs.webhooks, texts.shop.title);
   if (query.isPending) return <PartSkeleton />;
   if (query.isError && isNotFound(query.error)) {
     return (

@@ -11,6 +11,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Checkbox, TextField } from '../../parts/field.tsx';
 import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
+import { usePageTitle } from '../../shell/shell.tsx';
 import { texts } from '../../texts.ts';
 import { toFormFailure } from '../form-errors.ts';
 import { webhookPath } from '../paths.ts';
@@ -35,6 +36,7 @@ const SKELETONS = 3;
 type Created = { id: string; secret: string };
 
 export function WebhooksPage({ session }: { session: ShopSession }) {
+  usePageTitle(texts.shop.tabs.webhooks, texts.shop.title);
   const query = useQuery(webhooksQuery(session));
   const [isAdding, setAdding] = useState(false);
   const [created, setCreated] = useState<Created | null>(null);
