@@ -78,7 +78,7 @@ describe('the speed of the market on the sample', options, () => {
       await page.evaluate(`globalThis.interactions = [];
         new PerformanceObserver((list) => interactions.push(...list.getEntries().map(({ duration }) => duration)))
           .observe({ type: 'event', durationThreshold: 16 })`);
-      await page.click('nav.segments >> text=Floor');
+      await page.click('.sort-head:has-text("Floor")');
       await waitUntilLoaded(page);
       await page.click('.market-collections [data-row]');
       await page.waitForURL('**/c/*');

@@ -28,12 +28,52 @@ describe('the market for traders', { skip: WHY_NO_BROWSER ?? false }, () => {
     await cleanUp();
   });
 
-  test('a click on the head of a column sorts the list, and the rows are 40 pixels high', async () => {
+  test('a click on a head sorts by the figures of the chosen period, a second click turns the order, and the order is that of the service', async () => {
     const { page, context } = await openPage(browser, DESKTOP);
     await visit(page, `${service.url}/`);
+    const sorted = () =>
+      page.locator('[aria-sort]').evaluate((head) => [head.textContent, head.getAttribute('aria-sort')]);
+    /** Waits until the table has the rows of the service's list with these parameters. */
+    const waitForList = async (parameters: string) => {
+      const { data } = await service.ok(`/explore/v1/collections?limit=25&${parameters}`);
+      const paths = data.map(({ slug, id }: { slug: string | null; id: string }) => `/c/${slug ?? id}`);
+      await page.waitForFunction(
+        `Array.from(document.querySelectorAll('.market-collections [data-row]'), (row) => row.pathname).join() === '${paths.join()}'`,
+      );
+    };
+    assert.deepEqual(await sorted(), ['24 h volume', 'descending']);
+    await waitForList('sort=volume&window=24h');
+    for (const [period, window] of [
+      ['1 h', '1h'],
+      ['7 d', '7d'],
+      ['30 d', '30d'],
+    ] as const) {
+      await page.click(`nav.segments >> text="${period}"`);
+      for (const [head, sort] of [
+        [`${period} volume`, 'volume'],
+        [`${period} sales`, 'sales'],
+        [period, 'change'],
+      ] as const) {
+        const link = page.locator('.sort-head').filter({ hasText: new RegExp(`^${head}$`) });
+        if ((await sorted())[0] !== head) await link.click();
+        await waitForList(`sort=${sort}&window=${window}`);
+        assert.deepEqual(await sorted(), [head, 'descending']);
+        await link.click();
+        await waitForList(`sort=${sort}&window=${window}&order=asc`);
+        assert.deepEqual(await sorted(), [head, 'ascending']);
+      }
+    }
+    await context.close();
+  });
+
+  test('the list is also sorted by floor and by the number of listed tokens, and its rows are 40 pixels high', async () => {
+    const { page, context } = await openPage(browser, DESKTOP);
+    await visit(page, `${service.url}/?window=all`);
     assert.match((await page.textContent('[aria-sort]')) ?? '', /^Total volume/);
-    await page.click('.sort-head:has-text("Floor")');
-    await page.waitForURL('**/?sort=floor');
+    await page.click('.sort-head:has-text("Listed")');
+    await page.waitForURL('**/?window=all&sort=listed');
+    await page.selectOption('select[aria-label=Sort]', 'floor');
+    await page.waitForURL('**/?window=all&sort=floor');
     await waitUntilLoaded(page);
     assert.match((await page.textContent('[aria-sort]')) ?? '', /^Floor/);
     const heights = await page.evaluate(

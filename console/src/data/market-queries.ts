@@ -2,11 +2,14 @@
 // sends no requests.
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/preact-query';
-import type { ListMarketCollectionsResult } from '../../../client/src/market.ts';
+import type { ListMarketCollectionsParameters, ListMarketCollectionsResult } from '../../../client/src/market.ts';
 import { client, queries } from './client.ts';
 import { tokenBatches } from './token-batches.ts';
 
-export type CollectionSort = 'volume' | 'floor' | 'recent';
+export type CollectionSort = NonNullable<ListMarketCollectionsParameters['sort']>;
+/** The period of volumes, numbers of sales and changes. */
+export type Period = NonNullable<ListMarketCollectionsParameters['window']>;
+export type CollectionOrder = { sort: CollectionSort; period: Period; order: 'asc' | 'desc' };
 export type TokenSort = 'price' | 'rank' | 'id';
 
 const OFTEN_MS = 15_000;
@@ -32,21 +35,33 @@ const paged = {
 
 const withCursor = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor });
 
+/** The period of the change of the floor. There is no change since the first floor, so the change of a day stands beside the figures of all time. */
+export function changePeriod(period: Period): Exclude<Period, 'all'> {
+  return period === 'all' ? '24h' : period;
+}
+
+/** The orders by a figure of a period. The other lists are the same for every period, and are not read again when the user chooses another one. */
+const WINDOWS: Readonly<Partial<Record<CollectionSort, (period: Period) => Period>>> = {
+  volume: (period) => period,
+  sales: (period) => period,
+  change: changePeriod,
+};
+
 /** A list is read again page by page. To send few requests, a longer list is read again less often. */
-export const collectionsQuery = (chain: string | null, sort: CollectionSort) =>
-  infiniteQueryOptions({
+export const collectionsQuery = (chain: string | null, { sort, period, order }: CollectionOrder) => {
+  const window = WINDOWS[sort]?.(period);
+  const list = { sort, order, ...(window !== undefined && { window }), ...(chain !== null && { chain }) };
+  return infiniteQueryOptions({
     ...paged,
-    queryKey: ['collections', chain, sort],
+    queryKey: ['collections', list],
     queryFn: ({ pageParam, signal }) =>
       client
-        .listMarketCollections(
-          { sort, limit: COLLECTIONS_PER_PAGE, ...(chain !== null && { chain }), ...withCursor(pageParam) },
-          { signal },
-        )
+        .listMarketCollections({ ...list, limit: COLLECTIONS_PER_PAGE, ...withCursor(pageParam) }, { signal })
         .page(),
     refetchInterval: ({ state }) => SELDOM_MS * (state.data?.pages.length ?? 1),
     placeholderData: keepPreviousData,
   });
+};
 
 /** Stores each row of the list as the result of `collectionQuery`. The console page of each of these collections then opens without a request. */
 export function keepCollections(pages: readonly ListMarketCollectionsResult[]): void {
