@@ -48,6 +48,7 @@ describe('the market on the sample', options, () => {
       holders: `/c/${COLLECTION}?tab=holders`,
       token: `/t/${chain}/${contractAddress}/${tokenId}`,
       wallet: `/w/${owner.address}`,
+      'wallet-collections': `/w/${owner.address}?tab=collections`,
       'wallet-listings': `/w/${owner.address}?tab=listings`,
     });
   });

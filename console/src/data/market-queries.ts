@@ -17,6 +17,7 @@ const SELDOM_MS = 60_000;
 /** More rows would keep the browser busy for longer than a frame when they are added to the table. */
 const COLLECTIONS_PER_PAGE = 25;
 const TOKENS_PER_PAGE = 48;
+const WALLET_COLLECTIONS_PER_PAGE = 100;
 const SALES_PER_PAGE = 100;
 const TRAITS_PER_PAGE = 50;
 const ACTIVITY_PER_PAGE = 50;
@@ -242,6 +243,18 @@ export const walletTokensQuery = (address: string) =>
     queryKey: ['wallet-tokens', address],
     queryFn: ({ pageParam, signal }) =>
       client.listWalletTokens({ address, limit: TOKENS_PER_PAGE, ...withCursor(pageParam) }, { signal }).page(),
+  });
+
+/** The rows are in the order of `walletTokensQuery`: by the id of the collection. */
+export const walletCollectionsQuery = (address: string) =>
+  infiniteQueryOptions({
+    ...paged,
+    queryKey: ['wallet-collections', address],
+    queryFn: ({ pageParam, signal }) =>
+      client
+        .listWalletCollections({ address, limit: WALLET_COLLECTIONS_PER_PAGE, ...withCursor(pageParam) }, { signal })
+        .page(),
+    refetchInterval: ({ state }) => SELDOM_MS * (state.data?.pages.length ?? 1),
   });
 
 export const walletListingsQuery = (address: string) =>

@@ -1,36 +1,45 @@
-// The page of one wallet: its tokens, listings and activity, on all chains.
+// The page of one wallet on all chains: the value of its tokens, its collections, tokens, listings and activity.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { useParams } from 'wouter-preact';
-import type { MarketItem, Token } from '../../../client/src/market.ts';
+import type { MarketItem, WalletCollection } from '../../../client/src/market.ts';
 import { isNotFound } from '../data/client.ts';
-import { walletListingsQuery, walletTokensQuery } from '../data/market-queries.ts';
+import { walletCollectionsQuery, walletListingsQuery, walletTokensQuery } from '../data/market-queries.ts';
 import { shortAddress } from '../format/address.ts';
 import { formatCount } from '../format/amount.ts';
 import { ChainMark } from '../parts/chain-mark.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { DataTable, RowLink } from '../parts/data-table.tsx';
+import { ErrorBoundary } from '../parts/error-boundary.tsx';
 import { MoreRows } from '../parts/more-rows.tsx';
 import { OutsideLink } from '../parts/outside-link.tsx';
+import { Picture } from '../parts/picture.tsx';
 import { Price } from '../parts/price.tsx';
-import { EmptyState, ErrorPanel } from '../parts/states.tsx';
+import { EmptyState, ErrorPanel, Skeleton } from '../parts/states.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { Time } from '../parts/time.tsx';
+import { Unknown } from '../parts/unknown.tsx';
 import { oneOf, useUrlState } from '../parts/url-state.ts';
 import { NotFoundPage } from '../shell/not-found-page.tsx';
 import { usePageTitle } from '../shell/shell.tsx';
 import { texts } from '../texts.ts';
 import { ActivityList } from './activity-list.tsx';
-import { CollectionName } from './collection-name.tsx';
+import { CollectionName, collectionName } from './collection-name.tsx';
 import { accountUrl } from './outside-links.ts';
-import { tokenPath } from './paths.ts';
+import { collectionPath, tokenPath } from './paths.ts';
 import { TokenGrid } from './token-grid.tsx';
 import { tokenName } from './token-name.ts';
 import { Link } from '../parts/link.tsx';
 
-const TABS: readonly ['tokens', 'listings', 'activity'] = ['tokens', 'listings', 'activity'];
+const TABS: readonly ['tokens', 'collections', 'listings', 'activity'] = [
+  'tokens',
+  'collections',
+  'listings',
+  'activity',
+];
 const SKELETONS = 6;
 /** This many characters at the end of an address are always visible. */
 const ADDRESS_END = 8;
@@ -39,7 +48,7 @@ export function WalletPage() {
   const { address } = useParams<{ address: string }>();
   const url = useUrlState();
   const tab = oneOf(TABS, url.get('tab'));
-  usePageTitle(shortAddress(address));
+  usePageTitle(tab === TABS[0] ? null : texts.wallet[tab], shortAddress(address));
   return (
     <div class="page">
       <header class="wallet-head">
@@ -53,6 +62,9 @@ export function WalletPage() {
           <CopyButton text={address} label={texts.wallet.title} />
           <OutsideLink href={accountUrl(address)} label={texts.links.explorer} />
         </h1>
+        <ErrorBoundary subject={address}>
+          <WalletValue address={address} />
+        </ErrorBoundary>
       </header>
       <Tabs
         label={texts.wallet.tabsLabel}
@@ -61,29 +73,92 @@ export function WalletPage() {
         hrefOf={(id) => url.href({ tab: id === TABS[0] ? null : id })}
       />
       {tab === 'tokens' && <WalletTokens address={address} />}
+      {tab === 'collections' && <WalletCollections address={address} />}
       {tab === 'listings' && <WalletListings address={address} />}
       {tab === 'activity' && <ActivityList filter={{ wallet: address }} />}
     </div>
   );
 }
 
+/** The sums of the values at the floor. The first page of the collections has the sums of all collections. */
+function WalletValue({ address }: { address: string }) {
+  const query = useInfiniteQuery(walletCollectionsQuery(address));
+  const [first] = query.data?.pages ?? [];
+  // A wallet that cannot be read has its error in the tab.
+  if (!first) return query.isPending ? <Skeleton width="160px" height="40px" /> : null;
+  if (first.totals?.length === 0) return null;
+  return (
+    <dl class="wallet-value">
+      <dt>{texts.wallet.value}</dt>
+      {first.totals === null ? (
+        <dd>
+          <Unknown reason={texts.wallet.unknownTotals} />
+        </dd>
+      ) : (
+        first.totals.map(({ currency, value, collections, unvalued }) => (
+          <dd key={currency}>
+            <Price price={value} reason={texts.wallet.unknownValue} />
+            {value === null && ` ${currency}`}
+            <span class="muted">{texts.wallet.valueOf(formatCount(collections), unvalued)}</span>
+          </dd>
+        ))
+      )}
+    </dl>
+  );
+}
+
+function WalletCollections({ address }: { address: string }) {
+  const query = useInfiniteQuery(walletCollectionsQuery(address));
+  const collections = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  if (query.isError && collections.length === 0) return <WalletError query={query} />;
+  if (query.isSuccess && collections.length === 0 && !query.hasNextPage)
+    return <EmptyState title={texts.wallet.emptyTokens} />;
+  return (
+    <>
+      <DataTable
+        label={texts.wallet.collections}
+        columns={COLLECTION_COLUMNS}
+        rows={collections}
+        keyOf={({ id }) => id}
+        skeletons={query.isPending ? SKELETONS : 0}
+      />
+      <MoreRows query={query} />
+    </>
+  );
+}
+
+/** The figures of the wallet in each collection, by the id of the collection. Reads further pages until they have all of `ids`. */
+function useFigures(address: string, ids: readonly string[]): ReadonlyMap<string, WalletCollection> {
+  const query = useInfiniteQuery(walletCollectionsQuery(address));
+  const { data, hasNextPage, isFetching, isError, fetchNextPage } = query;
+  const figures = new Map(data?.pages.flatMap((page) => page.data.map((one) => [one.id, one])));
+  const isMissing = ids.some((id) => !figures.has(id));
+  useEffect(() => {
+    if (isMissing && hasNextPage && !isFetching && !isError) void fetchNextPage();
+  }, [isMissing, hasNextPage, isFetching, isError]);
+  return figures;
+}
+
 function WalletTokens({ address }: { address: string }) {
   const query = useInfiniteQuery(walletTokensQuery(address));
   const tokens = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const groups = [...Map.groupBy(tokens, ({ collectionId }) => collectionId)];
+  const figures = useFigures(
+    address,
+    groups.map(([id]) => id),
+  );
   if (query.isError && tokens.length === 0) return <WalletError query={query} />;
   if (query.isSuccess && tokens.length === 0 && !query.hasNextPage)
     return <EmptyState title={texts.wallet.emptyTokens} />;
-  const groups = [...Map.groupBy(tokens, ({ collectionId }) => collectionId)];
   return (
     <>
       {query.isPending && <TokenGrid label={texts.wallet.tokens} tokens={[]} skeletons={SKELETONS} />}
-      {groups.map(([collectionId, ofCollection], index) => (
+      {groups.map(([collectionId, ofCollection]) => (
         <Group
           key={collectionId}
           collectionId={collectionId}
-          tokens={ofCollection}
-          // The tokens are listed by collection, so only the last group can have more.
-          isComplete={!query.hasNextPage || index < groups.length - 1}
+          chain={ofCollection[0]?.chain ?? null}
+          figures={figures.get(collectionId) ?? null}
         >
           <TokenGrid label={texts.wallet.tokens} tokens={ofCollection} />
         </Group>
@@ -95,34 +170,49 @@ function WalletTokens({ address }: { address: string }) {
 
 function Group({
   collectionId,
-  tokens,
-  isComplete,
+  chain,
+  figures,
   children,
 }: {
   collectionId: string;
-  tokens: readonly Token[];
-  /** Whether `tokens` are all tokens of the wallet in this collection. */
-  isComplete: boolean;
+  chain: string | null;
+  /** Null until they are read. */
+  figures: WalletCollection | null;
   children: ComponentChildren;
 }) {
   return (
     <section class="tab">
       <h2 class="group-title">
         <Link class="link" href={`/c/${encodeURIComponent(collectionId)}`}>
-          <CollectionName id={collectionId} />
+          {collectionName(figures ?? { id: collectionId, name: null })}
         </Link>
-        {tokens[0] && <ChainMark chain={tokens[0].chain} />}
-        {isComplete ? (
-          <span class="muted">{formatCount(tokens.length)}</span>
-        ) : (
-          <span class="muted" data-tip={texts.wallet.moreTokens}>
-            {texts.wallet.atLeast(formatCount(tokens.length))}
+        {chain !== null && <ChainMark chain={chain} />}
+        {figures && (
+          <span class="group-figures">
+            <span>
+              {texts.wallet.tokens}: <TokenCount figures={figures} />
+            </span>
+            {figures.units !== null && figures.units !== String(figures.tokens) && (
+              <span>
+                {texts.wallet.units}: {formatCount(BigInt(figures.units))}
+              </span>
+            )}
+            <span>
+              {texts.wallet.value}: <Price price={figures.value} reason={texts.wallet.unknownValue} />
+            </span>
           </span>
         )}
       </h2>
       {children}
     </section>
   );
+}
+
+/** A number of tokens is a lower bound if some holders of the collection are not known. */
+function TokenCount({ figures: { tokens, provenance } }: { figures: WalletCollection }) {
+  if (tokens === null) return <Unknown reason={texts.wallet.unknownHolders} />;
+  if (provenance.tokens !== null) return <>{formatCount(tokens)}</>;
+  return <span data-tip={texts.wallet.unknownHolders}>{texts.wallet.atLeast(formatCount(tokens))}</span>;
 }
 
 function WalletListings({ address }: { address: string }) {
@@ -149,6 +239,79 @@ function WalletError({ query }: { query: { error: unknown; refetch: () => Promis
   if (isNotFound(query.error)) return <NotFoundPage reason={texts.wallet.invalid} />;
   return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
 }
+
+const COLLECTION_COLUMNS: readonly Column<WalletCollection>[] = [
+  {
+    id: 'picture',
+    head: texts.market.columns.picture,
+    isHeadHidden: true,
+    width: '40px',
+    place: 'picture',
+    cell: ({ id, image }) => <Picture url={image} alt="" seed={id} class="picture-row" />,
+  },
+  {
+    id: 'collection',
+    head: texts.token.collection,
+    width: 'minmax(140px, 2fr)',
+    place: 'top-left',
+    cell: (collection) => (
+      <span class="truncate">
+        <RowLink href={collectionPath(collection)}>{collectionName(collection)}</RowLink>
+      </span>
+    ),
+  },
+  {
+    id: 'chain',
+    head: texts.token.chain,
+    width: 'minmax(110px, 1fr)',
+    from: 'tablet',
+    cell: ({ chain }) => (chain === null ? null : <ChainMark chain={chain} />),
+  },
+  {
+    id: 'tokens',
+    head: texts.wallet.tokens,
+    width: 'minmax(72px, 0.7fr)',
+    isNumber: true,
+    place: 'bottom-left',
+    placeLabel: texts.wallet.tokens,
+    cell: (figures) => <TokenCount figures={figures} />,
+  },
+  {
+    id: 'units',
+    head: texts.wallet.units,
+    width: 'minmax(72px, 0.7fr)',
+    isNumber: true,
+    from: 'tablet',
+    cell: ({ units }) =>
+      units === null ? <Unknown reason={texts.wallet.unknownUnits} /> : <>{formatCount(BigInt(units))}</>,
+  },
+  {
+    id: 'listed',
+    head: texts.market.columns.listed,
+    width: 'minmax(64px, 0.7fr)',
+    isNumber: true,
+    from: 'tablet',
+    cell: ({ listed }) => (listed === null ? <Unknown reason={texts.unknown.figure} /> : <>{formatCount(listed)}</>),
+  },
+  {
+    id: 'floor',
+    head: texts.market.columns.floor,
+    width: 'minmax(110px, 1fr)',
+    isNumber: true,
+    from: 'tablet',
+    place: 'bottom-right',
+    placeLabel: texts.market.columns.floor,
+    cell: ({ floor }) => <Price price={floor} reason={texts.unknown.floor} isNativeOnly />,
+  },
+  {
+    id: 'value',
+    head: texts.wallet.value,
+    width: 'minmax(120px, 1.2fr)',
+    isNumber: true,
+    place: 'top-right',
+    cell: ({ value }) => <Price price={value} reason={texts.wallet.unknownValue} />,
+  },
+];
 
 const LISTING_COLUMNS: readonly Column<MarketItem>[] = [
   {

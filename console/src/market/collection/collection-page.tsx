@@ -42,14 +42,18 @@ const TABS = {
   holders: HoldersTab,
 };
 type TabId = keyof typeof TABS;
-const TAB_IDS: readonly TabId[] = ['listings', 'history', 'sales', 'activity', 'depth', 'holders'];
+const TAB_IDS: readonly [TabId, ...TabId[]] = ['listings', 'history', 'sales', 'activity', 'depth', 'holders'];
 
 export function CollectionPage() {
   const { id } = useParams<{ id: string }>();
   const url = useUrlState();
   const query = useQuery(collectionQuery(id));
   const collection = query.data?.data;
-  usePageTitle(collection ? collectionName(collection) : null);
+  const current = TAB_IDS.find((tab) => tab === url.get('tab')) ?? TAB_IDS[0];
+  usePageTitle(
+    current === TAB_IDS[0] ? null : texts.collection.tabs[current],
+    collection ? collectionName(collection) : null,
+  );
   const { id: collectionId = '' } = collection ?? {};
   useLiveRefresh({ collection: collectionId, kinds: ALL_KINDS }, query.data?.meta.offset, [
     ['collection'],
@@ -69,7 +73,6 @@ export function CollectionPage() {
     return <CollectionSkeleton />;
   }
 
-  const current = TAB_IDS.find((tab) => tab === url.get('tab')) ?? 'listings';
   const Part = TABS[current];
   const { listedCount, owners } = collection.stats;
   const counts: Partial<Record<TabId, number | null>> = { listings: listedCount, holders: owners };
@@ -89,7 +92,7 @@ export function CollectionPage() {
             count: counts[tab] ? formatCount(counts[tab]) : null,
           }))}
           hrefOf={(tab) =>
-            url.href({ tab: tab === 'listings' ? null : tab, sort: null, show: null, view: null, range: null })
+            url.href({ tab: tab === TAB_IDS[0] ? null : tab, sort: null, show: null, view: null, range: null })
           }
         />
         <ErrorBoundary subject={`${collection.id} ${url.parameters}`}>
