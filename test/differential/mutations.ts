@@ -174,7 +174,7 @@ export const SHARED_MUTATIONS: Readonly<Record<string, readonly Mutation[]>> = {
   '../sales': ways(
     ['toFillPrice(bid ?? trade, wrappedNative)', 'toFillPrice(trade, wrappedNative)'],
     ['{ seller: fill.offerer, buyer: counterparty }', '{ seller: counterparty, buyer: fill.offerer }'],
-    ['others.length > 0 ? null : toTokenId(first)', 'others.length > 1 ? null : toTokenId(first)'],
+    ['first === undefined || others.length > 0', 'first === undefined || others.length > 1'],
   ),
   '../sale-parties': ways(
     ['quantityOf(received) === quantityOf(sent)', 'received.length === 0'],

@@ -172,9 +172,9 @@ forEachMarket('collections with all figures', {}, (market) => {
     const ages = [
       [10 * MINUTE_MS],
       [20 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 3 * HOUR_MS],
-      [23 * HOUR_MS, 23 * HOUR_MS + 1, 5 * DAY_MS, 5 * DAY_MS],
-      [6 * DAY_MS, 20 * DAY_MS, 20 * DAY_MS, 20 * DAY_MS, 20 * DAY_MS],
-      [29 * DAY_MS, 40 * DAY_MS, 41 * DAY_MS, 42 * DAY_MS, 43 * DAY_MS, 44 * DAY_MS],
+      [23 * HOUR_MS, 23 * HOUR_MS + 1, 5 * DAY_MS, 5 * DAY_MS, 5 * DAY_MS],
+      [6 * DAY_MS, 20 * DAY_MS, 20 * DAY_MS, 20 * DAY_MS, 20 * DAY_MS, 20 * DAY_MS],
+      [29 * DAY_MS, 40 * DAY_MS, 41 * DAY_MS, 42 * DAY_MS, 43 * DAY_MS, 44 * DAY_MS, 45 * DAY_MS],
       [58 * MINUTE_MS, 58 * MINUTE_MS, 58 * MINUTE_MS],
     ];
     const subjects = ages.map((_, index) => newCollection({ chain: 'ink', slug: `trend-${index}` }));
