@@ -98,8 +98,8 @@ describe('the MCP server', () => {
 
   test('a result has at most 12,000 characters unless the call asks for more rows', async () => {
     for (const [name, [given]] of Object.entries(callsOf())) {
-      const { limit, ...rest } = given;
-      const text = JSON.stringify(await client.ok(name, rest));
+      const usual = Object.fromEntries(Object.entries(given).filter(([argument]) => argument !== 'limit'));
+      const text = JSON.stringify(await client.ok(name, usual));
       assert.ok(text.length <= 12_000, `${name}: ${text.length}`);
     }
   });
