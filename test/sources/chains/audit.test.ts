@@ -347,7 +347,7 @@ forOneEngine('audit', (engine) => {
   test("when a fill is missing in the chain log, the replay reports the order, the sale, the sum of the sale's hour and the sum of all sales", async () => {
     const { id, order_hash: hash } = await first(
       `select id, order_hash from main.book_order join indexer.sale on listing_id = id
-       where book_order.status = 'filled' and quantity = 1 and sale.price_raw > 0 order by id limit 1`,
+       where book_order.status = 'filled' and book_order.quantity = 1 and sale.price_raw > 0 order by id limit 1`,
     );
     const where = `order_hash = '${hash}' and kind = 'order-fulfilled'`;
     const report = await whileBroken({ table: 'main.chain_event', where, changes: null }, () => replay());
