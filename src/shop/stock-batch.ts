@@ -5,6 +5,7 @@ import { ServiceError } from '../platform/core/errors.ts';
 import { isId } from '../platform/core/time-ordered-id.ts';
 import type { Queryable } from '../platform/database/port.ts';
 import type { ShopCaller, ShopContext } from './context.ts';
+import type { WhenLocked } from './grouped-changes.ts';
 import { DETAILS_MAX } from './body-fields.ts';
 import { missingProduct } from './products/products.ts';
 import type { AppliedStockChange, ProductName } from './queries/stock.ts';
@@ -16,15 +17,23 @@ import { changeStocks } from './stock.ts';
 /** The result of a row, in the place of the row. */
 export type StockBatchResult = AppliedStockChange | ServiceError;
 
+export type StockBatch = {
+  /** A row that cannot be read is given as its error. */
+  rows: readonly (NamedStockChange | ServiceError)[];
+  isAtomic: boolean;
+  /** Whether the changes of a product that another transaction has locked wait, or are rejected. */
+  locked: WhenLocked;
+};
+
 /**
- * Makes the changes in the order of the rows. A row that cannot be read is given as its error. `isAtomic`: throws, so that the transaction
- * is rolled back, if a row is rejected. The error has the code of the first rejected row, and the details of all.
+ * Makes the changes in the order of the rows. `isAtomic`: throws, so that the transaction is rolled back, if a row is rejected. The error has the
+ * code of the first rejected row, and the details of all.
  */
 export async function changeStockBatch(
   context: ShopContext,
   tx: Queryable,
   { shopId, keyId }: ShopCaller,
-  { rows, isAtomic }: { rows: readonly (NamedStockChange | ServiceError)[]; isAtomic: boolean },
+  { rows, isAtomic, locked }: StockBatch,
 ): Promise<StockBatchResult[]> {
   const ids = await findProducts(tx, shopId, rows);
   const results: StockBatchResult[] = rows.map((row) => (row instanceof ServiceError ? row : missingProduct()));
@@ -36,16 +45,19 @@ export async function changeStockBatch(
   });
   if (made.length > 0) {
     const requests = made.map(({ request }) => request);
-    const changed = await changeStocks(tx, shopId, requests, { now: context.clock(), locked: 'wait' });
+    const changed = await changeStocks(tx, shopId, requests, { now: context.clock(), locked });
     for (const [place, result] of changed.entries()) {
       const index = made[place]?.index ?? 0;
-      // With `wait`, no change is left out because another transaction has locked the product.
-      if (result.outcome === 'locked') throw new Error('a change that waits for its product was left out');
-      results[index] = result.outcome === 'applied' ? result.change : toStockError(result);
+      if (result.outcome === 'applied') results[index] = result.change;
+      else results[index] = result.outcome === 'locked' ? lockedProduct() : toStockError(result);
     }
   }
   if (isAtomic) checkAll(results);
   return results;
+}
+
+function lockedProduct(): ServiceError {
+  return new ServiceError('unavailable', 'Another client of the database has locked the product, try again');
 }
 
 /** The id of the product of each row; null if the shop has no such product, or the row cannot be read. */

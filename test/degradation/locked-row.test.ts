@@ -66,6 +66,37 @@ withTwoServers('a product that stays locked', (servers) => {
     assert.equal((await send('GET', `/products/${locked}`)).body.data.inventory, 99);
   });
 
+  test('a batch makes the changes of the other products, and rejects those of a product that stays locked', async (t) => {
+    const service = await startOnTwoDatabases(t, servers);
+    const send = await openShop(service, 'one');
+    const [locked, free] = [await newProduct(send), await newProduct(send)];
+    const changes = [locked, free, locked].map((product_id) => ({ product_id, adjustment: -1 }));
+    await lockProducts(service, [locked], async (release) => {
+      const { status, body } = await send('POST', '/inventory/batch', { changes });
+      assert.equal(status, 200);
+      assert.deepEqual(
+        body.data.map(({ outcome, change, error }: any) => [outcome, change?.inventory ?? error.code]),
+        [
+          ['rejected', 'unavailable'],
+          ['applied', 99],
+          ['rejected', 'unavailable'],
+        ],
+      );
+      const atomic = await send('POST', '/inventory/batch?atomic=true', { changes });
+      assert.deepEqual([atomic.status, atomic.body.error.code], [503, 'unavailable']);
+      assert.deepEqual(
+        atomic.body.error.details.map(({ path }: any) => path),
+        ['changes.0', 'changes.2'],
+      );
+      await release();
+    });
+    for (const id of [locked, free]) {
+      const stock = (await send('GET', `/products/${id}`)).body.data.inventory;
+      assert.equal(stock, id === locked ? 100 : 99);
+    }
+    assert.equal((await send('POST', '/inventory/batch?atomic=true', { changes })).status, 200);
+  });
+
   test('a shop whose products are all locked leaves two connections to other shops', async (t: TestContext) => {
     const service = await startOnTwoDatabases(t, servers);
     const [send, sendOther] = [await openShop(service, 'one'), await openShop(service, 'other')];

@@ -92,6 +92,68 @@ forEachStore('changes of stock', (store) => {
       assert.equal(await readStock(shop, id), 3);
     });
 
+    test('the types that a webhook names are recorded for each change: the log entry, and when stock reaches or leaves 0', async () => {
+      const shop = await store.shop();
+      const events = ['inventory.changed', 'inventory.out', 'inventory.restocked', 'inventory.low'];
+      await shop.ok('POST', '/webhooks', { url: 'https://shop.example/hook', events }, 201);
+      const { id } = await shop.product({ inventory: 12, sku: 'MUG' });
+      const untracked = await shop.product({ inventory: 1, trackInventory: false });
+      const of = async (from: number) => (await shop.events()).slice(from);
+      const made = (await shop.events()).length;
+      const sold = await changeStock(shop, id, { adjustment: -20, reason: 'sold' });
+      const [entry] = (await shop.ok('GET', '/inventory/adjustments')).data;
+      const level = { productId: id, name: 'Mug', inventory: 0, previous: 12 };
+      assert.deepEqual(await of(made), [
+        { type: 'inventory.changed', data: entry },
+        { type: 'inventory.low', data: { ...level, threshold: 10, adjustmentId: sold.adjustmentId } },
+        { type: 'inventory.out', data: { ...level, adjustmentId: sold.adjustmentId } },
+      ]);
+      await changeStock(shop, id, { adjustment: -1 });
+      await shop.ok('PUT', `/products/${id}`, { inventory: 2 });
+      await shop.ok('POST', '/reservations', { items: [{ sku: 'MUG', quantity: 2 }] }, 201);
+      await shop.ok('POST', '/inventory/batch', {
+        changes: [
+          { sku: 'MUG', set: 20 },
+          { product_id: untracked.id, set: 0 },
+        ],
+      });
+      const later = (await of(made + 3)).filter(({ type }) => type.startsWith('inventory.'));
+      assert.deepEqual(
+        later.map(({ type, data }) => [type, data.previous, data.next ?? data.inventory, data.source]),
+        [
+          ['inventory.changed', 0, 0, 'inventory'],
+          ['inventory.changed', 0, 2, 'product'],
+          ['inventory.restocked', 0, 2, undefined],
+          ['inventory.changed', 2, 0, 'reservation'],
+          ['inventory.out', 2, 0, undefined],
+          ['inventory.changed', 0, 20, 'inventory'],
+          ['inventory.restocked', 0, 20, undefined],
+          ['inventory.changed', 1, 0, 'inventory'],
+        ],
+      );
+      const log = await shop.walk('/inventory/adjustments');
+      assert.deepEqual(
+        (await shop.events()).filter(({ type }) => type === 'inventory.changed').map(({ data }) => data),
+        log.toReversed(),
+      );
+      const ids = await store.query('select id from main.event where shop_id = $1 order by sequence', [shop.id]);
+      for (const row of ids) assert.match(String(row['id']), /^evt_[0-9a-f]{32}$/);
+    });
+
+    test('a type that no webhook of the shop names is not recorded, also if one of another shop names it', async () => {
+      const [shop, stranger] = [await store.shop(), await store.shop()];
+      const url = 'https://shop.example/hook';
+      await stranger.ok('POST', '/webhooks', { url, events: ['inventory.changed', 'inventory.out'] }, 201);
+      await shop.ok('POST', '/webhooks', { url }, 201);
+      const { id } = await shop.product({ inventory: 12 });
+      await changeStock(shop, id, { set: 0 });
+      assert.deepEqual(
+        (await shop.events()).map(({ type }) => type),
+        ['product.created', 'inventory.low'],
+      );
+      assert.deepEqual(await stranger.events(), []);
+    });
+
     test('a change of an untracked product never reports low stock', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 20, trackInventory: false });

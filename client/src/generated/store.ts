@@ -74,6 +74,17 @@ export type Delivery = {
   createdAt: string;
 };
 
+/** Stock was changed. */
+export type InventoryChangedEvent = {
+  /** The type of the event. */
+  type: 'inventory.changed';
+  /** When the event occurred. */
+  timestamp: string;
+  /** A later event of the same shop has a larger number. */
+  sequence: number;
+  data: Adjustment;
+};
+
 /** The stock of a product. */
 export type InventoryItem = {
   /** Product id. */
@@ -114,8 +125,54 @@ export type InventoryLowEvent = {
     inventory: number;
     /** Stock before the change. */
     previous: number;
+    /** Id of the entry in the adjustment log. */
+    adjustmentId: string;
     /** The level that the stock has reached. */
     threshold: 10;
+  };
+};
+
+/** Tracked stock has fallen to 0. */
+export type InventoryOutEvent = {
+  /** The type of the event. */
+  type: 'inventory.out';
+  /** When the event occurred. */
+  timestamp: string;
+  /** A later event of the same shop has a larger number. */
+  sequence: number;
+  /** The change of stock. */
+  data: {
+    /** Product id. */
+    productId: string;
+    /** Name of the product. */
+    name: string;
+    /** Stock after the change. */
+    inventory: 0;
+    /** Stock before the change. */
+    previous: number;
+    /** Id of the entry in the adjustment log. */
+    adjustmentId: string;
+  };
+};
+
+/** Tracked stock has risen from 0. */
+export type InventoryRestockedEvent = {
+  /** The type of the event. */
+  type: 'inventory.restocked';
+  /** When the event occurred. */
+  timestamp: string;
+  /** A later event of the same shop has a larger number. */
+  sequence: number;
+  /** The change of stock. */
+  data: {
+    /** Product id. */
+    productId: string;
+    /** Name of the product. */
+    name: string;
+    /** Stock after the change. */
+    inventory: number;
+    /** Stock before the change. */
+    previous: 0;
     /** Id of the entry in the adjustment log. */
     adjustmentId: string;
   };
@@ -720,7 +777,7 @@ export type Webhook = {
   /** The https URL to which deliveries are sent. Its host must have public addresses only, unless the service allows private addresses. */
   url: string;
   /** Types of events to send. `product.*` means every type that begins with `product.`. */
-  events: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'reservation.created' | 'reservation.consumed' | 'reservation.released' | 'reservation.expired' | 'product.*')[];
+  events: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'inventory.changed' | 'inventory.out' | 'inventory.restocked' | 'reservation.created' | 'reservation.consumed' | 'reservation.released' | 'reservation.expired' | 'product.*')[];
   /** A note. */
   description: string | null;
   /** Whether events are delivered. */
@@ -744,7 +801,7 @@ export type WebhookCreate = {
   /** The https URL to which deliveries are sent. Its host must have public addresses only, unless the service allows private addresses. */
   url: string;
   /** Types of events to send. `product.*` means every type that begins with `product.`. */
-  events?: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'reservation.created' | 'reservation.consumed' | 'reservation.released' | 'reservation.expired' | 'product.*')[];
+  events?: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'inventory.changed' | 'inventory.out' | 'inventory.restocked' | 'reservation.created' | 'reservation.consumed' | 'reservation.released' | 'reservation.expired' | 'product.*')[];
   /** A note. */
   description?: string | null;
 };
@@ -783,7 +840,7 @@ export type WebhookUpdate = {
   /** The https URL to which deliveries are sent. Its host must have public addresses only, unless the service allows private addresses. */
   url?: string;
   /** Types of events to send. `product.*` means every type that begins with `product.`. */
-  events?: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'reservation.created' | 'reservation.consumed' | 'reservation.released' | 'reservation.expired' | 'product.*')[];
+  events?: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'inventory.changed' | 'inventory.out' | 'inventory.restocked' | 'reservation.created' | 'reservation.consumed' | 'reservation.released' | 'reservation.expired' | 'product.*')[];
   /** A note. */
   description?: string | null;
   /** False disables the webhook; true enables it. */
@@ -797,7 +854,7 @@ export type WebhookWithSecret = {
   /** The https URL to which deliveries are sent. Its host must have public addresses only, unless the service allows private addresses. */
   url: string;
   /** Types of events to send. `product.*` means every type that begins with `product.`. */
-  events: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'reservation.created' | 'reservation.consumed' | 'reservation.released' | 'reservation.expired' | 'product.*')[];
+  events: ('product.created' | 'product.updated' | 'product.deleted' | 'inventory.low' | 'inventory.changed' | 'inventory.out' | 'inventory.restocked' | 'reservation.created' | 'reservation.consumed' | 'reservation.released' | 'reservation.expired' | 'product.*')[];
   /** A note. */
   description: string | null;
   /** Whether events are delivered. */
@@ -1125,7 +1182,7 @@ export type RedeliverResult = {
 } & { etag: string | null; isReplay: boolean };
 
 /** The body of a webhook delivery. */
-export type WebhookEvent = ProductCreatedEvent | ProductUpdatedEvent | ProductDeletedEvent | InventoryLowEvent | ReservationCreatedEvent | ReservationConsumedEvent | ReservationReleasedEvent | ReservationExpiredEvent | WebhookTestEvent;
+export type WebhookEvent = ProductCreatedEvent | ProductUpdatedEvent | ProductDeletedEvent | InventoryLowEvent | InventoryChangedEvent | InventoryOutEvent | InventoryRestockedEvent | ReservationCreatedEvent | ReservationConsumedEvent | ReservationReleasedEvent | ReservationExpiredEvent | WebhookTestEvent;
 
 export type StoreMethods = {
   /** List products. Newest first, without archived products, unless the parameters say otherwise. `collection` and `type` are applied to the products of each page, so a page may be short or empty while `hasMore` is true. All other filters are exact, and apply before the page is cut. Scope `products:read`. */
@@ -1144,7 +1201,7 @@ export type StoreMethods = {
   listInventory(parameters?: ListInventoryParameters, options?: CallOptions): Promise<ListInventoryResult>;
   /** Change stock. Atomic: concurrent adjustments are all applied. Stock never goes below zero. A change of tracked stock from above 10 to 10 or below sends `inventory.low`. Scope `inventory:write`. */
   changeInventory(parameters?: ChangeInventoryParameters, options?: WriteOptions): Promise<ChangeInventoryResult>;
-  /** Change many stocks. Makes each change, in the given order, as a single request would. The response has one result for each change, in the same order. A rejected change has no effect on the others, except with `atomic=true`: then nothing changes, and the response is the error of the first rejected change, whose `details` name all of them. Scope `inventory:write`. */
+  /** Change many stocks. Makes each change, in the given order, as a single request would. The response has one result for each change, in the same order. A rejected change has no effect on the others, except with `atomic=true`: then nothing changes, and the response is the error of the first rejected change, whose `details` name all of them. The changes of a product that another client of the database keeps locked are rejected as `unavailable`. Scope `inventory:write`. */
   changeInventoryBatch(parameters: ChangeInventoryBatchParameters, options?: WriteOptions): Promise<ChangeInventoryBatchResult>;
   /** Read the adjustment log. Newest first. Entries stay when their product is deleted. `previous` of an entry equals `next` of the entry for the preceding change of the same product. Scope `inventory:read`. */
   listAdjustments(parameters?: ListAdjustmentsParameters, options?: CallOptions): Pages<ListAdjustmentsResult>;

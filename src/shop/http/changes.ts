@@ -11,7 +11,7 @@ import type { FeedRow } from '../queries/changes.ts';
 import { hasScope } from './authenticate.ts';
 import { authorize, callerOf, pageContextOf } from './authorize.ts';
 import type { StoreRoutesContext } from './context.ts';
-import { EXAMPLE_CHANGE_TIME, EXAMPLE_IDS, EXAMPLE_STOCK } from './example-shop.ts';
+import { ADJUSTMENT_EXAMPLE, EXAMPLE_CHANGE_TIME, EXAMPLE_IDS } from './example-shop.ts';
 import { toWireAdjustment } from './inventory-schemas.ts';
 import { storeResponses } from './schemas.ts';
 
@@ -55,19 +55,7 @@ const ChangeSchema = Type.Object(
         type: 'inventory.changed',
         at: EXAMPLE_CHANGE_TIME,
         productId: EXAMPLE_IDS.product,
-        object: {
-          id: EXAMPLE_IDS.adjustment,
-          productId: EXAMPLE_IDS.product,
-          previous: EXAMPLE_STOCK.previous,
-          next: EXAMPLE_STOCK.inventory,
-          adjustment: EXAMPLE_STOCK.adjustment,
-          requested: EXAMPLE_STOCK.adjustment,
-          reason: 'Sold in the shop',
-          source: 'inventory',
-          keyId: EXAMPLE_IDS.key,
-          createdAt: EXAMPLE_CHANGE_TIME,
-          reservationId: null,
-        },
+        object: ADJUSTMENT_EXAMPLE,
       },
     ],
     ...closed,

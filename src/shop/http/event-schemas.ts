@@ -10,6 +10,7 @@ import type { ReservationStatus } from '../reservations/reservation.ts';
 import { LOW_STOCK_LEVEL } from '../stock.ts';
 import { signWebhook } from '../webhooks/signature.ts';
 import {
+  ADJUSTMENT_EXAMPLE,
   EXAMPLE_CHANGE_TIME,
   EXAMPLE_IDS,
   EXAMPLE_SECRET,
@@ -41,6 +42,28 @@ const toEnded = (status: Exclude<ReservationStatus, 'held'>, sequence: number) =
     consumed: status === 'consumed' ? item.quantity : 0,
   }));
   return { data: { ...RESERVATION_EXAMPLE, status, items, endedAt: at }, at, sequence };
+};
+
+/** The data of an event about a level of stock. `fields` are added, or replace those of the same name. */
+const stockData = (fields: Record<string, TSchema>) =>
+  Type.Object(
+    {
+      productId: Type.String({ description: 'Product id.' }),
+      name: Type.String({ description: 'Name of the product.' }),
+      inventory: Type.Integer({ minimum: 0, description: 'Stock after the change.' }),
+      previous: Type.Integer({ minimum: 0, description: 'Stock before the change.' }),
+      adjustmentId: Type.String({ description: 'Id of the entry in the adjustment log.' }),
+      ...fields,
+    },
+    { description: 'The change of stock.', ...closed },
+  );
+
+const stockExample = {
+  productId: id,
+  name,
+  inventory: EXAMPLE_STOCK.inventory,
+  previous: EXAMPLE_STOCK.previous,
+  adjustmentId: EXAMPLE_IDS.adjustment,
 };
 
 const DOCUMENTED_EVENTS: Readonly<Record<EventType | typeof TEST_EVENT_TYPE, DocumentedEvent>> = {
@@ -89,29 +112,32 @@ const DOCUMENTED_EVENTS: Readonly<Record<EventType | typeof TEST_EVENT_TYPE, Doc
   'inventory.low': {
     schemaId: 'InventoryLowEvent',
     summary: `Tracked stock has fallen from above ${LOW_STOCK_LEVEL} to ${LOW_STOCK_LEVEL} or below`,
-    data: Type.Object(
-      {
-        productId: Type.String({ description: 'Product id.' }),
-        name: Type.String({ description: 'Name of the product.' }),
-        inventory: Type.Integer({ minimum: 0, description: 'Stock after the change.' }),
-        previous: Type.Integer({ minimum: 0, description: 'Stock before the change.' }),
-        threshold: Type.Literal(LOW_STOCK_LEVEL, { description: 'The level that the stock has reached.' }),
-        adjustmentId: Type.String({ description: 'Id of the entry in the adjustment log.' }),
-      },
-      { description: 'The change of stock.', ...closed },
-    ),
+    data: stockData({
+      threshold: Type.Literal(LOW_STOCK_LEVEL, { description: 'The level that the stock has reached.' }),
+    }),
     example: {
-      data: {
-        productId: id,
-        name,
-        inventory: EXAMPLE_STOCK.inventory,
-        previous: EXAMPLE_STOCK.previous,
-        threshold: LOW_STOCK_LEVEL,
-        adjustmentId: EXAMPLE_IDS.adjustment,
-      },
+      data: { ...stockExample, threshold: LOW_STOCK_LEVEL },
       at: EXAMPLE_CHANGE_TIME,
       sequence: 4,
     },
+  },
+  'inventory.changed': {
+    schemaId: 'InventoryChangedEvent',
+    summary: 'Stock was changed',
+    data: ref('Adjustment'),
+    example: { data: ADJUSTMENT_EXAMPLE, at: EXAMPLE_CHANGE_TIME, sequence: 10 },
+  },
+  'inventory.out': {
+    schemaId: 'InventoryOutEvent',
+    summary: 'Tracked stock has fallen to 0',
+    data: stockData({ inventory: Type.Literal(0, { description: 'Stock after the change.' }) }),
+    example: { data: { ...stockExample, inventory: 0, previous: 2 }, at: EXAMPLE_CHANGE_TIME, sequence: 11 },
+  },
+  'inventory.restocked': {
+    schemaId: 'InventoryRestockedEvent',
+    summary: 'Tracked stock has risen from 0',
+    data: stockData({ previous: Type.Literal(0, { description: 'Stock before the change.' }) }),
+    example: { data: { ...stockExample, inventory: 40, previous: 0 }, at: EXAMPLE_CHANGE_TIME, sequence: 12 },
   },
   'reservation.created': {
     schemaId: 'ReservationCreatedEvent',

@@ -20,6 +20,21 @@ export const EXAMPLE_STOCK = { previous: 12, adjustment: -3, inventory: 9 };
 
 export const EXAMPLE_CHANGE_TIME = '2026-06-01T08:30:00.000Z';
 
+/** The entry of the log for the change of EXAMPLE_STOCK. */
+export const ADJUSTMENT_EXAMPLE = {
+  id: EXAMPLE_IDS.adjustment,
+  productId: EXAMPLE_IDS.product,
+  previous: EXAMPLE_STOCK.previous,
+  next: EXAMPLE_STOCK.inventory,
+  adjustment: EXAMPLE_STOCK.adjustment,
+  requested: EXAMPLE_STOCK.adjustment,
+  reason: 'Sold at the stall',
+  source: 'inventory',
+  keyId: EXAMPLE_IDS.key,
+  createdAt: EXAMPLE_CHANGE_TIME,
+  reservationId: null,
+};
+
 export const PRODUCT_CREATE_EXAMPLE = {
   name: 'Harbour Lights enamel mug',
   price: '19.90',

@@ -11,6 +11,7 @@ import { BATCH_ROWS_MAX } from './product-schemas.ts';
 import { storeError } from './schemas.ts';
 import { closed, dateTime, ref, refOrNull, typeOrNull } from '../../platform/http/schema-builders.ts';
 import {
+  ADJUSTMENT_EXAMPLE,
   EXAMPLE_CHANGE_TIME,
   EXAMPLE_IDS,
   EXAMPLE_STOCK,
@@ -25,9 +26,9 @@ const level = {
   trackInventory: true,
   lowStock: true,
 };
-const { previous, adjustment, inventory } = EXAMPLE_STOCK;
+const { previous, adjustment } = EXAMPLE_STOCK;
 const change = { previous, adjustment, requested: adjustment };
-const reason = 'Sold at the stall';
+const { reason } = ADJUSTMENT_EXAMPLE;
 
 const InventoryItemSchema = Type.Object(
   {
@@ -195,19 +196,7 @@ const AdjustmentSchema = Type.Object(
     $id: 'Adjustment',
     title: 'Adjustment',
     description: 'An entry of the adjustment log.',
-    examples: [
-      {
-        id: EXAMPLE_IDS.adjustment,
-        productId: EXAMPLE_IDS.product,
-        ...change,
-        next: inventory,
-        reason,
-        source: 'inventory',
-        keyId: EXAMPLE_IDS.key,
-        createdAt: EXAMPLE_CHANGE_TIME,
-        reservationId: null,
-      },
-    ],
+    examples: [ADJUSTMENT_EXAMPLE],
     ...closed,
   },
 );

@@ -11,6 +11,8 @@ import type { NamedStockChange } from '../stock-input.ts';
 import { INVALID_STOCK, parseStockRequest } from '../stock-input.ts';
 import type { ErrorDetail } from '../../platform/core/errors.ts';
 import { ServiceError } from '../../platform/core/errors.ts';
+import { isLockTimeout } from '../../platform/database/port.ts';
+import type { WhenLocked } from '../grouped-changes.ts';
 import { isJsonObject } from '../../platform/core/json-text.ts';
 import { DETAILS_MAX } from '../body-fields.ts';
 import { StockWriter } from '../stock-writer.ts';
@@ -159,7 +161,8 @@ function registerBatch(app: FastifyInstance, context: StoreRoutesContext): void 
         description:
           'Makes each change, in the given order, as a single request would. The response has one result for each change, in the same order. A ' +
           'rejected change has no effect on the others, except with `atomic=true`: then nothing changes, and the response is the error of the ' +
-          'first rejected change, whose `details` name all of them. Scope `inventory:write`.',
+          'first rejected change, whose `details` name all of them. The changes of a product that another client of the database keeps locked are ' +
+          'rejected as `unavailable`. Scope `inventory:write`.',
         tags,
         querystring: Type.Object({
           atomic: Type.Optional(
@@ -174,10 +177,19 @@ function registerBatch(app: FastifyInstance, context: StoreRoutesContext): void 
     async (request, reply) => {
       const rows = readChanges(bodyOf(request).value).map(parseRow);
       const { atomic: isAtomic } = request.query as { atomic: boolean };
-      return sendInTransaction(request, reply, async (tx) => {
-        const results = await changeStockBatch(shopContextOf(request), tx, callerOf(request), { rows, isAtomic });
-        return { status: 200, body: { data: results.map(toWireBatchResult) } };
-      });
+      const send = (locked: WhenLocked) =>
+        sendInTransaction(request, reply, async (tx) => {
+          const batch = { rows, isAtomic, locked };
+          const results = await changeStockBatch(shopContextOf(request), tx, callerOf(request), batch);
+          return { status: 200, body: { data: results.map(toWireBatchResult) } };
+        });
+      try {
+        return await send('wait');
+      } catch (error) {
+        // A product stayed locked. Its changes are rejected, and the others are made.
+        if (isLockTimeout(error)) return send('skip');
+        throw error;
+      }
     },
   );
 }

@@ -1,4 +1,4 @@
-// Stock and the adjustment log. One statement changes the stock of products, logs the changes and records the low-stock events. A
+// Stock and the adjustment log. One statement changes the stock of products, logs the changes and records the events about stock. A
 // concurrent change or a crash therefore cannot separate these effects. In the log of a product, `previous` of each entry equals `next` of
 // the entry before it.
 
@@ -39,7 +39,7 @@ export type StockChange = {
   clamp?: boolean;
 };
 
-/** One change of a group, with the id for its low-stock event if one is recorded. */
+/** One change of a group. The ids of its events begin like `eventId`. */
 export type GroupedStockChange = StockChange & {
   keyId: string | null;
   reason: string;
@@ -52,7 +52,7 @@ export type StockGroupOptions = {
   source: StockChangeOrigin['source'];
   /** The highest stock. The lowest is 0. */
   stockMax: number;
-  /** An event is recorded when tracked stock falls from above this level to this level or below. */
+  /** `inventory.low` is recorded when tracked stock falls from above this level to this level or below. */
   lowStockLevel: number;
   now: number;
   locked: WhenLocked;
@@ -65,6 +65,9 @@ export type StockGroupOptions = {
  * `is_locked`: the product exists but is missing from `target`. Only the statement with `skip` computes `is_locked`. In a statement that waits,
  * the value could be wrong: a product that is deleted during the wait is missing from `target`, but the subquery reads the rows as they were
  * before the wait.
+ *
+ * `kind`: the types of the events that are recorded. Most shops need `inventory.low` only, and an event costs as much as the change, so the
+ * others are recorded only while a webhook of the shop names them. The first 20 characters of an event id are the prefix and the time.
  */
 const toChangeSql = (locked: StockGroupOptions['locked']) => `
   with recursive target as (
@@ -109,13 +112,27 @@ const toChangeSql = (locked: StockGroupOptions['locked']) => `
     overriding system value
     select id, $1, product_id, previous, next, requested, mode, reason, $10, key_id, $12, reservation_id from entry
     returning id, public_id
-  ), low as (
+  ), kind as materialized (
+    select type, place
+    from (values ('inventory.changed', 1), ('inventory.low', 2), ('inventory.out', 3), ('inventory.restocked', 4)) as known (type, place)
+    where type = 'inventory.low' or exists (select from main.webhook where shop_id = $1 and type = any (events))
+  ), told as (
     insert into main.event (id, shop_id, type, data, created_at)
-    select event_id, $1, 'inventory.low', json_build_object('productId', product_id, 'name', name, 'inventory', next,
-      'previous', previous, 'threshold', $11::integer, 'adjustmentId', public_id)::text, $12
-    from entry join logged on logged.id = entry.id join target on target.id = entry.product_id
-    where track_inventory and previous > $11::integer and next <= $11::integer
-    order by number
+    select left(event_id, 20) || left(replace(gen_random_uuid()::text, '-', ''), 16), $1, type, case type
+      when 'inventory.changed' then json_build_object('id', public_id, 'productId', product_id, 'previous', previous, 'next', next,
+        'adjustment', next - previous, 'requested', requested, 'reason', reason, 'source', $10::text, 'keyId', key_id,
+        'createdAt', to_char($12::timestamptz at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'reservationId', reservation_id)
+      when 'inventory.low' then json_build_object('productId', product_id, 'name', name, 'inventory', next,
+        'previous', previous, 'threshold', $11::integer, 'adjustmentId', public_id)
+      else json_build_object('productId', product_id, 'name', name, 'inventory', next, 'previous', previous, 'adjustmentId', public_id)
+      end::text, $12
+    from entry join logged on logged.id = entry.id join target on target.id = entry.product_id cross join kind
+    where case type
+      when 'inventory.low' then track_inventory and previous > $11::integer and next <= $11::integer
+      when 'inventory.out' then track_inventory and previous > 0 and next = 0
+      when 'inventory.restocked' then track_inventory and previous = 0 and next > 0
+      else true end
+    order by number, place
   )
   select target.name, target.track_inventory, coalesce(steps.previous, 0) as previous, coalesce(steps.next, 0) as next,
     logged.public_id as adjustment_id,

@@ -76,6 +76,51 @@ function suite(store: TestStore): void {
     for (const one of bodies) assert.equal(one.timestamp, new Date(store.now()).toISOString());
   });
 
+  test('the events of stock and of reservations reach the webhooks that name them, and no others', async () => {
+    const shop = await store.shop();
+    const named = [
+      'inventory.changed',
+      'inventory.out',
+      'inventory.restocked',
+      'reservation.created',
+      'reservation.consumed',
+      'reservation.released',
+    ];
+    await create(shop, { url: `${receiver.url}/named`, events: named });
+    await create(shop, { url: `${receiver.url}/usual` });
+    const { id } = await shop.product({ inventory: 20 });
+    const items = [{ product_id: id, quantity: 20 }];
+    for (const end of ['release', 'consume']) {
+      const { data } = await shop.ok('POST', '/reservations', { items }, 201);
+      await shop.ok('POST', `/reservations/${data.id}/${end}`, end === 'consume' ? {} : undefined);
+    }
+    await until(() => receivedAt('/hook/named').length >= 10, LIMIT_MS, 'not every event has arrived');
+    for (const request of receivedAt('/hook/named')) assertDocumented(request);
+    assert.deepEqual(
+      receivedAt('/hook/named')
+        .map(({ body }) => JSON.parse(body))
+        .toSorted((a, b) => a.sequence - b.sequence)
+        .map(({ type, data }) => [type, data.next ?? data.inventory ?? data.status]),
+      [
+        ['inventory.changed', 0],
+        ['inventory.out', 0],
+        ['reservation.created', 'held'],
+        ['inventory.changed', 20],
+        ['inventory.restocked', 20],
+        ['reservation.released', 'released'],
+        ['inventory.changed', 0],
+        ['inventory.out', 0],
+        ['reservation.created', 'held'],
+        ['reservation.consumed', 'consumed'],
+      ],
+    );
+    await until(() => receivedAt('/hook/usual').length >= 3, LIMIT_MS, 'not every usual event has arrived');
+    assert.deepEqual(
+      new Set(receivedAt('/hook/usual').map(({ body }) => JSON.parse(body).type)),
+      new Set(['product.created', 'inventory.low']),
+    );
+  });
+
   test('a test event is sent only to the tested webhook, even if this webhook does not subscribe to test events', async () => {
     const shop = await store.shop();
     const webhook = await create(shop, { url: `${receiver.url}/tested`, events: ['product.deleted'] });

@@ -26,6 +26,9 @@ type EventName = Webhook['events'][number];
 const USUAL_EVENTS: readonly EventName[] = ['product.created', 'product.updated', 'product.deleted', 'inventory.low'];
 const EVENTS: readonly EventName[] = [
   ...USUAL_EVENTS,
+  'inventory.changed',
+  'inventory.out',
+  'inventory.restocked',
   'reservation.created',
   'reservation.consumed',
   'reservation.released',
