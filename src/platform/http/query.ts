@@ -117,7 +117,7 @@ function parseParameter(
   if (text === null || text === '') return undefined;
   if (schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined;
   if (schema.type === 'integer') {
-    if (!/^(0|-?[1-9]\d{0,9})$/.test(text)) return undefined;
+    if (!/^(0|-?[1-9]\d{0,15})$/.test(text)) return undefined;
     const value = Number(text);
     return value >= (schema.minimum ?? -Infinity) && value <= (schema.maximum ?? Infinity) ? value : undefined;
   }

@@ -218,11 +218,19 @@ async function toInsert(tx: Queryable, written: TableShape, isEarlier: boolean):
 }
 
 /**
- * Makes the offsets of before invalid: after the restore, other events get the positions that the backup does not have. A client that continues
- * from such an offset would miss these events, and keep the events that are gone.
+ * Makes the offsets of the stream and the sequence numbers of the shops' feeds of before invalid: after the restore, other events get the positions that
+ * the backup does not have. A client that continues from such a place would miss these events, and keep the events that are gone.
+ *
+ * The numbers of a feed are integers, so they carry no epoch. They continue from a number made of the time, 1,024 for each millisecond since 1970:
+ * more than a shop ever reaches. Until the year 2248 it is a safe integer.
  */
 async function beginEpoch(main: Queryable): Promise<void> {
   await main.query('insert into main.activity_head default values on conflict (id) do update set epoch = default');
+  await main.query(
+    `insert into main.shop_feed (shop_id, last_position, kept_after)
+     select id, start, start from main.shop cross join (select floor(extract(epoch from clock_timestamp()) * 1000)::bigint * 1024 as start) as begun
+     on conflict (shop_id) do update set last_position = excluded.last_position, kept_after = excluded.kept_after`,
+  );
 }
 
 /**
