@@ -6,7 +6,7 @@ import type { Deadline } from '../platform/core/deadline.ts';
 import { ServiceError } from '../platform/core/errors.ts';
 import { BatchedReads } from '../platform/database/batched-reads.ts';
 import type { Database, Statements } from '../platform/database/port.ts';
-import { repeatAborted } from '../platform/database/port.ts';
+import { isOutOfOrder, isStuck, repeatAborted } from '../platform/database/port.ts';
 import { FairQueue } from '../platform/resilience/fair-queue.ts';
 import { EVENTS_KEPT_MS } from './events.ts';
 import type { FeedQuery, FeedRow, FeedState } from './queries/changes.ts';
@@ -22,7 +22,7 @@ export type FeedPage = { rows: FeedRow[]; sequence: number; hasMore: boolean };
 export async function readChanges(main: Statements, shopId: string, query: FeedQuery, clock: Clock): Promise<FeedPage> {
   let page = await readFeedPage(main, shopId, query);
   if (!page.hasMore && page.waitingSince !== null) {
-    await repeatAborted(() => main.transaction((tx) => assignPositions(tx, shopId, clock() - EVENTS_KEPT_MS)));
+    await givePositions(main, shopId, clock);
     page = await readFeedPage(main, shopId, query);
   }
   const { last, keptAfter, waitingSince, rows } = page;
@@ -30,6 +30,29 @@ export async function readChanges(main: Statements, shopId: string, query: FeedQ
   if (query.after > last) throw gone(`must be at most ${last}, the newest change`);
   const sequence = page.hasMore ? (rows.at(-1)?.position ?? query.after) : last;
   return { rows, sequence, hasMore: page.hasMore || waitingSince !== null };
+}
+
+function givePositions(main: Statements, shopId: string, clock: Clock): Promise<void> {
+  return repeatAborted(() => main.transaction((tx) => assignPositions(tx, shopId, clock() - EVENTS_KEPT_MS)));
+}
+
+/** How many changes get positions at most, in thousands, before a list of a shop is read whose feed nobody has read. */
+const FIRST_BATCHES_MAX = 10;
+
+/**
+ * Gives positions to the changes of a shop of which none has one yet, so that a copy that begins with a list does not read all of them again. Does
+ * nothing while the database accepts no writes: the list is then followed by all changes.
+ */
+export async function beginFeed(main: Statements, shopId: string, clock: Clock): Promise<void> {
+  try {
+    for (let batch = 0; batch < FIRST_BATCHES_MAX; batch += 1) {
+      await givePositions(main, shopId, clock);
+      const state = (await listFeedStates(main, [shopId])).get(shopId);
+      if (!state || state.waitingSince === null) return;
+    }
+  } catch (error) {
+    if (!isOutOfOrder(error) && !isStuck(error)) throw error;
+  }
 }
 
 function gone(message: string): ServiceError {

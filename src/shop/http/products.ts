@@ -48,7 +48,10 @@ const UPDATED_EXAMPLE = {
 };
 
 export function registerProductRoutes(app: FastifyInstance, context: StoreRoutesContext): void {
-  const reads = new ProductReads((shopId, startBy) => context.shares.sharedStatementsOf(shopId, { startBy }));
+  const reads = new ProductReads(
+    (shopId, startBy) => context.shares.sharedStatementsOf(shopId, { startBy }),
+    context.shop.clock,
+  );
   registerList(app, context, reads);
   registerCreate(app, context);
   registerProductBatchRoute(app, context);

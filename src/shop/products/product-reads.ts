@@ -3,9 +3,11 @@
 // a shop share their statements.
 
 import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../platform/core/clock.ts';
 import type { Deadline } from '../../platform/core/deadline.ts';
 import { BatchedReads } from '../../platform/database/batched-reads.ts';
 import type { Statements } from '../../platform/database/port.ts';
+import { beginFeed } from '../changes.ts';
 import type { PageVersions, ProductVersion } from '../queries/products.ts';
 import { listProductPages, listProductSummaries, listProductVersions, listProducts } from '../queries/products.ts';
 import type { ListPosition, ProductFilter, ProductOrder } from '../queries/product-list.ts';
@@ -51,13 +53,14 @@ type ShopReads = {
   summaries: BatchedReads<ProductSummary>;
 };
 
-const NO_PRODUCTS: PageVersions = { versions: '', sequence: 0 };
+const NO_PRODUCTS: PageVersions = { versions: '', sequence: null };
 
 const sizeOf = (content: object) => JSON.stringify(content).length * COPIES + ENTRY_OVERHEAD_BYTES;
 
 export class ProductReads {
   /** Returns the `Statements` for one batch of reads of a shop. The batch must have begun by `startBy`. */
   readonly #statementsOf: (shopId: string, startBy: Deadline) => Statements;
+  readonly #clock: Clock;
   readonly #shops = new LRUCache<string, ShopReads>({ max: SHOPS_MAX });
   readonly #products = new LRUCache<string, Product>({ maxSize: BYTES_MAX, sizeCalculation: sizeOf });
   readonly #summaries = new LRUCache<string, ProductSummary>({ maxSize: BYTES_MAX, sizeCalculation: sizeOf });
@@ -66,8 +69,9 @@ export class ProductReads {
     sizeCalculation: ({ versions, page }) => versions.length + sizeOf(page.products),
   });
 
-  constructor(statementsOf: (shopId: string, startBy: Deadline) => Statements) {
+  constructor(statementsOf: (shopId: string, startBy: Deadline) => Statements, clock: Clock) {
     this.#statementsOf = statementsOf;
+    this.#clock = clock;
   }
 
   /**
@@ -92,7 +96,8 @@ export class ProductReads {
   async readPage(shopId: string, query: ProductListQuery, startBy: Deadline): Promise<ProductPage> {
     const { before, limit, collection, type } = query;
     const read = await this.#readsOf(shopId).pages.read(toPageKey({ before, limit: limit + 1 }), startBy);
-    const { versions, sequence } = read ?? NO_PRODUCTS;
+    const { versions, sequence: joined } = read ?? NO_PRODUCTS;
+    const sequence = joined ?? 0;
     const key = JSON.stringify([shopId, before, limit, collection, type]);
     const cached = this.#pages.get(key);
     if (cached?.versions === versions && cached.page.sequence === sequence) return cached.page;
@@ -112,15 +117,26 @@ export class ProductReads {
   ): Promise<{ products: ProductSummary[]; next: ListPosition | null; sequence: number }> {
     const { filter, sort, order, after, limit } = query;
     const page = { sort, order, after, limit: limit + 1 };
-    const { sequence, found: all } = await listMatchingProducts(
-      this.#statementsOf(shopId, startBy),
-      shopId,
-      filter,
-      page,
-    );
+    const statements = this.#statementsOf(shopId, startBy);
+    const [read] = await this.#readJoined(statements, shopId, async () => [
+      await listMatchingProducts(statements, shopId, filter, page),
+    ]);
+    const { sequence, found: all } = read ?? { sequence: null, found: [] };
     const shown = all.slice(0, limit);
     const products = (await this.#readSummaries(shopId, shown, startBy)).filter(toPageFilter(query));
-    return { products, next: all.length > limit ? (shown.at(-1) ?? null) : null, sequence };
+    return { products, next: all.length > limit ? (shown.at(-1) ?? null) : null, sequence: sequence ?? 0 };
+  }
+
+  /** Lists of a shop whose changes have positions in its feed, from which a copy continues. */
+  async #readJoined<T extends { sequence: number | null }>(
+    statements: Statements,
+    shopId: string,
+    read: () => Promise<T[]>,
+  ): Promise<T[]> {
+    const lists = await read();
+    if (lists.every(({ sequence }) => sequence !== null)) return lists;
+    await beginFeed(statements, shopId, this.#clock);
+    return read();
   }
 
   /** The products of these versions, in the given order. Products that were deleted meanwhile are left out. */
@@ -153,7 +169,9 @@ export class ProductReads {
       pages: new BatchedReads({
         sizeMax: PAGES_MAX,
         readAll: async (keys, startBy) => {
-          const pages = await listProductPages(statements(startBy), shopId, keys.map(parsePageKey));
+          const db = statements(startBy);
+          const wanted = keys.map(parsePageKey);
+          const pages = await this.#readJoined(db, shopId, () => listProductPages(db, shopId, wanted));
           return new Map(keys.map((key, index) => [key, pages[index] ?? NO_PRODUCTS]));
         },
       }),

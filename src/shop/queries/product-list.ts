@@ -3,7 +3,8 @@
 
 import { PRODUCT_STATUSES } from '../products/product.ts';
 import type { Queryable } from '../../platform/database/port.ts';
-import { column, integer, rowDecoder, safeInteger, text } from '../../platform/database/rows.ts';
+import { column, integer, nullable, rowDecoder, safeInteger, text } from '../../platform/database/rows.ts';
+import { NEWEST_POSITION } from './changes.ts';
 import type { ProductVersion } from './products.ts';
 
 export const STATUS_FILTERS = [...PRODUCT_STATUSES, 'any'] as const;
@@ -47,19 +48,19 @@ const MATCH_LEVELS = [0, 1, 2, 3, 4];
 const matches = (level: number) =>
   `main.product_words(shop_id, name, sku, barcode) @@ (select main.product_query($1, $2, ${level}))`;
 
-const decodeSequence = rowDecoder('feed', { sequence: safeInteger });
+const decodeSequence = rowDecoder('feed', { sequence: nullable(safeInteger) });
 const decodeRow = rowDecoder('product', { id: text, version: integer, key: column('sort_key', text) });
 
 /**
  * A page of the products that match the filter. `after`: only products after this position, of which the product need not exist any more.
- * `sequence`: the newest position in the shop's feed of changes at this time.
+ * `sequence`: the newest position in the shop's feed of changes at this time. Null if no change of the shop has a position yet.
  */
 export async function listMatchingProducts(
   db: Queryable,
   shopId: string,
   filter: ProductFilter,
   { sort, order, after, limit }: ProductOrder & { after: ListPosition | null; limit: number },
-): Promise<{ sequence: number; found: (ProductVersion & ListPosition)[] }> {
+): Promise<{ sequence: number | null; found: (ProductVersion & ListPosition)[] }> {
   // Only a search has the second parameter.
   const params: unknown[] = filter.q === undefined ? [shopId] : [shopId, filter.q];
   const bind = (value: unknown, type: string) => `$${params.push(value)}::${type}`;
@@ -75,7 +76,7 @@ export async function listMatchingProducts(
   }
   const rows = await db.query(
     `select sequence, id, version, page.sort_key::text as sort_key
-     from (select coalesce((select last_position from main.shop_feed where shop_id = $1), 0) as sequence) as feed left join (
+     from (select ${NEWEST_POSITION} as sequence) as feed left join (
        select id, version, sort_key from (${from}) as product where ${position}
        order by sort_key ${order}, id ${order} limit ${bind(limit, 'integer')}
      ) as page on true

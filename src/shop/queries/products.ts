@@ -18,6 +18,7 @@ import {
   text,
   timestamp,
 } from '../../platform/database/rows.ts';
+import { NEWEST_POSITION } from './changes.ts';
 
 export const PRODUCT_COLUMNS = `id, name, slug, price, type, description, image, more_images, inventory, track_inventory,
   requires_shipping, weight_grams, collections, sku, barcode, external_id, status, compare_at_price, group_id, options, metadata,
@@ -89,8 +90,11 @@ export async function listProductVersions(db: Queryable, shopId: string, ids: re
   return row?.versions ?? '';
 }
 
-/** `versions`: in the format of `listProductVersions`. `sequence`: the newest position in the shop's feed of changes at this time. */
-export type PageVersions = { versions: string; sequence: number };
+/**
+ * `versions`: in the format of `listProductVersions`. `sequence`: the newest position in the shop's feed of changes at this time. Null if no change of
+ * the shop has a position yet.
+ */
+export type PageVersions = { versions: string; sequence: number | null };
 
 /**
  * Pages of a shop's products, in the order of `pages`. Each page has the ids and versions of its products, with the
@@ -109,11 +113,14 @@ export async function listProductPages(
          select id, version from main.product
          where shop_id = $1 and status <> 'archived' and id < coalesce(wanted.before, '~') order by id desc limit wanted.size
        ) as page
-     ) as versions, (select last_position::text from main.shop_feed where shop_id = $1) as sequence
+     ) as versions, (${NEWEST_POSITION})::text as sequence
      from unnest((select $2::text[]), (select $3::integer[])) with ordinality as wanted (before, size, number) order by wanted.number`,
     [shopId, pages.map(({ before }) => before), pages.map(({ limit }) => limit)],
   );
-  return rows.map(({ versions, sequence }) => ({ versions: versions ?? '', sequence: Number(sequence ?? 0) }));
+  return rows.map(({ versions, sequence }) => ({
+    versions: versions ?? '',
+    sequence: sequence === null ? null : Number(sequence),
+  }));
 }
 
 /** The products of the shop with these ids, in no particular order. Unknown ids are left out. */
