@@ -95,6 +95,81 @@ export function describeShopIsolation(store: TestStore): void {
       assert.deepEqual(new Set(body.error.details.map(({ productId }: any) => productId)), new Set([own.id]));
     });
 
+    test('batches, reservations and the feed get the same responses for what another shop has as for what does not exist', async () => {
+      const [shop, stranger] = [await store.shop(), await store.shop()];
+      const ids = { sku: 'S-1', externalId: 'E-1' };
+      const product = await shop.product({ ...ids, inventory: 20 });
+      const items = [{ product_id: product.id, quantity: 5 }];
+      const body = { items, reference: 'cart-1' };
+      const { data: reservation } = await shop.ok('POST', '/reservations', body, 201);
+      const { meta } = await shop.ok('GET', '/changes?after=0');
+      const missing = {
+        product: MISSING_ID,
+        reservation: `rsv_${'0'.repeat(32)}`,
+        sku: 'S-2',
+        externalId: 'E-2',
+        reference: 'cart-2',
+      };
+      const request = async (of: typeof missing) => {
+        const names = [{ product_id: of.product }, { sku: of.sku }, { externalId: of.externalId }];
+        const changes = names.map((name) => ({ ...name, adjustment: -1 }));
+        const row = { id: of.product, name: 'x', inventory: 0 };
+        const responses = [
+          ...(await Promise.all(
+            names.map((name) => stranger.send('POST', '/inventory', { body: { ...name, set: 0 } })),
+          )),
+          ...(await Promise.all(
+            names.map((name) =>
+              stranger.send('POST', '/reservations', { body: { items: [{ ...name, quantity: 1 }] } }),
+            ),
+          )),
+          await stranger.send('GET', `/reservations/${of.reservation}`),
+          await stranger.send('POST', `/reservations/${of.reservation}/extend`, { body: { expiresInSeconds: 60 } }),
+          await stranger.send('POST', `/reservations/${of.reservation}/consume`, { body: {} }),
+          await stranger.send('POST', `/reservations/${of.reservation}/consume`, {
+            body: { items: [{ product_id: of.product, quantity: 1 }] },
+          }),
+          await stranger.send('POST', `/reservations/${of.reservation}/release`),
+          await stranger.send('POST', '/inventory/batch?atomic=true', { body: { changes } }),
+          await stranger.send('POST', '/products/batch?atomic=true', { body: { products: [row] } }),
+          await stranger.send('POST', '/inventory/batch', { body: { changes } }),
+          await stranger.send('POST', '/products/batch', { body: { products: [row] } }),
+          await stranger.send('GET', `/reservations?product_id=${of.product}`),
+          await stranger.send('GET', `/reservations?reference=${of.reference}`),
+          await stranger.send('GET', '/reservations?status=held'),
+          await stranger.send('GET', '/changes?after=0'),
+        ];
+        return responses.map(({ status, text, headers }) => [status, text, [...headers.keys()].toSorted()]);
+      };
+      const theirs = { product: product.id, reservation: reservation.id, ...ids, reference: 'cart-1' };
+      const responses = await request(theirs);
+      assert.deepEqual(responses, await request(missing));
+      assert.deepEqual(
+        responses.map(([status]) => status),
+        [...Array.from({ length: 12 }, () => 404), 400, ...Array.from({ length: 6 }, () => 200)],
+      );
+      assert.equal((await stranger.send('GET', `/changes?after=${meta.sequence}`)).status, 410);
+      assert.deepEqual((await shop.ok('GET', `/reservations/${reservation.id}`)).data, reservation);
+      assert.equal((await shop.ok('GET', `/products/${product.id}`)).data.inventory, 15);
+      assert.deepEqual(await stranger.events(), []);
+    });
+
+    test('a key cannot use a cursor of the reservations or of a filtered product list of another shop', async () => {
+      const [shop, stranger] = [await store.shop(), await store.shop()];
+      const { id } = await shop.product({ inventory: 5 });
+      await shop.product();
+      for (let made = 0; made < 2; made += 1)
+        await shop.ok('POST', '/reservations', { items: [{ product_id: id, quantity: 1 }] }, 201);
+      for (const path of ['/reservations?limit=1', '/products?limit=1&sort=name']) {
+        const { nextCursor } = (await shop.ok('GET', path)).pagination;
+        assert.equal(
+          (await stranger.send('GET', `${path}&cursor=${encodeURIComponent(nextCursor)}`)).status,
+          400,
+          path,
+        );
+      }
+    });
+
     test('a key cannot use a cursor of the adjustment log of another shop', async () => {
       const [shop, stranger] = [await store.shop(), await store.shop()];
       const { id } = await shop.product();
