@@ -2,15 +2,24 @@
 // market.test.ts runs this suite.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { checkOut } from '../../client/examples/checkout.ts';
 import { listCollection } from '../../client/examples/list-collection.ts';
-import { syncStock } from '../../client/examples/sync-stock.ts';
+import type { ShopCopy } from '../../client/examples/sync-stock.ts';
+import { sendStock } from '../../client/examples/sync-stock.ts';
 import { createReceiver } from '../../client/examples/webhook-receiver.ts';
-import type { StoreClient } from '../../client/src/store.ts';
 import { MercatError, createStoreClient } from '../../client/src/store.ts';
 import type { WebhookEvent } from '../../client/src/webhooks.ts';
+import { programEnvironment } from '../support/program-environment.ts';
 import type { TestService } from '../support/service/service.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 
 const WAIT_MS = 60_000;
@@ -23,15 +32,41 @@ const SCOPES = [
   'webhooks:write',
 ];
 
-async function createStore(service: TestService): Promise<StoreClient> {
+async function createKey(service: TestService): Promise<string> {
   const shop = `shop ${crypto.randomUUID()}`;
   await service.operate('shops.create', { name: shop });
   const { body } = await service.operate('keys.create', { shop, scopes: SCOPES });
-  return createStoreClient({ baseUrl: service.url, apiKey: body.result.secret });
+  return body.result.secret;
+}
+
+/** Runs an example as its first lines say, with `input` on standard input. Returns the lines that it prints. */
+async function runExample(name: string, args: readonly string[], { key = '', input = '' }): Promise<string[]> {
+  const file = fileURLToPath(new URL(`../../client/examples/${name}.ts`, import.meta.url));
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { ...programEnvironment(), MERCAT_KEY: key },
+    stdio: ['pipe', 'pipe', 'inherit'],
+    timeout: WAIT_MS,
+  });
+  child.stdin.end(input);
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  assert.equal(code, 0, output);
+  return output.trimEnd().split('\n');
+}
+
+function directory(files: Readonly<Record<string, string>>): string {
+  const dir = temporaryDirectory();
+  for (const [name, content] of Object.entries(files)) writeFileSync(path.join(dir, name), content);
+  return dir;
 }
 
 export function describeExamples(service: TestService): void {
-  const openStore = () => createStore(service);
+  const openStore = async () => createStoreClient({ baseUrl: service.url, apiKey: await createKey(service) });
+  const openProgram = async () => {
+    const key = await createKey(service);
+    const run = (name: string, args: readonly string[], input = '') =>
+      runExample(name, [service.url, ...args], { key, input });
+    return { store: createStoreClient({ baseUrl: service.url, apiKey: key }), run };
+  };
 
   test('the example list-collection prints the cheapest listings with exact amounts', async () => {
     const lines: string[] = [];
@@ -43,7 +78,7 @@ export function describeExamples(service: TestService): void {
     assert.equal(lines[1], `${tokenId}  ${price.decimal} ETH  ${marketplace}`);
   });
 
-  test('the example sync-stock sets the stock, and the example webhook-receiver receives the event once', async (context) => {
+  test('the example webhook-receiver receives each event once', async (context) => {
     const store = await openStore();
     const events: WebhookEvent[] = [];
     const { data: webhook } = await store.createWebhook({ url: 'http://127.0.0.1:9/', events: ['inventory.low'] });
@@ -54,14 +89,8 @@ export function describeExamples(service: TestService): void {
     await new Promise((resolve) => receiver.once('listening', resolve));
     const { port } = receiver.address() as AddressInfo;
     await store.updateWebhook({ webhookId: webhook.id, url: `http://127.0.0.1:${port}/` });
-    for (const name of ['Mug', 'Cap']) await store.createProduct({ name, price: '19.90', inventory: 12 });
-
-    const lines: string[] = [];
-    const changed = await syncStock(store, 'sku,stock\nMUG,5\ncap,12\nscarf,1\nmug,many\n', (line) => lines.push(line));
-    assert.equal(changed, 1);
-    assert.deepEqual(lines, ['scarf: no such product', 'mug: not a number: many']);
-    const { data: stock } = await store.listInventory();
-    assert.deepEqual(stock.map(({ name, inventory }) => `${name} ${inventory}`).sort(), ['Cap 12', 'Mug 5']);
+    const { data: mug } = await store.createProduct({ name: 'Mug', price: '19.90', inventory: 12 });
+    await store.changeInventory({ product_id: mug.id, set: 5 });
 
     await until(() => events.length > 0, WAIT_MS, 'no event was received');
     const [delivery] = await store.listDeliveries({ webhookId: webhook.id }).take(1);
@@ -72,6 +101,90 @@ export function describeExamples(service: TestService): void {
       ['inventory.low'],
     );
     assert.equal(events[0]?.type === 'inventory.low' && events[0].data.inventory, 5);
+  });
+
+  test('the example sync-stock sets the stock, overwrites no change of others, and continues where its last run has ended', async () => {
+    const { store, run } = await openProgram();
+    const { data } = await store.storeProducts({
+      products: Array.from({ length: 1_000 }, (_, index) => ({ sku: `S-${index}`, name: `P ${index}`, price: '1' })),
+    });
+    await store.storeProducts({ products: [{ sku: 'mug', name: 'Mug', price: '19.90', inventory: 12 }] });
+    const first = data[0]?.product ?? assert.fail();
+    const csv = ['sku,stock', ...data.map(({ product }) => `${product?.sku},7`), 'mug,5', 'scarf,1', 'S-3,many'];
+    const files = directory({ 'stock.csv': csv.join('\n') });
+    const [stock, copy] = [path.join(files, 'stock.csv'), path.join(files, 'copy.json')];
+    assert.deepEqual(await run('sync-stock', [stock, copy]), [
+      'scarf: Product not found',
+      'S-3: Invalid inventory payload',
+      '1003 stocks sent',
+    ]);
+    assert.equal((await store.listProducts({ sku: 'mug' }).take(1))[0]?.inventory, 5);
+
+    await store.changeInventory({ product_id: first.id, adjustment: -2, reason: 'Sold' });
+    await store.createProduct({ sku: 'scarf', name: 'Scarf', price: '9', inventory: 1 });
+    const lists = (await store.listProducts({ limit: 1 }).page()).meta.sequence;
+    assert.deepEqual(await run('sync-stock', [stock, copy]), [
+      'S-0: 5 (Sold)',
+      'S-3: Invalid inventory payload',
+      '2 stocks sent',
+    ]);
+    assert.equal((await store.getProduct({ productId: first.id })).data.inventory, 7);
+    assert.ok((JSON.parse(readFileSync(copy, 'utf8')) as { sequence: number }).sequence > lists);
+
+    // Between the reading of the changes and the sending of the stock, somebody has bought a product.
+    const known = JSON.parse(readFileSync(copy, 'utf8')) as ShopCopy;
+    await store.changeInventory({ product_id: first.id, adjustment: -3 });
+    const lines: string[] = [];
+    assert.equal(await sendStock(store, known, 'sku,stock\nS-0,9\nS-1,9\n', (line) => lines.push(line)), 2);
+    assert.deepEqual(lines, ['S-0: The stock is 4, not 5']);
+  });
+
+  test('the example checkout sells what it has reserved, once, and returns the stock of a cart that is not paid', async () => {
+    const { store, run } = await openProgram();
+    const { data: mug } = await store.createProduct({ sku: 'mug', name: 'Mug', price: '19.90', inventory: 5 });
+    const stock = async () => {
+      const { data } = await store.listInventory({ product_id: mug.id });
+      return [data[0]?.inventory, data[0]?.reserved];
+    };
+    const buy = (cart: string, answer: string) => run('checkout', [cart, 'mug=2'], answer);
+    assert.match((await buy('cart-1', 'n\n')).join(), /not paid$/);
+    assert.deepEqual(await stock(), [5, 0]);
+    assert.match((await buy('cart-2', 'y\n')).join(), /sold$/);
+    assert.match((await buy('cart-2', 'y\n')).join(), /sold$/);
+    assert.deepEqual(await stock(), [3, 0]);
+    const cart = { id: 'cart-3', items: [{ sku: 'mug', quantity: 4 }] };
+    const payment = { pay: () => Promise.resolve(true), refund: () => Promise.resolve() };
+    assert.equal(await checkOut(store, cart, payment), 'sold out');
+    const late = async () => {
+      assert.deepEqual(await stock(), [0, 3]);
+      const [held] = await store.listReservations({ reference: 'cart-4' }).take(1);
+      await store.releaseReservation({ reservationId: held?.id ?? '' });
+      return true;
+    };
+    let refunds = 0;
+    const refund = async () => void (refunds += 1);
+    const small = { id: 'cart-4', items: [{ sku: 'mug', quantity: 3 }] };
+    assert.equal(await checkOut(store, small, { pay: late, refund }), 'refunded');
+    assert.deepEqual([await stock(), refunds], [[3, 0], 1]);
+  });
+
+  test('the example pos sells what was scanned by barcode or SKU, all or nothing, with an exact total', async () => {
+    const { store, run } = await openProgram();
+    const mug = { name: 'Mug', price: '0.10', sku: 'mug', barcode: '4006381333931', inventory: 3 };
+    const { data: counted } = await store.createProduct(mug);
+    await store.createProduct({ name: 'Gift wrap', price: '0.2', sku: 'wrap', trackInventory: false });
+    const lines = ['4006381333931', 'mug', 'wrap', '123', 'pay', 'mug', 'mug', 'pay'];
+    assert.deepEqual(await run('pos', [], `${lines.join('\n')}\n`), [
+      'Mug  0.10',
+      'Mug  0.10',
+      'Gift wrap  0.2',
+      '123: unknown',
+      'Total  0.4',
+      'Mug  0.10',
+      'Mug  0.10',
+      'Mug: stock is 1, and must stay between 0 and 2147483647',
+    ]);
+    assert.equal((await store.getProduct({ productId: counted.id })).data.inventory, 1);
   });
 
   test('a delivery that is not authentic gets a 400 from the example webhook-receiver', async (context) => {
