@@ -1,6 +1,8 @@
-// `npm run oracle`: performs a run and prints its result. With `--steps`, the run compares a service with the model of the market (model/). Without it,
-// two services follow one chain, and their listings are compared with the chain. The exit code is 1 if there is a difference.
+// `npm run oracle`: performs a run and prints its result. With `--steps`, the run compares a service with the model of the market (model/). With
+// `--history`, it records what the clients of a shop see, and judges it (history/). Without them, two services follow one chain, and their listings are
+// compared with the chain. The exit code is 1 if there is a difference.
 
+import { HISTORY_USAGE, runHistoryCommand } from './history/command.ts';
 import { MODEL_USAGE, runModelCommand } from './model/command.ts';
 import type { OracleArguments } from './run/arguments.ts';
 import { parseOracleArguments, USAGE } from './run/arguments.ts';
@@ -8,6 +10,7 @@ import { describeResult } from './run/report.ts';
 import { runOracle } from './run/run.ts';
 import { createTwoServices } from './run/two-services.ts';
 
+if (process.argv.includes('--history')) process.exit(await runHistoryCommand(process.argv.slice(2)));
 if (process.argv.includes('--steps')) process.exit(await runModelCommand(process.argv.slice(2)));
 
 const given = readArguments();
@@ -47,6 +50,6 @@ function readArguments(): OracleArguments {
 
 /** Prints the usage and ends the process. The exit code is 2 if the arguments contain a mistake, otherwise 0. */
 function endWithUsage(mistake?: string): never {
-  process.stderr.write(`${mistake === undefined ? '' : `${mistake}\n`}${USAGE}${MODEL_USAGE}`);
+  process.stderr.write(`${mistake === undefined ? '' : `${mistake}\n`}${USAGE}${MODEL_USAGE}${HISTORY_USAGE}`);
   process.exit(mistake === undefined ? 0 : 2);
 }

@@ -192,7 +192,8 @@ const RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[]
 };
 
 /** The files that compare services with the chain (run/), or one service with the model. The model itself is not among them. */
-const RUNS_OF_THE_ORACLE = /^(?:run\/|model\/(?:chain-door|command|orders-door|run|service-doors|steps)\.ts$)/;
+const RUNS_OF_THE_ORACLE =
+  /^(?:run\/|model\/(?:chain-door|command|orders-door|run|service-doors|steps)\.ts$|history\/(?:command|run|workload)\.ts$)/;
 
 /** Checks on the files of oracle/, whose paths are relative to that folder. */
 const ORACLE_RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[] }>> = {
@@ -200,7 +201,7 @@ const ORACLE_RULES: Readonly<Record<string, { rule: Rule; broken: readonly Sourc
     rule: nowhere(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+src\//),
     broken: [{ name: 'run/a.ts', text: `import { deriveOrderStatus } from '../../src/market/orders/status.ts';` }],
   },
-  'only the runs of the oracle and of its model use the local chains and the support of tests': {
+  'only the runs of the oracle, of its model and of its histories use the local chains and the support of tests': {
     rule: onlyIn(/(?:from|import)\s*\(?\s*'(?:\.\.\/)+(?:devnet|test)\//, RUNS_OF_THE_ORACLE),
     broken: [{ name: 'a.ts', text: `import { readBlock } from '../devnet/chain.ts';` }],
   },
