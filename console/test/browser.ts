@@ -18,7 +18,8 @@ export const PATIENT = { SOURCE_TIMEOUT_MS: '60000' };
 /** The reason for which the tests are skipped. Null if they can run. */
 export const WHY_NO_BROWSER = existsSync(EXECUTABLE) ? null : `no Chromium at ${EXECUTABLE} (set CHROMIUM)`;
 
-export type Look = { width: number; scheme: 'light' | 'dark' };
+/** `isTouch`: whether the window is that of a phone with a touch screen. */
+export type Look = { width: number; scheme: 'light' | 'dark'; isTouch?: boolean };
 
 /** The window widths and colour schemes in which every page is checked and photographed. */
 export const LOOKS: readonly Look[] = [390, 1_280, 1_920].flatMap((width) => [
@@ -33,11 +34,13 @@ export function launchBrowser(): Promise<Browser> {
 /** A page that collects its errors. */
 export type WatchedPage = { page: Page; context: BrowserContext; errors: string[] };
 
-export async function openPage(browser: Browser, { width, scheme }: Look): Promise<WatchedPage> {
+export async function openPage(browser: Browser, { width, scheme, isTouch = false }: Look): Promise<WatchedPage> {
   const height = width < 500 ? 844 : 900;
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: scheme,
+    hasTouch: isTouch,
+    isMobile: isTouch,
     // The Content-Security-Policy would forbid the script of axe. test/server/console.test.ts tests the policy.
     bypassCSP: true,
   });

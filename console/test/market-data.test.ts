@@ -1,16 +1,11 @@
 // Tests that the pages of the market show complete data, and find what a user looks for.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import type { Browser } from 'playwright-core';
-import { cleanUp } from '../../test/support/engines/cleanup.ts';
-import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
+import { before, describe, test } from 'node:test';
 import { DAY_MS, SELLER, newCollection, range } from '../../test/support/service/market.ts';
-import type { TestService } from '../../test/support/service/service.ts';
-import { startTestService } from '../../test/support/service/service.ts';
-import { PATIENT, WHY_NO_BROWSER, launchBrowser, openPage, visit } from './browser.ts';
+import { WHY_NO_BROWSER, visit } from './browser.ts';
+import { setUpConsole } from './set-up.ts';
 
-const DESKTOP = { width: 1_280, scheme: 'light' } as const;
 const ETHER = 10n ** 18n;
 /** Two pages and a half of the list of sales. */
 const SALES = 250;
@@ -18,18 +13,16 @@ const SALES = 250;
 const TOKENS = 120;
 
 describe('the data of the market', { skip: WHY_NO_BROWSER ?? false }, () => {
-  let service: TestService;
-  let browser: Browser;
+  const app = setUpConsole();
   const subject = newCollection({ slug: 'sold-often' });
   const held = [newCollection({ slug: 'held-a' }), newCollection({ slug: 'held-b' })].sort((a, b) =>
     a.id < b.id ? -1 : 1,
   );
 
   before(async () => {
-    service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT } });
     const now = Date.now();
     const [first, second] = held;
-    await service.load([
+    await app.service.load([
       subject.collection(),
       ...range(SALES).map((index) =>
         subject.sale(String(index), ETHER + BigInt(index), {
@@ -43,28 +36,19 @@ describe('the data of the market', { skip: WHY_NO_BROWSER ?? false }, () => {
       ...range(TOKENS).map((index) => second?.token(String(index), { owner: SELLER }) ?? {}),
       second?.listing('7', ETHER / 2n) ?? {},
     ]);
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser.close();
-    await service.close();
-    await cleanUp();
   });
 
   test('a time range of the sales has all sales of this range, in the chart and in the table', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
-    await visit(page, `${service.url}/c/sold-often?tab=sales&range=month`);
+    const { page } = await app.open('/c/sold-often?tab=sales&range=month');
     await page.waitForSelector(`figcaption:has-text("All ${SALES} sales.")`);
     assert.equal(await page.locator('.table-body [data-row]').count(), SALES);
     await page.click('nav.segments >> text=7 d');
     const week = Math.floor((SALES * 7) / 20);
     await page.waitForSelector(`figcaption:has-text("All ${week} sales.")`);
-    await context.close();
   });
 
   test('a wallet has the number of its tokens in each collection, and their value at the floor, before its tokens are loaded', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
-    await visit(page, `${service.url}/w/${SELLER}`);
+    const { page } = await app.open(`/w/${SELLER}`);
     const titles = page.locator('.group-title');
     await titles.nth(1).locator('.group-figures').waitFor();
     assert.equal(await page.locator('.more-rows').count(), 1, 'not all tokens are loaded');
@@ -85,11 +69,10 @@ describe('the data of the market', { skip: WHY_NO_BROWSER ?? false }, () => {
       rows.map((row) => /(3 or more|120)/.exec(row)?.[0]),
       ['3 or more', '120'],
     );
-    await context.close();
   });
 
   test('each tab of a collection and of a wallet has a title of its own', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
+    const { page } = await app.newPage();
     const titles: string[] = [];
     for (const path of [
       'c/held-b',
@@ -98,7 +81,7 @@ describe('the data of the market', { skip: WHY_NO_BROWSER ?? false }, () => {
       `w/${SELLER}`,
       `w/${SELLER}?tab=listings`,
     ]) {
-      await visit(page, `${service.url}/${path}`);
+      await visit(page, `${app.service.url}/${path}`);
       titles.push(await page.title());
     }
     const [name, wallet] = ['Name of held-b', `${SELLER.slice(0, 6)}…${SELLER.slice(-4)}`];
@@ -109,23 +92,19 @@ describe('the data of the market', { skip: WHY_NO_BROWSER ?? false }, () => {
       `${wallet} · Mercat`,
       `Listings · ${wallet} · Mercat`,
     ]);
-    await context.close();
   });
 
   test('an address leads from the search to its wallet, without a result of the service', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
-    await visit(page, `${service.url}/`);
+    const { page } = await app.open('/');
     await page.route('**/explore/v1/search*', (route) => route.abort());
     await page.fill('[name=q]', ` ${SELLER} `);
     await page.waitForSelector('.search-result:has-text("Wallet")');
     await page.press('[name=q]', 'Enter');
     await page.waitForURL(`**/w/${SELLER}`);
-    await context.close();
   });
 
   test('the arrow keys move through the results of the search, and an empty search lists what was opened last', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
-    await visit(page, `${service.url}/`);
+    const { page } = await app.open('/');
     await page.fill('[name=q]', 'held');
     await page.waitForSelector('.search-result >> nth=1');
     const second = await page.textContent('.search-result >> nth=1 >> .search-name');
@@ -139,6 +118,5 @@ describe('the data of the market', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.keyboard.press('/');
     await page.waitForSelector(`.search-result:has-text("${second}")`);
     assert.match((await page.textContent('.search-results')) ?? '', /^Opened last/);
-    await context.close();
   });
 });

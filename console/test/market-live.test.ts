@@ -1,29 +1,23 @@
 // Tests that the pages of the market display the changes of the change stream.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { cleanUp } from '../../test/support/engines/cleanup.ts';
-import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
+import { before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { MINUTE_MS, newCollection, range } from '../../test/support/service/market.ts';
-import type { TestService } from '../../test/support/service/service.ts';
-import { startTestService } from '../../test/support/service/service.ts';
-import { PATIENT, WHY_NO_BROWSER, launchBrowser, openPage, visit } from './browser.ts';
+import { WHY_NO_BROWSER, visit } from './browser.ts';
+import { DESKTOP, setUpConsole } from './set-up.ts';
 
-const DESKTOP = { width: 1_280, scheme: 'light' } as const;
 const ETHER = 10n ** 18n;
 
 describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, () => {
-  let service: TestService;
-  let browser: Browser;
+  const app = setUpConsole();
   const subject = newCollection({ slug: 'live' });
   const other = newCollection({ slug: 'other' });
   const quiet = newCollection({ slug: 'quiet' });
   const many = range(6).map((number) => newCollection({ slug: `many-${number}` }));
 
   before(async () => {
-    service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT } });
-    await service.load([
+    await app.service.load([
       subject.collection(),
       subject.listing('1', 2n * ETHER),
       subject.token('1'),
@@ -34,16 +28,10 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
       quiet.listing('1', 2n * ETHER),
       ...many.map((one) => one.collection()),
     ]);
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser.close();
-    await service.close();
-    await cleanUp();
   });
 
   const sell = (tokenId: string, price: bigint) =>
-    service.load([
+    app.service.load([
       subject.sale(tokenId, price, { timestamp: new Date().toISOString(), tx: `0x${tokenId.padStart(64, '0')}` }),
     ]);
 
@@ -71,39 +59,37 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
   };
 
   test('a sale appears among the latest sales, and a new floor in the row of its collection', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
+    const { page } = await app.newPage();
     const { open } = watchStreams(page);
-    await visit(page, `${service.url}/`);
+    await visit(page, `${app.service.url}/`);
     await until(() => open.size === 1);
     await sell('101', 3n * ETHER);
     await page.waitForSelector('.ticker-sale.flash >> text=#101');
     assert.match((await page.textContent('.ticker-sale')) ?? '', /3 ETH/);
     const flash = page.waitForSelector('.market-collections [role=row]:has-text("Name of live") .flash');
-    await service.load([subject.listing('2', ETHER)]);
+    await app.service.load([subject.listing('2', ETHER)]);
     await flash;
     await page.waitForSelector('.market-collections [role=row]:has-text("Name of live") >> text=/^1 ETH/');
-    await context.close();
   });
 
   test('an open activity tab shows a new sale in its first row', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
+    const { page } = await app.newPage();
     const { open } = watchStreams(page);
-    await visit(page, `${service.url}/c/live?tab=activity`);
+    await visit(page, `${app.service.url}/c/live?tab=activity`);
     await until(() => open.size === 1);
     await sell('102', 4n * ETHER);
     await page.waitForSelector('.table-row.flash >> text=#102');
     assert.match((await page.textContent('.table-body .table-row')) ?? '', /Sold/);
-    await context.close();
   });
 
   test('after the user opens another collection, the page does not show the tokens of the previous collection', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
+    const { page } = await app.newPage();
     const { promise: isChecked, resolve: check } = Promise.withResolvers<void>();
     await page.route(`**/collections/${other.id}/tokens*`, async (route) => {
       await isChecked;
       await route.continue();
     });
-    await visit(page, `${service.url}/`);
+    await visit(page, `${app.service.url}/`);
     await page.click('[data-row]:has-text("Name of live")');
     await page.waitForSelector('.card-title');
     await page.fill('[name=q]', 'other');
@@ -112,32 +98,30 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
     await page.waitForSelector('h1 >> text=Name of other');
     assert.deepEqual(await page.locator('.card-title').allTextContents(), []);
     check();
-    await context.close();
   });
 
   const rowOf = (page: Page, slug: string) =>
     page.locator(`.market-collections [role=row]:has-text("Name of ${slug}")`);
 
   test('a row shows the floor, the total of the buyer and the listed count of one response', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
+    const { page } = await app.newPage();
     const { open } = watchStreams(page);
     const floors: string[] = [];
     page.on('request', (request) => {
       if (request.url().endsWith('/floor')) floors.push(request.url());
     });
-    await visit(page, `${service.url}/`);
+    await visit(page, `${app.service.url}/`);
     await until(() => open.size === 1);
-    await service.load([other.listing('7', 6n * ETHER, { buyerTotalRaw: String(7n * ETHER) })]);
+    await app.service.load([other.listing('7', 6n * ETHER, { buyerTotalRaw: String(7n * ETHER) })]);
     await rowOf(page, 'other').locator('text=/^6 ETH/').waitFor();
     await rowOf(page, 'other').locator('text=/^7 ETH/').waitFor();
     await page.click('[data-row]:has-text("Name of other")');
     await page.waitForSelector('.figure-list >> text=/^7 ETH/');
     assert.deepEqual(floors, []);
-    await context.close();
   });
 
   test('an earlier total of the buyer is shown with its age, in the market and on the page of the collection', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
+    const { page } = await app.newPage();
     const observedAt = new Date(Date.now() - 12.5 * MINUTE_MS).toISOString();
     const age = (collection: any) => {
       const { stats } = collection;
@@ -150,47 +134,44 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
       const { data, ...rest } = await response.json();
       await route.fulfill({ response, json: { ...rest, data: Array.isArray(data) ? data.map(age) : age(data) } });
     });
-    await visit(page, `${service.url}/`);
+    await visit(page, `${app.service.url}/`);
     await rowOf(page, 'live').locator('.stale >> text=12 min ago').waitFor();
-    await visit(page, `${service.url}/c/live`);
+    await visit(page, `${app.service.url}/c/live`);
     await page.waitForSelector('.figure-list .stale >> text=12 min ago');
-    await context.close();
   });
 
   test('a row is read again after each change of its collection: a listing above the floor, its end', async () => {
-    const { page, context } = await openPage(browser, { ...DESKTOP, width: 1_920 });
+    const { page } = await app.newPage({ ...DESKTOP, width: 1_920 });
     const { open } = watchStreams(page);
-    await visit(page, `${service.url}/`);
+    await visit(page, `${app.service.url}/`);
     await until(() => open.size === 1);
     const row = rowOf(page, 'quiet');
     await row.locator('text=/^1 tokens/').waitFor();
     const above = quiet.listing('2', 9n * ETHER, { id: 'above' });
-    await service.load([above]);
+    await app.service.load([above]);
     await row.locator('text=/^2 tokens/').waitFor();
-    await service.load([{ ...above, status: 'cancelled' }]);
+    await app.service.load([{ ...above, status: 'cancelled' }]);
     await row.locator('text=/^1 tokens/').waitFor();
-    await context.close();
   });
 
   test('if many collections change at once, the list is read again, and not each row', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
+    const { page } = await app.newPage();
     const { open } = watchStreams(page);
-    await visit(page, `${service.url}/`);
+    await visit(page, `${app.service.url}/`);
     await until(() => open.size === 1);
     const single: string[] = [];
     page.on('request', (request) => {
       if (/\/collections\/[^/?]+$/.test(request.url())) single.push(request.url());
     });
-    await service.load(many.map((one) => one.listing('1', ETHER / 2n)));
+    await app.service.load(many.map((one) => one.listing('1', ETHER / 2n)));
     for (const { slug } of many) await rowOf(page, slug).locator('text=/^0.5 ETH/').first().waitFor();
     assert.deepEqual(single, []);
-    await context.close();
   });
 
   test('a page has one stream, closes the stream while the page is hidden, and then continues after the last offset', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
+    const { page } = await app.newPage();
     const { opened, open } = watchStreams(page);
-    await visit(page, `${service.url}/`);
+    await visit(page, `${app.service.url}/`);
     await until(() => open.size === 1);
     await sell('103', 5n * ETHER);
     await page.waitForSelector('.ticker-sale >> text=#103');
@@ -205,10 +186,9 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
     await setVisibility(page, 'visible');
     await until(() => open.size === 1);
     assert.equal(opened.length, before + 1);
-    const { data } = await service.ok('/explore/v1/activity?limit=1');
+    const { data } = await app.service.ok('/explore/v1/activity?limit=1');
     const from = opened.at(-1)?.searchParams.get('from') ?? '';
     assert.match(from, /^[\da-f]{12}-\d{16}$/);
     assert.ok(from <= data[0].offset);
-    await context.close();
   });
 });

@@ -2,16 +2,12 @@
 // longer, but never shorter. Therefore the best of a few attempts is compared with the limit.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import type { Browser, CDPSession, Page } from 'playwright-core';
-import { cleanUp } from '../../test/support/engines/cleanup.ts';
-import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
+import { before, describe, test } from 'node:test';
+import type { CDPSession, Page } from 'playwright-core';
 import { newCollection } from '../../test/support/service/market.ts';
-import type { TestService } from '../../test/support/service/service.ts';
-import { startTestService } from '../../test/support/service/service.ts';
-import { PATIENT, WHY_NO_BROWSER, launchBrowser, openPage, visit, waitUntilLoaded } from './browser.ts';
+import { WHY_NO_BROWSER, visit, waitUntilLoaded } from './browser.ts';
+import { setUpConsole } from './set-up.ts';
 
-const DESKTOP = { width: 1_280, scheme: 'light' } as const;
 const SLOWDOWN = 4;
 const ATTEMPTS = 3;
 const LCP_MAX_MS = 1_500;
@@ -25,23 +21,10 @@ const COLLECTIONS = 1_000;
 const options = { skip: WHY_NO_BROWSER ?? false };
 
 describe('the speed of the market on the sample', options, () => {
-  let service: TestService;
-  let browser: Browser;
-  before(async () => {
-    service = await startTestService({
-      settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT },
-      sample: true,
-    });
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser.close();
-    await service.close();
-    await cleanUp();
-  });
+  const app = setUpConsole({ sample: true });
 
   const openSlowly = async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
+    const { page, context } = await app.newPage();
     const session = await context.newCDPSession(page);
     await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN });
     return { page, context };
@@ -51,7 +34,7 @@ describe('the speed of the market on the sample', options, () => {
     const results: { paintedAt: number; shift: number; bytes: number }[] = [];
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const { page, context } = await openSlowly();
-      await visit(page, `${service.url}/`);
+      await visit(page, `${app.service.url}/`);
       results.push({
         paintedAt: (await entriesOf(page, 'largest-contentful-paint')).at(-1)?.startTime ?? Infinity,
         shift: (await entriesOf(page, 'layout-shift')).reduce((sum, { value }) => sum + value, 0),
@@ -74,7 +57,7 @@ describe('the speed of the market on the sample', options, () => {
     const durations: number[] = [];
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const { page, context } = await openSlowly();
-      await visit(page, `${service.url}/`);
+      await visit(page, `${app.service.url}/`);
       await page.evaluate(`globalThis.interactions = [];
         new PerformanceObserver((list) => interactions.push(...list.getEntries().map(({ duration }) => duration)))
           .observe({ type: 'event', durationThreshold: 16 })`);
@@ -94,29 +77,20 @@ describe('the speed of the market on the sample', options, () => {
 });
 
 describe('the speed of the market with many collections', options, () => {
-  let service: TestService;
-  let browser: Browser;
+  const app = setUpConsole();
   before(async () => {
-    service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT } });
-    await service.load(
+    await app.service.load(
       Array.from({ length: COLLECTIONS }, () => {
         const { collection, listing } = newCollection();
         return [collection(), listing('1', 10n ** 18n)];
       }).flat(),
     );
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser.close();
-    await service.close();
-    await cleanUp();
   });
 
   test('a list of 1,000 rows is loaded and scrolled without long tasks', async () => {
     const longest: number[] = [];
     for (let attempt = 0; attempt < ATTEMPTS && !longest.some((ms) => ms < LONG_TASK_MS); attempt += 1) {
-      const { page, context } = await openPage(browser, DESKTOP);
-      await visit(page, `${service.url}/`);
+      const { page, context } = await app.open('/');
       const session = await context.newCDPSession(page);
       const tasks = await traceTasks(session);
       const rows = page.locator('.market-collections [data-row]');

@@ -1,40 +1,21 @@
 // Opens the pages of the market in a real browser: with the sample marketplace, with an empty database, and while the service is stopped.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import type { Browser } from 'playwright-core';
-import { cleanUp } from '../../test/support/engines/cleanup.ts';
-import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
-import type { TestService } from '../../test/support/service/service.ts';
-import { startTestService } from '../../test/support/service/service.ts';
-import {
-  LOOKS,
-  PATIENT,
-  WHY_NO_BROWSER,
-  assertGoodPage,
-  launchBrowser,
-  openPage,
-  visit,
-  waitUntilLoaded,
-} from './browser.ts';
+import { before, describe, test } from 'node:test';
+import { LOOKS, WHY_NO_BROWSER, assertGoodPage, visit, waitUntilLoaded } from './browser.ts';
+import { setUpConsole } from './set-up.ts';
 
 const COLLECTION = 'harbour-lights';
 const PRICES = { PRICE_SOURCES: 'fixed', FIXED_PRICES: 'ETH=3000,SOL=140,POL=0.5,APE=1.2' };
-const DESKTOP = { width: 1_280, scheme: 'light' } as const;
 const options = { skip: WHY_NO_BROWSER ?? false };
 
 describe('the market on the sample', options, () => {
-  let service: TestService;
-  let browser: Browser;
-  let settings: Record<string, string>;
+  const app = setUpConsole({ settings: PRICES, sample: true });
   /** The paths of the pages, by the names of their screenshots. */
   const paths: Record<string, string> = {};
 
   before(async () => {
-    settings = { DATA_DIR: await directoryWithDatabase(), ...PATIENT, ...PRICES };
-    service = await startTestService({ settings, sample: true });
-    browser = await launchBrowser();
-    const { data } = await service.ok(`/explore/v1/collections/${COLLECTION}/tokens?limit=1`);
+    const { data } = await app.service.ok(`/explore/v1/collections/${COLLECTION}/tokens?limit=1`);
     const [{ chain, contractAddress, tokenId, owner }] = data;
     Object.assign(paths, {
       market: '/',
@@ -52,26 +33,19 @@ describe('the market on the sample', options, () => {
       'wallet-listings': `/w/${owner.address}?tab=listings`,
     });
   });
-  after(async () => {
-    await browser.close();
-    await service.close();
-    await cleanUp();
-  });
 
   for (const look of LOOKS) {
     test(`every page is complete, accessible and without errors at ${look.width} px, ${look.scheme}`, async () => {
-      const opened = await openPage(browser, look);
+      const opened = await app.newPage(look);
       for (const [name, path] of Object.entries(paths)) {
-        await visit(opened.page, service.url + path);
+        await visit(opened.page, app.service.url + path);
         await assertGoodPage(opened, name, look);
       }
-      await opened.context.close();
     });
   }
 
   test('a user can find, open and close a collection with the keyboard alone', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
-    await visit(page, `${service.url}/`);
+    const { page } = await app.open('/');
     await page.keyboard.press('j');
     await page.keyboard.press('j');
     const name = await page.evaluate('document.activeElement.textContent');
@@ -80,7 +54,7 @@ describe('the market on the sample', options, () => {
     await waitUntilLoaded(page);
     assert.equal(await page.textContent('h1'), name);
     await page.keyboard.press('Escape');
-    await page.waitForURL(`${service.url}/`);
+    await page.waitForURL(`${app.service.url}/`);
     await page.keyboard.press('/');
     await page.keyboard.type(COLLECTION);
     await page.keyboard.press('Enter');
@@ -91,64 +65,44 @@ describe('the market on the sample', options, () => {
       false,
       'the key ? opened the help, so the search field has lost the focus',
     );
-    await context.close();
   });
 
   test('a click on the name of a figure shows where the figure comes from', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
-    await visit(page, `${service.url}/c/${COLLECTION}`);
+    const { page } = await app.open(`/c/${COLLECTION}`);
     await page.click('.figure-name >> nth=0');
     await page.waitForSelector('.popover-row');
     assert.match((await page.textContent('.popover')) ?? '', /Counted in a complete list/);
-    await context.close();
   });
 
   test('while the service does not respond, the page says so and keeps its figures; afterwards the page continues by itself', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
-    await visit(page, `${service.url}/c/${COLLECTION}`);
+    const { page } = await app.open(`/c/${COLLECTION}`);
     const figures = await page.textContent('.figure-list');
-    const { port } = new URL(service.url);
-    await service.close();
+    await app.stop();
     await page.click('nav.tabs a >> text=Depth');
     await page.waitForSelector('.connection-text');
     assert.equal(await page.textContent('.figure-list'), figures);
-    service = await startTestService({ settings: { ...settings, PORT: port }, sample: true });
+    await app.start();
     await page.waitForSelector('.connection-text', { state: 'detached' });
     await waitUntilLoaded(page);
     assert.ok(await page.isVisible('.chart'));
-    await context.close();
   });
 });
 
 describe('the market on an empty database', options, () => {
-  let service: TestService;
-  let browser: Browser;
-
-  before(async () => {
-    service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT } });
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser.close();
-    await service.close();
-    await cleanUp();
-  });
+  const app = setUpConsole();
 
   for (const look of LOOKS) {
     test(`at ${look.width} px, ${look.scheme}, the page of an empty market names the command for imports`, async () => {
-      const opened = await openPage(browser, look);
-      await visit(opened.page, `${service.url}/`);
+      const opened = await app.open('/', look);
       assert.match((await opened.page.textContent('main')) ?? '', /mercat import/);
       await assertGoodPage(opened, 'market-empty', look);
-      await opened.context.close();
     });
   }
 
   test('the page of an unknown collection says that no collection has this id', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
-    await page.goto(`${service.url}/c/unknown`);
+    const { page } = await app.newPage();
+    await page.goto(`${app.service.url}/c/unknown`);
     await page.waitForSelector('.state');
     assert.match((await page.textContent('main')) ?? '', /No collection has this id/);
-    await context.close();
   });
 });

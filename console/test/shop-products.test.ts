@@ -1,42 +1,26 @@
 // Tests that a shop with 5,000 products finds, filters and sorts them, and edits the numbers by which they are found.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { cleanUp } from '../../test/support/engines/cleanup.ts';
-import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
-import type { TestService } from '../../test/support/service/service.ts';
-import { startTestService } from '../../test/support/service/service.ts';
+import { before, beforeEach, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import type { WatchedPage } from './browser.ts';
-import {
-  LOOKS,
-  PATIENT,
-  WHY_NO_BROWSER,
-  assertGoodPage,
-  launchBrowser,
-  openPage,
-  visit,
-  waitUntilLoaded,
-} from './browser.ts';
+import { LOOKS, WHY_NO_BROWSER, assertGoodPage, visit, waitUntilLoaded } from './browser.ts';
+import { setUpConsole } from './set-up.ts';
 import type { TestShop } from './shop-pages.ts';
 import { button, newShop, signIn } from './shop-pages.ts';
 
-const DESKTOP = { width: 1_280, scheme: 'light' } as const;
 const PRODUCTS = 5_000;
 const BATCH = 1_000;
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 describe('a shop with many products', { skip: WHY_NO_BROWSER ?? false }, () => {
-  let service: TestService;
-  let browser: Browser;
+  const app = setUpConsole();
   let shop: TestShop;
   let opened: WatchedPage;
   let page: Page;
 
   before(async () => {
-    service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT } });
-    browser = await launchBrowser();
-    shop = await newShop(service);
+    shop = await newShop(app.service);
     for (const batch of range(PRODUCTS / BATCH)) {
       const products = range(BATCH).map((row) => {
         const number = batch * BATCH + row;
@@ -56,14 +40,9 @@ describe('a shop with many products', { skip: WHY_NO_BROWSER ?? false }, () => {
     await shop.client.createProduct({ name: 'Last years mug', sku: 'OLD-1', price: '10', status: 'archived' });
   });
   beforeEach(async () => {
-    opened = await openPage(browser, DESKTOP);
+    opened = await app.newPage();
     ({ page } = opened);
-    await signIn(opened, service.url, shop.key);
-  });
-  after(async () => {
-    await browser.close();
-    await service.close();
-    await cleanUp();
+    await signIn(opened, app.service.url, shop.key);
   });
 
   const names = () => page.locator('.table-body [data-row]').allTextContents();
@@ -87,7 +66,6 @@ describe('a shop with many products', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.goBack();
     await page.waitForURL('**/shop/products?q=shelf-12');
     assert.equal(await page.inputValue('[name=find]'), 'shelf-12');
-    await opened.context.close();
   });
 
   test('a scanner, which types a barcode and Enter, opens the product; a text that only begins a SKU does not', async () => {
@@ -95,21 +73,20 @@ describe('a shop with many products', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.keyboard.type('4006381002345');
     await page.keyboard.press('Enter');
     await page.waitForSelector('.shop-title:has-text("Linen towel 2345")');
-    await visit(page, `${service.url}/shop/products`);
+    await visit(page, `${app.service.url}/shop/products`);
     await page.fill('[name=find]', 'OLD-1');
     await page.press('[name=find]', 'Enter');
     await page.waitForSelector('.shop-title:has-text("Last years mug")');
-    await visit(page, `${service.url}/shop/products`);
+    await visit(page, `${app.service.url}/shop/products`);
     await page.fill('[name=find]', 'SHELF-499');
     await page.press('[name=find]', 'Enter');
     await page.waitForSelector('.shop-title:has-text("Linen towel 499")');
-    await visit(page, `${service.url}/shop/products`);
+    await visit(page, `${app.service.url}/shop/products`);
     const found = page.waitForResponse((response) => response.url().includes('barcode=SHELF'));
     await page.fill('[name=find]', 'SHELF');
     await page.press('[name=find]', 'Enter');
     await found;
     await page.waitForURL('**/shop/products?q=SHELF');
-    await opened.context.close();
   });
 
   test('the filters list the products with low stock, without stock and of each status, of the whole shop', async () => {
@@ -128,14 +105,13 @@ describe('a shop with many products', { skip: WHY_NO_BROWSER ?? false }, () => {
     assert.deepEqual(await names(), ['Enamel mug 0', 'Linen towel 1', 'Enamel mug 2']);
     await page.fill('[name=find]', 'towel');
     await waitForFirst('Linen towel 1');
-    await visit(page, `${service.url}/shop/products`);
+    await visit(page, `${app.service.url}/shop/products`);
     await page.selectOption('select[aria-label=Status]', 'draft');
     await waitForFirst('Spring mug');
     assert.deepEqual(await names(), ['Spring mug']);
     await page.selectOption('select[aria-label=Status]', 'archived');
     await waitForFirst('Last years mug');
     assert.match((await page.textContent('.table-body')) ?? '', /Archived/);
-    await opened.context.close();
   });
 
   test('a click on the head of a column sorts the whole list, and a second click turns the order', async () => {
@@ -155,7 +131,6 @@ describe('a shop with many products', { skip: WHY_NO_BROWSER ?? false }, () => {
     await waitForFirst(`Enamel mug ${PRODUCTS - 2}`);
     await page.click('.sort-head:has-text("Price")');
     await waitForFirst('Enamel mug 0');
-    await opened.context.close();
   });
 
   test('the SKU, the barcode, the status and the compare-at price of a product are edited in its form', async () => {
@@ -185,14 +160,13 @@ describe('a shop with many products', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.waitForSelector('.save-bar', { state: 'detached' });
     assert.deepEqual(await read(), { ...created, status: 'active', compareAtPrice: null });
     await shop.client.deleteProduct({ productId });
-    await opened.context.close();
   });
 
   test('each page of the shop has its own title', async () => {
     const { data } = await shop.client.listProducts({ sku: 'SHELF-1' }).page();
     const titles = new Map<string, string>();
     for (const path of ['products', 'products/new', `products/${data[0]?.id}`, 'stock', 'log', 'webhooks']) {
-      await visit(page, `${service.url}/shop/${path}`);
+      await visit(page, `${app.service.url}/shop/${path}`);
       titles.set(path, await page.title());
     }
     assert.deepEqual(
@@ -206,17 +180,14 @@ describe('a shop with many products', { skip: WHY_NO_BROWSER ?? false }, () => {
         'Webhooks · Shop · Mercat',
       ],
     );
-    await opened.context.close();
   });
 
   for (const look of LOOKS.filter(({ width }) => width < 1_920)) {
     test(`a search with filters is complete and accessible at ${look.width} px, ${look.scheme}`, async () => {
-      await opened.context.close();
-      opened = await openPage(browser, look);
-      await signIn(opened, service.url, shop.key);
-      await visit(opened.page, `${service.url}/shop/products?q=mug&sort=price`);
+      opened = await app.newPage(look);
+      await signIn(opened, app.service.url, shop.key);
+      await visit(opened.page, `${app.service.url}/shop/products?q=mug&sort=price`);
       await assertGoodPage(opened, 'shop-search', look);
-      await opened.context.close();
     });
   }
 });

@@ -5,58 +5,35 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { cleanUp } from '../../test/support/engines/cleanup.ts';
-import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
-import type { TestService } from '../../test/support/service/service.ts';
-import { startTestService } from '../../test/support/service/service.ts';
+import type { Page } from 'playwright-core';
 import type { WatchedPage } from './browser.ts';
-import {
-  LOOKS,
-  PATIENT,
-  WHY_NO_BROWSER,
-  assertGoodPage,
-  launchBrowser,
-  openPage,
-  visit,
-  waitUntilLoaded,
-} from './browser.ts';
+import { LOOKS, WHY_NO_BROWSER, assertGoodPage, visit, waitUntilLoaded } from './browser.ts';
+import { setUpConsole } from './set-up.ts';
 import { button, newShop as createShop, signIn as signInTo } from './shop-pages.ts';
 
-const DESKTOP = { width: 1_280, scheme: 'light' } as const;
-
 describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
-  let service: TestService;
-  let browser: Browser;
+  const app = setUpConsole({ settings: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
   let receiver: Server;
   let receiverUrl: string;
 
   before(async () => {
-    const settings = { DATA_DIR: await directoryWithDatabase(), ...PATIENT, WEBHOOK_ALLOW_PRIVATE: 'true' };
-    service = await startTestService({ settings });
-    browser = await launchBrowser();
     receiver = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
     await once(receiver, 'listening');
     const address = receiver.address();
     receiverUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/hooks`;
   });
-  after(async () => {
-    receiver.close();
-    await browser.close();
-    await service.close();
-    await cleanUp();
-  });
+  after(() => void receiver.close());
 
-  const newShop = (scopes?: readonly string[]) => createShop(service, scopes);
-  const signIn = (opened: WatchedPage, key: string) => signInTo(opened, service.url, key);
+  const newShop = (scopes?: readonly string[]) => createShop(app.service, scopes);
+  const signIn = (opened: WatchedPage, key: string) => signInTo(opened, app.service.url, key);
   const fill = (page: Page, name: string, value: string) => page.fill(`[name=${name}]`, value);
 
   for (const look of LOOKS) {
     test(`every page is complete, accessible and without errors at ${look.width} px, ${look.scheme}`, async () => {
       const { key, client } = await newShop();
-      const opened = await openPage(browser, look);
+      const opened = await app.newPage(look);
       const { page } = opened;
-      await visit(page, `${service.url}/shop`);
+      await visit(page, `${app.service.url}/shop`);
       await assertGoodPage(opened, 'shop-sign-in', look);
       await signIn(opened, key);
       await assertGoodPage(opened, 'shop-empty', look);
@@ -75,22 +52,21 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
         webhook: `/shop/webhooks/${webhook.data.id}`,
       };
       for (const [name, path] of Object.entries(paths)) {
-        await visit(page, service.url + path);
+        await visit(page, app.service.url + path);
         await assertGoodPage(opened, `shop-${name}`, look);
       }
-      await visit(page, `${service.url}/shop/stock`);
+      await visit(page, `${app.service.url}/shop/stock`);
       await page.click('text=Change >> nth=-1');
       await page.waitForSelector('dialog[open]');
       await assertGoodPage(opened, 'shop-stock-dialog', look);
-      await visit(page, `${service.url}/service`);
+      await visit(page, `${app.service.url}/service`);
       await assertGoodPage(opened, 'service', look);
-      await opened.context.close();
     });
   }
 
   test('a product is created, its stock falls to low, the log has the reason, and the webhook gets the event', async () => {
     const { key } = await newShop();
-    const opened = await openPage(browser, DESKTOP);
+    const opened = await app.newPage();
     const { page } = opened;
     await signIn(opened, key);
 
@@ -129,16 +105,15 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.click('nav.tabs >> text=Webhooks');
     await page.click('[data-row]');
     await page.waitForSelector('.timeline-delivered >> text=inventory.low');
-    await opened.context.close();
   });
 
   test('when another client has changed a field that the user edits, the user chooses a value, and all other changes are kept', async () => {
     const { key, client } = await newShop();
     const { data } = await client.createProduct({ name: 'Mug', price: '10' });
-    const opened = await openPage(browser, DESKTOP);
+    const opened = await app.newPage();
     const { page } = opened;
     await signIn(opened, key);
-    await visit(page, `${service.url}/shop/products/${data.id}`);
+    await visit(page, `${app.service.url}/shop/products/${data.id}`);
     await fill(page, 'name', 'Mug of mine');
     await fill(page, 'price', '12');
     await client.updateProduct({ productId: data.id, price: '11', description: 'Enamel' });
@@ -150,16 +125,15 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.waitForSelector('.save-bar', { state: 'detached' });
     const { name, price, description } = (await client.getProduct({ productId: data.id })).data;
     assert.deepEqual({ name, price, description }, { name: 'Mug of mine', price: '11', description: 'Enamel' });
-    await opened.context.close();
   });
 
   test('setting the stock to a count does not overwrite a change that the user has not seen', async () => {
     const { key, client } = await newShop();
     const { data } = await client.createProduct({ name: 'Mug', price: '10', inventory: 20 });
-    const opened = await openPage(browser, DESKTOP);
+    const opened = await app.newPage();
     const { page } = opened;
     await signIn(opened, key);
-    await visit(page, `${service.url}/shop/stock`);
+    await visit(page, `${app.service.url}/shop/stock`);
     await button(page, 'Change the stock of Mug').click();
     await page.click('text=Set to a count');
     await fill(page, 'amount', '18');
@@ -170,63 +144,55 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
     await button(page, 'Set to 18').click();
     await page.waitForSelector('dialog[open]', { state: 'detached' });
     assert.equal((await client.getProduct({ productId: data.id })).data.inventory, 18);
-    await opened.context.close();
   });
 
   test('with a key that can only read, the pages have no controls for changes, and a wrong key is refused', async () => {
     const { key, client } = await newShop(['products:read']);
     const { data } = await client.createProduct({ name: 'Mug', price: '10' });
-    const opened = await openPage(browser, DESKTOP);
+    const opened = await app.newPage();
     const { page } = opened;
-    await visit(page, `${service.url}/shop`);
+    await visit(page, `${app.service.url}/shop`);
     await fill(page, 'key', 'mercat_live_wrong');
     await page.click('text=Sign in >> nth=-1');
     await page.waitForSelector('text=The service does not accept this key.');
     await signIn(opened, key);
     assert.equal(await page.textContent('nav.tabs'), 'Products');
     assert.equal(await page.locator('text=Add a product').count(), 0);
-    await visit(page, `${service.url}/shop/products/${data.id}`);
+    await visit(page, `${app.service.url}/shop/products/${data.id}`);
     assert.equal(await page.isDisabled('[name=name]'), true);
     assert.equal(await page.locator('text=Delete').count(), 0);
     assert.equal(page.url().includes(key), false);
     await button(page, 'Sign out').click();
     await page.waitForSelector('[name=key]');
     assert.equal(await page.evaluate('sessionStorage.length'), 0);
-    await opened.context.close();
   });
 
   test('a user who leaves a form with unsaved changes is asked first', async () => {
     const { key } = await newShop();
-    const opened = await openPage(browser, DESKTOP);
+    const opened = await app.newPage();
     const { page } = opened;
     await signIn(opened, key);
-    await visit(page, `${service.url}/shop/products/new`);
+    await visit(page, `${app.service.url}/shop/products/new`);
     await fill(page, 'name', 'Mug');
     await page.click('nav.workplaces >> text=Market');
     await button(page, 'Stay').click();
     assert.equal(await page.inputValue('[name=name]'), 'Mug');
     await page.click('nav.workplaces >> text=Market');
     await button(page, 'Leave').click();
-    await page.waitForURL(`${service.url}/`);
-    await opened.context.close();
+    await page.waitForURL(`${app.service.url}/`);
   });
 });
 
-test('the page of the service says what is wrong, what it means and what to do', async (t) => {
-  if (WHY_NO_BROWSER !== null) return t.skip(WHY_NO_BROWSER);
+describe('the service with an endpoint that does not respond', { skip: WHY_NO_BROWSER ?? false }, () => {
   // Nothing listens on this port.
-  const settings = { DATA_DIR: await directoryWithDatabase(), RPC_URL_BASE: 'http://127.0.0.1:9' };
-  const service = await startTestService({ settings });
-  const browser = await launchBrowser();
+  const app = setUpConsole({ settings: { RPC_URL_BASE: 'http://127.0.0.1:9' } });
+
   for (const look of LOOKS.filter(({ width }) => width < 1_920)) {
-    const opened = await openPage(browser, look);
-    await visit(opened.page, `${service.url}/service`);
-    await opened.page.waitForSelector('text=No endpoint of Base works.');
-    assert.match((await opened.page.textContent('.problem >> nth=0')) ?? '', /What to do:/);
-    await assertGoodPage(opened, 'service-problems', look);
-    await opened.context.close();
+    test(`its page says what is wrong, what it means and what to do at ${look.width} px, ${look.scheme}`, async () => {
+      const opened = await app.open('/service', look);
+      await opened.page.waitForSelector('text=No endpoint of Base works.');
+      assert.match((await opened.page.textContent('.problem >> nth=0')) ?? '', /What to do:/);
+      await assertGoodPage(opened, 'service-problems', look);
+    });
   }
-  await browser.close();
-  await service.close();
-  await cleanUp();
 });

@@ -1,16 +1,11 @@
 // Opens the pages of the market with data of strangers: names, traits, prices and pictures that nobody has checked.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import type { Browser } from 'playwright-core';
-import { cleanUp } from '../../test/support/engines/cleanup.ts';
-import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
+import { before, describe, test } from 'node:test';
 import { SELLER, UINT256_MAX, newCollection } from '../../test/support/service/market.ts';
-import type { TestService } from '../../test/support/service/service.ts';
-import { startTestService } from '../../test/support/service/service.ts';
-import { LOOKS, PATIENT, WHY_NO_BROWSER, assertGoodPage, launchBrowser, openPage, visit } from './browser.ts';
+import { LOOKS, WHY_NO_BROWSER, assertGoodPage, visit } from './browser.ts';
+import { setUpConsole } from './set-up.ts';
 
-const DESKTOP = { width: 1_280, scheme: 'light' } as const;
 const ETHER = 10n ** 18n;
 /** Names of properties that every object of JavaScript has. */
 const PROPERTIES = ['constructor', 'toString', '__proto__', 'hasOwnProperty'];
@@ -32,14 +27,12 @@ const NAMES = [
 const toTrait = (name: string) => (name.trim() === '' ? 'blank' : name.slice(0, 100));
 
 describe('data of strangers', { skip: WHY_NO_BROWSER ?? false }, () => {
-  let service: TestService;
-  let browser: Browser;
+  const app = setUpConsole();
   const subject = newCollection({ slug: 'strange' });
   const hostile = newCollection({ slug: 'hostile', name: LONG, description: `${MARKUP} ${LONG}` });
 
   before(async () => {
-    service = await startTestService({ settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT } });
-    await service.load([
+    await app.service.load([
       subject.collection(),
       subject.listing('1', ETHER),
       subject.token('1', { traits: PROPERTIES.map((name) => ({ name, value: 'one' })) }),
@@ -55,17 +48,10 @@ describe('data of strangers', { skip: WHY_NO_BROWSER ?? false }, () => {
         hostile.sale(String(index), UINT256_MAX, { tx: `0x${String(index).padStart(64, '0')}` }),
       ]),
     ]);
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser.close();
-    await service.close();
-    await cleanUp();
   });
 
   test('tokens can be filtered by traits with the names of properties of every object', async () => {
-    const { page, context, errors } = await openPage(browser, DESKTOP);
-    await visit(page, `${service.url}/c/strange?show=all`);
+    const { page, errors } = await app.open('/c/strange?show=all');
     for (const name of PROPERTIES) {
       await page.click(`.trait-values:has-text("${name}") >> text=two`);
       await page.waitForFunction(`document.querySelectorAll('.card-title').length === 1`);
@@ -75,12 +61,11 @@ describe('data of strangers', { skip: WHY_NO_BROWSER ?? false }, () => {
       await page.click('.filter-clear');
     }
     assert.deepEqual(errors, []);
-    await context.close();
   });
 
   for (const look of LOOKS.filter(({ width, scheme }) => width < 1_900 && scheme === 'light')) {
     test(`names, texts and amounts of any content keep the layout of each page at ${look.width} px`, async () => {
-      const opened = await openPage(browser, look);
+      const opened = await app.newPage(look);
       const paths = {
         market: '/',
         collection: '/c/hostile?show=all',
@@ -94,39 +79,35 @@ describe('data of strangers', { skip: WHY_NO_BROWSER ?? false }, () => {
         'wallet-listings': `/w/${SELLER}?tab=listings`,
       };
       for (const [name, path] of Object.entries(paths)) {
-        await visit(opened.page, service.url + path);
+        await visit(opened.page, app.service.url + path);
         assert.equal(await opened.page.evaluate('typeof ran'), 'undefined', name);
         await assertGoodPage(opened, `strangers-${name}`, look);
       }
-      await opened.context.close();
     });
   }
 
   test('no number is drawn over the number beside it, whatever its size', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
-    await visit(page, `${service.url}/`);
+    const { page } = await app.open('/');
     const wide = await page.evaluate(`Array.from(document.querySelectorAll('.table-body .cell-number data'))
       .filter((amount) => amount.getBoundingClientRect().left < amount.closest('.cell').getBoundingClientRect().left)
       .map(({ textContent }) => textContent)`);
     assert.deepEqual(wide, []);
-    await context.close();
   });
 
   test('an exception in one part of a page leaves the other parts as they are, and the user can try again', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
+    const { page } = await app.newPage();
     // Changes the response, because the service serves no such record.
     await page.route('**/collections/*/traits*', async (route) => {
       const response = await route.fetch();
       const body = await response.json();
       await route.fulfill({ response, json: { ...body, data: [{ name: 'Broken' }] } });
     });
-    await visit(page, `${service.url}/c/strange`);
+    await visit(page, `${app.service.url}/c/strange`);
     await page.waitForSelector('.filtered .state-error');
     assert.equal(await page.textContent('h1'), 'Name of strange');
     assert.equal(await page.textContent('.card-title'), '#1');
     await page.unroute('**/collections/*/traits*');
     await page.click('text=Try again');
     await page.waitForSelector('.trait-values');
-    await context.close();
   });
 });

@@ -1,43 +1,17 @@
 // Tests the console on a touch screen.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { cleanUp } from '../../test/support/engines/cleanup.ts';
-import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
-import type { TestService } from '../../test/support/service/service.ts';
-import { startTestService } from '../../test/support/service/service.ts';
-import { PATIENT, WHY_NO_BROWSER, launchBrowser, visit } from './browser.ts';
+import { describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { WHY_NO_BROWSER } from './browser.ts';
+import { PHONE, setUpConsole } from './set-up.ts';
 
 const COLLECTION = '/c/harbour-lights';
 
 describe('the console on a phone', { skip: WHY_NO_BROWSER ?? false }, () => {
-  let service: TestService;
-  let browser: Browser;
-  before(async () => {
-    service = await startTestService({
-      settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT },
-      sample: true,
-    });
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser.close();
-    await service.close();
-    await cleanUp();
-  });
+  const app = setUpConsole({ sample: true });
 
-  const openOnPhone = async (path: string): Promise<Page> => {
-    const context = await browser.newContext({
-      viewport: { width: 390, height: 844 },
-      hasTouch: true,
-      isMobile: true,
-      bypassCSP: true,
-    });
-    const page = await context.newPage();
-    await visit(page, service.url + path);
-    return page;
-  };
+  const openOnPhone = async (path: string) => (await app.open(path, PHONE)).page;
 
   test('the head of a collection takes 200 pixels, and tokens are visible above the bar at the bottom', async () => {
     const page = await openOnPhone(COLLECTION);
@@ -51,7 +25,6 @@ describe('the console on a phone', { skip: WHY_NO_BROWSER ?? false }, () => {
     assert.equal(await figures.count(), 3);
     await page.tap('.figures-more');
     assert.equal(await figures.count(), 9);
-    await page.context().close();
   });
 
   test('of the address of a wallet, both ends are visible', async () => {
@@ -61,7 +34,6 @@ describe('the console on a phone', { skip: WHY_NO_BROWSER ?? false }, () => {
     assert.equal(await end.textContent(), 'abcdef99');
     const { x = 0, width = 0, height = 0 } = (await end.boundingBox()) ?? {};
     assert.ok(width > 0 && x + width < 390 && height < 40, 'the end of the address is in one line');
-    await page.context().close();
   });
 
   test('a tap on a price shows the exact amount, and a tap elsewhere hides it', async () => {
@@ -70,7 +42,6 @@ describe('the console on a phone', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.waitForSelector('.tooltip >> text=0.42 ETH');
     await page.tap('h1');
     await page.waitForSelector('.tooltip', { state: 'detached' });
-    await page.context().close();
   });
 
   test('a tap on a price shows the exact amount also while another element has the focus', async () => {
@@ -79,6 +50,5 @@ describe('the console on a phone', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.tap('.figure-list data >> nth=1');
     await page.waitForSelector('.tooltip >> text=0.424 ETH');
     assert.equal(await page.evaluate(`document.activeElement.getAttribute('name')`), null);
-    await page.context().close();
   });
 });

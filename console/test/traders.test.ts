@@ -1,41 +1,22 @@
 // Tests what traders need from the pages of the market: a dense list, charts with units, and links to where a token is traded.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import type { Browser } from 'playwright-core';
-import { cleanUp } from '../../test/support/engines/cleanup.ts';
-import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
-import type { TestService } from '../../test/support/service/service.ts';
-import { startTestService } from '../../test/support/service/service.ts';
-import { PATIENT, WHY_NO_BROWSER, launchBrowser, openPage, visit, waitUntilLoaded } from './browser.ts';
+import { describe, test } from 'node:test';
+import { WHY_NO_BROWSER, visit, waitUntilLoaded } from './browser.ts';
+import { setUpConsole } from './set-up.ts';
 
-const DESKTOP = { width: 1_280, scheme: 'light' } as const;
 const COLLECTION = 'harbour-lights';
 
 describe('the market for traders', { skip: WHY_NO_BROWSER ?? false }, () => {
-  let service: TestService;
-  let browser: Browser;
-  before(async () => {
-    service = await startTestService({
-      settings: { DATA_DIR: await directoryWithDatabase(), ...PATIENT },
-      sample: true,
-    });
-    browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser.close();
-    await service.close();
-    await cleanUp();
-  });
+  const app = setUpConsole({ sample: true });
 
   test('a click on a head sorts by the figures of the chosen period, a second click turns the order, and the order is that of the service', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
-    await visit(page, `${service.url}/`);
+    const { page } = await app.open('/');
     const sorted = () =>
       page.locator('[aria-sort]').evaluate((head) => [head.textContent, head.getAttribute('aria-sort')]);
     /** Waits until the table has the rows of the service's list with these parameters. */
     const waitForList = async (parameters: string) => {
-      const { data } = await service.ok(`/explore/v1/collections?limit=25&${parameters}`);
+      const { data } = await app.service.ok(`/explore/v1/collections?limit=25&${parameters}`);
       const paths = data.map(({ slug, id }: { slug: string | null; id: string }) => `/c/${slug ?? id}`);
       await page.waitForFunction(
         `Array.from(document.querySelectorAll('.market-collections [data-row]'), (row) => row.pathname).join() === '${paths.join()}'`,
@@ -63,12 +44,10 @@ describe('the market for traders', { skip: WHY_NO_BROWSER ?? false }, () => {
         assert.deepEqual(await sorted(), [head, 'ascending']);
       }
     }
-    await context.close();
   });
 
   test('the list is also sorted by floor and by the number of listed tokens, and its rows are 40 pixels high', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
-    await visit(page, `${service.url}/?window=all`);
+    const { page } = await app.open('/?window=all');
     assert.match((await page.textContent('[aria-sort]')) ?? '', /^Total volume/);
     await page.click('.sort-head:has-text("Listed")');
     await page.waitForURL('**/?window=all&sort=listed');
@@ -80,39 +59,36 @@ describe('the market for traders', { skip: WHY_NO_BROWSER ?? false }, () => {
       `Array.from(document.querySelectorAll('.table-group .table-row'), (row) => row.getBoundingClientRect().height)`,
     );
     assert.ok(Array.isArray(heights) && heights.length > 9 && heights.every((height) => height <= 41), String(heights));
-    await context.close();
   });
 
   test('the charts show the values at the pointer, with their units', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
+    const { page } = await app.newPage();
     for (const [tab, expected] of [
       ['history&range=week', /Floor: 0\.\d+ ETH/],
       ['sales', /Price: \d+\.\d+ ETH/],
       ['depth', /\d\.\d+ ETHTokens: \d+/],
     ] as const) {
-      await visit(page, `${service.url}/c/${COLLECTION}?tab=${tab}`);
+      await visit(page, `${app.service.url}/c/${COLLECTION}?tab=${tab}`);
       await page.locator('.u-over').scrollIntoViewIfNeeded();
       await page.hover('.u-over', { position: { x: 600, y: 60 } });
       assert.match((await page.textContent('.chart-tooltip:not([hidden])')) ?? '', expected, tab);
       await page.hover('h2');
       assert.equal(await page.isVisible('.chart-tooltip'), false);
     }
-    await context.close();
   });
 
   test('a token has links to its marketplace and its block explorer, and a sale to its transaction', async () => {
-    const { page, context } = await openPage(browser, DESKTOP);
-    const { data } = await service.ok(`/explore/v1/collections/${COLLECTION}/tokens?limit=1`);
+    const { page } = await app.newPage();
+    const { data } = await app.service.ok(`/explore/v1/collections/${COLLECTION}/tokens?limit=1`);
     const [{ chain, contractAddress, tokenId }] = data;
-    await visit(page, `${service.url}/t/${chain}/${contractAddress}/${tokenId}`);
+    await visit(page, `${app.service.url}/t/${chain}/${contractAddress}/${tokenId}`);
     await page.waitForSelector(`a[href="https://opensea.io/item/ethereum/${contractAddress}/${tokenId}"]`);
     await page.waitForSelector(`a[href="https://etherscan.io/nft/${contractAddress}/${tokenId}"]`);
-    await visit(page, `${service.url}/c/${COLLECTION}?tab=sales`);
+    await visit(page, `${app.service.url}/c/${COLLECTION}?tab=sales`);
     const link = page.locator('.table-body a[href^="https://etherscan.io/tx/0x"]').first();
     assert.deepEqual(
       [await link.getAttribute('target'), await link.getAttribute('rel')],
       ['_blank', 'noreferrer noopener'],
     );
-    await context.close();
   });
 });

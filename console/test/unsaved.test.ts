@@ -1,42 +1,25 @@
 // Tests that the pages of the shop lose nothing that a user has typed, and say truthfully whether it is saved.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { cleanUp } from '../../test/support/engines/cleanup.ts';
-import { directoryWithDatabase } from '../../test/support/engines/embedded-template.ts';
-import type { TestService } from '../../test/support/service/service.ts';
-import { startTestService } from '../../test/support/service/service.ts';
+import { beforeEach, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import type { WatchedPage } from './browser.ts';
-import { PATIENT, WHY_NO_BROWSER, launchBrowser, openPage, visit } from './browser.ts';
+import { WHY_NO_BROWSER, openPage, visit } from './browser.ts';
+import { DESKTOP, setUpConsole } from './set-up.ts';
 import type { TestShop } from './shop-pages.ts';
 import { button, newShop, signIn } from './shop-pages.ts';
 
-const DESKTOP = { width: 1_280, scheme: 'light' } as const;
-
 describe('edits in the shop', { skip: WHY_NO_BROWSER ?? false }, () => {
-  let settings: Record<string, string>;
-  let service: TestService;
-  let browser: Browser;
+  const app = setUpConsole({ settings: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
   let shop: TestShop;
   let opened: WatchedPage;
   let page: Page;
 
-  before(async () => {
-    settings = { DATA_DIR: await directoryWithDatabase(), ...PATIENT, WEBHOOK_ALLOW_PRIVATE: 'true' };
-    service = await startTestService({ settings });
-    browser = await launchBrowser();
-  });
   beforeEach(async () => {
-    shop = await newShop(service);
-    opened = await openPage(browser, DESKTOP);
+    shop = await newShop(app.service);
+    opened = await app.newPage();
     ({ page } = opened);
-    await signIn(opened, service.url, shop.key);
-  });
-  after(async () => {
-    await browser.close();
-    await service.close();
-    await cleanUp();
+    await signIn(opened, app.service.url, shop.key);
   });
 
   const typeName = async (name: string) => {
@@ -55,7 +38,6 @@ describe('edits in the shop', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.waitForURL('**/shop/products');
     await page.click('text=Add a product');
     assert.equal(await page.inputValue('[name=name]'), '');
-    await opened.context.close();
   });
 
   test('the search and a key for another page ask before they leave a form with unsaved changes', async () => {
@@ -71,12 +53,11 @@ describe('edits in the shop', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.press('[name=q]', 'Enter');
     await button(page, 'Leave').click();
     await page.waitForURL('**/c/unknown');
-    await opened.context.close();
   });
 
   test('unsaved changes survive a reload', async () => {
     const { data } = await shop.client.createProduct({ name: 'Mug', price: '10' });
-    await visit(page, `${service.url}/shop/products/${data.id}`);
+    await visit(page, `${app.service.url}/shop/products/${data.id}`);
     await page.fill('[name=price]', '12');
     page.on('dialog', (dialog) => void dialog.accept());
     await page.reload();
@@ -86,53 +67,47 @@ describe('edits in the shop', { skip: WHY_NO_BROWSER ?? false }, () => {
     await page.waitForSelector('.save-bar', { state: 'detached' });
     assert.equal((await shop.client.getProduct({ productId: data.id })).data.price, '12');
     assert.deepEqual(await page.evaluate(`Object.keys(sessionStorage).filter((key) => key.startsWith('draft'))`), []);
-    await opened.context.close();
   });
 
   test('when the key is revoked, saving ends the session, and the changes are there again after the next sign-in', async () => {
     await typeName('Mug');
     await page.fill('[name=price]', '19.90');
-    await service.operate('keys.revoke', { id: shop.keyId });
+    await app.service.operate('keys.revoke', { id: shop.keyId });
     // The service accepts a revoked key for up to three seconds.
     const headers = { authorization: `Bearer ${shop.key}` };
-    while ((await fetch(`${service.url}/api/v1/products?limit=1`, { headers })).status === 200)
+    while ((await fetch(`${app.service.url}/api/v1/products?limit=1`, { headers })).status === 200)
       await new Promise((resolve) => setTimeout(resolve, 100));
     await button(page, 'Create the product').click();
     await page.waitForSelector('text=The service does not accept the key any more.');
-    const { key } = await newShop(service);
+    const { key } = await newShop(app.service);
     await page.fill('[name=key]', key);
     await page.click('text=Sign in >> nth=-1');
     await page.waitForSelector('.save-bar');
     assert.equal(await page.inputValue('[name=price]'), '19.90');
-    await opened.context.close();
   });
 
   test('while the service does not respond, a save says that it is not repeated, and the banner and the service page say so', async () => {
     await typeName('Mug');
     await page.fill('[name=price]', '5');
-    const watched = await openPage(browser, DESKTOP);
-    await visit(watched.page, `${service.url}/service`);
-    const { port } = new URL(service.url);
-    await service.close();
+    const watched = await app.open('/service');
+    await app.stop();
     await button(page, 'Create the product').click();
     await page.waitForSelector('.connection-text');
     assert.match((await page.textContent('form [role=alert]')) ?? '', /may not have been saved.*not sent again/);
     await watched.page.waitForSelector('text=The present state is not known.');
     assert.equal(await watched.page.locator('text=All parts of this service work').count(), 0);
-    service = await startTestService({ settings: { ...settings, PORT: port } });
+    await app.start();
     await page.waitForSelector('.connection-text', { state: 'detached' });
     await button(page, 'Create the product').click();
     await page.waitForURL('**/shop/products/prod_*');
-    await opened.context.close();
-    await watched.context.close();
   });
 
   test('a copy button works on a page that is served by plain http from another host', async () => {
-    const elsewhere = await browser.browserType().launch({
+    const elsewhere = await app.browser.browserType().launch({
       executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
       args: ['--no-sandbox', '--host-resolver-rules=MAP market.example 127.0.0.1'],
     });
-    const url = service.url.replace('127.0.0.1', 'market.example');
+    const url = app.service.url.replace('127.0.0.1', 'market.example');
     const there = await openPage(elsewhere, DESKTOP);
     await signIn(there, url, shop.key);
     await there.page.click('nav.tabs >> text=Webhooks');
@@ -148,6 +123,5 @@ describe('edits in the shop', { skip: WHY_NO_BROWSER ?? false }, () => {
     assert.equal(await there.page.inputValue('[name=q]'), secret);
     assert.deepEqual(there.errors, []);
     await elsewhere.close();
-    await opened.context.close();
   });
 });
