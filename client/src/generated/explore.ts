@@ -250,6 +250,8 @@ export type ListedOrder = {
   remaining: string | null;
   /** The price of all remaining units; null if their number is not known. */
   total: Price | null;
+  /** What a buyer pays for one unit, fees included, never less than `price`; null if the royalty of the collection cannot be read. */
+  buyerTotal: Price | null;
   /** Why an active order cannot be filled at present; null if it can, or if this is not known. */
   dormant: {
     /** `not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `pending`: the listing has not been compared with the events of its chain yet. */
@@ -294,6 +296,8 @@ export type Listing = {
   remaining: string | null;
   /** The price of all remaining units; null if their number is not known. */
   total: Price | null;
+  /** What a buyer pays for one unit, fees included, never less than `price`; null if the royalty of the collection cannot be read. */
+  buyerTotal: Price | null;
 };
 
 /** A collection with all figures of a market table. All fields are always present. */
@@ -387,6 +391,8 @@ export type MarketCollection = {
   };
   /** The floors of the last seven days in native units, one for every six hours, the earliest first. An element is null if no floor of its six hours is known. */
   sparkline: (number | null)[];
+  /** True if the collection was launched on the service. */
+  launched: boolean;
   /** True only when neither of the two sources of statistics could be read. */
   stale: boolean;
 };
@@ -614,8 +620,10 @@ export type ListMarketCollectionsParameters = {
   sort?: 'volume' | 'sales' | 'floor' | 'change' | 'listed' | 'recent' | undefined;
   /** The period of `volume`, `sales` and `change`, and of `volumeMin` and `volumeMax`. Default: `all`, and `24h` for the sort `change`, which has no period `all`. */
   window?: '1h' | '24h' | '7d' | '30d' | 'all' | undefined;
-  /** Default: `desc`. From high to low, or from low to high. Collections launched on the service come first, and unknown values last, in both. */
+  /** Default: `desc`. From high to low, or from low to high. Unknown values come last in both. */
   order?: 'asc' | 'desc' | undefined;
+  /** Default: `true`. Collections launched on the service come before all others, each part in its order. `false`: all collections are in one order. */
+  launchedFirst?: boolean | undefined;
   /** Only collections with at least this floor. In native units of `chain`; without `chain` in dollars, and then collections on chains without a known rate are left out. */
   floorMin?: string | undefined;
   /** Only collections with at most this floor. In native units of `chain`; without `chain` in dollars, and then collections on chains without a known rate are left out. */
@@ -1022,7 +1030,7 @@ export type ListActivityAfterResult = {
 };
 
 export type ExploreMethods = {
-  /** List collections with all figures. The collections of `GET /v1/collections`, with the figures of `GET /v1/collections/{id}`, the buyer floor, and the changes of floor and volume. Collections launched on the service come first, then all others. A collection whose value is not known comes last. The order by a window is brought up to date when a sale is stored or the floor changes, each minute while the collection has sales in the last hour, and otherwise each ten minutes; the figures of the rows are those of the present. */
+  /** List collections with all figures. The collections of `GET /v1/collections`, with the figures of `GET /v1/collections/{id}`, the buyer floor, and the changes of floor and volume. Collections launched on the service come first, then all others, unless `launchedFirst` is `false`. A collection whose value is not known comes last. The order by a window is brought up to date when a sale is stored or the floor changes, each minute while the collection has sales in the last hour, and otherwise each ten minutes; the figures of the rows are those of the present. */
   listMarketCollections(parameters?: ListMarketCollectionsParameters, options?: CallOptions): Pages<ListMarketCollectionsResult>;
   /** Read a collection with all figures. The row of the collection in `GET /explore/v1/collections`. A figure that cannot be read is null, as in `GET /v1/collections/{id}`. */
   getMarketCollection(parameters: GetMarketCollectionParameters, options?: CallOptions): Promise<GetMarketCollectionResult>;
@@ -1063,7 +1071,7 @@ export type ExploreMethods = {
 };
 
 export const EXPLORE_OPERATIONS = {
-  listMarketCollections: { method: 'GET', path: '/explore/v1/collections', kind: 'list', query: ['ids', 'chain', 'cursor', 'limit', 'sort', 'window', 'order', 'floorMin', 'floorMax', 'volumeMin', 'volumeMax'] },
+  listMarketCollections: { method: 'GET', path: '/explore/v1/collections', kind: 'list', query: ['ids', 'chain', 'cursor', 'limit', 'sort', 'window', 'order', 'launchedFirst', 'floorMin', 'floorMax', 'volumeMin', 'volumeMax'] },
   getMarketCollection: { method: 'GET', path: '/explore/v1/collections/{id}', kind: 'read' },
   listTokens: { method: 'GET', path: '/explore/v1/collections/{id}/tokens', kind: 'list', query: ['cursor', 'limit', 'sort', 'listed', 'owner', 'source', 'priceMin', 'priceMax', 'rankMin', 'rankMax', 'q', 'traits'] },
   readTokens: { method: 'POST', path: '/explore/v1/tokens/batch', kind: 'read', hasBody: true },

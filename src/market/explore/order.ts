@@ -4,7 +4,6 @@ import type { AssetId } from '../../platform/core/address.ts';
 import { ServiceError } from '../../platform/core/errors.ts';
 import { isStorable } from '../../platform/core/text.ts';
 import type { BuyerPrice } from '../reads/buyer-price.ts';
-import { toKnownTotal } from '../index/known-total.ts';
 import { toOwnBuyerPrice, toStatedBuyerPrice } from '../reads/buyer-price.ts';
 import type { DetailedListing } from '../reads/listing.ts';
 import { toDetailedListingOfMirror } from '../reads/listing.ts';
@@ -76,6 +75,7 @@ async function toOwnOrder(market: Market, { order, derived, events, cancel }: Ex
   const status = statusAt({ status: state.status, expiresAt }, now);
   const orderHash = signed?.orderHash ?? null;
   const quantity = signed?.quantity ?? 1n;
+  const statedTotal = signed?.buyerTotalRaw ?? null;
   const filled = status === 'filled' ? quantity : state.filledQuantity;
   const offChain = cancel ? [{ kind: 'off-chain-cancel', at: cancel.createdAt, block: null, tx: null }] : [];
   return {
@@ -91,8 +91,9 @@ async function toOwnOrder(market: Market, { order, derived, events, cancel }: Ex
       orderHash,
       quantity,
       filled,
+      statedTotal,
     },
-    buyerPrice: await toBuyerPrice(market, order, signed?.buyerTotalRaw ?? null),
+    buyerPrice: await toBuyerPrice(market, order, statedTotal),
     location: requireLocation(market, order),
     status,
     dormant: status !== 'active' ? null : signed && signed.startsAt > now ? 'not-started' : state.dormant,
@@ -107,20 +108,18 @@ async function toOwnOrder(market: Market, { order, derived, events, cancel }: Ex
 
 async function toMirroredOrder(
   market: Market,
-  { listing, buyerTotal, status, dormant, endedAt }: FoundListing,
+  { listing: row, status, dormant, endedAt }: FoundListing,
 ): Promise<Order> {
   const now = market.clock();
-  const statusNow = statusAt({ status, expiresAt: listing.expiresAt }, now);
-  // If a listing of another marketplace has no buyer total, its price is the total. The buyer floor has the same rule.
-  const stated = toKnownTotal(listing.raw, buyerTotal);
-  const total = listing.source === market.serviceName ? stated : (stated ?? listing.raw);
+  const statusNow = statusAt({ status, expiresAt: row.expiresAt }, now);
+  const listing = toDetailedListingOfMirror({ ...row, status }, market.serviceName);
   return {
-    listing: toDetailedListingOfMirror({ ...listing, status }, market.serviceName),
-    buyerPrice: await toBuyerPrice(market, listing, total),
-    location: requireLocation(market, listing),
+    listing,
+    buyerPrice: await toBuyerPrice(market, row, listing.statedTotal),
+    location: requireLocation(market, row),
     status: statusNow,
     dormant: statusNow === 'active' ? dormant : null,
-    events: endedAt === null ? [] : [{ kind: status, at: endedAt, block: null, tx: listing.tx }],
+    events: endedAt === null ? [] : [{ kind: status, at: endedAt, block: null, tx: row.tx }],
     fulfilment: null,
   };
 }

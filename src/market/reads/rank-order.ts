@@ -1,4 +1,4 @@
-// Defines the order of the list of collections. Launched collections come first. Collections are then sorted by the value of the chosen sort,
+// Defines the order of the list of collections. Launched collections come first, unless the list is sorted by the value alone. Collections are then sorted by the value of the chosen sort,
 // from high to low. Collections whose value is unknown come last. Collections with equal values are sorted by id. An ascending list has the
 // collections with a known value in the reverse order, from low to high; unknown values come last here too.
 // Within a chain, values are compared as they are stored. Across chains, volumes and floors are compared in dollars by the newest known rate.
@@ -23,24 +23,26 @@ const ONE: Exact = { digits: 1n, twos: 0, tens: 0 };
 export class RankOrder {
   readonly #sort: Sort;
   readonly #isAscending: boolean;
+  readonly #isLaunchedFirst: boolean;
   readonly #rates: Rates | null;
   readonly #chainOf: (id: string) => Chain | null;
   readonly #measures = new Map<string, Measure>();
 
   /** `rates` is null for the list of one chain, whose values are compared as they are stored. */
   constructor(
-    { sort, isAscending }: { sort: Sort; isAscending: boolean },
+    { sort, isAscending, isLaunchedFirst }: { sort: Sort; isAscending: boolean; isLaunchedFirst: boolean },
     { rates, chainOf }: { rates: Rates | null; chainOf: (id: string) => Chain | null },
   ) {
     this.#sort = sort;
     this.#isAscending = isAscending;
+    this.#isLaunchedFirst = isLaunchedFirst;
     this.#rates = sort === 'volume' || sort === 'floor' ? rates : null;
     this.#chainOf = chainOf;
   }
 
   /** Negative when `a` comes first. */
   compare(a: RankKey, b: RankKey): number {
-    if (a.launched !== b.launched) return a.launched ? -1 : 1;
+    if (this.#isLaunchedFirst && a.launched !== b.launched) return a.launched ? -1 : 1;
     if (a.value === null || b.value === null) {
       return Number(a.value === null) - Number(b.value === null) || compareIds(a.id, b.id);
     }

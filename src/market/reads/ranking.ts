@@ -17,14 +17,15 @@ import { RankOrder } from './rank-order.ts';
 export const SORTS = ['volume', 'floor', 'recent'] as const satisfies readonly Sort[];
 
 /**
- * `chain` null: all chains. `window`: of volume, sales and change; by default all time. `isAscending`: from low to high. `floor` and `volume`: only
- * collections whose floor or volume of the window is within the range: decimals in native units of `chain`, or in dollars if there is none.
+ * `chain` null: all chains. `window`: of volume, sales and change; by default all time. `isAscending`: from low to high. `isLaunchedFirst`: launched
+ * collections come before all others; default: true. `floor` and `volume`: only collections whose floor or volume of the window is within the range: decimals in native units of `chain`, or in dollars if there is none.
  */
 export type RankingQuery = {
   sort: Sort;
   chain: string | null;
   window?: WindowName;
   isAscending?: boolean;
+  isLaunchedFirst?: boolean;
   floor?: Range<string> | null;
   volume?: Range<string> | null;
 };
@@ -40,8 +41,8 @@ export async function readRanking(
 ): Promise<RankKey[]> {
   const rates = query.chain === null ? await market.rates.read() : null;
   const chainOf = (id: string) => market.chainOf(id);
-  const { sort, isAscending = false } = query;
-  const order = new RankOrder({ sort, isAscending }, { rates, chainOf });
+  const { sort, isAscending = false, isLaunchedFirst = true } = query;
+  const order = new RankOrder({ sort, isAscending, isLaunchedFirst }, { rates, chainOf });
   const limitsOf = (chain: string) => toLimits(query, chainOf(chain), rates);
   const result = await market.ranking.read((db) => listKeys(db, query, { order, limitsOf, after, limit }));
   if (result.ok) return result.value;
@@ -55,7 +56,7 @@ type Limits = Pick<ChainBounds, 'floor' | 'volume'>;
 
 async function listKeys(
   db: Queryable,
-  { sort, chain, window = 'allTime', isAscending = false }: RankingQuery,
+  { sort, chain, window = 'allTime', isAscending = false, isLaunchedFirst = true }: RankingQuery,
   {
     order,
     limitsOf,
@@ -69,9 +70,19 @@ async function listKeys(
     return limits ? [{ ...order.boundsOf(one, after), ...limits }] : [];
   });
   const ranking = { sort, window, isAscending };
-  const position = { launched: after?.launched ?? true, id: after?.id ?? '' };
-  const keys = await listRanked(db, ranking, { from, after: position, limit });
-  return order.merge([...Map.groupBy(keys, (key) => key.chain).values()], limit);
+  const id = after?.id ?? '';
+  if (isLaunchedFirst) {
+    const keys = await listRanked(db, ranking, { from, after: { launched: after?.launched ?? true, id }, limit });
+    return order.merge([...Map.groupBy(keys, (key) => key.chain).values()], limit);
+  }
+  // The stored order of a chain has the launched collections first, so each of the two parts is a list of its own, which begins after the position.
+  const launched = await listRanked(db, ranking, { from, after: { launched: true, id }, limit });
+  const others = await listRanked(db, ranking, { from, after: { launched: false, id }, limit });
+  const parts = [launched.filter((key) => key.launched), others];
+  return order.merge(
+    parts.flatMap((keys) => [...Map.groupBy(keys, (key) => key.chain).values()]),
+    limit,
+  );
 }
 
 /** Null if no collection of the chain can be within the ranges, because they are in dollars and the chain has no rate. */

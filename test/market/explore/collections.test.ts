@@ -28,7 +28,7 @@ forEachMarket('collections with all figures', {}, (market) => {
       }),
     ]);
     const detail = (await market.ok(subject.path)).data;
-    const { stats, sparkline, ...row } = await read(subject.slug);
+    const { stats, sparkline, launched, ...row } = await read(subject.slug);
     const { buyerFloor, floorChange, volumeChange, volume, sales, ...known } = stats;
     const { thirtyDay: volumeOfMonth, oneHour: volumeOfHour, ...volumes } = volume;
     const { thirtyDay: salesOfMonth, oneHour: salesOfHour, ...counts } = sales;
@@ -38,7 +38,7 @@ forEachMarket('collections with all figures', {}, (market) => {
     assert.deepEqual(floorChange, NO_CHANGES);
     assert.deepEqual(sparkline, [...range(27).map(() => null), 0.5]);
     const [listed] = (await market.walk(`${PATH}?chain=polygon`)).filter(({ id }) => id === subject.id);
-    assert.deepEqual(listed, { ...row, stats, sparkline });
+    assert.deepEqual(listed, { ...row, stats, sparkline, launched: false });
   });
 
   test('floorChange compares the floor with earlier floors, and the sparkline has the floors of the last seven days', async () => {
@@ -267,6 +267,31 @@ forEachMarket('collections with all figures', {}, (market) => {
       (await market.get(`${PATH}?chain=polygon&floorMin=0.1&limit=1&cursor=${pagination.nextCursor}`)).status,
       400,
     );
+  });
+
+  test('collections that were launched on the service say so, and come first unless launchedFirst is false', async () => {
+    const first = newCollection({ chain: 'ink' });
+    const second = newCollection({ chain: 'ink' });
+    await market.load([
+      first.collection({ launched: true, snapshot: { volumeAllTime: 1 } }),
+      second.collection({ snapshot: { volumeAllTime: 2 } }),
+    ]);
+    const found = async (query: string) =>
+      (await market.walk(`${PATH}?chain=ink&limit=1${query}`))
+        .filter(({ id }) => id === first.id || id === second.id)
+        .map(({ id, launched }) => [id, launched]);
+    const [one, other] = [
+      [first.id, true],
+      [second.id, false],
+    ];
+    assert.deepEqual(await found(''), [one, other]);
+    assert.deepEqual(await found('&launchedFirst=false'), [other, one]);
+    assert.deepEqual(await found('&launchedFirst=false&order=asc'), [one, other]);
+    const { pagination } = await market.ok(`${PATH}?chain=ink&limit=1`);
+    const { status } = await market.get(
+      `${PATH}?chain=ink&limit=1&launchedFirst=false&cursor=${pagination.nextCursor}`,
+    );
+    assert.equal(status, 400);
   });
 
   test('ids gives the named collections in the order of the names, on one page', async () => {

@@ -120,7 +120,7 @@ forOneEngine('orders', (engine) => {
       const { data } = await intake.service.ok(`${subject.path}/listings`);
       const order = await read(data[0].orderId);
       assert.deepEqual([order.status, order.orderHash, order.fulfilment], ['active', hash, null]);
-      const units = { quantity: '1', remaining: '1', total: data[0].price };
+      const units = { quantity: '1', remaining: '1', total: data[0].price, buyerTotal: data[0].price };
       assert.deepEqual(order.listing, { ...data[0], orderHash: hash, ...units });
       assert.deepEqual(await read(hash), order);
       const explored = '/explore/v1';

@@ -54,6 +54,41 @@ forEachMarket('orders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } },
     assert.match(meta.offset, /^[\da-f]{12}-\d{16}$/);
   });
 
+  test('every list of listings has the total of a buyer: the stated one, or the ask with platform fee and royalty, or the ask of another marketplace', async () => {
+    const [subject, solana] = [newCollection(), newCollection({ chain: 'solana' })];
+    const [seller, other] = [toEvmAddress('totals', 'seller'), toEvmAddress('totals', 'other')];
+    const mint = mintOf('totals', '1');
+    await market.load([
+      subject.collection({ royaltyBps: 500 }),
+      subject.order('1', 1_001, { seller }),
+      subject.listing('2', 1_000, { seller, buyerTotalRaw: '1100' }),
+      subject.listing('3', 1_000, { seller }),
+      subject.listing('4', 1_000, { seller, buyerTotalRaw: '999' }),
+      subject.token('5', { owner: other }),
+      solana.collection({ royaltyBps: 100 }),
+      solana.listing(mint, 1_000, { source: 'mercat' }),
+    ]);
+    // The platform fee is 2 %. Fee and royalty are each rounded up.
+    const expected = { '1': '1074', '2': '1100', '3': '1000', '4': '1000' };
+    const totalsOf = (rows: any[]) =>
+      Object.fromEntries(rows.map((row) => [row.tokenId ?? row.mint, row.buyerTotal?.raw]));
+    const listed = (rows: any[]) => rows.flatMap(({ listing }) => listing ?? []);
+    const tokens = { tokens: [{ chain: 'ethereum', address: subject.address, tokenId: '1' }] };
+    const headers = { 'content-type': 'application/json' };
+    const batch = await market.get('/explore/v1/tokens/batch', {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(tokens),
+    });
+    const single = await market.ok(`/explore/v1/tokens/ethereum/${subject.address}/1`);
+    assert.deepEqual(totalsOf(await walk({ collection: subject.id })), expected);
+    assert.deepEqual(totalsOf(listed(await market.walk(`/explore/v1/collections/${subject.id}/tokens`))), expected);
+    assert.deepEqual(totalsOf(await market.walk(`/explore/v1/wallets/${seller}/listings`)), expected);
+    assert.deepEqual(totalsOf(listed(await market.walk(`/explore/v1/wallets/${seller}/tokens`))), expected);
+    assert.deepEqual(totalsOf(listed([...batch.body.data, single.data])), { '1': '1074' });
+    assert.deepEqual(totalsOf(await walk({ collection: solana.id })), { [mint]: '1030' });
+  });
+
   test('the filters collection, token, maker and source can be combined, with each sort', async () => {
     const [seller, other] = [toEvmAddress('combined', 'seller'), toEvmAddress('combined', 'other')];
     const subjects = [newCollection(), newCollection({ chain: 'base' })];

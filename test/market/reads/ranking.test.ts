@@ -78,7 +78,11 @@ function sortFully(
   made: readonly Made[],
   sort: Sort,
   chain: string | null,
-  { isAscending = false, keyOf }: { isAscending?: boolean; keyOf?: (one: Made) => number | null } = {},
+  {
+    isAscending = false,
+    isLaunchedFirst = true,
+    keyOf,
+  }: { isAscending?: boolean; isLaunchedFirst?: boolean; keyOf?: (one: Made) => number | null } = {},
 ): string[] {
   const isMoney = sort === 'volume' || sort === 'floor';
   const comparable = (one: Made): { group: number; value: bigint } => {
@@ -95,7 +99,7 @@ function sortFully(
     .filter((one) => chain === null || one.chain === chain)
     .map((one) => ({ ...one, ...comparable(one) }))
     .sort((a, b) => {
-      const first = Number(b.launched) - Number(a.launched) || a.group - b.group;
+      const first = (isLaunchedFirst ? Number(b.launched) - Number(a.launched) : 0) || a.group - b.group;
       const later = (a.value === b.value ? 0 : a.value > b.value ? -1 : 1) || (a.id < b.id ? -1 : 1);
       return first || (isAscending && a.group < 2 ? -later : later);
     })
@@ -220,6 +224,22 @@ forEachEngine('the ranking of collections', (engine) => {
           sortFully(made, sort, chain, { isAscending: true }),
           `the sort ${sort} ascending on ${chain ?? 'all chains'} differs from the full sort`,
         );
+      }
+    }
+  });
+
+  test('without launched collections first, the pages together equal the list that is sorted by the value alone', async () => {
+    const { made, records } = makeCollections(new Random('launched', engine.name));
+    await load([...records, ...rates]);
+    for (const sort of SORTS) {
+      for (const chain of [null, 'base']) {
+        for (const isAscending of [false, true]) {
+          assert.deepEqual(
+            await walk(sort, chain, 30, { isAscending, isLaunchedFirst: false }),
+            sortFully(made, sort, chain, { isAscending, isLaunchedFirst: false }),
+            `the sort ${sort} ${isAscending ? 'ascending' : 'descending'} on ${chain ?? 'all chains'} differs from the full sort`,
+          );
+        }
       }
     }
   });

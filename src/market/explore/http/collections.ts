@@ -94,6 +94,7 @@ export const MarketCollectionSchema = Type.Object(
       { description: statsDescription, ...closed },
     ),
     sparkline,
+    launched: Type.Boolean({ description: 'True if the collection was launched on the service.' }),
     stale: Type.Boolean({ description: 'True only when neither of the two sources of statistics could be read.' }),
   },
   {
@@ -112,6 +113,7 @@ export const MarketCollectionSchema = Type.Object(
           volumeChange: { oneHour: null, twentyFourHour: 0.25, sevenDay: null, thirtyDay: null },
         },
         sparkline: EXAMPLE_SPARKLINE,
+        launched: true,
         stale: false,
       },
     ],
@@ -139,6 +141,7 @@ type Query = PageQuery & {
   sort?: Sort;
   window?: keyof typeof WINDOW_OF;
   order?: 'asc' | 'desc';
+  launchedFirst?: boolean;
   floorMin?: string;
   floorMax?: string;
   volumeMin?: string;
@@ -191,8 +194,13 @@ const listQuery = Type.Object({
     Type.Unsafe<'asc' | 'desc'>({
       type: 'string',
       enum: ['asc', 'desc'],
+      description: 'Default: `desc`. From high to low, or from low to high. Unknown values come last in both.',
+    }),
+  ),
+  launchedFirst: Type.Optional(
+    Type.Boolean({
       description:
-        'Default: `desc`. From high to low, or from low to high. Collections launched on the service come first, and unknown values last, in both.',
+        'Default: `true`. Collections launched on the service come before all others, each part in its order. `false`: all collections are in one order.',
     }),
   ),
   floorMin: limitOf('Only collections with at least this floor.'),
@@ -212,8 +220,8 @@ function registerList(app: FastifyInstance, context: ExploreContext): void {
       summary: 'List collections with all figures',
       description:
         'The collections of `GET /v1/collections`, with the figures of `GET /v1/collections/{id}`, the buyer floor, and the changes of floor and ' +
-        'volume. Collections launched on the service come first, then all others. A collection whose value is not known comes last. The order ' +
-        'by a window is brought up to date when a sale is stored or the floor changes, each minute while the collection has sales in the last ' +
+        'volume. Collections launched on the service come first, then all others, unless `launchedFirst` is `false`. A collection whose value ' +
+        'is not known comes last. The order by a window is brought up to date when a sale is stored or the floor changes, each minute while the collection has sales in the last ' +
         'hour, and otherwise each ten minutes; the figures of the rows are those of the present.',
       tags: ['Collections'],
       querystring: listQuery,
@@ -250,7 +258,7 @@ function registerList(app: FastifyInstance, context: ExploreContext): void {
 type Page = { collections: MarketCollection[]; nextCursor: string | null };
 
 /** `list` names the list in its cursors: a cursor is valid only for the same window, order and filters. */
-function toRanking({ sort = 'volume', order = 'desc', ...given }: Omit<Query, 'ids'>): {
+function toRanking({ sort = 'volume', order = 'desc', launchedFirst = true, ...given }: Omit<Query, 'ids'>): {
   query: RankingQuery;
   list: string;
 } {
@@ -263,11 +271,12 @@ function toRanking({ sort = 'volume', order = 'desc', ...given }: Omit<Query, 'i
     chain: given.chain ?? null,
     window: WINDOW_OF[window],
     isAscending: order === 'asc',
+    isLaunchedFirst: launchedFirst,
     floor: toRange(floorMin, floorMax),
     volume: toRange(volumeMin, volumeMax),
   };
-  const { isAscending, floor, volume } = query;
-  return { query, list: `${LIST} ${JSON.stringify([window, isAscending, floor, volume])}` };
+  const { isAscending, isLaunchedFirst, floor, volume } = query;
+  return { query, list: `${LIST} ${JSON.stringify([window, isAscending, isLaunchedFirst, floor, volume])}` };
 }
 
 function toRange(min: string | undefined, max: string | undefined): Range<string> | null {
@@ -338,5 +347,6 @@ function toWireCollection(
       volumeChange,
     },
     sparkline: floors.map((raw) => (raw === null || !chain ? null : toNativeNumber(raw, chain.decimals))),
+    launched: detail.collection.launched,
   };
 }

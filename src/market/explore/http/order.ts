@@ -11,13 +11,12 @@ import { marketResponses } from '../../reads/http/envelopes.ts';
 import { EXAMPLE_TIME, toExamplePrice } from '../../reads/http/example-collection.ts';
 import type { BuyerPrice } from '../../reads/buyer-price.ts';
 import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
-import { readPriceContext } from '../../reads/http/price.ts';
 import { LISTING_STATUSES } from '../../orders/order-id.ts';
 import type { Order, OrderDormancy } from '../order.ts';
 import { ORDER_DORMANCIES, readOrder } from '../order.ts';
 import type { ExploreContext } from './context.ts';
-import type { WireListing } from './listing.ts';
-import { HASHED_LISTING_EXAMPLE, orderHashField, toWireListing } from './listing.ts';
+import type { ListingPrices, WireListing } from './listing.ts';
+import { HASHED_LISTING_EXAMPLE, orderHashField, readListingPrices, toListed, toWireListing } from './listing.ts';
 import { exploreRoute, exploredDataOf } from './offset-meta.ts';
 
 /** The lifetimes are short, because an order can end in every block. */
@@ -184,7 +183,8 @@ export function registerOrderRoute(app: FastifyInstance, context: ExploreContext
     },
     respond: async ({ orderId = '' }) => {
       const validUntil = market.clock() + VALID_MS;
-      const [order, prices] = await Promise.all([readOrder(market, orderId), readPriceContext(market)]);
+      const order = await readOrder(market, orderId);
+      const prices = await readListingPrices(market, [toListed(order)]);
       return {
         cacheTag: toCollectionId(order.location.chain.id, order.location.contractAddress),
         policy: CACHE_POLICY,
@@ -195,7 +195,7 @@ export function registerOrderRoute(app: FastifyInstance, context: ExploreContext
   });
 }
 
-function toWireOrder(order: Order, prices: PriceContext): Static<typeof OrderSchema> {
+function toWireOrder(order: Order, prices: ListingPrices): Static<typeof OrderSchema> {
   const { listing, buyerPrice, location, status, dormant, events, fulfilment } = order;
   return {
     orderId: listing.orderId,

@@ -13,8 +13,6 @@ import { closed } from '../../../platform/http/schema-builders.ts';
 import type { PageQuery } from '../../reads/http/envelopes.ts';
 import { invalidCursor, marketResponses, pageQuery, readCursor } from '../../reads/http/envelopes.ts';
 import { EXAMPLE_COLLECTION, EXAMPLE_TOKEN } from '../../reads/http/example-collection.ts';
-import type { PriceContext } from '../../reads/http/price.ts';
-import { readPriceContext } from '../../reads/http/price.ts';
 import { parseTokenLocation } from '../../reads/http/token.ts';
 import { firstExpiry } from '../../reads/listing-window.ts';
 import type { Market } from '../../reads/market.ts';
@@ -24,7 +22,8 @@ import { listOrders } from '../orders.ts';
 import type { OrderSort, OrderListStatus } from '../queries/order-lists.ts';
 import { ORDER_SORTS, ORDER_LIST_STATUSES } from '../queries/order-lists.ts';
 import type { ExploreContext } from './context.ts';
-import { HASHED_LISTING_EXAMPLE, ListingSchema, toWireListing } from './listing.ts';
+import type { ListingPrices } from './listing.ts';
+import { HASHED_LISTING_EXAMPLE, ListingSchema, readListingPrices, toListed, toWireListing } from './listing.ts';
 import { dormantField } from './order.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
 
@@ -118,10 +117,8 @@ export function registerOrdersRoute(app: FastifyInstance, context: ExploreContex
       const { cacheTag, filter } = await toFilter(market, query);
       const scope = `orders ${JSON.stringify(filter)}`;
       const after = query.cursor === undefined ? null : readPosition(cursorSecret, scope, query.cursor);
-      const [page, prices] = await Promise.all([
-        filter ? listOrders(market, { ...filter, after, limit: query.limit }) : NO_ORDERS,
-        readPriceContext(market),
-      ]);
+      const page = filter ? await listOrders(market, { ...filter, after, limit: query.limit }) : NO_ORDERS;
+      const prices = await readListingPrices(market, page.orders.map(toListed));
       return {
         cacheTag,
         policy: CACHE_POLICY,
@@ -226,7 +223,7 @@ function readPosition(secret: Buffer, scope: string, cursor: string): OrderListP
 
 function toWireListedOrder(
   { listing, location, status, dormant }: OrderInList,
-  prices: PriceContext,
+  prices: ListingPrices,
 ): Static<typeof ListedOrderSchema> {
   return {
     ...toWireListing(listing, location, prices),

@@ -10,14 +10,14 @@ import type { WireSummary } from '../../reads/http/collections.ts';
 import { toWireSummary } from '../../reads/http/collections.ts';
 import { marketResponses } from '../../reads/http/envelopes.ts';
 import { EXAMPLE_COLLECTION } from '../../reads/http/example-collection.ts';
-import type { PriceContext } from '../../reads/http/price.ts';
-import { readPriceContext } from '../../reads/http/price.ts';
 import { firstExpiry } from '../../reads/listing-window.ts';
 import type { Market } from '../../reads/market.ts';
 import type { SearchResult } from '../search.ts';
 import { search } from '../search.ts';
 import type { ExploreContext } from './context.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
+import type { ListingPrices } from './listing.ts';
+import { readListingPrices } from './listing.ts';
 import type { WireToken } from './token.ts';
 import { toWireToken } from './token.ts';
 
@@ -72,15 +72,14 @@ export function registerSearchRoute(app: FastifyInstance, context: ExploreContex
       response: marketResponses(exploredPageOf('SearchResult'), 400, 502),
     },
     respond: async (_params, { q, chain = null, limit }) => {
-      const [{ results, degraded }, prices] = await Promise.all([
-        search(market, { text: q, chain: market.chainOf(chain), limit }),
-        readPriceContext(market),
-      ]);
+      const { results, degraded } = await search(market, { text: q, chain: market.chainOf(chain), limit });
+      const found = results.flatMap((one) => ('token' in one ? one.token : []));
+      const prices = await readListingPrices(market, found);
       return {
         cacheTag: ALL_COLLECTIONS,
         policy: CACHE_POLICY,
         degraded,
-        validUntil: firstExpiry(results.flatMap((one) => ('token' in one ? (one.token.listing ?? []) : []))),
+        validUntil: firstExpiry(found.flatMap(({ listing }) => listing ?? [])),
         body: {
           data: results.map((result) => toWireResult(market, result, prices)),
           pagination: { nextCursor: null, hasMore: false },
@@ -90,7 +89,7 @@ export function registerSearchRoute(app: FastifyInstance, context: ExploreContex
   });
 }
 
-function toWireResult(market: Market, result: SearchResult, prices: PriceContext): Static<typeof SearchResultSchema> {
+function toWireResult(market: Market, result: SearchResult, prices: ListingPrices): Static<typeof SearchResultSchema> {
   const { score } = result;
   if ('token' in result) {
     return { type: 'token', collection: null, token: toWireToken(market, result.token, prices), score };

@@ -5,11 +5,11 @@ import Type from 'typebox';
 import { ServiceError } from '../../../platform/core/errors.ts';
 import { ref } from '../../../platform/http/schema-builders.ts';
 import { marketResponses } from '../../reads/http/envelopes.ts';
-import { readPriceContext } from '../../reads/http/price.ts';
 import { parseTokenLocation, tokenNames } from '../../reads/http/token.ts';
 import { findTokens } from '../../reads/token.ts';
 import type { ExploreContext } from './context.ts';
 import { exploreRoute, exploredDataOf } from './offset-meta.ts';
+import { readListingPrices } from './listing.ts';
 import { toWireToken } from './token.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
@@ -33,12 +33,10 @@ export function registerSingleTokenRoute(app: FastifyInstance, context: ExploreC
     respond: async (params) => {
       const location = parseTokenLocation(market, params);
       const options = { openListed: true, largeImages: true };
-      const [{ tokens, degraded }, prices] = await Promise.all([
-        findTokens(market, market.tokenOverlay, [location], options),
-        readPriceContext(market),
-      ]);
+      const { tokens, degraded } = await findTokens(market, market.tokenOverlay, [location], options);
       const [token] = tokens;
       if (!token || token.isBurned) throw new ServiceError('not_found', 'Token not found');
+      const prices = await readListingPrices(market, [token]);
       return {
         cacheTag: token.collectionId,
         policy: CACHE_POLICY,

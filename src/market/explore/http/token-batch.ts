@@ -9,13 +9,13 @@ import { bodyOf } from '../../../platform/http/json-body.ts';
 import { closed, refOrNull } from '../../../platform/http/schema-builders.ts';
 import { marketResponses } from '../../reads/http/envelopes.ts';
 import { EXAMPLE_COLLECTION, EXAMPLE_TOKEN } from '../../reads/http/example-collection.ts';
-import { readPriceContext } from '../../reads/http/price.ts';
 import { parseTokenLocation, tokenNames } from '../../reads/http/token.ts';
 import type { Market } from '../../reads/market.ts';
 import type { TokenLocation } from '../../reads/token.ts';
 import { findTokens } from '../../reads/token.ts';
 import type { ExploreContext } from './context.ts';
 import { exploredDataOf, withMeta } from './offset-meta.ts';
+import { readListingPrices } from './listing.ts';
 import type { WireToken } from './token.ts';
 import { toWireToken } from './token.ts';
 
@@ -77,16 +77,21 @@ export function registerTokenBatchRoute(app: FastifyInstance, context: ExploreCo
       const wanted = parseBatch(market, bodyOf(request).value);
       // A token that the request names several times is read once.
       const locations = new Map(wanted.map((location) => [toLocationKey(location), location]));
-      const readBatch = () =>
-        Promise.all([
-          findTokens(market, market.tokenBatches, [...locations.values()], {
-            openListed: true,
-            largeImages: wanted.length === 1,
-          }),
-          readPriceContext(market),
-        ]);
+      const readBatch = async () => {
+        const { tokens: found } = await findTokens(market, market.tokenBatches, [...locations.values()], {
+          openListed: true,
+          largeImages: wanted.length === 1,
+        });
+        return {
+          tokens: found,
+          prices: await readListingPrices(
+            market,
+            found.flatMap((token) => token ?? []),
+          ),
+        };
+      };
       const {
-        content: [{ tokens }, prices],
+        content: { tokens, prices },
         meta,
       } = await withMeta(context, readBatch);
       void reply.headers({ ...CORS_HEADERS, 'cache-control': 'no-store' });

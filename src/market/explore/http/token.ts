@@ -4,12 +4,12 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import { closed, dateTime, ref, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import { EXAMPLE_TIME, toExamplePrice } from '../../reads/http/example-collection.ts';
-import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
+import type { WirePrice } from '../../reads/http/price.ts';
 import { toPriceOrNull } from '../../reads/http/price.ts';
 import { TOKEN_FIELDS_EXAMPLE, toTokenFields, tokenFields } from '../../reads/http/token.ts';
 import type { Market } from '../../reads/market.ts';
 import type { Token } from '../../reads/token.ts';
-import type { WireListing } from './listing.ts';
+import type { ListingPrices, WireListing } from './listing.ts';
 import { HASHED_LISTING_EXAMPLE, toWireListing, unitsOrNullField } from './listing.ts';
 
 export const OwnerSchema = Type.Object(tokenFields.owner.properties, {
@@ -82,7 +82,7 @@ export type WireToken = Static<typeof TokenSchema>;
 export function toWireToken(
   { serviceName }: Market,
   token: Token & { balance?: bigint | null },
-  prices: PriceContext,
+  prices: ListingPrices,
 ): WireToken {
   const { lastSale, listing, balance = null } = token;
   return {

@@ -10,13 +10,12 @@ import { chainSchema } from '../../reads/http/asset-identity.ts';
 import type { PageQuery } from '../../reads/http/envelopes.ts';
 import { marketResponses, pageQuery, readCursor } from '../../reads/http/envelopes.ts';
 import { EXAMPLE_TOKEN } from '../../reads/http/example-collection.ts';
-import { readPriceContext } from '../../reads/http/price.ts';
 import { firstExpiry } from '../../reads/listing-window.ts';
 import type { WalletPage, WalletPageQuery } from '../wallets.ts';
 import { listWalletListings, listWalletTokens } from '../wallets.ts';
 import { toWireToken } from './token.ts';
 import type { ExploreContext } from './context.ts';
-import { HASHED_LISTING_EXAMPLE, toWireListing } from './listing.ts';
+import { HASHED_LISTING_EXAMPLE, readListingPrices, toListed, toWireListing } from './listing.ts';
 import type { ExploreContent } from './offset-meta.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
 
@@ -48,7 +47,8 @@ export function registerWalletRoutes(app: FastifyInstance, context: ExploreConte
     },
     respond: async ({ address = '' }, query) => {
       const list = toList(context, { kind: 'tokens', address, query });
-      const [page, prices] = await Promise.all([listWalletTokens(market, list.query), readPriceContext(market)]);
+      const page = await listWalletTokens(market, list.query);
+      const prices = await readListingPrices(market, page.rows);
       return list.respond(page, {
         data: page.rows.map((token) => toWireToken(market, token, prices)),
         validUntil: firstExpiry(page.rows.flatMap(({ listing }) => listing ?? [])),
@@ -72,7 +72,8 @@ export function registerWalletRoutes(app: FastifyInstance, context: ExploreConte
     },
     respond: async ({ address = '' }, query) => {
       const list = toList(context, { kind: 'listings', address, query });
-      const [page, prices] = await Promise.all([listWalletListings(market, list.query), readPriceContext(market)]);
+      const page = await listWalletListings(market, list.query);
+      const prices = await readListingPrices(market, page.rows.map(toListed));
       return list.respond(page, {
         data: page.rows.map(({ listing, location }) => toWireListing(listing, location, prices)),
         validUntil: firstExpiry(page.rows.flatMap(({ listing }) => listing ?? [])),

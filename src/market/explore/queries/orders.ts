@@ -1,27 +1,22 @@
 // Finds a mirrored listing of any status in the indexer, or an own order in the primary, by its id or its order hash.
 
 import type { Queryable } from '../../../platform/database/port.ts';
-import { amount, column, nullable, oneOf, rowDecoder, text, timestamp } from '../../../platform/database/rows.ts';
+import { column, nullable, oneOf, rowDecoder, text, timestamp } from '../../../platform/database/rows.ts';
 import type { ListingDormancy } from '../../index/listing-judgement.ts';
 import { LISTING_DORMANCIES } from '../../index/listing-judgement.ts';
 import type { MirroredListing } from '../../index/queries/listings.ts';
 import { LISTING_COLUMNS, decodeMirroredListing } from '../../index/queries/listings.ts';
 import { LISTING_STATUSES } from '../../orders/order-id.ts';
 
-/**
- * `buyerTotal`: what a buyer pays in all, in base units; null if the marketplace does not state it. `dormant`: why the seller cannot
- * deliver at present. `endedAt` in milliseconds.
- */
+/** `dormant`: why the seller cannot deliver at present. `endedAt` in milliseconds. */
 export type FoundListing = {
   listing: MirroredListing;
-  buyerTotal: bigint | null;
   status: (typeof LISTING_STATUSES)[number];
   dormant: ListingDormancy | null;
   endedAt: number | null;
 };
 
 const decodeState = rowDecoder('listing', {
-  buyerTotal: column('buyer_total_raw', nullable(amount)),
   status: oneOf(LISTING_STATUSES),
   dormant: nullable(oneOf(LISTING_DORMANCIES)),
   endedAt: column('ended_at', nullable(timestamp)),
@@ -38,7 +33,7 @@ export async function findListing(
   chains: readonly string[],
 ): Promise<FoundListing | null> {
   const [row] = await db.query(
-    `select ${LISTING_COLUMNS}, buyer_total_raw, status, dormant, coalesce(ended_at, retired_at) as ended_at from (
+    `select ${LISTING_COLUMNS}, status, dormant, coalesce(ended_at, retired_at) as ended_at from (
        select * from indexer.listing where id = $1
        union all select * from indexer.listing where order_hash in ($1, lower($1))
      ) as listing where chain = any($2) order by status = 'active' desc, listed_at desc, key limit 1`,

@@ -41,11 +41,13 @@ export type MirroredListing = {
   partial: boolean | null;
   /** How many units were bought, by the log of its followed chain. Null if this is not known. */
   filled: bigint | null;
+  /** What a buyer pays for one unit, as the listing states it. Null if it states no total. */
+  buyerTotal: bigint | null;
 };
 
 /** The columns that `decodeMirroredListing` reads. */
 export const LISTING_COLUMNS = `key, id, source, collection_id, chain, asset, price_raw, seller, order_hash, listed_at, expires_at, tx,
-  quantity, partial, filled_quantity`;
+  quantity, partial, filled_quantity, buyer_total_raw`;
 const LOWEST_KEY = '00000000-0000-0000-0000-000000000000';
 
 /** Decodes a row that has the LISTING_COLUMNS. Other modules use this function for rows of their own statements. */
@@ -65,12 +67,13 @@ export const decodeMirroredListing: (row: Row) => MirroredListing = rowDecoder('
   quantity: nullable(amount),
   partial: nullable(boolean),
   filled: column('filled_quantity', nullable(amount)),
+  buyerTotal: column('buyer_total_raw', nullable(amount)),
 });
 
 /** What a listing window needs of a mirrored listing. */
 export type CheapListing = Omit<
   MirroredListing,
-  'collectionId' | 'chain' | 'orderHash' | 'quantity' | 'partial' | 'filled'
+  'collectionId' | 'chain' | 'orderHash' | 'quantity' | 'partial' | 'filled' | 'buyerTotal'
 >;
 
 const decodeCheapListing: (row: Row) => CheapListing = rowDecoder('listing', {

@@ -32,11 +32,13 @@ export type FillableOrder = {
   quantity: bigint;
   /** How many of them were bought. */
   filled: bigint;
+  /** What a buyer pays for one unit. Null if the order states only the ask. */
+  buyerTotal: bigint | null;
 };
 
 /** The columns that `decodeFillableOrder` reads. */
 export const ORDER_COLUMNS = `id, collection_id, chain, contract_address, token_id, price_raw, seller, created_at, expires_at, tx, order_hash,
-  quantity, filled_quantity`;
+  quantity, filled_quantity, buyer_total_raw`;
 
 export const decodeFillableOrder: (row: Row) => FillableOrder = rowDecoder('book_order', {
   orderId: column('id', text),
@@ -52,6 +54,7 @@ export const decodeFillableOrder: (row: Row) => FillableOrder = rowDecoder('book
   orderHash: column('order_hash', nullable(text)),
   quantity: amount,
   filled: column('filled_quantity', amount),
+  buyerTotal: column('buyer_total_raw', nullable(amount)),
 });
 
 /** `now` is the SQL parameter that holds the time, such as `$2`. */
@@ -62,7 +65,7 @@ export const fillableAt = (now: string) =>
 /** What a listing window needs of an order. */
 export type CheapOrder = Omit<
   FillableOrder,
-  'collectionId' | 'chain' | 'contractAddress' | 'orderHash' | 'quantity' | 'filled'
+  'collectionId' | 'chain' | 'contractAddress' | 'orderHash' | 'quantity' | 'filled' | 'buyerTotal'
 >;
 
 const decodeCheapOrder: (row: Row) => CheapOrder = rowDecoder('book_order', {
