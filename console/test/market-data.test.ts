@@ -79,7 +79,7 @@ describe('the data of the market', { skip: WHY_NO_BROWSER ?? false }, () => {
       'c/held-b?tab=sales',
       'c/held-b?tab=holders',
       `w/${SELLER}`,
-      `w/${SELLER}?tab=listings`,
+      `w/${SELLER}?tab=orders`,
     ]) {
       await visit(page, `${app.service.url}/${path}`);
       titles.push(await page.title());
@@ -90,7 +90,7 @@ describe('the data of the market', { skip: WHY_NO_BROWSER ?? false }, () => {
       `Sales · ${name} · Mercat`,
       `Holders · ${name} · Mercat`,
       `${wallet} · Mercat`,
-      `Listings · ${wallet} · Mercat`,
+      `Orders · ${wallet} · Mercat`,
     ]);
   });
 

@@ -154,18 +154,66 @@ describe('the change stream in the market', { skip: WHY_NO_BROWSER ?? false }, (
     await row.locator('text=/^1 tokens/').waitFor();
   });
 
-  test('if many collections change at once, the list is read again, and not each row', async () => {
+  test('if many collections change at once, their rows are read in one request', async () => {
     const { page } = await app.newPage();
     const { open } = watchStreams(page);
     await visit(page, `${app.service.url}/`);
     await until(() => open.size === 1);
-    const single: string[] = [];
+    const reads: string[] = [];
     page.on('request', (request) => {
-      if (/\/collections\/[^/?]+$/.test(request.url())) single.push(request.url());
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname.includes('/collections')) reads.push(searchParams.get('ids') ?? 'another read');
     });
     await app.service.load(many.map((one) => one.listing('1', ETHER / 2n)));
     for (const { slug } of many) await rowOf(page, slug).locator('text=/^0.5 ETH/').first().waitFor();
-    assert.deepEqual(single, []);
+    assert.deepEqual(
+      reads.map((ids) => ids.split(',').sort()),
+      [many.map(({ id }) => id).sort()],
+    );
+  });
+
+  test('while the stream is open, only figures of a time window are read again; while the stream is away, all data is read again', async () => {
+    const { page } = await app.newPage();
+    await page.clock.install();
+    const { open } = watchStreams(page);
+    const reads: string[] = [];
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      if (pathname.startsWith('/explore/v1/') && !pathname.endsWith('/stream')) reads.push(pathname.slice(12));
+    });
+    await visit(page, `${app.service.url}/c/live?tab=activity`);
+    await until(() => open.size === 1);
+    reads.length = 0;
+    await page.clock.runFor(46_000);
+    assert.deepEqual(reads, []);
+    await page.clock.runFor(30_000);
+    await until(() => reads.length > 0);
+    assert.deepEqual(reads, ['collections/live']);
+    await page.route('**/stream*', (route) => route.abort());
+    await setVisibility(page, 'hidden');
+    await page.clock.runFor(1_000);
+    await setVisibility(page, 'visible');
+    await page.clock.runFor(1_000);
+    await until(() => open.size === 0);
+    reads.length = 0;
+    await page.clock.runFor(31_000);
+    await until(() => ['activity', 'collections/live'].every((read) => reads.some((one) => one === read)));
+  });
+
+  test('the filter by kind lists the activity of this kind, and new events of this kind only', async () => {
+    const { page } = await app.newPage();
+    const { open } = watchStreams(page);
+    await visit(page, `${app.service.url}/c/live?tab=activity`);
+    await page.click('nav.segments >> text=Listings');
+    await page.waitForURL('**/c/live?tab=activity&kind=listings');
+    await until(() => open.size === 1);
+    await sell('104', 6n * ETHER);
+    await app.service.load([subject.listing('105', 7n * ETHER)]);
+    await page.waitForSelector('.table-row.flash >> text=#105');
+    const kinds = await page.locator('.table-body .activity-kind').allTextContents();
+    assert.ok(kinds.length >= 2 && kinds.every((kind) => /^(Listed|New price)$/.test(kind)), kinds.join());
+    await page.click('nav.segments >> text=Sales');
+    await page.waitForSelector('.table-row >> text=#104');
   });
 
   test('a page has one stream, closes the stream while the page is hidden, and then continues after the last offset', async () => {

@@ -30,7 +30,9 @@ describe('the market on the sample', options, () => {
       token: `/t/${chain}/${contractAddress}/${tokenId}`,
       wallet: `/w/${owner.address}`,
       'wallet-collections': `/w/${owner.address}?tab=collections`,
-      'wallet-listings': `/w/${owner.address}?tab=listings`,
+      'wallet-orders': `/w/${owner.address}?tab=orders`,
+      'wallet-activity': `/w/${owner.address}?tab=activity`,
+      orders: `/c/${COLLECTION}?tab=orders`,
     });
   });
 

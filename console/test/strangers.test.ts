@@ -76,7 +76,8 @@ describe('data of strangers', { skip: WHY_NO_BROWSER ?? false }, () => {
         holders: '/c/hostile?tab=holders',
         ...Object.fromEntries(NAMES.map((_name, id) => [`token-${id}`, `/t/ethereum/${hostile.address}/${id}`])),
         wallet: `/w/${SELLER}`,
-        'wallet-listings': `/w/${SELLER}?tab=listings`,
+        orders: '/c/hostile?tab=orders',
+        'wallet-orders': `/w/${SELLER}?tab=orders`,
       };
       for (const [name, path] of Object.entries(paths)) {
         await visit(opened.page, app.service.url + path);

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Page } from 'playwright-core';
 import { WHY_NO_BROWSER } from './browser.ts';
 import { PHONE, setUpConsole } from './set-up.ts';
 
@@ -25,6 +24,19 @@ describe('the console on a phone', { skip: WHY_NO_BROWSER ?? false }, () => {
     assert.equal(await figures.count(), 3);
     await page.tap('.figures-more');
     assert.equal(await figures.count(), 9);
+  });
+
+  test('the filter by traits is a sheet, which says how it is closed and keeps what was chosen', async () => {
+    const page = await openOnPhone(COLLECTION);
+    await page.tap('.filter-open');
+    await page.waitForSelector('.sheet[open] .trait-value');
+    const { y = 0, height = 0 } = (await page.locator('.sheet[open]').boundingBox()) ?? {};
+    assert.equal(Math.round(y + height), 844, 'the sheet ends at the bottom of the window');
+    await page.tap('.sheet .trait-value >> nth=0');
+    await page.waitForURL('**trait.*');
+    await page.tap('text=Show the tokens');
+    await page.waitForSelector('.sheet[open]', { state: 'detached' });
+    assert.equal(await page.textContent('.filter-open .badge'), '1');
   });
 
   test('of the address of a wallet, both ends are visible', async () => {

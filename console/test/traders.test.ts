@@ -22,8 +22,13 @@ describe('the market for traders', { skip: WHY_NO_BROWSER ?? false }, () => {
         `Array.from(document.querySelectorAll('.market-collections [data-row]'), (row) => row.pathname).join() === '${paths.join()}'`,
       );
     };
-    assert.deepEqual(await sorted(), ['24 h volume', 'descending']);
+    // The first list has the collections that were launched on the service before all others, so it is not sorted by a figure.
+    assert.equal(await page.locator('[aria-sort]').count(), 0);
+    assert.equal(await page.inputValue('select[aria-label=Sort]'), 'launched');
     await waitForList('sort=volume&window=24h');
+    await page.click('.sort-head:has-text("24 h volume")');
+    assert.deepEqual(await sorted(), ['24 h volume', 'descending']);
+    await waitForList('sort=volume&window=24h&launchedFirst=false');
     for (const [period, window] of [
       ['1 h', '1h'],
       ['7 d', '7d'],
@@ -37,10 +42,10 @@ describe('the market for traders', { skip: WHY_NO_BROWSER ?? false }, () => {
       ] as const) {
         const link = page.locator('.sort-head').filter({ hasText: new RegExp(`^${head}$`) });
         if ((await sorted())[0] !== head) await link.click();
-        await waitForList(`sort=${sort}&window=${window}`);
+        await waitForList(`sort=${sort}&window=${window}&launchedFirst=false`);
         assert.deepEqual(await sorted(), [head, 'descending']);
         await link.click();
-        await waitForList(`sort=${sort}&window=${window}&order=asc`);
+        await waitForList(`sort=${sort}&window=${window}&order=asc&launchedFirst=false`);
         assert.deepEqual(await sorted(), [head, 'ascending']);
       }
     }
@@ -48,6 +53,8 @@ describe('the market for traders', { skip: WHY_NO_BROWSER ?? false }, () => {
 
   test('the list is also sorted by floor and by the number of listed tokens, and its rows are 40 pixels high', async () => {
     const { page } = await app.open('/?window=all');
+    await page.click('.sort-head:has-text("Total volume")');
+    await page.waitForURL('**/?window=all&sort=volume');
     assert.match((await page.textContent('[aria-sort]')) ?? '', /^Total volume/);
     await page.click('.sort-head:has-text("Listed")');
     await page.waitForURL('**/?window=all&sort=listed');
@@ -59,6 +66,17 @@ describe('the market for traders', { skip: WHY_NO_BROWSER ?? false }, () => {
       `Array.from(document.querySelectorAll('.table-group .table-row'), (row) => row.getBoundingClientRect().height)`,
     );
     assert.ok(Array.isArray(heights) && heights.length > 9 && heights.every((height) => height <= 41), String(heights));
+  });
+
+  test('collections that were launched on the service are marked', async () => {
+    const { page } = await app.open('/');
+    const { data } = await app.service.ok('/explore/v1/collections?limit=25&window=24h');
+    const marked = await page.locator('.table-body [role=row]:has(.launched) [data-row]').allTextContents();
+    assert.deepEqual(
+      marked,
+      data.filter(({ launched }: { launched: boolean }) => launched).map(({ name }: { name: string }) => name),
+    );
+    assert.ok(marked.length > 0);
   });
 
   test('the charts show the values at the pointer, with their units', async () => {

@@ -1,11 +1,12 @@
 // The one change stream of this tab, which the parts of a page share. The stream is open while the page is visible and at least one part
-// follows it. It delivers only the events that these parts follow, and every reorganisation. When the stream is opened
+// follows it. It delivers only the events that these parts follow, and every reorganisation, to live.ts. When the stream is opened
 // again, it continues with the first event that one of these parts lacks.
 
 import type { Activity, ActivityKind } from '../../../client/src/market.ts';
 import { MercatError } from '../../../client/src/market.ts';
 import { verifyConnection } from '../shell/connection.tsx';
 import { client, queries } from './client.ts';
+import { applyEvents, touchAll, watchTime } from './live.ts';
 
 /** `collection`: a canonical id, or null for all collections. */
 export type LiveFilter = { collection: string | null; kinds: readonly ActivityKind[] };
@@ -13,7 +14,6 @@ export type LiveFilter = { collection: string | null; kinds: readonly ActivityKi
 type Follower = LiveFilter & {
   /** The offset up to which the follower has received all events. Null after events were missed. */
   position: string | null;
-  onEvents: (events: readonly Activity[]) => void;
 };
 
 /** When the user opens another page, one set of followers replaces another. The stream waits this long before it changes its filter. */
@@ -27,17 +27,19 @@ const COLLECTIONS_MAX = 100;
 class LiveStream {
   readonly #followers = new Set<Follower>();
   #connection: { filter: string; controller: AbortController } | null = null;
+  #isOpen = false;
   #adjusting: ReturnType<typeof setTimeout> | undefined;
   #waiting: Activity[] = [];
   #passing: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
     document.addEventListener('visibilitychange', () => this.#adjustSoon(0));
+    watchTime(() => this.#isOpen);
   }
 
-  /** Calls `onEvents` with the events after the offset `from`, in the order of their offsets, until the returned function is called. */
-  follow({ collection, kinds }: LiveFilter, from: string, onEvents: Follower['onEvents']): () => void {
-    const follower = { collection, kinds, position: from, onEvents };
+  /** Follows the events after the offset `from`, until the returned function is called. */
+  follow({ collection, kinds }: LiveFilter, from: string): () => void {
+    const follower = { collection, kinds, position: from };
     this.#followers.add(follower);
     this.#adjustSoon(SETTLE_MS);
     return () => {
@@ -61,6 +63,7 @@ class LiveStream {
     if (filter === (this.#connection?.filter ?? null) && !isBehind) return;
     this.#connection?.controller.abort();
     this.#connection = null;
+    this.#isOpen = false;
     if (filter === null) return;
     const connection = { filter, controller: new AbortController() };
     this.#connection = connection;
@@ -75,7 +78,10 @@ class LiveStream {
         ...(JSON.parse(filter) as ReturnType<typeof joinFilters>),
         ...(from !== null && { from }),
         signal,
-        onConnection: (state) => void (state === 'lost' && verifyConnection(queries)),
+        onConnection: (state) => {
+          if (!signal.aborted) this.#isOpen = state === 'open';
+          if (state === 'lost') void verifyConnection(queries);
+        },
       });
       for await (const event of events) {
         // The connection was replaced. The new connection delivers this event again.
@@ -86,11 +92,12 @@ class LiveStream {
     } catch (error) {
       if (signal.aborted) return;
       this.#connection = null;
+      this.#isOpen = false;
       const isExpired = error instanceof MercatError && error.code === 'offset_expired';
       if (isExpired) {
         // Events were missed: all data is read again, and the next connection begins with new events.
         for (const follower of this.#followers) follower.position = null;
-        void queries.invalidateQueries();
+        touchAll();
       }
       this.#adjustSoon(isExpired ? 0 : FAILED_MS);
     }
@@ -103,14 +110,9 @@ class LiveStream {
     this.#waiting = [];
     const newest = events.at(-1)?.offset;
     if (newest === undefined) return;
-    for (const follower of this.#followers) {
-      const { position } = follower;
-      const wanted = events.filter(
-        (event) => (position === null || event.offset > position) && concerns(follower, event),
-      );
-      if (position === null || position < newest) follower.position = newest;
-      if (wanted.length > 0) follower.onEvents(wanted);
-    }
+    for (const follower of this.#followers)
+      if (follower.position === null || follower.position < newest) follower.position = newest;
+    applyEvents(events);
   }
 }
 
@@ -122,9 +124,4 @@ function joinFilters(filters: readonly LiveFilter[]): { collections?: string[]; 
   const collections = [...new Set(filters.map(({ collection }) => collection))].sort();
   const isForAll = collections.includes(null) || collections.length > COLLECTIONS_MAX;
   return { kinds, ...(!isForAll && { collections: collections as string[] }) };
-}
-
-function concerns({ collection, kinds }: LiveFilter, event: Activity): boolean {
-  if (event.kind === 'reorg') return true;
-  return kinds.includes(event.kind) && (collection === null || collection === event.collectionId);
 }

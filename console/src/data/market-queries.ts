@@ -1,10 +1,15 @@
-// Defines what the market pages of the console read from the service, and how often they read it again. A console page that is not visible
-// sends no requests.
+// Defines what the market pages of the console read from the service. live.ts reads it again when it has changed. A console page that is not
+// visible sends no requests.
 
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/preact-query';
-import type { ListMarketCollectionsParameters, ListMarketCollectionsResult } from '../../../client/src/market.ts';
+import type {
+  ActivityKind,
+  ListMarketCollectionsParameters,
+  ListMarketCollectionsResult,
+  ListOrdersParameters,
+} from '../../../client/src/market.ts';
+import { collectionBatches, tokenBatches } from './batches.ts';
 import { client, queries } from './client.ts';
-import { tokenBatches } from './token-batches.ts';
 
 export type CollectionSort = NonNullable<ListMarketCollectionsParameters['sort']>;
 /** The period of volumes, numbers of sales and changes. */
@@ -12,7 +17,7 @@ export type Period = NonNullable<ListMarketCollectionsParameters['window']>;
 export type CollectionOrder = { sort: CollectionSort; period: Period; order: 'asc' | 'desc' };
 export type TokenSort = 'price' | 'rank' | 'id';
 
-const OFTEN_MS = 15_000;
+/** Data that events do not touch, and data that they touch often and change little, is not read again within this time. */
 const SELDOM_MS = 60_000;
 /** More rows would keep the browser busy for longer than a frame when they are added to the table. */
 const COLLECTIONS_PER_PAGE = 25;
@@ -21,8 +26,9 @@ const WALLET_COLLECTIONS_PER_PAGE = 100;
 const SALES_PER_PAGE = 100;
 const TRAITS_PER_PAGE = 50;
 const ACTIVITY_PER_PAGE = 50;
+const ORDERS_PER_PAGE = 50;
 const SEARCH_RESULTS = 8;
-const LATEST_SALES = 24;
+const LATEST_SALES: ActivityFilter = { kinds: ['sale'] };
 /** The listing window of a collection has at most 250 rows, so three pages of this size contain all of it. */
 const LISTINGS_PER_PAGE = 100;
 
@@ -48,10 +54,20 @@ const WINDOWS: Readonly<Partial<Record<CollectionSort, (period: Period) => Perio
   change: changePeriod,
 };
 
-/** A list is read again page by page. To send few requests, a longer list is read again less often. */
-export const collectionsQuery = (chain: string | null, { sort, period, order }: CollectionOrder) => {
+/** `isPlain`: in one order, in which the collections that were launched on the service do not come first. */
+export const collectionsQuery = (
+  chain: string | null,
+  { sort, period, order }: CollectionOrder,
+  { isPlain }: { isPlain: boolean },
+) => {
   const window = WINDOWS[sort]?.(period);
-  const list = { sort, order, ...(window !== undefined && { window }), ...(chain !== null && { chain }) };
+  const list = {
+    sort,
+    order,
+    ...(isPlain && { launchedFirst: false }),
+    ...(window !== undefined && { window }),
+    ...(chain !== null && { chain }),
+  };
   return infiniteQueryOptions({
     ...paged,
     queryKey: ['collections', list],
@@ -59,7 +75,6 @@ export const collectionsQuery = (chain: string | null, { sort, period, order }: 
       client
         .listMarketCollections({ ...list, limit: COLLECTIONS_PER_PAGE, ...withCursor(pageParam) }, { signal })
         .page(),
-    refetchInterval: ({ state }) => SELDOM_MS * (state.data?.pages.length ?? 1),
     placeholderData: keepPreviousData,
   });
 };
@@ -81,7 +96,6 @@ export const collectionQuery = (id: string) =>
   queryOptions({
     queryKey: ['collection', id],
     queryFn: ({ signal }) => client.getMarketCollection({ id }, { signal }),
-    refetchInterval: OFTEN_MS,
   });
 
 /**
@@ -107,7 +121,6 @@ export const historyQuery = (id: string, range: HistoryRange) =>
       const from = new Date((Math.floor(Date.now() / HOUR_MS) - hours) * HOUR_MS).toISOString();
       return client.getHistory({ id, interval, from }, { signal });
     },
-    refetchInterval: SELDOM_MS,
     placeholderData: keepPreviousData,
   });
 
@@ -139,7 +152,6 @@ export const tokensQuery = (id: string, { sort, listed, traits }: TokenFilter) =
           { signal },
         )
         .page(),
-    refetchInterval: SELDOM_MS,
     placeholderData: keepPreviousData,
   });
 
@@ -158,7 +170,22 @@ export const salesQuery = (id: string) =>
     queryKey: ['sales', id],
     queryFn: ({ pageParam, signal }) =>
       client.listSales({ id, limit: SALES_PER_PAGE, ...withCursor(pageParam) }, { signal }).page(),
-    refetchInterval: ({ state }) => SELDOM_MS * (state.data?.pages.length ?? 1),
+  });
+
+/** Whose orders are listed. Exactly one of the two is given. */
+export type OrderFilter = { collection: string; maker?: undefined } | { collection?: undefined; maker: string };
+export type OrderStatus = NonNullable<ListOrdersParameters['status']>;
+
+/** All orders, also several of one token or seller. Those of a collection that can be bought begin with the cheapest, all others with the newest. */
+export const ordersQuery = (filter: OrderFilter, status: OrderStatus, limit = ORDERS_PER_PAGE) =>
+  infiniteQueryOptions({
+    ...paged,
+    queryKey: ['orders', filter, status, limit],
+    queryFn: ({ pageParam, signal }) => {
+      const sort = filter.maker === undefined && status === 'active' ? 'price' : 'created';
+      return client.listOrders({ ...filter, status, sort, limit, ...withCursor(pageParam) }, { signal }).page();
+    },
+    placeholderData: keepPreviousData,
   });
 
 /** Reads all listings of the window, cheapest first. `isComplete` is false if the service could not read the mirrored listings. */
@@ -172,27 +199,24 @@ export const listingsQuery = (id: string) =>
         isComplete: pages.every(({ meta }) => meta === undefined),
       };
     },
-    refetchInterval: SELDOM_MS,
   });
 
-/** Whose activity is listed: that of a collection, of one of its tokens, or of a wallet. */
-export type ActivityFilter = { collection: string; token?: string } | { wallet: string };
+/** Whose activity is listed: that of a collection, of one of its tokens, of a wallet, or of all. `kinds`: only activity of these kinds. */
+export type ActivityFilter = { collection?: string; token?: string; wallet?: string; kinds?: readonly ActivityKind[] };
 
 export const activityQuery = (filter: ActivityFilter) =>
   infiniteQueryOptions({
     ...paged,
     queryKey: ['activity', filter],
-    queryFn: ({ pageParam, signal }) =>
-      client.listActivity({ ...filter, limit: ACTIVITY_PER_PAGE, ...withCursor(pageParam) }, { signal }).page(),
-    refetchInterval: OFTEN_MS,
+    queryFn: ({ pageParam, signal }) => {
+      const { kinds, ...whose } = filter;
+      const list = { ...whose, ...(kinds && { kinds: kinds.join() }), ...withCursor(pageParam) };
+      return client.listActivity({ ...list, limit: ACTIVITY_PER_PAGE }, { signal }).page();
+    },
+    placeholderData: keepPreviousData,
   });
 
-export const latestSalesQuery = () =>
-  queryOptions({
-    queryKey: ['activity', 'latest-sales'],
-    queryFn: ({ signal }) => client.listActivity({ kinds: 'sale', limit: LATEST_SALES }, { signal }).page(),
-    refetchInterval: SELDOM_MS,
-  });
+export const latestSalesQuery = () => activityQuery(LATEST_SALES);
 
 export const searchQuery = (text: string) =>
   queryOptions({
@@ -216,7 +240,22 @@ export const tokenQuery = (chain: string, address: string, tokenId: string) =>
   queryOptions({
     queryKey: ['token', chain, address, tokenId],
     queryFn: async () => tokenBatches.read({ chain, address: await contractOf(chain, address), tokenId }),
-    refetchInterval: OFTEN_MS,
+  });
+
+/** The same, for the name and the picture of the token, which events do not change. */
+export const tokenNameQuery = (chain: string, address: string, tokenId: string) =>
+  queryOptions({
+    queryKey: ['token-name', chain, address, tokenId],
+    queryFn: async () => tokenBatches.read({ chain, address: await contractOf(chain, address), tokenId }),
+    staleTime: Infinity,
+  });
+
+/** The name of a collection of which only the id is known. */
+export const collectionNameQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['collection-name', id],
+    queryFn: () => collectionBatches.read(id),
+    staleTime: Infinity,
   });
 
 /**
@@ -227,14 +266,13 @@ async function contractOf(chain: string, addressOrId: string): Promise<string> {
   if (!addressOrId.startsWith(`${chain}_`)) return addressOrId;
   const address = addressOrId.slice(chain.length + 1);
   if (address.startsWith('0x')) return address;
-  return (await queries.ensureQueryData(collectionQuery(addressOrId))).data.contractAddress ?? address;
+  return (await queries.ensureQueryData(collectionNameQuery(addressOrId))).contractAddress ?? address;
 }
 
 export const orderQuery = (orderId: string) =>
   queryOptions({
     queryKey: ['order', orderId],
     queryFn: ({ signal }) => client.getOrder({ orderId }, { signal }),
-    refetchInterval: OFTEN_MS,
   });
 
 export const walletTokensQuery = (address: string) =>
@@ -254,13 +292,4 @@ export const walletCollectionsQuery = (address: string) =>
       client
         .listWalletCollections({ address, limit: WALLET_COLLECTIONS_PER_PAGE, ...withCursor(pageParam) }, { signal })
         .page(),
-    refetchInterval: ({ state }) => SELDOM_MS * (state.data?.pages.length ?? 1),
-  });
-
-export const walletListingsQuery = (address: string) =>
-  infiniteQueryOptions({
-    ...paged,
-    queryKey: ['wallet-listings', address],
-    queryFn: ({ pageParam, signal }) =>
-      client.listWalletListings({ address, limit: TOKENS_PER_PAGE, ...withCursor(pageParam) }, { signal }).page(),
   });

@@ -2,10 +2,11 @@
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
-import type { Activity, ListedActivity } from '../../../client/src/market.ts';
+import type { ActivityKind, ListedActivity } from '../../../client/src/market.ts';
 import type { ActivityFilter } from '../data/market-queries.ts';
 import { activityQuery } from '../data/market-queries.ts';
-import { ALL_KINDS, useNewerEvents } from '../data/use-live.ts';
+import { ALL_KINDS, newEvent } from '../data/live.ts';
+import { useLive } from '../data/use-live.ts';
 import { formatCount } from '../format/amount.ts';
 import { Account } from '../parts/account.tsx';
 import type { Column } from '../parts/data-table.tsx';
@@ -13,8 +14,10 @@ import { DataTable, RowLink } from '../parts/data-table.tsx';
 import { WarningIcon } from '../parts/icons.tsx';
 import { MoreRows } from '../parts/more-rows.tsx';
 import { Price } from '../parts/price.tsx';
+import { Segments } from '../parts/segments.tsx';
 import { EmptyState, ErrorPanel } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';
+import { oneOf, useUrlState } from '../parts/url-state.ts';
 import { texts } from '../texts.ts';
 import { tokenPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
@@ -22,46 +25,61 @@ import { Transaction } from './transaction.tsx';
 
 const SKELETONS = 8;
 
-export function ActivityList({ filter }: { filter: ActivityFilter }) {
+/** The choices of the filter by kind. The kinds that no choice names are in the list of all kinds only. */
+const KINDS = {
+  sales: ['sale'],
+  listings: ['list', 'reprice', 'revalidate'],
+  ended: ['cancel', 'expire', 'invalidate', 'fill'],
+  transfers: ['mint', 'transfer', 'burn'],
+} as const satisfies Record<string, readonly ActivityKind[]>;
+const ALL = 'all';
+const CHOICES: readonly ['all', ...(keyof typeof KINDS)[]] = [ALL, 'sales', 'listings', 'ended', 'transfers'];
+
+export function ActivityList({ whose }: { whose: ActivityFilter }) {
+  const url = useUrlState();
+  const choice = oneOf(CHOICES, url.get('kind'));
+  const filter = choice === ALL ? whose : { ...whose, kinds: KINDS[choice] };
   const query = useInfiniteQuery(activityQuery(filter));
-  const offset = query.data?.pages[0]?.meta.offset;
-  // The stream cannot be filtered by wallet. The list of a wallet therefore has new events only when `activityQuery` reads the list again.
-  const isLive = 'collection' in filter;
-  const newer = useNewerEvents(
-    { collection: isLive ? filter.collection : null, kinds: ALL_KINDS },
-    isLive ? offset : null,
-  );
+  // The stream cannot be filtered by wallet, so the list of a wallet follows all collections.
+  useLive({ collection: whose.collection ?? null, kinds: ALL_KINDS }, query.data?.pages[0]?.meta.offset);
   const pages = query.data?.pages;
-  const rows = useMemo(
-    () => countSweeps(joinEvents(newer, pages?.flatMap(({ data }) => data) ?? [], (event) => concerns(filter, event))),
-    [newer, pages, JSON.stringify(filter)],
-  );
-  if (query.isError && rows.length === 0)
-    return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
-  if (query.isSuccess && rows.length === 0 && !query.hasNextPage) return <EmptyState title={texts.activity.empty} />;
+  const rows = useMemo(() => countSweeps(pages?.flatMap(({ data }) => data) ?? []), [pages]);
   return (
     <div class="tab">
-      <ReorganisationNote newer={newer} rows={rows} />
-      <DataTable
-        label={texts.activity.label}
-        columns={COLUMNS}
-        rows={rows}
-        isNew={({ offset }) => newer.some((event) => event.offset === offset)}
-        keyOf={({ offset, at, orderId, tx, tokenId, mint }) => offset ?? `${at} ${orderId} ${tx} ${tokenId ?? mint}`}
-        skeletons={query.isPending || query.isFetchingNextPage ? SKELETONS : 0}
+      <Segments
+        label={texts.activity.filter}
+        value={choice}
+        segments={CHOICES.map((value) => ({ value, name: texts.activity.choices[value] }))}
+        hrefOf={(value) => url.href({ kind: value === ALL ? null : value })}
       />
+      {query.isError && rows.length === 0 && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isSuccess && rows.length === 0 && !query.hasNextPage && (
+        <EmptyState title={choice === ALL ? texts.activity.empty : texts.activity.emptyKind} />
+      )}
+      <ReorganisationNote rows={rows} />
+      {(query.isPending || rows.length > 0) && (
+        <DataTable
+          label={texts.activity.label}
+          columns={COLUMNS}
+          rows={rows}
+          isNew={({ offset }) => newEvent(offset) !== null}
+          keyOf={({ offset, at, orderId, tx, tokenId, mint }) => offset ?? `${at} ${orderId} ${tx} ${tokenId ?? mint}`}
+          skeletons={query.isPending || query.isFetchingNextPage ? SKELETONS : 0}
+        />
+      )}
       <MoreRows query={query} />
     </div>
   );
 }
 
-/**
- * Says how many rows of the list were taken back by the newest reorganisation that the stream has reported. The note disappears when the list
- * is read again, but the rows stay marked as taken back.
- */
-function ReorganisationNote({ newer, rows }: { newer: readonly Activity[]; rows: readonly ListedActivity[] }) {
-  const reorg = newer.find(({ kind, offset }) => kind === 'reorg' && rows.some(({ voidedBy }) => voidedBy === offset));
-  const count = reorg ? rows.filter(({ voidedBy }) => voidedBy === reorg.offset).length : 0;
+/** Says how many rows of the list were taken back by the newest reorganisation, if it happened while the page was open. */
+function ReorganisationNote({ rows }: { rows: readonly ListedActivity[] }) {
+  const newest = rows.reduce<string>(
+    (last, { voidedBy }) => (voidedBy !== null && voidedBy > last ? voidedBy : last),
+    '',
+  );
+  const reorg = newEvent(newest);
+  const count = rows.filter(({ voidedBy }) => voidedBy === newest).length;
   return (
     <div role="status">
       {reorg && (
@@ -96,32 +114,6 @@ function countSweeps(rows: readonly ListedActivity[]): Row[] {
     countedRows.set(row, counted);
     return counted;
   });
-}
-
-/** Whether the event belongs to a list with this filter. */
-function concerns(filter: ActivityFilter, { collectionId, tokenId, mint }: Activity): boolean {
-  if (!('collection' in filter) || filter.collection !== collectionId) return false;
-  return filter.token === undefined || (mint ?? tokenId) === filter.token;
-}
-
-/** Puts the newer events before the listed rows. Marks the events and rows that a newer reorganisation takes back. */
-function joinEvents(
-  newer: readonly Activity[],
-  listed: readonly ListedActivity[],
-  isShown: (event: Activity) => boolean,
-): ListedActivity[] {
-  const voidedBy = new Map(newer.flatMap(({ offset, voids }) => (voids ?? []).map((voided) => [voided, offset])));
-  const known = new Set(listed.map(({ offset }) => offset));
-  const mark = (row: ListedActivity): ListedActivity => {
-    const reorg = row.offset === null ? undefined : voidedBy.get(row.offset);
-    return reorg === undefined ? row : { ...row, voidedBy: reorg };
-  };
-  return [
-    ...newer
-      .filter((event) => isShown(event) && !known.has(event.offset))
-      .map((event) => mark({ ...event, voidedBy: null })),
-    ...listed.map(mark),
-  ];
 }
 
 const COLUMNS: readonly Column<Row>[] = [

@@ -10,7 +10,7 @@ import { Change } from '../parts/change.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { RowLink } from '../parts/data-table.tsx';
 import { Flash } from '../parts/flash.tsx';
-import { ClockIcon } from '../parts/icons.tsx';
+import { ClockIcon, LaunchedIcon } from '../parts/icons.tsx';
 import { Picture } from '../parts/picture.tsx';
 import { Price, Volume } from '../parts/price.tsx';
 import { Sparkline } from '../parts/sparkline.tsx';
@@ -34,9 +34,9 @@ const SORTED_COLUMNS: Readonly<Partial<Record<string, CollectionSort>>> = {
   listed: 'listed',
 };
 
-/** `hrefOf`: the link to the list in another order. */
+/** `sort`: null if the list is not sorted by a figure alone. `hrefOf`: the link to the list in another order. */
 export function collectionColumns(
-  { sort, period, order }: CollectionOrder,
+  { sort, period, order }: Omit<CollectionOrder, 'sort'> & { sort: CollectionSort | null },
   hrefOf: (sort: CollectionSort, order: CollectionOrder['order']) => string,
 ): readonly Column<MarketCollection>[] {
   return toColumns(period).map((column) => {
@@ -66,6 +66,7 @@ const toColumns = (period: Period): readonly Column<MarketCollection>[] => [
         <span class="truncate">
           <RowLink href={collectionPath(collection)}>{collectionName(collection)}</RowLink>
         </span>
+        {collection.launched && <LaunchedMark />}
         <span class="name-chain">{collection.chain !== null && <ChainMark chain={collection.chain} isShort />}</span>
       </div>
     ),
@@ -207,6 +208,16 @@ function FloorLine({ collection }: { collection: MarketCollection }) {
   return (
     <span class="sparkline-box" data-tip={label}>
       <Sparkline values={sparkline} label={label} change={change} />
+    </span>
+  );
+}
+
+/** Marks a collection that was launched on the service. */
+function LaunchedMark() {
+  return (
+    <span class="launched" data-tip={texts.market.launched}>
+      <LaunchedIcon />
+      <span class="visually-hidden">{texts.market.launched}</span>
     </span>
   );
 }

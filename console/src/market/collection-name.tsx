@@ -1,7 +1,7 @@
 // The name under which the console shows a collection.
 
 import { useQuery } from '@tanstack/preact-query';
-import { collectionQuery } from '../data/market-queries.ts';
+import { collectionNameQuery } from '../data/market-queries.ts';
 import { shortAddress } from '../format/address.ts';
 import { toVisibleName } from '../format/strangers-text.ts';
 
@@ -12,8 +12,8 @@ export function collectionName({ id, name }: { id: string; name: string | null }
 
 /** Displays the name of a collection of which only the id is known. Until the name has been read, a short form of the id is displayed. */
 export function CollectionName({ id }: { id: string }) {
-  const { data } = useQuery({ ...collectionQuery(id), refetchInterval: false });
-  return <>{collectionName({ id, name: data?.data.name ?? null })}</>;
+  const { data } = useQuery(collectionNameQuery(id));
+  return <>{collectionName({ id, name: data?.name ?? null })}</>;
 }
 
 /** The id is the chain and the address: `base_0x2a70…778a` is displayed as `0x2a70…778a`. */

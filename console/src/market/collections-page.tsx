@@ -4,7 +4,8 @@ import { useInfiniteQuery } from '@tanstack/preact-query';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { CollectionSort, Period } from '../data/market-queries.ts';
 import { collectionsQuery, keepCollections } from '../data/market-queries.ts';
-import { useLiveCollections } from '../data/use-live-collections.ts';
+import { ALL_KINDS } from '../data/live.ts';
+import { useLive } from '../data/use-live.ts';
 import { CHAIN_IDS, ChainMark, chainName } from '../parts/chain-mark.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { ErrorBoundary } from '../parts/error-boundary.tsx';
@@ -19,7 +20,10 @@ import { texts } from '../texts.ts';
 import { collectionColumns } from './collection-columns.tsx';
 import { SalesTicker } from './sales-ticker.tsx';
 
-const SORTS: readonly [CollectionSort, ...CollectionSort[]] = [
+/** The first order of the list: by volume, and the collections that were launched on the service before all others. */
+const LAUNCHED = 'launched';
+const SORTS: readonly [typeof LAUNCHED, ...CollectionSort[]] = [
+  LAUNCHED,
   'volume',
   'sales',
   'floor',
@@ -41,14 +45,18 @@ export function CollectionsPage() {
   const sort = oneOf(SORTS, url.get('sort'));
   const period = oneOf([USUAL_PERIOD, ...PERIODS], url.get('window'));
   const order = oneOf(ORDERS, url.get('order'));
-  const query = useInfiniteQuery(collectionsQuery(chain, { sort, period, order }));
+  const list = sort === LAUNCHED ? ({ sort: 'volume', period, order: 'desc' } as const) : { sort, period, order };
+  const query = useInfiniteQuery(collectionsQuery(chain, list, { isPlain: sort !== LAUNCHED }));
   const pages = query.data?.pages;
   const rows = useMemo(() => pages?.flatMap(({ data }) => data) ?? [], [pages]);
   useEffect(() => keepCollections(pages ?? []), [pages]);
-  useLiveCollections(pages?.[0]?.meta.offset);
-  const sortHref = (next: CollectionSort, nextOrder: (typeof ORDERS)[number]) =>
-    url.href({ sort: next === SORTS[0] ? null : next, order: nextOrder === ORDERS[0] ? null : nextOrder });
-  const columns = useMemo(() => collectionColumns({ sort, period, order }, sortHref), [chain, sort, period, order]);
+  useLive({ collection: null, kinds: ALL_KINDS }, pages?.[0]?.meta.offset);
+  const sortHref = (next: (typeof SORTS)[number], nextOrder: (typeof ORDERS)[number]) =>
+    url.href({ sort: next === LAUNCHED ? null : next, order: nextOrder === ORDERS[0] ? null : nextOrder });
+  const columns = useMemo(
+    () => collectionColumns({ sort: sort === LAUNCHED ? null : sort, period, order }, sortHref),
+    [chain, sort, period, order],
+  );
   const hasTicker = useMedia(WIDER_THAN_A_PHONE);
   const isEmpty = query.isSuccess && rows.length === 0;
 

@@ -1,9 +1,10 @@
 // The latest sales of all collections, as they happen.
 
-import { useQuery } from '@tanstack/preact-query';
-import type { Activity, ActivityKind, ListedActivity } from '../../../client/src/market.ts';
-import { latestSalesQuery, tokenQuery } from '../data/market-queries.ts';
-import { useNewerEvents } from '../data/use-live.ts';
+import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
+import type { ActivityKind, ListedActivity } from '../../../client/src/market.ts';
+import { newEvent } from '../data/live.ts';
+import { latestSalesQuery, tokenNameQuery } from '../data/market-queries.ts';
+import { useLive } from '../data/use-live.ts';
 import { toVisibleName } from '../format/strangers-text.ts';
 import { openRow } from '../parts/open-row.ts';
 import { Picture } from '../parts/picture.tsx';
@@ -22,17 +23,18 @@ const KINDS: readonly ActivityKind[] = ['sale'];
 const SALES_MAX = 24;
 const SKELETONS = 10;
 
-type Sale = (Activity | ListedActivity) & { offset: string; collectionId: string };
+type Sale = ListedActivity & { offset: string; collectionId: string };
 
 /**
  * `isIndexRead`: whether the service could read its indexer database. If not, an empty list is shown as a failed read, because there may be
  * sales that the activity log lacks.
  */
 export function SalesTicker({ isIndexRead }: { isIndexRead: boolean }) {
-  const query = useQuery(latestSalesQuery());
-  const newer = useNewerEvents({ collection: null, kinds: KINDS }, query.data?.meta.offset);
-  const isLive = useStore(lostSince) === null && (query.data?.meta.offset ?? null) !== null;
-  const sales = toSales(newer, query.data?.data ?? []);
+  const query = useInfiniteQuery(latestSalesQuery());
+  const [first] = query.data?.pages ?? [];
+  useLive({ collection: null, kinds: KINDS }, first?.meta.offset);
+  const isLive = useStore(lostSince) === null && (first?.meta.offset ?? null) !== null;
+  const sales = toSales(first?.data ?? []);
   return (
     <aside class="ticker" aria-label={texts.ticker.title}>
       <h2 class="ticker-title">
@@ -43,7 +45,7 @@ export function SalesTicker({ isIndexRead }: { isIndexRead: boolean }) {
       {(query.isError || !isIndexRead) && sales.length === 0 && <p class="muted ticker-note">{texts.ticker.failed}</p>}
       <ul class="ticker-list" tabIndex={0} aria-label={texts.ticker.title} aria-busy={query.isPending}>
         {sales.map((sale) => (
-          <TickerSale key={sale.offset} sale={sale} isNew={newer.some(({ offset }) => offset === sale.offset)} />
+          <TickerSale key={sale.offset} sale={sale} isNew={newEvent(sale.offset) !== null} />
         ))}
         {query.isPending &&
           Array.from({ length: SKELETONS }, (_, index) => (
@@ -67,10 +69,8 @@ function TickerSale({ sale, isNew }: { sale: Sale; isNew: boolean }) {
   // A sale of several tokens for one price has neither a mint nor a token id.
   const id = mint ?? tokenId;
   const { data: token } = useQuery({
-    ...tokenQuery(chain, collectionId, id ?? ''),
+    ...tokenNameQuery(chain, collectionId, id ?? ''),
     enabled: id !== null,
-    refetchInterval: false,
-    staleTime: Infinity,
   });
   return (
     <li class={isNew ? 'ticker-sale flash' : 'ticker-sale'} onClick={openRow}>
@@ -100,20 +100,9 @@ function TickerSale({ sale, isNew }: { sale: Sale; isNew: boolean }) {
   );
 }
 
-/** Newest first, without sales that were taken back. */
-function toSales(newer: readonly Activity[], listed: readonly ListedActivity[]): Sale[] {
-  const voided = new Set(newer.flatMap(({ voids }) => voids ?? []));
-  // The list may have events after its offset. The stream sends these events as well, so they may be in both lists.
-  const events = new Map([...newer, ...listed].map((event) => [event.offset, event]));
-  return [...events.values()]
-    .filter(
-      (event): event is Sale =>
-        event.kind === 'sale' &&
-        // A sale without an offset is not in the log. Only the list of a collection has such sales.
-        event.offset !== null &&
-        event.collectionId !== null &&
-        !voided.has(event.offset) &&
-        !('voidedBy' in event && event.voidedBy !== null),
-    )
+/** Without sales that were taken back, and without sales that are not in the log, which only the list of a collection has. */
+function toSales(listed: readonly ListedActivity[]): Sale[] {
+  return listed
+    .filter((event): event is Sale => event.offset !== null && event.collectionId !== null && event.voidedBy === null)
     .slice(0, SALES_MAX);
 }

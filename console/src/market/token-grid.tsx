@@ -1,6 +1,6 @@
 // Tokens as cards: the picture first, then the name, the rank and the price.
 
-import type { Token } from '../../../client/src/market.ts';
+import type { Listing, Token } from '../../../client/src/market.ts';
 import { formatCount } from '../format/amount.ts';
 import { openRow } from '../parts/open-row.ts';
 import { Picture } from '../parts/picture.tsx';
@@ -10,6 +10,32 @@ import { texts } from '../texts.ts';
 import { tokenPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
 import { Link } from '../parts/link.tsx';
+
+/** The price on a card is what a buyer pays. The note has what the seller asks, if this is less. */
+function CardNote({ listing: { price, buyerTotal, marketplace } }: { listing: Listing }) {
+  if (buyerTotal !== null && buyerTotal.raw === price.raw) return <>{marketplace}</>;
+  return (
+    <>
+      {buyerTotal === null ? (
+        <span data-tip={texts.unknown.buyerTotal}>{texts.listings.askOnly}</span>
+      ) : (
+        <>
+          {texts.listings.ask} <Price price={price} isNativeOnly />
+        </>
+      )}{' '}
+      · {marketplace}
+    </>
+  );
+}
+
+function LastSale({ token: { lastSale } }: { token: Token }) {
+  if (!lastSale?.price) return <> </>;
+  return (
+    <>
+      {texts.token.lastSale} <Price price={lastSale.price} isNativeOnly />
+    </>
+  );
+}
 
 export function TokenGrid({
   label,
@@ -31,29 +57,17 @@ export function TokenGrid({
                 {tokenName(token)}
               </Link>
               {token.rarity.rank !== null && (
-                <span class="card-rank" data-tip={texts.listings.rank(formatCount(token.rarity.rank))}>
-                  <span class="visually-hidden">{texts.token.rank} </span>
-                  {formatCount(token.rarity.rank)}
-                </span>
+                <span class="card-rank">{texts.listings.rank(formatCount(token.rarity.rank))}</span>
               )}
             </p>
             <p class="card-price">
               {token.listing ? (
-                <Price price={token.listing.price} />
+                <Price price={token.listing.buyerTotal ?? token.listing.price} />
               ) : (
                 <span class="muted">{texts.listings.notListed}</span>
               )}
             </p>
-            <p class="card-note">
-              {token.listing?.marketplace ??
-                (token.lastSale?.price ? (
-                  <>
-                    {texts.token.lastSale} <Price price={token.lastSale.price} isNativeOnly />
-                  </>
-                ) : (
-                  ' '
-                ))}
-            </p>
+            <p class="card-note">{token.listing ? <CardNote listing={token.listing} /> : <LastSale token={token} />}</p>
           </div>
         </li>
       ))}

@@ -6,7 +6,6 @@ import { useParams } from 'wouter-preact';
 import type { ActivityKind, ListedActivity, MarketItem, Order, Token } from '../../../client/src/market.ts';
 import { isNotFound } from '../data/client.ts';
 import { activityQuery, collectionQuery, orderQuery, tokenQuery, traitsQuery } from '../data/market-queries.ts';
-import { ALL_KINDS, useLiveRefresh } from '../data/use-live.ts';
 import { useIsLocalChain } from '../data/use-local-chain.ts';
 import { formatCount, formatShare } from '../format/amount.ts';
 import { shortTokenId } from '../format/address.ts';
@@ -47,12 +46,6 @@ export function TokenPage() {
     ...activityQuery(asset ?? { collection: '' }),
     enabled: asset !== null,
   }).data?.pages[0];
-  useLiveRefresh(
-    { collection: token?.collectionId ?? '', kinds: ALL_KINDS },
-    asset && activity?.meta.offset,
-    [['token'], ['order']],
-    (event) => event.kind === 'reorg' || (event.mint ?? event.tokenId) === asset?.token,
-  );
   if (token === null || (query.isError && isNotFound(query.error)))
     return <NotFoundPage reason={texts.token.notFound} />;
   if (query.isError && !token) {
@@ -85,7 +78,7 @@ export function TokenPage() {
       <section class="token-history">
         <h2 class="section-title">{texts.token.history}</h2>
         <ErrorBoundary subject={subject}>
-          <ActivityList filter={{ collection: token.collectionId, token: token.mint ?? token.tokenId ?? '' }} />
+          <ActivityList whose={{ collection: token.collectionId, token: token.mint ?? token.tokenId ?? '' }} />
         </ErrorBoundary>
       </section>
     </article>

@@ -4,9 +4,11 @@ import { useInfiniteQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useParams } from 'wouter-preact';
-import type { MarketItem, WalletCollection } from '../../../client/src/market.ts';
+import type { WalletCollection } from '../../../client/src/market.ts';
 import { isNotFound } from '../data/client.ts';
-import { walletCollectionsQuery, walletListingsQuery, walletTokensQuery } from '../data/market-queries.ts';
+import { ALL_KINDS } from '../data/live.ts';
+import { walletCollectionsQuery, walletTokensQuery } from '../data/market-queries.ts';
+import { useLive } from '../data/use-live.ts';
 import { shortAddress } from '../format/address.ts';
 import { formatCount } from '../format/amount.ts';
 import { ChainMark } from '../parts/chain-mark.tsx';
@@ -18,28 +20,22 @@ import { MoreRows } from '../parts/more-rows.tsx';
 import { OutsideLink } from '../parts/outside-link.tsx';
 import { Picture } from '../parts/picture.tsx';
 import { Price } from '../parts/price.tsx';
+import { Segments } from '../parts/segments.tsx';
 import { EmptyState, ErrorPanel, Skeleton } from '../parts/states.tsx';
-import { Tabs } from '../parts/tabs.tsx';
-import { Time } from '../parts/time.tsx';
 import { Unknown } from '../parts/unknown.tsx';
 import { oneOf, useUrlState } from '../parts/url-state.ts';
 import { NotFoundPage } from '../shell/not-found-page.tsx';
 import { usePageTitle } from '../shell/shell.tsx';
 import { texts } from '../texts.ts';
 import { ActivityList } from './activity-list.tsx';
-import { CollectionName, collectionName } from './collection-name.tsx';
+import { collectionName } from './collection-name.tsx';
 import { accountUrl } from './outside-links.ts';
-import { collectionPath, tokenPath } from './paths.ts';
+import { OrderList } from './order-list.tsx';
+import { collectionPath } from './paths.ts';
 import { TokenGrid } from './token-grid.tsx';
-import { tokenName } from './token-name.ts';
 import { Link } from '../parts/link.tsx';
 
-const TABS: readonly ['tokens', 'collections', 'listings', 'activity'] = [
-  'tokens',
-  'collections',
-  'listings',
-  'activity',
-];
+const TABS: readonly ['tokens', 'collections', 'orders', 'activity'] = ['tokens', 'collections', 'orders', 'activity'];
 const SKELETONS = 6;
 /** This many characters at the end of an address are always visible. */
 const ADDRESS_END = 8;
@@ -66,16 +62,17 @@ export function WalletPage() {
           <WalletValue address={address} />
         </ErrorBoundary>
       </header>
-      <Tabs
+      <Segments
+        isTabs
         label={texts.wallet.tabsLabel}
-        current={tab}
-        tabs={TABS.map((id) => ({ id, name: texts.wallet[id] }))}
-        hrefOf={(id) => url.href({ tab: id === TABS[0] ? null : id })}
+        value={tab}
+        segments={TABS.map((id) => ({ value: id, name: texts.wallet[id] }))}
+        hrefOf={(id) => url.href({ tab: id === TABS[0] ? null : id, kind: null, status: null })}
       />
       {tab === 'tokens' && <WalletTokens address={address} />}
       {tab === 'collections' && <WalletCollections address={address} />}
-      {tab === 'listings' && <WalletListings address={address} />}
-      {tab === 'activity' && <ActivityList filter={{ wallet: address }} />}
+      {tab === 'orders' && <OrderList filter={{ maker: address }} />}
+      {tab === 'activity' && <ActivityList whose={{ wallet: address }} />}
     </div>
   );
 }
@@ -84,6 +81,8 @@ export function WalletPage() {
 function WalletValue({ address }: { address: string }) {
   const query = useInfiniteQuery(walletCollectionsQuery(address));
   const [first] = query.data?.pages ?? [];
+  // The stream cannot be filtered by wallet.
+  useLive({ collection: null, kinds: ALL_KINDS }, first?.meta.offset);
   // A wallet that cannot be read has its error in the tab.
   if (!first) return query.isPending ? <Skeleton width="160px" height="40px" /> : null;
   if (first.totals?.length === 0) return null;
@@ -215,26 +214,6 @@ function TokenCount({ figures: { tokens, provenance } }: { figures: WalletCollec
   return <span data-tip={texts.wallet.unknownHolders}>{texts.wallet.atLeast(formatCount(tokens))}</span>;
 }
 
-function WalletListings({ address }: { address: string }) {
-  const query = useInfiniteQuery(walletListingsQuery(address));
-  const listings = query.data?.pages.flatMap(({ data }) => data) ?? [];
-  if (query.isError && listings.length === 0) return <WalletError query={query} />;
-  if (query.isSuccess && listings.length === 0 && !query.hasNextPage)
-    return <EmptyState title={texts.wallet.emptyListings} />;
-  return (
-    <>
-      <DataTable
-        label={texts.wallet.listings}
-        columns={LISTING_COLUMNS}
-        rows={listings}
-        keyOf={tokenPath}
-        skeletons={query.isPending ? SKELETONS : 0}
-      />
-      <MoreRows query={query} />
-    </>
-  );
-}
-
 function WalletError({ query }: { query: { error: unknown; refetch: () => Promise<unknown> } }) {
   if (isNotFound(query.error)) return <NotFoundPage reason={texts.wallet.invalid} />;
   return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
@@ -310,56 +289,5 @@ const COLLECTION_COLUMNS: readonly Column<WalletCollection>[] = [
     isNumber: true,
     place: 'top-right',
     cell: ({ value }) => <Price price={value} reason={texts.wallet.unknownValue} />,
-  },
-];
-
-const LISTING_COLUMNS: readonly Column<MarketItem>[] = [
-  {
-    id: 'token',
-    head: texts.listings.columns.token,
-    width: 'minmax(120px, 1fr)',
-    place: 'top-left',
-    cell: (listing) => (
-      <span class="truncate">
-        <RowLink href={tokenPath(listing)}>{tokenName({ ...listing, name: null })}</RowLink>
-      </span>
-    ),
-  },
-  {
-    id: 'collection',
-    head: texts.token.collection,
-    width: 'minmax(140px, 1.5fr)',
-    place: 'bottom-left',
-    cell: ({ collectionId }) => <CollectionName id={collectionId} />,
-  },
-  {
-    id: 'chain',
-    head: texts.token.chain,
-    width: 'minmax(110px, 1fr)',
-    from: 'tablet',
-    cell: ({ chain }) => <ChainMark chain={chain} />,
-  },
-  {
-    id: 'price',
-    head: texts.listings.columns.price,
-    width: 'minmax(120px, 1fr)',
-    isNumber: true,
-    place: 'top-right',
-    cell: ({ price }) => <Price price={price} />,
-  },
-  {
-    id: 'marketplace',
-    head: texts.listings.columns.marketplace,
-    width: 'minmax(100px, 1fr)',
-    place: 'bottom-right',
-    cell: ({ marketplace }) => <span class="badge">{marketplace}</span>,
-  },
-  {
-    id: 'listed-at',
-    head: texts.listings.columns.listedAt,
-    width: 'minmax(72px, 0.6fr)',
-    isNumber: true,
-    from: 'tablet',
-    cell: ({ timestamp }) => <Time at={timestamp} />,
   },
 ];

@@ -5,9 +5,16 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { texts } from '../texts.ts';
 import { CloseIcon } from './icons.tsx';
 
-type DialogProps = { title: string; isOpen: boolean; onClose: () => void; children: ComponentChildren };
+type DialogProps = {
+  title: string;
+  isOpen: boolean;
+  onClose: () => void;
+  /** Whether the dialog is a sheet at the bottom of the window, as for filters on a phone. */
+  isSheet?: boolean;
+  children: ComponentChildren;
+};
 
-export function Dialog({ title, isOpen, onClose, children }: DialogProps) {
+export function Dialog({ title, isOpen, onClose, isSheet = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
@@ -17,7 +24,7 @@ export function Dialog({ title, isOpen, onClose, children }: DialogProps) {
   return (
     <dialog
       ref={dialog}
-      class="dialog"
+      class={isSheet ? 'dialog sheet' : 'dialog'}
       aria-labelledby={id}
       // The event comes some time after the dialog was closed. The dialog may have been opened again meanwhile.
       onClose={() => !dialog.current?.open && onClose()}

@@ -42,6 +42,20 @@ export const WarningIcon = () => (
   </Icon>
 );
 
+/** A market stall, as in the mark of the console. */
+export const LaunchedIcon = () => (
+  <Icon>
+    <path d="M2.5 6.5 4 3h8l1.5 3.5a1.8 1.8 0 0 1-3.6 0 1.9 1.9 0 0 1-3.8 0 1.8 1.8 0 0 1-3.6 0Z" />
+    <path d="M4 9v4h8V9" />
+  </Icon>
+);
+
+export const FilterIcon = () => (
+  <Icon>
+    <path d="M2.5 4.5h11M4.5 8h7M6.5 11.5h3" />
+  </Icon>
+);
+
 export const ClockIcon = () => (
   <Icon>
     <circle cx="8" cy="8" r="5.5" />

@@ -6,7 +6,7 @@ import { useLocation } from 'wouter-preact';
 
 type SelectProps<Value extends string> = {
   label: string;
-  options: readonly Omit<Segment<Value>, 'label'>[];
+  options: readonly Pick<Segment<Value>, 'value' | 'name'>[];
   value: Value;
   hrefOf: (value: Value) => string;
 };

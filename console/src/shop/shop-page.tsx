@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { Redirect, Route, Switch, useLocation } from 'wouter-preact';
 import { EmptyState } from '../parts/states.tsx';
-import { Tabs } from '../parts/tabs.tsx';
+import { Segments } from '../parts/segments.tsx';
 import { leave } from '../shell/leaving.ts';
 import { useStore } from '../shell/store.ts';
 import { texts } from '../texts.ts';
@@ -65,10 +65,11 @@ function Workplace({ session }: { session: ShopSession }) {
     session.scopes.has(scope) ? part : <EmptyState title={texts.shop.missingScope(scope)} />;
   return (
     <>
-      <Tabs
+      <Segments
+        isTabs
         label={texts.shop.tabsLabel}
-        current={current}
-        tabs={parts.map(({ id }) => ({ id, name: texts.shop.tabs[id] }))}
+        value={current}
+        segments={parts.map(({ id }) => ({ value: id, name: texts.shop.tabs[id] }))}
         hrefOf={(id) => `/shop/${id}`}
       />
       <Switch>

@@ -6,7 +6,8 @@ import { useParams } from 'wouter-preact';
 import type { MarketCollection } from '../../../../client/src/market.ts';
 import { isNotFound } from '../../data/client.ts';
 import { collectionQuery } from '../../data/market-queries.ts';
-import { ALL_KINDS, useLiveRefresh } from '../../data/use-live.ts';
+import { ALL_KINDS } from '../../data/live.ts';
+import { useLive } from '../../data/use-live.ts';
 import { shortAddress } from '../../format/address.ts';
 import { formatBps, formatCount } from '../../format/amount.ts';
 import { toVisible } from '../../format/strangers-text.ts';
@@ -14,8 +15,8 @@ import { ChainMark } from '../../parts/chain-mark.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorBoundary } from '../../parts/error-boundary.tsx';
 import { Picture } from '../../parts/picture.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import { ErrorPanel, Skeleton } from '../../parts/states.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
 import { useUrlState } from '../../parts/url-state.ts';
 import { useMedia } from '../../parts/use-media.ts';
 import { lazyPart } from '../../shell/lazy-page.tsx';
@@ -27,14 +28,16 @@ import { collectionName } from '../collection-name.tsx';
 import { FigureStrip } from './figure-strip.tsx';
 import { ListingsTab } from './listings-tab.tsx';
 
-/** The code of each of these four tabs is loaded when the tab is first shown, so that the page needs less code at first. */
+/** The code of each of these five tabs is loaded when the tab is first shown, so that the page needs less code at first. */
 const HistoryTab = lazyPart(async () => (await import('./history-tab.tsx')).HistoryTab);
 const SalesTab = lazyPart(async () => (await import('./sales-tab.tsx')).SalesTab);
 const DepthTab = lazyPart(async () => (await import('./depth-tab.tsx')).DepthTab);
+const OrdersTab = lazyPart(async () => (await import('../order-list.tsx')).OrderList);
 const HoldersTab = lazyPart(async () => (await import('./holders-tab.tsx')).HoldersTab);
 
 const TABS = {
   listings: ListingsTab,
+  orders: CollectionOrders,
   history: HistoryTab,
   sales: SalesTab,
   activity: ActivityTab,
@@ -42,7 +45,15 @@ const TABS = {
   holders: HoldersTab,
 };
 type TabId = keyof typeof TABS;
-const TAB_IDS: readonly [TabId, ...TabId[]] = ['listings', 'history', 'sales', 'activity', 'depth', 'holders'];
+const TAB_IDS: readonly [TabId, ...TabId[]] = [
+  'listings',
+  'orders',
+  'history',
+  'sales',
+  'activity',
+  'depth',
+  'holders',
+];
 
 export function CollectionPage() {
   const { id } = useParams<{ id: string }>();
@@ -54,11 +65,7 @@ export function CollectionPage() {
     current === TAB_IDS[0] ? null : texts.collection.tabs[current],
     collection ? collectionName(collection) : null,
   );
-  const { id: collectionId = '' } = collection ?? {};
-  useLiveRefresh({ collection: collectionId, kinds: ALL_KINDS }, query.data?.meta.offset, [
-    ['collection'],
-    ['tokens', collectionId],
-  ]);
+  useLive({ collection: collection?.id ?? '', kinds: ALL_KINDS }, query.data?.meta.offset);
 
   if (!collection) {
     if (query.isError && isNotFound(query.error)) return <NotFoundPage reason={texts.collection.notFound} />;
@@ -83,16 +90,25 @@ export function CollectionPage() {
         <ErrorBoundary subject={collection.id}>
           <FigureStrip collection={collection} />
         </ErrorBoundary>
-        <Tabs
+        <Segments
+          isTabs
           label={texts.collection.tabsLabel}
-          current={current}
-          tabs={TAB_IDS.map((tab) => ({
-            id: tab,
+          value={current}
+          segments={TAB_IDS.map((tab) => ({
+            value: tab,
             name: texts.collection.tabs[tab],
             count: counts[tab] ? formatCount(counts[tab]) : null,
           }))}
           hrefOf={(tab) =>
-            url.href({ tab: tab === TAB_IDS[0] ? null : tab, sort: null, show: null, view: null, range: null })
+            url.href({
+              tab: tab === TAB_IDS[0] ? null : tab,
+              sort: null,
+              show: null,
+              view: null,
+              range: null,
+              kind: null,
+              status: null,
+            })
           }
         />
         <ErrorBoundary subject={`${collection.id} ${url.parameters}`}>
@@ -104,7 +120,11 @@ export function CollectionPage() {
 }
 
 function ActivityTab({ collection }: { collection: MarketCollection }) {
-  return <ActivityList filter={{ collection: collection.id }} />;
+  return <ActivityList whose={{ collection: collection.id }} />;
+}
+
+function CollectionOrders({ collection }: { collection: MarketCollection }) {
+  return <OrdersTab filter={{ collection: collection.id }} />;
 }
 
 function CollectionHead({ collection }: { collection: MarketCollection }) {

@@ -1,32 +1,46 @@
-// A tab that shows, for each price, how many listings of a collection have at most this price. It counts only the listings that the service
-// serves, which are the cheapest ones.
+// A tab that shows, for each price, how many listed tokens of a collection cost at most this price.
 
-import { useQuery } from '@tanstack/preact-query';
-import { useMemo } from 'preact/hooks';
+import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
+import { useEffect, useMemo } from 'preact/hooks';
 import type uPlot from 'uplot';
 import type { MarketCollection, MarketItem } from '../../../../client/src/market.ts';
-import { listingsQuery } from '../../data/market-queries.ts';
+import { listingsQuery, ordersQuery } from '../../data/market-queries.ts';
 import { formatAmount, formatCount } from '../../format/amount.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { ClockIcon } from '../../parts/icons.tsx';
 import { Price } from '../../parts/price.tsx';
 import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { texts } from '../../texts.ts';
+import { toEdge } from './chart-edge.ts';
 import { toDepthSteps } from './depth-steps.ts';
 
 /** With fewer listings than this, the tab has no chart. The table alone shows them well enough. */
 const CHARTED_MIN = 3;
 
-export function DepthTab({ collection }: { collection: MarketCollection }) {
-  const query = useQuery(listingsQuery(collection.id));
-  if (query.isError && !query.data) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
-  if (!query.data) return <PartSkeleton />;
-  const { listings, isComplete } = query.data;
-  if (listings.length === 0 && isComplete) return <EmptyState title={texts.depth.empty} />;
+/** So many pages of orders are loaded at once. A collection with more orders has the depth of the cheapest ones. */
+const PAGES_MAX = 20;
+const ORDERS_PER_PAGE = 100;
+
+export function DepthTab({ collection: { id } }: { collection: MarketCollection }) {
+  const query = useInfiniteQuery(ordersQuery({ collection: id }, 'active', ORDERS_PER_PAGE));
+  const { data, isError, isFetching, hasNextPage, fetchNextPage } = query;
+  const isFilling = hasNextPage && !isError && (data?.pages.length ?? 0) < PAGES_MAX;
+  useEffect(() => {
+    if (isFilling && !isFetching) void fetchNextPage();
+  }, [isFilling, isFetching, fetchNextPage]);
+  // While the listings of other marketplaces cannot be read, there is no list of all orders, but one of the listings that can be read.
+  const others = useQuery({ ...listingsQuery(id), enabled: isError && !data });
+  const listings = useMemo(
+    () => (data ? toCheapest(data.pages.flatMap((page) => page.data)) : (others.data?.listings ?? [])),
+    [data, others.data],
+  );
+  if (isError && others.isError) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
+  if (!data && !others.data) return <PartSkeleton />;
+  if (data && listings.length === 0) return <EmptyState title={texts.depth.empty} />;
   return (
-    <section class="tab">
+    <section class="tab" aria-busy={isFilling}>
       <h2>{texts.depth.chart}</h2>
-      {!isComplete && (
+      {!data && (
         <p class="stale">
           <ClockIcon />
           {texts.stale.listings}
@@ -36,7 +50,7 @@ export function DepthTab({ collection }: { collection: MarketCollection }) {
         <>
           {listings.length >= CHARTED_MIN && (
             <div class="panel">
-              <DepthChart listings={listings} />
+              <DepthChart listings={listings} isComplete={!hasNextPage && data !== undefined} />
             </div>
           )}
           <DepthTable listings={listings} />
@@ -46,12 +60,27 @@ export function DepthTab({ collection }: { collection: MarketCollection }) {
   );
 }
 
-function DepthChart({ listings }: { listings: readonly MarketItem[] }) {
+type Priced = Pick<MarketItem, 'price' | 'chain' | 'contractAddress' | 'tokenId' | 'mint'>;
+
+/** The cheapest order of each token. `orders`: the cheapest first. */
+function toCheapest(orders: readonly Priced[]): readonly Priced[] {
+  const first = new Map<string, Priced>();
+  for (const order of orders) {
+    const key = order.mint ?? `${order.contractAddress} ${order.tokenId}`;
+    if (!first.has(key)) first.set(key, order);
+  }
+  return [...first.values()];
+}
+
+function DepthChart({ listings, isComplete }: { listings: readonly Priced[]; isComplete: boolean }) {
   const currency = listings[0]?.price.currency ?? '';
-  const data = useMemo<uPlot.AlignedData>(
-    () => [listings.map(({ price }) => price.decimal), listings.map((_listing, index) => index + 1)],
-    [listings],
-  );
+  const { data, edge, beyond } = useMemo(() => {
+    const prices = listings.map(({ price }) => price.decimal);
+    const end = toEdge(prices);
+    const drawn = prices.filter((price) => price <= end);
+    const columns: uPlot.AlignedData = [drawn, drawn.map((_price, index) => index + 1)];
+    return { data: columns, edge: end, beyond: prices.length - drawn.length };
+  }, [listings]);
   return (
     <figure>
       <Chart
@@ -79,12 +108,15 @@ function DepthChart({ listings }: { listings: readonly MarketItem[] }) {
           },
         ]}
       />
-      <figcaption class="chart-note muted">{texts.depth.note(formatCount(listings.length))}</figcaption>
+      <figcaption class="chart-note muted">
+        {texts.depth.note(formatCount(listings.length), isComplete)}
+        {beyond > 0 && ` ${texts.depth.beyond(formatCount(beyond), `${formatAmount(edge)} ${currency}`)}`}
+      </figcaption>
     </figure>
   );
 }
 
-function DepthTable({ listings }: { listings: readonly MarketItem[] }) {
+function DepthTable({ listings }: { listings: readonly Priced[] }) {
   const steps = useMemo(() => toDepthSteps(listings.map(({ price }) => price)), [listings]);
   return (
     <div class="panel">

@@ -1,6 +1,7 @@
 // The tokens of a collection, as a grid or a table. By default only listed tokens are shown.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
+import { useMemo } from 'preact/hooks';
 import type { MarketCollection, Token } from '../../../../client/src/market.ts';
 import type { TokenSort } from '../../data/market-queries.ts';
 import { tokensQuery } from '../../data/market-queries.ts';
@@ -14,22 +15,28 @@ import { MoreRows } from '../../parts/more-rows.tsx';
 import { Picture } from '../../parts/picture.tsx';
 import { Price } from '../../parts/price.tsx';
 import { Segments } from '../../parts/segments.tsx';
+import { Select } from '../../parts/select.tsx';
 import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Unknown } from '../../parts/unknown.tsx';
 import { oneOf, useUrlState } from '../../parts/url-state.ts';
+import { useMedia } from '../../parts/use-media.ts';
 import { texts } from '../../texts.ts';
 import { tokenPath } from '../paths.ts';
 import { TokenGrid } from '../token-grid.tsx';
 import { tokenName } from '../token-name.ts';
+import { sortByTotal } from './by-total.ts';
 import { chosenTraits } from './trait-choice.ts';
 import { TraitFilter } from './trait-filter.tsx';
 
-const SORTS: readonly [TokenSort, ...TokenSort[]] = ['price', 'rank', 'id'];
+/** `total`: by what a buyer pays. */
+const SORTS: readonly ['total', ...TokenSort[]] = ['total', 'price', 'rank', 'id'];
 const VIEWS: readonly ['grid', 'table'] = ['grid', 'table'];
 const FILTERS: readonly ['listed', 'all', 'unlisted'] = ['listed', 'all', 'unlisted'];
 const LISTED = { listed: true, all: null, unlisted: false };
 const SKELETONS = 12;
+const PHONE = '(max-width: 719px)';
+const WIDE = '(min-width: 1100px)';
 
 export function ListingsTab({ collection }: { collection: MarketCollection }) {
   const url = useUrlState();
@@ -38,30 +45,63 @@ export function ListingsTab({ collection }: { collection: MarketCollection }) {
   const show = oneOf(FILTERS, url.get('show'));
   const traits = chosenTraits(url.parameters);
   const isFiltered = traits.size > 0;
-  const query = useInfiniteQuery(tokensQuery(collection.id, { sort, listed: LISTED[show], traits }));
-  const tokens = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const isByTotal = sort === 'total';
+  const query = useInfiniteQuery(
+    tokensQuery(collection.id, { sort: isByTotal ? 'price' : sort, listed: LISTED[show], traits }),
+  );
+  const isComplete = query.isSuccess && !query.hasNextPage;
+  const tokens = useMemo(() => {
+    const read = query.data?.pages.flatMap(({ data }) => data) ?? [];
+    return isByTotal ? sortByTotal(read, isComplete) : read;
+  }, [query.data, isByTotal, isComplete]);
+  const isPhone = useMedia(PHONE);
+  const isWide = useMedia(WIDE);
+  const filter = (
+    <ErrorBoundary subject={collection.id}>
+      <TraitFilter collectionId={collection.id} url={url} isWide={isWide} />
+    </ErrorBoundary>
+  );
+  const showHref = (value: (typeof FILTERS)[number]) => url.href({ show: value === FILTERS[0] ? null : value });
+  const sortHref = (value: (typeof SORTS)[number]) => url.href({ sort: value === SORTS[0] ? null : value });
   const skeletons = query.isPending || query.isFetchingNextPage ? SKELETONS : 0;
 
   return (
     <section class="filtered">
-      <ErrorBoundary subject={collection.id}>
-        <TraitFilter collectionId={collection.id} url={url} />
-      </ErrorBoundary>
+      {isWide && filter}
       <div class="tab">
         <div class="toolbar">
-          <Segments
-            label={texts.listings.filter}
-            value={show}
-            segments={FILTERS.map((value) => ({ value, name: texts.listings[value] }))}
-            hrefOf={(value) => url.href({ show: value === FILTERS[0] ? null : value })}
-          />
-          <div class="toolbar-group">
-            <Segments
-              label={texts.listings.sort}
-              value={sort}
-              segments={SORTS.map((value) => ({ value, name: texts.listings.sorts[value] }))}
-              hrefOf={(value) => url.href({ sort: value === SORTS[0] ? null : value })}
+          {!isWide && filter}
+          {isPhone ? (
+            <Select
+              label={texts.listings.filter}
+              value={show}
+              options={FILTERS.map((value) => ({ value, name: texts.listings[value] }))}
+              hrefOf={showHref}
             />
+          ) : (
+            <Segments
+              label={texts.listings.filter}
+              value={show}
+              segments={FILTERS.map((value) => ({ value, name: texts.listings[value] }))}
+              hrefOf={showHref}
+            />
+          )}
+          <div class="toolbar-group">
+            {isPhone ? (
+              <Select
+                label={texts.listings.sort}
+                value={sort}
+                options={SORTS.map((value) => ({ value, name: texts.listings.sorts[value] }))}
+                hrefOf={sortHref}
+              />
+            ) : (
+              <Segments
+                label={texts.listings.sort}
+                value={sort}
+                segments={SORTS.map((value) => ({ value, name: texts.listings.sorts[value] }))}
+                hrefOf={sortHref}
+              />
+            )}
             <Segments
               label={texts.listings.view}
               value={view}
@@ -135,13 +175,25 @@ const COLUMNS: readonly Column<Token>[] = [
     cell: ({ rarity }) => (rarity.rank === null ? <Unknown reason={texts.unknown.rank} /> : formatCount(rarity.rank)),
   },
   {
-    id: 'price',
-    head: texts.listings.columns.price,
+    id: 'total',
+    head: texts.listings.columns.total,
     width: 'minmax(120px, 1fr)',
     isNumber: true,
     place: 'top-right',
     cell: ({ listing }) =>
-      listing ? <Price price={listing.price} isStacked /> : <span class="muted">{texts.listings.notListed}</span>,
+      listing ? (
+        <Price price={listing.buyerTotal} reason={texts.unknown.buyerTotal} isStacked />
+      ) : (
+        <span class="muted">{texts.listings.notListed}</span>
+      ),
+  },
+  {
+    id: 'price',
+    head: texts.listings.columns.price,
+    width: 'minmax(96px, 0.8fr)',
+    isNumber: true,
+    from: 'tablet',
+    cell: ({ listing }) => listing && <Price price={listing.price} isNativeOnly />,
   },
   {
     id: 'last-sale',

@@ -1,10 +1,13 @@
-// The filter of tokens by their traits. It stands at the left of the tokens. In a narrow window it is above the tokens and collapsed.
+// The filter of tokens by their traits. It stands at the left of the tokens. In a narrow window, a button opens it as a sheet.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
 import type { Trait } from '../../../../client/src/market.ts';
 import { traitsQuery } from '../../data/market-queries.ts';
 import { formatCount } from '../../format/amount.ts';
 import { toVisible } from '../../format/strangers-text.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FilterIcon } from '../../parts/icons.tsx';
 import { Price } from '../../parts/price.tsx';
 import { ErrorPanel, Skeleton } from '../../parts/states.tsx';
 import { Unknown } from '../../parts/unknown.tsx';
@@ -16,20 +19,18 @@ import { Link } from '../../parts/link.tsx';
 /** A trait with more values is collapsed until the user opens it. */
 const OPEN_VALUES_MAX = 8;
 
-export function TraitFilter({ collectionId, url }: { collectionId: string; url: UrlState }) {
+/** `isWide`: whether there is room for the filter beside the tokens. */
+export function TraitFilter({ collectionId, url, isWide }: { collectionId: string; url: UrlState; isWide: boolean }) {
   const query = useInfiniteQuery(traitsQuery(collectionId));
+  const [isOpen, setOpen] = useState(false);
   const traits = query.data?.pages.flatMap(({ data }) => data) ?? [];
   if (query.isError && traits.length === 0)
     return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   if (query.isSuccess && traits.length === 0) return null;
   const chosen = chosenTraits(url.parameters);
   const count = [...chosen.values()].flat().length;
-  return (
-    <details class="filter" open={matchMedia('(min-width: 1100px)').matches}>
-      <summary class="filter-head">
-        {texts.traits.title}
-        {count > 0 && <span class="badge">{count}</span>}
-      </summary>
+  const values = (
+    <>
       {count > 0 && (
         <Link
           class="link filter-clear"
@@ -48,7 +49,37 @@ export function TraitFilter({ collectionId, url }: { collectionId: string; url: 
           {texts.states.more}
         </button>
       )}
-    </details>
+    </>
+  );
+  const name = (
+    <>
+      {texts.traits.title}
+      {count > 0 && <span class="badge">{count}</span>}
+    </>
+  );
+  if (isWide) {
+    return (
+      <details class="filter" open>
+        <summary class="filter-head">{name}</summary>
+        {values}
+      </details>
+    );
+  }
+  return (
+    <>
+      <button type="button" class="button filter-open" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        <FilterIcon />
+        {name}
+      </button>
+      <Dialog title={texts.traits.title} isOpen={isOpen} onClose={() => setOpen(false)} isSheet>
+        <div class="sheet-content">{isOpen && values}</div>
+        <div class="sheet-end">
+          <button type="button" class="button button-primary" onClick={() => setOpen(false)}>
+            {texts.traits.show}
+          </button>
+        </div>
+      </Dialog>
+    </>
   );
 }
 

@@ -1,0 +1,182 @@
+// All orders of a collection or of a wallet, in one state: also the more expensive ones of a token, and several of one seller.
+
+import { useInfiniteQuery } from '@tanstack/preact-query';
+import type { ListedOrder } from '../../../client/src/market.ts';
+import { isNotFound } from '../data/client.ts';
+import type { OrderFilter, OrderStatus } from '../data/market-queries.ts';
+import { ordersQuery } from '../data/market-queries.ts';
+import { formatCount } from '../format/amount.ts';
+import { Account } from '../parts/account.tsx';
+import { ChainMark } from '../parts/chain-mark.tsx';
+import type { Column } from '../parts/data-table.tsx';
+import { DataTable, RowLink } from '../parts/data-table.tsx';
+import { MoreRows } from '../parts/more-rows.tsx';
+import { Price } from '../parts/price.tsx';
+import { Segments } from '../parts/segments.tsx';
+import { EmptyState, ErrorPanel } from '../parts/states.tsx';
+import { Expiry, Time } from '../parts/time.tsx';
+import { Unknown } from '../parts/unknown.tsx';
+import { oneOf, useUrlState } from '../parts/url-state.ts';
+import { NotFoundPage } from '../shell/not-found-page.tsx';
+import { texts } from '../texts.ts';
+import { CollectionName } from './collection-name.tsx';
+import { tokenPath } from './paths.ts';
+import { tokenName } from './token-name.ts';
+
+const STATUSES: readonly [OrderStatus, ...OrderStatus[]] = ['active', 'dormant', 'filled', 'cancelled', 'expired'];
+const SKELETONS = 8;
+
+export function OrderList({ filter }: { filter: OrderFilter }) {
+  const url = useUrlState();
+  const status = oneOf(STATUSES, url.get('status'));
+  const query = useInfiniteQuery(ordersQuery(filter, status));
+  const orders = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const isOfWallet = filter.maker !== undefined;
+  if (isOfWallet && query.isError && isNotFound(query.error)) return <NotFoundPage reason={texts.wallet.invalid} />;
+  return (
+    <section class="tab">
+      <div class="toolbar">
+        <Segments
+          label={texts.orders.status}
+          value={status}
+          segments={STATUSES.map((value) => ({ value, name: texts.orders.statuses[value] }))}
+          hrefOf={(value) => url.href({ status: value === STATUSES[0] ? null : value })}
+        />
+        <p class="muted">{isOfWallet || status !== 'active' ? texts.orders.newest : texts.orders.cheapest}</p>
+      </div>
+      {query.isError && orders.length === 0 && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isSuccess && orders.length === 0 && !query.hasNextPage && (
+        <EmptyState title={texts.orders.empty[status]} />
+      )}
+      {(query.isPending || orders.length > 0) && (
+        <DataTable
+          label={texts.orders.label}
+          columns={isOfWallet ? WALLET_COLUMNS : COLLECTION_COLUMNS}
+          rows={orders}
+          keyOf={({ orderId, marketplace }) => `${orderId} ${marketplace}`}
+          skeletons={query.isPending || query.isFetchingNextPage ? SKELETONS : 0}
+        />
+      )}
+      <MoreRows query={query} />
+    </section>
+  );
+}
+
+const token: Column<ListedOrder> = {
+  id: 'token',
+  head: texts.listings.columns.token,
+  width: 'minmax(110px, 1.2fr)',
+  place: 'top-left',
+  cell: (order) => (
+    <span class="truncate">
+      <RowLink href={tokenPath(order)}>{tokenName({ ...order, name: null })}</RowLink>
+    </span>
+  ),
+};
+
+const prices: readonly Column<ListedOrder>[] = [
+  {
+    id: 'total',
+    head: texts.listings.columns.total,
+    width: 'minmax(110px, 1fr)',
+    isNumber: true,
+    place: 'top-right',
+    cell: ({ buyerTotal }) => <Price price={buyerTotal} reason={texts.unknown.buyerTotal} />,
+  },
+  {
+    id: 'ask',
+    head: texts.listings.columns.price,
+    width: 'minmax(90px, 0.8fr)',
+    isNumber: true,
+    from: 'tablet',
+    cell: ({ price }) => <Price price={price} isNativeOnly />,
+  },
+  {
+    id: 'units',
+    head: texts.orders.units,
+    width: 'minmax(72px, 0.6fr)',
+    isNumber: true,
+    from: 'desktop',
+    cell: ({ remaining, quantity }) =>
+      remaining === null ? (
+        <Unknown reason={texts.orders.unknownUnits} />
+      ) : (
+        <span {...(remaining !== quantity && { 'data-tip': texts.orders.unitsOf(remaining, quantity) })}>
+          {formatCount(BigInt(remaining))}
+        </span>
+      ),
+  },
+];
+
+const rest: readonly Column<ListedOrder>[] = [
+  {
+    id: 'marketplace',
+    head: texts.listings.columns.marketplace,
+    width: 'minmax(120px, 1fr)',
+    place: 'bottom-right',
+    cell: ({ marketplace, dormant }) => (
+      <span class="activity-kind">
+        <span class="badge">{marketplace}</span>
+        {dormant?.reasons.map((reason) => (
+          <span key={reason} class="badge badge-warn" data-tip={texts.token.dormant[reason]}>
+            {texts.orders.dormant[reason]}
+          </span>
+        ))}
+      </span>
+    ),
+  },
+  {
+    id: 'expires',
+    head: texts.token.expires,
+    width: 'minmax(88px, 0.6fr)',
+    isNumber: true,
+    from: 'desktop',
+    cell: ({ expiresAt }) =>
+      expiresAt === null ? <span class="muted">{texts.orders.never}</span> : <Expiry at={expiresAt} />,
+  },
+  {
+    id: 'listed-at',
+    head: texts.listings.columns.listedAt,
+    width: 'minmax(72px, 0.6fr)',
+    isNumber: true,
+    from: 'tablet',
+    cell: ({ timestamp }) => <Time at={timestamp} />,
+  },
+];
+
+const COLLECTION_COLUMNS: readonly Column<ListedOrder>[] = [
+  token,
+  ...prices,
+  {
+    id: 'seller',
+    head: texts.sales.columns.seller,
+    width: 'minmax(110px, 1fr)',
+    place: 'bottom-left',
+    cell: ({ seller }) => <Account address={seller} />,
+  },
+  ...rest,
+];
+
+const WALLET_COLUMNS: readonly Column<ListedOrder>[] = [
+  token,
+  {
+    id: 'collection',
+    head: texts.token.collection,
+    width: 'minmax(140px, 1.5fr)',
+    place: 'bottom-left',
+    cell: ({ collectionId }) => (
+      <span class="truncate">
+        <CollectionName id={collectionId} />
+      </span>
+    ),
+  },
+  {
+    id: 'chain',
+    head: texts.token.chain,
+    width: 'minmax(110px, 0.8fr)',
+    from: 'desktop',
+    cell: ({ chain }) => <ChainMark chain={chain} />,
+  },
+  ...prices,
+  ...rest,
+];
