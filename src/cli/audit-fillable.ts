@@ -34,7 +34,7 @@ export async function runFillableAudit(options: Options, io: CommandIo): Promise
   if (options.endpoint !== undefined && options.chain === undefined)
     throw new OperatorError('--endpoint needs --chain', { exitCode: 2 });
   const api = createServedApi(serviceUrlOf(options, config));
-  await using service = await connect(io.signal);
+  await using service = await connect(io.signal, { migrations: 'require' });
   const seed = options.seed ?? String(Date.now());
   const followed = ((await service.call('collections.list', {})) as Followed[]).filter(
     ({ state, chain }) => state === 'live' && (options.chain ?? chain) === chain,

@@ -7,7 +7,7 @@ import type { AuditReport, Difference } from '../sources/chains/audit/report.ts'
 import { OperatorError } from '../platform/core/errors.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
-import { callService } from './connect.ts';
+import { callService, readService } from './connect.ts';
 import { formatTable, printable } from './output.ts';
 
 export const defineAudit: DefineCommand = (audit, io) => {
@@ -67,7 +67,7 @@ async function runAudit(options: Options, io: CommandIo): Promise<void> {
     throw new OperatorError('--replay compares everything: use it without --sample and --seed', { exitCode: 2 });
   }
   const report = (await (replay
-    ? callService(io.signal, 'audit.replay', { chain })
+    ? readService(io.signal, 'audit.replay', { chain })
     : callService(io.signal, 'audit', { chain, sample, seed }))) as AuditReport;
   io.stdout.write(json ? `${JSON.stringify(report)}\n` : describeReport(report, io.stdout));
   if (report.drift > 0 || report.unreadable > 0) io.exitCode = 1;

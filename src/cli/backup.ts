@@ -153,7 +153,7 @@ function report(
 
 async function writeBackup(target: { file: string; force: boolean }, io: CommandIo): Promise<BackupReport> {
   // A backup applies no migrations.
-  await using service = await connect(withPatience(io.signal), { migrate: false, bypassServer: true });
+  await using service = await connect(withPatience(io.signal), { migrations: 'ignore', bypassServer: true });
   const progress = new Progress(io.stderr);
   const startedAt = performance.now();
   try {

@@ -6,7 +6,7 @@ import type { Added, Purged } from '../service/workers/follow-operations.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
 import { requireConfirmation } from './confirmation.ts';
-import { callService } from './connect.ts';
+import { callService, readService } from './connect.ts';
 import { formatTable, printable } from './output.ts';
 
 type Followed = { collectionId: string; name: string | null; state: string; progress: number | null };
@@ -100,7 +100,8 @@ function vendorNamesOf(options: Readonly<Record<string, unknown>>): Record<strin
 
 async function addCollection(collection: { chain: string; address: string }, options: AddOptions, io: CommandIo) {
   const { json, name, slug, launched, fromBlock, standard, dryRun = false } = options;
-  const added = (await callService(io.signal, 'collections.add', {
+  const call = dryRun ? readService : callService;
+  const added = (await call(io.signal, 'collections.add', {
     ...collection,
     name,
     slug,
@@ -113,7 +114,7 @@ async function addCollection(collection: { chain: string; address: string }, opt
 }
 
 async function listCollections({ json }: Options, { stdout, signal }: CommandIo): Promise<void> {
-  const followed = (await callService(signal, 'collections.list', {})) as Followed[];
+  const followed = (await readService(signal, 'collections.list', {})) as Followed[];
   const rows = followed.map(({ collectionId, state, progress, name }) => [
     collectionId,
     state === 'catching up' && progress !== null ? `${state} (${progress} %)` : state,

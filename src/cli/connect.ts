@@ -12,14 +12,17 @@ import { isServerListening, socketPathOf } from '../server/local-socket.ts';
 import { connectToServer, toStopError } from './server-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 
+/** `require`: a missing migration is an error, because a command that only reads must not change the schema. */
+export type MissingMigrations = 'apply' | 'require' | 'ignore';
+
 export type ConnectOptions = {
   /**
    * If the embedded database does not exist, it is created, and this function is called with one line that says where. By default a missing
    * database is an error.
    */
   onCreate?: (line: string) => void;
-  /** Whether to migrate the databases that this process opens. Default: true. */
-  migrate?: boolean;
+  /** What to do about missing migrations of the databases that this process opens. Default: apply. */
+  migrations?: MissingMigrations;
   /** Whether to open PostgreSQL in this process even if a server runs. Default: false. */
   bypassServer?: boolean;
 };
@@ -49,7 +52,7 @@ export async function connect(signal: AbortSignal, options: ConnectOptions = {})
       options.onCreate(`Creating the embedded database in ${config.dataDir}, because DATABASE_URL is not set.\n`);
     }
     const { openInProcess } = await import('./in-process.ts');
-    const opened = await openInProcess(config, { migrate: options.migrate ?? true, signal });
+    const opened = await openInProcess(config, { migrations: options.migrations ?? 'apply', signal });
     if (!(opened instanceof Error)) return opened;
     if (performance.now() - startedAt > STARTING_SERVER_TIMEOUT_MS) throw opened;
     await delay(POLL_PERIOD_MS, undefined, { signal }).catch(() => {
@@ -66,6 +69,11 @@ export async function callService(
 ): Promise<unknown> {
   await using service = await connect(signal, options);
   return await service.call(operation, input);
+}
+
+/** Like `callService`, for an operation that only reads. Without a server it applies no migrations. */
+export async function readService(signal: AbortSignal, operation: string, input: object): Promise<unknown> {
+  return await callService(signal, operation, input, { migrations: 'require' });
 }
 
 /** Throws if the embedded database of the settings does not exist, because a command that only reads must not create it. */

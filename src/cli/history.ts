@@ -4,7 +4,7 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { ServiceHistory, HistoryEntry, SettingChange } from '../platform/database/service-history.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
-import { callService } from './connect.ts';
+import { readService } from './connect.ts';
 import { formatTable } from './output.ts';
 
 const LIMIT_MAX = 10_000;
@@ -24,7 +24,7 @@ async function printHistory(
   { limit, json }: { limit: number; json?: true },
   { stdout, signal }: CommandIo,
 ): Promise<void> {
-  const history = (await callService(signal, 'history.read', { limit })) as ServiceHistory;
+  const history = (await readService(signal, 'history.read', { limit })) as ServiceHistory;
   if (json) {
     stdout.write(`${JSON.stringify(history)}\n`);
     return;

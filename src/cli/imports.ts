@@ -4,7 +4,7 @@ import type { ListedImport } from '../intake/undo/list-imports.ts';
 import type { UndoCounts, UndoPart, UndoPosition } from '../intake/undo/undo-import.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
-import { callService, connect } from './connect.ts';
+import { connect, readService } from './connect.ts';
 import { withPatience } from './interruption.ts';
 import { formatTable, printable } from './output.ts';
 import { Progress } from './progress.ts';
@@ -37,7 +37,7 @@ Exit codes:
 };
 
 async function listImports({ json }: { json?: true }, { stdout, signal }: CommandIo): Promise<void> {
-  const listed = (await callService(signal, 'imports.list', {})) as ListedImport[];
+  const listed = (await readService(signal, 'imports.list', {})) as ListedImport[];
   if (json) stdout.write(`${JSON.stringify(listed)}\n`);
   else if (listed.length === 0) stdout.write('nothing was imported\n');
   else {
@@ -64,7 +64,7 @@ type UndoOptions = { dryRun?: true; json?: true };
 
 async function undoImport(id: string, { dryRun, json }: UndoOptions, io: CommandIo): Promise<void> {
   const undo = dryRun
-    ? ((await callService(io.signal, 'imports.undo', { id, dryRun })) as UndoPart)
+    ? ((await readService(io.signal, 'imports.undo', { id, dryRun })) as UndoPart)
     : await undoAll(id, io);
   const kept = Object.values(undo.rows).reduce((sum, counts) => sum + counts.kept, 0);
   if (json) {

@@ -8,8 +8,10 @@ import { createLog } from '../platform/core/log.ts';
 import { BackupJobs } from '../platform/database/backup/jobs.ts';
 import { DatabaseClock } from '../platform/database/clock.ts';
 import { DirectoryInUse } from '../platform/database/embedded/lock.ts';
-import { migrate } from '../platform/database/migrate.ts';
+import type { Schema } from '../platform/database/migrate.ts';
+import { listPendingMigrations, migrate, SCHEMAS } from '../platform/database/migrate.ts';
 import { openDatabases } from '../platform/database/open.ts';
+import type { Queryable } from '../platform/database/port.ts';
 import { describeDatabaseFailure } from '../platform/database/port.ts';
 import { importRecords } from '../intake/import.ts';
 import { createOperations } from '../service/operations.ts';
@@ -18,13 +20,14 @@ import type { Operations } from '../shop/operations.ts';
 import { createStatusReader } from '../platform/core/status.ts';
 import { createDatabaseStatus } from '../platform/database/status.ts';
 import { readVersion } from '../platform/version.ts';
+import type { MissingMigrations } from './connect.ts';
 import { toStopError } from './server-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 
 /** Opens the databases. Returns an error if another process has the embedded database open. */
 export async function openInProcess(
   config: Config,
-  options: { migrate: boolean; signal: AbortSignal },
+  options: { migrations: MissingMigrations; signal: AbortSignal },
 ): Promise<ServiceConnection | DirectoryInUse> {
   try {
     return await open(config, options);
@@ -34,13 +37,16 @@ export async function openInProcess(
   }
 }
 
-async function open(config: Config, options: { migrate: boolean; signal: AbortSignal }): Promise<ServiceConnection> {
+async function open(
+  config: Config,
+  options: { migrations: MissingMigrations; signal: AbortSignal },
+): Promise<ServiceConnection> {
   await using opening = new AsyncDisposableStack();
   const log = createLog(config.logLevel);
   const databases = opening.adopt(await openDatabases(config, log), ({ close }) => close());
-  if (options.migrate) {
-    await migrate(databases.main, 'main');
-    await migrate(databases.indexer, 'indexer');
+  for (const schema of SCHEMAS) {
+    if (options.migrations === 'apply') await migrate(databases[schema], schema);
+    if (options.migrations === 'require') await requireMigrations(databases[schema], schema);
   }
   const { now: clock } = await DatabaseClock.start({ db: databases.main, log });
   const context = opening.adopt(createContext({ config, log, clock, databases }), ({ close }) => close());
@@ -65,6 +71,14 @@ async function open(config: Config, options: { migrate: boolean; signal: AbortSi
     import: (source, importOptions, onEvent) => importRecords(context, source, { ...importOptions, onEvent }),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
+}
+
+async function requireMigrations(db: Queryable, schema: Schema): Promise<void> {
+  const { pending } = await listPendingMigrations(db, schema);
+  if (pending.length === 0) return;
+  throw new OperatorError(
+    `the schema ${schema} lacks ${pending.length} migrations: run mercat migrate, or start the service`,
+  );
 }
 
 /** Settles like `work`, or rejects when the signal aborts. The work then ends when the databases are closed. */

@@ -8,7 +8,7 @@ import { READ_KEY_LIMITS } from '../platform/http/rate-limit.ts';
 import { INTAKE_SCOPES, needsShop, READ_SCOPE, STORE_SCOPES } from '../shop/keys/scopes.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
-import { callService } from './connect.ts';
+import { callService, readService } from './connect.ts';
 import { formatTable } from './output.ts';
 
 type Issued = {
@@ -130,14 +130,14 @@ async function revokeKey(id: string, { json }: Options, { stdout, signal }: Comm
 }
 
 async function listKeys({ shop, json }: Options & { shop?: string }, { stdout, signal }: CommandIo): Promise<void> {
-  const keys = (await callService(signal, 'keys.list', { shop })) as Listed[];
+  const keys = (await readService(signal, 'keys.list', { shop })) as Listed[];
   const heads = ['id', 'prefix', 'shop', 'name', 'scopes', 'lists, items a minute', 'end', 'last used'];
   if (json) stdout.write(`${JSON.stringify(keys)}\n`);
   else stdout.write(keys.length > 0 ? formatTable(heads, keys.map(toRow), stdout) : 'there are no keys\n');
 }
 
 async function showUsage({ shop, json }: Options & { shop?: string }, { stdout, signal }: CommandIo): Promise<void> {
-  const usage = (await callService(signal, 'keys.usage', { shop })) as KeyUsage[];
+  const usage = (await readService(signal, 'keys.usage', { shop })) as KeyUsage[];
   const heads = ['id', 'shop', 'name', 'today', '7 days', `${USAGE_DAYS} days`, 'last used'];
   const rows = usage.map(({ id, shop: owner, name, today, days, lastUsedAt }) => {
     const since = (length: number) => toDay(Date.parse(today) - (length - 1) * DAY_MS);

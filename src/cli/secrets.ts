@@ -3,7 +3,7 @@
 import type { SecretsReport } from '../shop/stored-secrets.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
-import { callService } from './connect.ts';
+import { callService, readService } from './connect.ts';
 import { formatTable } from './output.ts';
 
 type Options = { json?: true };
@@ -42,7 +42,7 @@ export const defineSecrets: DefineCommand = (secrets, io) => {
 };
 
 async function listSecrets({ json }: Options, io: CommandIo): Promise<void> {
-  const report = (await callService(io.signal, 'secrets.list', {})) as SecretsReport;
+  const report = (await readService(io.signal, 'secrets.list', {})) as SecretsReport;
   io.stdout.write(json ? `${JSON.stringify(report)}\n` : describeReport(report, io));
 }
 

@@ -2,7 +2,7 @@
 
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
-import { callService } from './connect.ts';
+import { callService, readService } from './connect.ts';
 import { formatTable, printable } from './output.ts';
 import { parseShopName } from '../shop/shop-name.ts';
 
@@ -38,7 +38,7 @@ async function createShop(given: string, { json }: Options, { stdout, stderr, si
 }
 
 async function listShops({ json }: Options, { stdout, signal }: CommandIo): Promise<void> {
-  const shops = (await callService(signal, 'shops.list', {})) as Shop[];
+  const shops = (await readService(signal, 'shops.list', {})) as Shop[];
   const rows = shops.map(({ id, name }) => [id, name]);
   if (json) stdout.write(`${JSON.stringify(shops)}\n`);
   else stdout.write(rows.length > 0 ? formatTable(['id', 'name'], rows, stdout) : 'there are no shops\n');

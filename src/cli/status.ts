@@ -58,7 +58,7 @@ export const defineStatus: DefineCommand = (status, io) => {
 
 async function printStatus({ json }: { json?: true }, { stdout, signal }: CommandIo): Promise<void> {
   // The command only reads, so it applies no migrations, and also works on a database that accepts no writes.
-  await using service = await connect(signal, { migrate: false });
+  await using service = await connect(signal, { migrations: 'ignore' });
   const status = (await service.call('status', {})) as Status;
   // `sync.read` returns more about tasks than the public status. If the public status of the tasks cannot be read, `sync.read` fails too.
   const tasks = status.unavailable.includes('tasks') ? null : ((await service.call('sync.read', {})) as TaskStatus[]);

@@ -4,7 +4,7 @@ import { OperatorError } from '../platform/core/errors.ts';
 import type { WebhookStatus } from '../shop/webhooks/delivery-operations.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { JSON_OPTION } from './command.ts';
-import { callService } from './connect.ts';
+import { callService, readService } from './connect.ts';
 import { formatTable } from './output.ts';
 
 type Listed = {
@@ -53,7 +53,7 @@ export const defineWebhooks: DefineCommand = (webhooks, io) => {
 };
 
 async function listWebhooks({ shop, json }: Options, { stdout, signal }: CommandIo): Promise<void> {
-  const webhooks = (await callService(signal, 'webhooks.status', { shop })) as WebhookStatus[];
+  const webhooks = (await readService(signal, 'webhooks.status', { shop })) as WebhookStatus[];
   const heads = ['id', 'shop', 'state', 'since', 'pending', 'oldest due', 'dead', 'url', 'reason'];
   const rows = webhooks.map(({ id, shop: owner, state, since, pending, oldestDueAt, dead, url, reason }) => [
     id,
@@ -71,7 +71,7 @@ async function listWebhooks({ shop, json }: Options, { stdout, signal }: Command
 }
 
 async function listDeliveries({ shop, state, json }: Options & { state?: string }, { stdout, signal }: CommandIo) {
-  const deliveries = (await callService(signal, 'webhooks.list', { shop, state })) as Listed[];
+  const deliveries = (await readService(signal, 'webhooks.list', { shop, state })) as Listed[];
   const heads = ['id', 'state', 'attempts', 'event', 'url', 'next attempt', 'last error'];
   const rows = deliveries.map(({ id, state: current, attempts, type, url, nextAttemptAt, lastError }) => [
     id,

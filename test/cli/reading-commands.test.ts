@@ -1,5 +1,5 @@
-// Tests that `mercat status` and `mercat doctor` only read: without a running server they apply no migrations, so they also work on a database
-// that accepts no writes, and they say which migrations are missing.
+// Tests that commands that only read apply no migrations without a running server. `mercat status` and `mercat doctor` read what there is, also
+// in a database that accepts no writes, and say which migrations are missing. All others end with an error that says so.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,9 +8,19 @@ import { createLog } from '../../src/platform/core/log.ts';
 import { migrate, SCHEMAS } from '../../src/platform/database/migrate.ts';
 import type { Databases } from '../../src/platform/database/open.ts';
 import { openDatabases } from '../../src/platform/database/open.ts';
+import { defineAudit } from '../../src/cli/audit.ts';
+import { defineCollections } from '../../src/cli/collections.ts';
+import type { DefineCommand } from '../../src/cli/command.ts';
 import { defineDoctor } from '../../src/cli/doctor/doctor.ts';
+import { defineExport } from '../../src/cli/export/export.ts';
+import { defineHistory } from '../../src/cli/history.ts';
+import { defineImports } from '../../src/cli/imports.ts';
+import { defineKeys } from '../../src/cli/keys.ts';
 import { defineMigrate } from '../../src/cli/migrate.ts';
+import { defineSecrets } from '../../src/cli/secrets.ts';
+import { defineShops } from '../../src/cli/shops.ts';
 import { defineStatus } from '../../src/cli/status.ts';
+import { defineWebhooks } from '../../src/cli/webhooks.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
 import { startTestService } from '../support/service/service.ts';
 import { runCommand } from './run-command.ts';
@@ -54,7 +64,36 @@ const runMigrate = (env: Settings) => runCommand(defineMigrate, ['migrate'], { e
 const runStatus = (env: Settings, ...args: string[]) => runCommand(defineStatus, ['status', ...args], { env });
 const runDoctor = (env: Settings) => runCommand(defineDoctor, ['doctor'], { env });
 
+/** The commands that read the database and need all its migrations. */
+const READERS: readonly (readonly [DefineCommand, ...string[]])[] = [
+  [defineKeys, 'keys', 'list'],
+  [defineKeys, 'keys', 'usage'],
+  [defineShops, 'shops', 'list'],
+  [defineWebhooks, 'webhooks', 'status'],
+  [defineWebhooks, 'webhooks', 'list'],
+  [defineCollections, 'collections', 'list'],
+  [defineCollections, 'collections', 'add', 'ethereum', '0x5Af0D9827E0c53E4799BB226655A1de152A425a5', '--dry-run'],
+  [defineImports, 'imports', 'list'],
+  [defineImports, 'imports', 'undo', 'imp_1', '--dry-run'],
+  [defineSecrets, 'secrets', 'list'],
+  [defineHistory, 'history'],
+  [defineExport, 'export', 'products', '--shop', 'Mugs'],
+  [defineAudit, 'audit', '--replay'],
+  [defineAudit, 'audit', '--fillable'],
+];
+
 forEachEngine('commands that only read', (engine) => {
+  test('all other commands that only read apply no migrations either, and say what to do', async () => {
+    const settings = await engine.settings('empty');
+    const before = await readApplied(settings);
+    for (const [define, ...args] of READERS) {
+      const message = /^mercat: the schema main lacks \d+ migrations: run mercat migrate, or start the service\n$/;
+      const { code, stderr } = await runCommand(define, args, { env: settings });
+      assert.deepEqual([code, message.test(stderr)], [1, true], `${args.join(' ')}: ${stderr}`);
+    }
+    assert.deepEqual(await readApplied(settings), before);
+  });
+
   test('status and doctor apply no migrations to a new database, and say which are missing', async () => {
     const settings = await engine.settings('empty');
     const before = await readApplied(settings);

@@ -36,7 +36,7 @@ export const defineExport: DefineCommand = (command, io) => {
 };
 
 async function exportProducts({ shop, format }: Options, { stdout, signal }: CommandIo): Promise<void> {
-  await using service = await connect(signal);
+  await using service = await connect(signal, { migrations: 'require' });
   const groups = async function* (): AsyncGenerator<ProductExport['groups'][number]> {
     for (let after: string | null = null, isFirst = true; isFirst || after !== null; isFirst = false) {
       const page = (await service.call('products.export', { shop, after })) as ProductExport;
