@@ -1,7 +1,7 @@
 // The folder to which `mercat backup` writes backups that are named by the service and the time. Services with different names (SERVICE_NAME)
-// can share a folder.
+// can share a folder. Also the folders in which backups for standard output are written before they are sent.
 
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 /** A backup in progress writes all the time. One that has written nothing for this long was killed. */
@@ -42,15 +42,36 @@ export class BackupFolder {
 
   /** Removes the incomplete files of backups that were killed. */
   removeAbandoned(now: number): void {
-    const isAbandoned = (name: string) => {
-      const found = statSync(path.join(this.#folder, name), { throwIfNoEntry: false });
-      return found !== undefined && found.mtimeMs < now - ABANDONED_MS;
-    };
-    this.remove(readdirSync(this.#folder).filter((name) => this.#incomplete.test(name) && isAbandoned(name)));
+    const names = readdirSync(this.#folder).filter((name) => this.#incomplete.test(name));
+    this.remove(names.filter((name) => isAbandoned(path.join(this.#folder, name), now)));
   }
 }
 
 /** The time in the name of a backup, in milliseconds. */
 export function timeOf(name: string): number {
   return Date.parse(name.replace(TIME, '$1T$2:$3:$4Z').slice(-'YYYY-MM-DDTHH:MM:SSZ'.length));
+}
+
+const DRAFT_PREFIX = 'backup-';
+/** `mkdtemp` appends six characters. */
+const DRAFT = new RegExp(`^${DRAFT_PREFIX}[A-Za-z0-9]{6}$`);
+
+/** Makes a folder that only this user can read, for a backup that is sent to standard output when it is complete. */
+export function makeDraftFolder(parent: string): string {
+  return mkdtempSync(path.join(parent, DRAFT_PREFIX));
+}
+
+/** Removes the folders of `makeDraftFolder` whose commands were killed. */
+export function removeAbandonedDrafts(parent: string, now: number): void {
+  for (const name of readdirSync(parent).filter((entry) => DRAFT.test(entry))) {
+    const folder = path.join(parent, name);
+    const entries = readdirSync(folder).map((entry) => path.join(folder, entry));
+    if ([folder, ...entries].every((entry) => isAbandoned(entry, now)))
+      rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function isAbandoned(entry: string, now: number): boolean {
+  const found = statSync(entry, { throwIfNoEntry: false });
+  return found !== undefined && found.mtimeMs < now - ABANDONED_MS;
 }

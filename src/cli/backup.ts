@@ -1,7 +1,9 @@
 // `mercat backup`: writes all data to one file, to a new file of a folder, or to standard output. If a server has the embedded database open,
 // the server writes the file.
 
-import { createReadStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -10,7 +12,7 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { readConfig } from '../service/config.ts';
 import { describeError, OperatorError } from '../platform/core/errors.ts';
 import type { BackupReport, BackupState } from '../platform/database/backup/jobs.ts';
-import { BackupFolder, timeOf } from './backup-folder.ts';
+import { BackupFolder, makeDraftFolder, removeAbandonedDrafts, timeOf } from './backup-folder.ts';
 import type { CommandIo, DefineCommand } from './command.ts';
 import { connect } from './connect.ts';
 import { withPatience } from './interruption.ts';
@@ -117,20 +119,28 @@ async function backUpEvery(everyMs: number, folder: string, options: Options, io
   }
 }
 
-/** Only a complete file is sent, because a server that has the embedded database open writes the file itself. */
+/**
+ * Only a complete file is sent, because a server that has the embedded database open writes the file itself. Its name is removed before it is
+ * sent, so that a command that is killed while it sends leaves nothing.
+ */
 async function backUpToStdout(options: Options, io: CommandIo): Promise<void> {
   if ('isTTY' in io.stdout && io.stdout.isTTY === true) {
     throw new OperatorError('a backup is not text: redirect standard output to a file or a program', { exitCode: 2 });
   }
   const { dataDir } = readConfig();
-  const folder = mkdtempSync(path.join(existsSync(dataDir) ? dataDir : os.tmpdir(), 'backup-'));
+  const hasDataDir = existsSync(dataDir);
+  if (hasDataDir) removeAbandonedDrafts(dataDir, Date.now());
+  const folder = makeDraftFolder(hasDataDir ? dataDir : os.tmpdir());
+  let result: BackupReport;
+  let complete: FileHandle;
   try {
-    const result = await writeBackup({ file: path.join(folder, 'mercat-backup'), force: false }, io);
-    await pipeline(createReadStream(result.file), io.stdout, { signal: io.signal, end: false });
-    report({ ...result, file: STDOUT }, options, { ...io, stdout: io.stderr });
+    result = await writeBackup({ file: path.join(folder, 'mercat-backup'), force: false }, io);
+    complete = await open(result.file);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+  await pipeline(complete.createReadStream(), io.stdout, { signal: io.signal, end: false });
+  report({ ...result, file: STDOUT }, options, { ...io, stdout: io.stderr });
 }
 
 function report(

@@ -2,9 +2,12 @@
 // the directory of the backup file.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { BackupJobs } from '../../../../src/platform/database/backup/jobs.ts';
 import { writeBackup } from '../../../../src/platform/database/backup/write.ts';
 import type { Databases } from '../../../../src/platform/database/open.ts';
@@ -24,10 +27,12 @@ import {
 } from './backups.ts';
 import { mountMemory } from '../../../support/engines/file-systems.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
+import { programEnvironment } from '../../../support/program-environment.ts';
 import { forEachEngine } from '../../../support/engines/each-engine.ts';
 import { until } from '../../../support/until.ts';
 
-/** Enough rows that a test can interrupt a restore before it ends. */
+const MAIN = fileURLToPath(new URL('../../../../src/main.ts', import.meta.url));
+/** Enough rows that a test can interrupt a restore before it ends, and that a pipe nobody reads does not take all of their backup. */
 const SALES = 6_000;
 const WAIT_MS = 60_000;
 
@@ -182,6 +187,28 @@ forEachEngine('interrupted backups', (engine) => {
         assert.deepEqual([state.result, state.failure], [null, 'stopped: no backup was written']);
         assert.deepEqual(left(), ['backup']);
       });
+    });
+
+    test('a backup to standard output leaves nothing when it is killed while it is sent, and removes what was left half a day ago', async () => {
+      const dataDir = source['DATA_DIR'] ?? '';
+      for (const [name, ageHours] of [
+        ['backup-a1B2c3', 13],
+        ['backup-d4E5f6', 11],
+      ] as const) {
+        const at = Date.now() / 1_000 - ageHours * 3_600;
+        const draft = path.join(dataDir, name, 'mercat-backup.part-7-0a1b2c3d');
+        mkdirSync(path.dirname(draft));
+        writeFileSync(draft, '');
+        for (const entry of [draft, path.dirname(draft)]) utimesSync(entry, at, at);
+      }
+      const env = { ...programEnvironment(), LOG_LEVEL: 'error', ...source };
+      const child = spawn(process.execPath, [MAIN, 'backup', '-'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+      const exit = once(child, 'exit');
+      await once(child.stdout, 'readable');
+      const seen = readdirSync(dataDir).filter((name) => name.startsWith('backup-'));
+      child.kill('SIGKILL');
+      const [, signal] = await exit;
+      assert.deepEqual([seen, signal], [['backup-d4E5f6'], 'SIGKILL']);
     });
 
     test('a backup that cannot be written fails with the reason, and leaves no file in its directory', async (t) => {
