@@ -16,6 +16,7 @@ const CHAIN = 'ethereum';
 const SEED = 7;
 const PATIENCE_MS = 120_000;
 const POLL_MS = 25;
+const RETRY_MS = 100;
 const FIRST_BLOCKS = 12;
 const FIGURES_MAX_AGE_MS = 2 * 3_600_000;
 
@@ -31,9 +32,12 @@ export class ChainDoor {
     this.#endpoint = endpoint;
   }
 
-  static async start(clock: () => number): Promise<ChainDoor> {
+  /** `faultShare`: the probability that a request to the endpoint fails. */
+  static async start(clock: () => number, faultShare: number): Promise<ChainDoor> {
     const chain = new FakeChain(SEED, clock);
-    return new ChainDoor(chain, await startFakeEndpoint(chain, createRandom(SEED)));
+    const endpoint = await startFakeEndpoint(chain, createRandom(SEED));
+    endpoint.failureShare = faultShare;
+    return new ChainDoor(chain, endpoint);
   }
 
   get settings(): Record<string, string> {
@@ -77,6 +81,8 @@ export class ChainDoor {
       if (read?.['block'] === this.#chain.head.number && live === this.#followed.length) return;
       if (performance.now() > deadline) throw new Unavailable(`the chain is not read: ${JSON.stringify(read)}`);
       await delay(POLL_MS);
+      // After a failure, an endpoint is called again when its pause has passed.
+      if (this.#endpoint.failureShare > 0) doors.advance(RETRY_MS);
     }
   }
 
@@ -143,6 +149,15 @@ export class ChainDoor {
         .map((row) => toLine(row['tokenId'], rawOf(row['price']), row['tx']))
         .toSorted() ?? null,
     );
+    for (const [asset, owner] of owners) {
+      const path = `/explore/v1/tokens/${CHAIN}/${contract}/${asset}/owners`;
+      const held = (await doors.rows(path, limit)) as Json[] | null;
+      expect(
+        `${path} of the chain`,
+        [`${owner} 1`],
+        held?.map((row) => `${String(row['address'])} ${String(row['balance'])}`) ?? null,
+      );
+    }
     for (const wallet of new Set(owners.values())) {
       const path = `/explore/v1/wallets/${wallet}/tokens?chain=${CHAIN}`;
       const owned = (await doors.rows(path, limit)) as Json[] | null;

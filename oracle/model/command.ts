@@ -17,7 +17,7 @@ import type { RunOptions } from './run.ts';
 import { runModel } from './run.ts';
 
 export const MODEL_USAGE =
-  'npm run oracle -- --steps N [--seed 1] [--case-steps 30] [--engine embedded|postgresql] [--patience 3] [--shrink 300] [--processes 1] [--list]\n';
+  'npm run oracle -- --steps N [--seed 1] [--case-steps 30] [--engine embedded|postgresql] [--patience 3] [--shrink 300] [--processes 1] [--faults 0] [--list]\n';
 
 type Engine = Pick<RunOptions, 'withDatabase'> & { close: () => Promise<void> };
 
@@ -33,6 +33,7 @@ export async function runModelCommand(args: readonly string[]): Promise<number> 
       engine: { type: 'string' },
       shrink: { type: 'string', default: '300' },
       processes: { type: 'string', default: '1' },
+      faults: { type: 'string', default: '0' },
       list: { type: 'boolean', default: false },
     },
   });
@@ -60,6 +61,7 @@ export async function runModelCommand(args: readonly string[]): Promise<number> 
         shrinkMs: Number(values.shrink) * 1_000,
         patienceMs: Number(values.patience) * 1_000,
         processes: name === 'postgresql' ? Number(values.processes) : 1,
+        faultShare: Number(values.faults) / 1_000,
         ...(values.list && { onDifference: note }),
         onProgress: (line) => process.stderr.write(`${name}: ${line}\n`),
       });

@@ -3,16 +3,17 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Reader } from './figures.ts';
-import { compareText, resolve } from './figures.ts';
+import { resolve } from './figures.ts';
 import type { StreamCopy } from './copy.ts';
 import { Unavailable } from './errors.ts';
 import type { Explorer, Json } from './explore.ts';
 import { compareCollection, compareEverywhere, dataOf } from './explore.ts';
+import { compareListsOf, compareListsOfAll } from './explore-lists.ts';
 import type { Collection } from './market.ts';
 import type { OrdersDoor } from './orders-door.ts';
 import { CHAINS } from './records.ts';
 import type { ServiceDoors } from './service-doors.ts';
-import type { Shop } from './shop.ts';
+import type { ShopDoor } from './shop-door.ts';
 import { COLLECTION_IDS, COLLECTIONS, EVM_TOKENS, MINTS } from './steps.ts';
 import { ANY } from './shop.ts';
 import * as views from './views.ts';
@@ -21,6 +22,7 @@ const LISTS = (['volume', 'floor', 'recent'] as const).flatMap((sort) =>
   [null, 'ethereum', 'solana'].map((chain) => ({ sort, chain })),
 );
 
+const CHOSEN_EVERY = 3;
 /** Pages of several sizes, so that each run cuts lists at other places. */
 const LIMITS = [1, 3, 25, 100];
 
@@ -64,7 +66,9 @@ export class Comparison {
   async explore(collectionIds: Iterable<string>, copy: StreamCopy): Promise<string[]> {
     for (const id of collectionIds) {
       const collection = this.#reader.market.tables.collection.get(id);
-      if (collection) await compareCollection(this.#explorer(), collection, copy);
+      if (!collection) continue;
+      await compareCollection(this.#explorer(), collection, copy);
+      await compareListsOf(this.#explorer(), collection, copy);
     }
     return this.differences;
   }
@@ -72,13 +76,15 @@ export class Comparison {
   /** Compares what `/explore/v1` and the tools for agents serve about all collections together. */
   async everywhere(copy: StreamCopy): Promise<string[]> {
     await compareEverywhere(this.#explorer(), copy);
+    await compareListsOfAll(this.#explorer());
     return this.differences;
   }
 
-  /** Compares what is served about the collections that are followed on the chain. */
+  /** Compares what is served about the collections that are followed on the chain and at the marketplace. */
   async chain(): Promise<string[]> {
     const expect = (path: string, expected: unknown, served: unknown) => this.#expect(path, expected, served);
     await this.#doors.chain.compare(this.#doors, expect, this.#limit);
+    await this.#doors.vendor.compare(this.#doors, expect, this.#limit);
     return this.differences;
   }
 
@@ -120,7 +126,9 @@ export class Comparison {
   }
 
   #explorer(): Explorer {
+    let count = this.#turn;
     return {
+      isChosen: () => count++ % CHOSEN_EVERY === 0,
       doors: this.#doors,
       reader: this.#reader,
       limit: this.#limit,
@@ -129,53 +137,8 @@ export class Comparison {
   }
 
   /** Compares everything that the store serves. */
-  async store(shop: Shop): Promise<string[]> {
-    const newestFirst = shop.products.toReversed();
-    const listed = await this.#doors.rows('/api/v1/products', this.#limit);
-    // Decisions 8, "The store": an archived product is left out of lists unless asked for.
-    const unarchived = newestFirst.filter(({ status }) => status !== 'archived');
-    const withoutDetails = unarchived.map(({ description: _description, moreImages: _moreImages, ...row }) => row);
-    this.#expect(
-      '/api/v1/products',
-      withoutDetails,
-      listed?.map((row) => without(row, ['createdAt', 'updatedAt'])) ?? null,
-    );
-    const digital = await this.#doors.rows('/api/v1/products?type=digital', this.#limit);
-    const digitalIds = unarchived.filter(({ type }) => type === 'digital').map(({ id }) => id);
-    this.#expect('/api/v1/products?type=digital', digitalIds, digital?.map((row) => (row as Json)['id']) ?? null);
-    const log = await this.#doors.rows('/api/v1/inventory/adjustments', this.#limit);
-    this.#expect(
-      '/api/v1/inventory/adjustments',
-      shop.log.toReversed(),
-      log?.map((row) => without(row, ['id', 'keyId', 'createdAt'])) ?? null,
-    );
-    // Webhooks: "Every event is delivered at least once", and "a later event of a shop has a higher sequence".
-    const received = [...this.#doors.shopEvents.values()].toSorted((a, b) => a.sequence - b.sequence);
-    this.#expect(
-      'the events that a webhook has received',
-      shop.events.map(({ type, productId }) => `${type} ${productId}`),
-      received.map(({ type, data }) => `${type} ${data.productId ?? data.id}`),
-    );
-    // Store, "Access": a key reads the products of its own shop.
-    for (const { id } of shop.products) {
-      const { status } = await this.#doors.asOtherShop(`/products/${id}`);
-      this.#expect(`/api/v1/products/${id} with the key of another shop`, 404, status);
-    }
-    for (const [query, lowOnly, threshold] of [
-      ['', false, 10],
-      ['?low_stock=true&threshold=3', true, 3],
-    ] as const) {
-      const { body } = await this.#doors.store('GET', `/inventory${query}`);
-      const { data, count } = body as { data: Json[]; count: number };
-      const byId = (rows: readonly Json[]) =>
-        rows.toSorted((a, b) => compareText(String(a['productId']), String(b['productId'])));
-      const expected = shop.stock({ lowOnly, threshold });
-      this.#expect(
-        `/api/v1/inventory${query}`,
-        { data: byId(expected), count: expected.length },
-        { data: byId(data), count },
-      );
-    }
+  async store(shop: ShopDoor): Promise<string[]> {
+    await shop.compare((path, expected, served) => this.#expect(path, expected, served), this.#limit);
     return this.differences;
   }
 
@@ -186,7 +149,7 @@ export class Comparison {
   }
 
   #withoutFollowed(rows: readonly unknown[] | null): Json[] | null {
-    const followed = new Set(this.#doors.chain.ids);
+    const followed = this.#doors.otherIds;
     return rows && (rows as Json[]).filter(({ id }) => !followed.has(String(id)));
   }
 
@@ -265,10 +228,6 @@ async function available(read: () => Promise<unknown>): Promise<unknown> {
   return JSON.parse(
     JSON.stringify(value, (_name, part: unknown) => (typeof part === 'bigint' ? part.toString() : part)),
   );
-}
-
-function without(value: unknown, names: readonly string[]): Json {
-  return Object.fromEntries(Object.entries(value as Json).filter(([name]) => !names.includes(name)));
 }
 
 function toPrice(value: unknown): unknown {

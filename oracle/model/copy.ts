@@ -18,6 +18,7 @@ type Activity = {
   mint: string | null;
   orderId: string | null;
   price: { raw: string } | null;
+  voids: string[] | null;
 };
 
 export class StreamCopy {
@@ -26,8 +27,10 @@ export class StreamCopy {
   #offset = BEGINNING;
   /** The ids of orders, as the events name them. */
   readonly orderIds = new Set<string>();
-  /** All other events that were received. */
-  log: Pick<Activity, 'offset' | 'kind' | 'collectionId'>[] = [];
+  /** All events that were received, without those of removed collections. */
+  log: Activity[] = [];
+  /** The last event of each order, and the last floor of each collection. */
+  readonly #last = new Map<string, Activity>();
 
   constructor(doors: ServiceDoors) {
     this.#doors = doors;
@@ -42,6 +45,7 @@ export class StreamCopy {
         if (activity.offset <= this.#offset)
           throw new Difference(`the stream sent ${activity.offset} again or late, after ${this.#offset}`);
         this.#offset = activity.offset;
+        this.#checkRepeated(activity);
         this.#apply(activity);
         this.log.push(activity);
       }
@@ -49,13 +53,45 @@ export class StreamCopy {
     }
   }
 
+  /** Explore, "Offsets": "an offset of another epoch" is a 410. Then the client reads everything again. */
+  async begin(): Promise<void> {
+    const path = `/explore/v1/stream/pages/${this.#offset}`;
+    const { status } = await this.#doors.get(path);
+    if (this.#offset !== BEGINNING && status !== 410)
+      throw new Difference(`${path} of before a restore\n    model:  410\n    served: ${status}`);
+    this.#offset = BEGINNING;
+    this.#orders.clear();
+    this.#last.clear();
+    this.log = [];
+  }
+
   of(collectionId: string): CopiedOrder[] {
     return [...this.#orders.values()].filter((order) => order.collectionId === collectionId);
+  }
+
+  /** The price of the last event of the kind `floor`. Null if there is none. */
+  floorOf(collectionId: string): string | null {
+    return this.#last.get(collectionId)?.price?.raw ?? null;
+  }
+
+  /** Explore, "Activity": an event of an order, or of a floor, says that something has changed, so it differs from the one before. */
+  #checkRepeated(activity: Activity): void {
+    const { kind, orderId, collectionId } = activity;
+    // "A change that was taken back" is no earlier state.
+    for (const [of, { offset }] of this.#last) if (activity.voids?.includes(offset)) this.#last.delete(of);
+    const of = orderId ?? (kind === 'floor' ? collectionId : null);
+    if (of === null || kind === 'sale') return;
+    const before = this.#last.get(of);
+    const isSameFloor = kind === 'floor' && before?.price?.raw === activity.price?.raw;
+    if (before && (isSameFloor || toText(before) === toText(activity)))
+      throw new Difference(`the stream repeats an event: ${JSON.stringify([before, activity])}`);
+    this.#last.set(of, activity);
   }
 
   /** Explore, "Removals": "its earlier events are no longer in the stream. A copy deletes what it has of this collection". */
   #forget(collectionId: string): void {
     this.log = this.log.filter((one) => one.collectionId !== collectionId);
+    for (const [of, one] of this.#last) if (one.collectionId === collectionId) this.#last.delete(of);
     for (const [id, order] of this.#orders) if (order.collectionId === collectionId) this.#orders.delete(id);
   }
 
@@ -67,4 +103,9 @@ export class StreamCopy {
     if (OPENS.has(kind))
       this.#orders.set(orderId, { orderId, collectionId, asset: tokenId ?? mint ?? '', raw: price?.raw ?? 'null' });
   }
+}
+
+/** An event without its place in the log. */
+function toText({ offset: _offset, ...activity }: Activity): string {
+  return JSON.stringify(activity);
 }

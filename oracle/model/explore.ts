@@ -12,6 +12,7 @@ import {
   salesOf,
   toAmount,
   tokensOf,
+  tradeFigures,
   walletListings,
 } from './figures.ts';
 import type { Collection, Listing } from './market.ts';
@@ -28,6 +29,8 @@ export type Explorer = {
   reader: Reader;
   limit: number;
   expect: (path: string, expected: unknown, served: unknown) => void;
+  /** Whether a list of many is read after this step: each is read after every third comparison. */
+  isChosen: () => boolean;
 };
 
 const HOUR_MS = 3_600_000;
@@ -215,7 +218,7 @@ function compareIdentity(
 }
 
 /** The assets with a token record or a listing, own or mirrored. */
-function knownAssets(reader: Reader, { id }: Collection): string[] {
+export function knownAssets(reader: Reader, { id }: Collection): string[] {
   const listed = openListings(reader, id).map(({ asset }) => asset);
   return [...new Set([...tokensOf(reader, id).map(({ asset }) => asset), ...listed])];
 }
@@ -304,12 +307,14 @@ function figuresOf(reader: Reader, collection: Collection) {
     floor: floorRaw?.toString() ?? null,
     buyerFloor: buyerFloorRaw?.toString() ?? null,
     listedCount,
+    volume: tradeFigures(reader, collection, 'volume'),
+    sales: tradeFigures(reader, collection, 'sales'),
     hasRisen: [hasRisen(reader, collection, 24 * HOUR_MS), hasRisen(reader, collection, 7 * 24 * HOUR_MS)],
   };
 }
 
 function toFigures({ id, stats }: Json) {
-  const { floor, buyerFloor, listedCount, volumeChange } = stats as Json;
+  const { floor, buyerFloor, listedCount, volume, sales, volumeChange } = stats as Json;
   const { twentyFourHour, sevenDay } = volumeChange as { twentyFourHour: number | null; sevenDay: number | null };
   const risen = [twentyFourHour, sevenDay].map((change) => change && change > 0);
   return {
@@ -317,6 +322,8 @@ function toFigures({ id, stats }: Json) {
     floor: rawOf(floor),
     buyerFloor: buyerFloor && rawOf((buyerFloor as Json)['price']),
     listedCount,
+    volume,
+    sales,
     hasRisen: risen.map((one) => (one === 0 ? false : one)),
   };
 }
@@ -347,7 +354,7 @@ export async function compareEverywhere(explorer: Explorer, copy: StreamCopy): P
   const listPath = `${EXPLORE}/collections?sort=volume`;
   const rows = (await doors.rows(listPath, limit)) as Json[] | null;
   const all = [...collections.values()].map((one) => figuresOf(reader, one));
-  const followed = new Set(doors.chain.ids);
+  const followed = doors.otherIds;
   expect(listPath, byId(all), rows && byId(rows.map(toFigures).filter(({ id }) => !followed.has(String(id)))));
 
   for (const query of new Set([...collections.values()].flatMap(({ name, slug }) => [name, slug ?? name]))) {
@@ -426,7 +433,7 @@ function toToken(row: Json) {
   };
 }
 
-function isEvm({ chain }: Collection): boolean {
+export function isEvm({ chain }: Collection): boolean {
   return CHAINS[chain]?.family === 'evm';
 }
 
@@ -434,10 +441,10 @@ export function dataOf(body: unknown): Json {
   return (body as { data: Json }).data;
 }
 
-function rawOf(price: unknown): string | null {
+export function rawOf(price: unknown): string | null {
   return price === null || price === undefined ? null : String((price as Json)['raw']);
 }
 
-function assetOf(row: Json): string {
+export function assetOf(row: Json): string {
   return String(row['tokenId'] ?? row['mint']);
 }

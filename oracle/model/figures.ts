@@ -10,7 +10,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** Decisions 6, "Maximum age of a reported figure". */
-const MAX_AGE = { floor: 30 * MINUTE, window: 2 * HOUR, total: 24 * HOUR };
+const MAX_AGE = { hour: 15 * MINUTE, floor: 30 * MINUTE, window: 2 * HOUR, total: 24 * HOUR };
 /** Decisions 2, "Listings": "The window holds the 250 cheapest assets." */
 export const WINDOW_SIZE = 250;
 /** Decisions 2, "Floor": "PLATFORM_FEE_BPS, default 200". */
@@ -116,7 +116,8 @@ export function sumSales(sales: readonly Sale[]): { sales: number; volumeRaw: bi
   return { sales: counted.length, volumeRaw: isUnread ? null : volumeRaw };
 }
 
-type Windows = { allTime: number | null; sevenDay: number | null; twentyFourHour: number | null };
+type WindowName = 'allTime' | 'thirtyDay' | 'sevenDay' | 'twentyFourHour' | 'oneHour';
+export type Windows = Record<WindowName, number | null>;
 
 export function volumes(reader: Reader, collection: Collection): Windows {
   return tradeFigures(reader, collection, 'volume');
@@ -130,8 +131,7 @@ export function tradeFigures(reader: Reader, collection: Collection, figure: 'vo
   const record = market.tables.analytics.get(collection.id);
   const covered = market.coveredUntil('sales', collection.id);
   const all = salesOf(reader, collection.id);
-  const windows = record ? [...Object.values(record.volume), ...Object.values(record.sales)] : [];
-  const statesAny = (record ? Object.values(record[figure]) : windows).some((value) => value !== null);
+  const statesAny = Object.values(record?.[figure] ?? {}).some((value) => value !== null);
   // Decisions 8, "What an import covers": "An imported all-time figure stands until a sum is known to be complete from the beginning; a smaller sum
   // never replaces it."
   const total = sumSales(all);
@@ -139,10 +139,12 @@ export function tradeFigures(reader: Reader, collection: Collection, figure: 'vo
   const statedVolume = Math.max(collection.snapshot.volumeAllTime ?? 0, record?.volume.allTime ?? 0);
   const isVolumePart = volume !== null && statedVolume > volume;
   const isPart = isVolumePart || (record?.sales.allTime ?? 0) > total.sales;
-  const figureOf = (name: keyof Windows, lengthMs: number | null): number | null => {
-    const maxAge = lengthMs === null ? MAX_AGE.total : MAX_AGE.window;
+  const figureOf = (name: WindowName, lengthMs: number | null): number | null => {
+    const maxAge = lengthMs === null ? MAX_AGE.total : name === 'oneHour' ? MAX_AGE.hour : MAX_AGE.window;
     const isCurrent = record !== undefined && now - record.at < maxAge;
-    if (record && isCurrent && record[figure][name] !== null) return record[figure][name];
+    // "Analytics records have no figures of an hour and of 30 days."
+    const stated = name === 'oneHour' || name === 'thirtyDay' ? null : (record?.[figure][name] ?? null);
+    if (isCurrent && stated !== null) return stated;
     // Provenance: "When a current analytics record lacks the figure of a period, the sum of the imported sales is not used in its place."
     const isUsable = covered !== null && (lengthMs === null || (now - covered < maxAge && !(isCurrent && statesAny)));
     const sum = sumSales(all.filter(({ soldAt }) => lengthMs === null || soldAt > now - lengthMs));
@@ -155,8 +157,10 @@ export function tradeFigures(reader: Reader, collection: Collection, figure: 'vo
   };
   return {
     allTime: figureOf('allTime', null),
+    thirtyDay: figureOf('thirtyDay', 30 * DAY),
     sevenDay: figureOf('sevenDay', 7 * DAY),
     twentyFourHour: figureOf('twentyFourHour', DAY),
+    oneHour: figureOf('oneHour', HOUR),
   };
 }
 
@@ -313,6 +317,65 @@ export function collectionOrder(reader: Reader, sort: 'volume' | 'floor' | 'rece
         compareText(a.one.id, b.one.id),
     )
     .map(({ one }) => one.id);
+}
+
+export type Ranking = {
+  sort: 'volume' | 'sales' | 'floor' | 'listed';
+  window: keyof typeof WINDOWS;
+  chain: string | null;
+  order: 'asc' | 'desc';
+  floorMin?: string;
+  floorMax?: string;
+  volumeMin?: string;
+  volumeMax?: string;
+};
+const WINDOWS = {
+  '1h': 'oneHour',
+  '24h': 'twentyFourHour',
+  '7d': 'sevenDay',
+  '30d': 'thirtyDay',
+  all: 'allTime',
+} as const satisfies Record<string, WindowName>;
+
+/**
+ * Explore, "Rankings": the collections of a ranking in their order, each with a text that is the same for collections that the sort does not tell apart.
+ * "Collections launched on the service come first, and unknown values come last, also with order=asc." "Without chain, volumes and floors are compared
+ * in dollars. [Those] on chains without a known rate follow."
+ */
+export function rankingKeys(reader: Reader, ranking: Ranking): Map<string, { id: string; text: string }> {
+  const { sort, window, chain, order } = ranking;
+  const { collection, rate } = reader.market.tables;
+  const rateOf = (one: Collection) => rate.get(CHAINS[one.chain]?.symbol ?? '')?.usd ?? null;
+  const floorOf = (one: Collection) => toNative(listingFigures(reader, one).floorRaw, one.chain);
+  const volumeOf = (one: Collection) => tradeFigures(reader, one, 'volume')[WINDOWS[window]];
+  const valueOf = (one: Collection): number | null => {
+    if (sort === 'floor') return floorOf(one);
+    if (sort === 'listed') return listingFigures(reader, one).listedCount;
+    return tradeFigures(reader, one, sort)[WINDOWS[window]];
+  };
+  // "floorMin … are decimals in native units of chain. Without chain they are in dollars, and collections on chains without a known rate are left out."
+  const isWithin = (one: Collection, value: number | null, min?: string, max?: string): boolean => {
+    if (min === undefined && max === undefined) return true;
+    const unit = chain === null ? rateOf(one) : 1;
+    if (value === null || unit === null) return false;
+    return value * unit >= Number(min ?? 0) && value * unit <= Number(max ?? Infinity);
+  };
+  const rows = [...collection.values()]
+    .filter((one) => chain === null || one.chain === chain)
+    .filter((one) => isWithin(one, floorOf(one), ranking.floorMin, ranking.floorMax))
+    .filter((one) => isWithin(one, volumeOf(one), ranking.volumeMin, ranking.volumeMax))
+    .map(({ id, launched, ...one }) => {
+      const value = valueOf({ id, launched, ...one });
+      const inDollars = chain === null && (sort === 'volume' || sort === 'floor');
+      const usd = inDollars ? rateOf({ id, launched, ...one }) : 1;
+      const group = value === null ? 2 : usd === null ? 1 : 0;
+      return { id, launched, group, value: (value ?? 0) * (usd ?? 1) };
+    });
+  const sign = order === 'asc' ? -1 : 1;
+  const sorted = rows.toSorted(
+    (a, b) => Number(b.launched) - Number(a.launched) || a.group - b.group || sign * (b.value - a.value),
+  );
+  return new Map(sorted.map(({ id, launched, group, value }) => [id, { id, text: `${launched} ${group} ${value}` }]));
 }
 
 /** Decisions 2, "Prices": `usd` is null when the newest rate is older than 15 minutes. */

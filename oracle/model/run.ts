@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
-import { Comparison, isSame, show } from './compare.ts';
+import { Comparison } from './compare.ts';
 import { StreamCopy } from './copy.ts';
 import { toCsv } from './csv.ts';
 import { Difference, Unavailable } from './errors.ts';
@@ -14,9 +14,9 @@ import type { MarketRecord } from './records.ts';
 import { toCollectionId } from './records.ts';
 import { OrdersDoor } from './orders-door.ts';
 import { ServiceDoors } from './service-doors.ts';
-import type { Expected } from './shop.ts';
-import { ANY, isValid, isValidChange, Shop } from './shop.ts';
-import type { ShopStep, Step } from './steps.ts';
+import { ANY } from './shop.ts';
+import { ShopDoor } from './shop-door.ts';
+import type { Step } from './steps.ts';
 import { COLLECTION_IDS, START, step, toRecord } from './steps.ts';
 
 /** Between two steps, the clock of the service advances by this time, so that responses of the step before are no longer fresh. */
@@ -32,10 +32,6 @@ const POLL_MS = 25;
 const WAIT_MS = 1_000;
 /** After so many steps, everything is compared. After the others, the collections that a step may have changed. */
 const COMPLETE_EVERY = 8;
-/** Decisions 3: an Idempotency-Key is "kept 24 hours". */
-const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
-/** Fields of responses that the texts do not determine. */
-const UNKNOWN_FIELDS = new Set(['createdAt', 'updatedAt', 'adjustmentId']);
 const WORKERS = ['catalog', 'expiry', 'activity', 'rarity'];
 
 export type RunOptions = {
@@ -49,6 +45,8 @@ export type RunOptions = {
   patienceMs?: number;
   /** How many processes serve the database, one if absent. Only with PostgreSQL. */
   processes?: number;
+  /** The probability that a request to the endpoint of the chain fails, none if absent. */
+  faultShare?: number;
   /** Is called with each difference, after how many steps it was found. Then the run goes on. Without it, a run ends with its first difference. */
   onDifference?: (text: string, steps: number) => void;
   onProgress?: (line: string) => void;
@@ -160,7 +158,7 @@ async function runOn(
   const all = Array.from({ length: options.processes ?? 1 }, (_, index) =>
     index === 0 ? settings : { ...settings, DATA_DIR: temporaryDirectory() },
   );
-  const doors = await ServiceDoors.start(all, START);
+  const doors = await ServiceDoors.start(all, { now: START, faultShare: options.faultShare ?? 0 });
   try {
     const run = new Run(doors, options.patienceMs ?? PATIENCE_MS);
     for (const [index, one] of steps.entries()) {
@@ -185,11 +183,8 @@ class Run {
   /** The imports so far: their ids at the service, and their files. */
   readonly #imports: { id: string | null; records: readonly MarketRecord[]; options: ImportOptions }[] = [];
   readonly #copy: StreamCopy;
-  readonly #shop = new Shop();
+  readonly #shop: ShopDoor;
   readonly #orders: OrdersDoor;
-  /** The products that were created, also those that were deleted since. */
-  readonly #productIds: string[] = [];
-  readonly #kept = new Map<string, { at: number; request: string; response: Expected }>();
   /** The ids of listings that the model has learnt. */
   readonly #learnt = new Set<string>();
   #isShopTouched = false;
@@ -201,6 +196,7 @@ class Run {
   constructor(doors: ServiceDoors, patienceMs: number) {
     this.#doors = doors;
     this.#copy = new StreamCopy(doors);
+    this.#shop = new ShopDoor(doors);
     this.#orders = new OrdersDoor(doors, this.#market);
     this.#patienceMs = patienceMs;
   }
@@ -209,7 +205,7 @@ class Run {
     this.#turn += 1;
     this.#touched = new Set();
     this.#isShopTouched = one.do === 'shop';
-    this.#isChainTouched = one.do === 'chain';
+    this.#isChainTouched = one.do === 'chain' || one.do === 'vendor';
     this.#doors.advance(STEP_MS);
     await this.#do(one, commands);
     await this.#compare(isLast || this.#turn % COMPLETE_EVERY === 0);
@@ -268,12 +264,21 @@ class Run {
         return record ? this.#import([record], options, commands) : undefined;
       }
       case 'shop':
-        return this.#send(one, commands);
+        return this.#shop.take(one, commands);
       case 'chain':
         commands.push(
           `# the chain replaces ${one.depth} blocks, and ${one.blocks} blocks are mined (test/support/chain/fake)`,
         );
         return this.#doors.chain.mine(this.#doors, one);
+      case 'vendor':
+        commands.push(`# the marketplace has ${JSON.stringify(one)} (test/support/replay/opensea.ts)`);
+        return this.#doors.vendor.take(this.#doors, one);
+      case 'restart':
+        commands.push(
+          one.isRestored ? '# restart, with mercat backup FILE and mercat restore --replace FILE' : '# restart',
+        );
+        await this.#doors.restart(one);
+        return one.isRestored ? this.#copy.begin() : undefined;
       case 'clock':
         commands.push(`# ${one.minutes} minutes pass`);
         this.#doors.advance(one.minutes * 60_000);
@@ -298,66 +303,6 @@ class Run {
     const isRepeated = hasRepeatedRows(records);
     const shown = (all: Record<string, number>) => (isRepeated ? { ...all, updated: ANY, unchanged: ANY } : all);
     expectSame(`counts of the import ${id} (${rejected.join('; ')})`, shown(toCounts(outcomes)), shown(counts));
-  }
-
-  /** Sends a request to the store. The service chooses the ids, so the model learns them from the responses. */
-  async #send(one: ShopStep, commands: string[]): Promise<void> {
-    const { request, body, of, key } = one;
-    const id = this.#productIds[of % Math.max(1, this.#productIds.length)] ?? 'prod_0';
-    const method = { create: 'POST', update: 'PUT', adjust: 'POST', delete: 'DELETE' }[request];
-    const path = request === 'adjust' ? '/inventory' : request === 'create' ? '/products' : `/products/${id}`;
-    const sent = request === 'adjust' ? { product_id: id, ...body } : body;
-    const idempotencyKey = key === undefined || request === 'delete' ? undefined : `key-${key}`;
-    commands.push(
-      [
-        `curl -X ${method} -H "authorization: Bearer $KEY"`,
-        idempotencyKey && `-H 'idempotency-key: ${idempotencyKey}'`,
-        sent && `-H 'content-type: application/json' -d '${JSON.stringify(sent)}'`,
-        `"$URL/api/v1${path}"`,
-      ]
-        .filter(Boolean)
-        .join(' '),
-    );
-    const served = await this.#doors.store(method, path, sent, idempotencyKey);
-    const data = served.status < 300 ? (served.body as { data: Record<string, unknown> }).data : null;
-    // Decisions 3, "Errors": 400 is checked before the statuses of requests that opted in.
-    const isInvalid =
-      request === 'adjust'
-        ? !isValidChange(body ?? {})
-        : request !== 'delete' && !isValid(body ?? {}, { isNew: request === 'create' });
-    const expected = this.#expectedOf(idempotencyKey, { request: `${method} ${path} ${show(sent)}`, isInvalid }, () => {
-      if (request === 'create') {
-        const created = this.#shop.create(body, String(data?.['id']));
-        if (created.status === 201) this.#productIds.push(String(data?.['id']));
-        return created;
-      }
-      if (request === 'update') return this.#shop.update(id, body);
-      return request === 'adjust' ? this.#shop.adjust({ product_id: id, ...body }) : this.#shop.delete(id);
-    });
-    const shown = data && Object.fromEntries(Object.entries(data).filter(([name]) => !UNKNOWN_FIELDS.has(name)));
-    if (!isSame(expected, { status: served.status, data: shown }))
-      throw new Difference(`${method} ${path}
-    model:  ${show(expected)}
-    served: ${show(served)}`);
-  }
-
-  /** Decisions 3, "Idempotency": the same key with the same body returns the first response; "with another body 422"; "refusals are not stored". */
-  #expectedOf(
-    key: string | undefined,
-    { request, isInvalid }: { request: string; isInvalid: boolean },
-    take: () => Expected,
-  ): Expected {
-    const { now } = this.#doors;
-    const kept = key === undefined ? undefined : this.#kept.get(key);
-    if (kept && now - kept.at < IDEMPOTENCY_KEPT_MS)
-      return kept.request === request
-        ? kept.response
-        : isInvalid
-          ? { status: 400, data: null }
-          : { status: 422, data: null };
-    const response = take();
-    if (key !== undefined && response.status < 300) this.#kept.set(key, { at: now, request, response });
-    return response;
   }
 
   #touch(records: readonly MarketRecord[]): void {

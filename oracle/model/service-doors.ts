@@ -1,22 +1,27 @@
 // One service as a run sees it: the interfaces through which records and requests go in, and responses come out. Everything goes over HTTP or the local
 // socket. Every request that changes something is noted, so that a failure can be printed as commands that repeat it.
 
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import type { RequestOptions, Server } from 'node:http';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import type { Transform } from 'node:stream';
 import { json, text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
 import type { MarketClient } from '../../client/src/market.ts';
 import { createMarketClient } from '../../client/src/market.ts';
 import type { TestService } from '../../test/support/service/service.ts';
 import { startTestService } from '../../test/support/service/service.ts';
+import { temporaryDirectory } from '../../test/support/temporary-directory.ts';
 import { ChainDoor } from './chain-door.ts';
 import { toCsv } from './csv.ts';
 import { Unavailable } from './errors.ts';
 import type { MarketRecord } from './records.ts';
+import { VendorDoor } from './vendor-door.ts';
 
 export type Imported = { id: string; counts: Record<string, number>; rejected: string[] };
 
@@ -26,8 +31,22 @@ export type Response = { status: number; body: unknown };
 /** An event of the shop, as a webhook receives it. */
 export type ShopEvent = { type: string; sequence: number; data: { id?: string; productId?: string } };
 
+type StartAll = () => Promise<[TestService, ...TestService[]]>;
+type Parts = {
+  clock: { now: number };
+  keys: Keys;
+  chain: ChainDoor;
+  vendor: VendorDoor;
+  receiver: Receiver;
+  startAll: StartAll;
+  settings: Record<string, string>;
+};
+
 type TaskEnd = { lastEnded: string | null; failures: number };
 
+const MAIN = path.join(import.meta.dirname, '../../src/main.ts');
+/** The clock of a run moves little, so all requests of a case are of a few minutes. */
+const SETTINGS = { SOURCE_TIMEOUT_MS: '60000', WEBHOOK_ALLOW_PRIVATE: 'true', STORE_RATE_LIMIT: '100000' };
 const SERVER_ERROR = 500;
 const TASK_PATIENCE_MS = 120_000;
 const TASK_POLL_MS = 10;
@@ -36,8 +55,10 @@ const STREAM_PATIENCE_MS = 20_000;
 type Keys = { intake: string; orders: string; store: string; otherShop: string };
 
 const STORE = '/api/v1';
-const SHOP = 'corner';
+export const SHOP = 'corner';
 const OTHER_SHOP = 'market';
+/** Webhooks: events of reservations are "sent only to webhooks that name the type". */
+const EVENTS = ['product.*', 'inventory.low', 'reservation.created', 'reservation.consumed', 'reservation.released'];
 const PAGES_MAX = 1_000;
 /** What clients accept, one after the other. */
 const CODINGS = [undefined, 'gzip', 'identity', 'br', 'zstd, gzip;q=0.5'];
@@ -48,15 +69,18 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 };
 
 export class ServiceDoors {
-  readonly #service: TestService;
+  #service: TestService;
   /** All processes that serve. The first one also has the workers. */
-  readonly #processes: readonly TestService[];
+  #processes: readonly [TestService, ...TestService[]];
+  readonly #startAll: StartAll;
+  readonly #settings: Record<string, string>;
   #turn = 0;
   #client: MarketClient | null = null;
   readonly #keys: Keys;
   readonly #clock: { now: number };
-  /** The chain that the service follows. */
+  /** The chain that the service follows, and the marketplace that it reads. */
   readonly chain: ChainDoor;
+  readonly vendor: VendorDoor;
   readonly #receiver: Server;
   /** The events of the shop that a webhook has received, by `webhook-id`. */
   readonly shopEvents: ReadonlyMap<string, ShopEvent>;
@@ -65,9 +89,12 @@ export class ServiceDoors {
 
   private constructor(
     processes: readonly [TestService, ...TestService[]],
-    { clock, keys, chain, receiver }: { clock: { now: number }; keys: Keys; chain: ChainDoor; receiver: Receiver },
+    { clock, keys, chain, vendor, receiver, startAll, settings }: Parts,
   ) {
+    this.#startAll = startAll;
+    this.#settings = settings;
     this.chain = chain;
+    this.vendor = vendor;
     this.#receiver = receiver.server;
     this.shopEvents = receiver.events;
     this.#service = processes[0];
@@ -77,19 +104,28 @@ export class ServiceDoors {
   }
 
   /** Starts a service whose clock the run moves, with a process for each of the settings. */
-  static async start(allSettings: readonly Record<string, string>[], now: number): Promise<ServiceDoors> {
+  static async start(
+    allSettings: readonly Record<string, string>[],
+    { now, faultShare }: { now: number; faultShare: number },
+  ): Promise<ServiceDoors> {
     const clock = { now };
-    const chain = await ChainDoor.start(() => clock.now);
+    const chain = await ChainDoor.start(() => clock.now, faultShare);
+    const vendor = await VendorDoor.start();
     const startProcess = (settings: Record<string, string> = {}, workers = true) =>
       startTestService({
-        settings: { SOURCE_TIMEOUT_MS: '60000', WEBHOOK_ALLOW_PRIVATE: 'true', ...chain.settings, ...settings },
+        settings: { ...SETTINGS, ...chain.settings, ...vendor.settings, ...settings },
         clock: () => clock.now,
         logLevel: 'warn',
         workers,
       });
-    const service = await startProcess(allSettings[0]);
-    const others: TestService[] = [];
-    for (const settings of allSettings.slice(1)) others.push(await startProcess(settings, false));
+    const startAll: StartAll = async () => {
+      const first = await startProcess(allSettings[0]);
+      const others: TestService[] = [];
+      for (const settings of allSettings.slice(1)) others.push(await startProcess(settings, false));
+      return [first, ...others];
+    };
+    const processes = await startAll();
+    const [service] = processes;
     const createKey = async (input: object): Promise<string> => {
       const { body } = await service.operate('keys.create', { ...input });
       return body.result.secret as string;
@@ -103,11 +139,17 @@ export class ServiceDoors {
       otherShop: await createKey({ shop: OTHER_SHOP, scopes }),
     };
     const receiver = await startReceiver();
-    const doors = new ServiceDoors([service, ...others], { clock, keys, chain, receiver });
+    const settings = allSettings[0] ?? {};
+    const doors = new ServiceDoors(processes, { clock, keys, chain, vendor, receiver, startAll, settings });
     const { port } = receiver.server.address() as AddressInfo;
-    const { status } = await doors.store('POST', '/webhooks', { url: `http://127.0.0.1:${port}/` });
+    const { status } = await doors.store('POST', '/webhooks', { url: `http://127.0.0.1:${port}/`, events: EVENTS });
     if (status !== 201) throw new Error(`the webhook cannot be created: ${status}`);
     return doors;
+  }
+
+  /** The collections whose figures come from a chain or a marketplace, and not from the market of the model. */
+  get otherIds(): Set<string> {
+    return new Set([...this.chain.ids, this.vendor.id]);
   }
 
   get now(): number {
@@ -123,8 +165,25 @@ export class ServiceDoors {
   async close(): Promise<void> {
     for (const service of this.#processes.toReversed()) await service.close();
     await this.chain.close();
+    await this.vendor.close();
     this.#receiver.closeAllConnections();
     this.#receiver.close();
+  }
+
+  /** Stops all processes, and starts them again: on the same data, or on the data of a backup that was made while they were stopped. */
+  async restart({ isRestored }: { isRestored: boolean }): Promise<void> {
+    for (const service of this.#processes.toReversed()) await service.close();
+    if (isRestored) {
+      const file = path.join(temporaryDirectory(), 'backup');
+      for (const command of [
+        ['backup', file],
+        ['restore', '--replace', file],
+      ])
+        await promisify(execFile)(process.execPath, [MAIN, ...command], { env: { ...process.env, ...this.#settings } });
+    }
+    this.#processes = await this.#startAll();
+    this.#service = this.#processes[0];
+    this.#client = null;
   }
 
   advance(ms: number): void {
@@ -137,13 +196,13 @@ export class ServiceDoors {
   }
 
   /** Runs tasks of the workers to their end, as `mercat sync NAME --once` does. */
-  async runTasks(names: readonly string[]): Promise<void> {
+  async runTasks(names: readonly string[], { mayFail = false } = {}): Promise<void> {
     for (const name of names) {
       const [before] = (await this.operate('sync.start', { name })) as TaskEnd[];
       const deadline = performance.now() + TASK_PATIENCE_MS;
       for (;;) {
         const [task] = (await this.operate('sync.read', { name })) as TaskEnd[];
-        if (task && task.lastEnded !== before?.lastEnded && task.failures === 0) break;
+        if (task && task.lastEnded !== before?.lastEnded && (mayFail || task.failures === 0)) break;
         if (performance.now() > deadline) throw new Unavailable(`the task ${name} does not end`);
         await delay(TASK_POLL_MS);
       }
@@ -151,11 +210,11 @@ export class ServiceDoors {
   }
 
   async import(
-    records: readonly MarketRecord[],
+    records: readonly object[],
     through: 'http' | 'socket' | 'csv',
     options: { replace: boolean; createCollections: boolean },
   ): Promise<Imported> {
-    const csv = through === 'csv' ? toCsv(records) : null;
+    const csv = through === 'csv' ? toCsv(records as MarketRecord[]) : null;
     const body = csv?.text ?? records.map((record) => `${JSON.stringify(record)}\n`).join('');
     const query = new URLSearchParams({
       replace: String(options.replace),

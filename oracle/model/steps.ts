@@ -64,11 +64,23 @@ export type ImportStep = {
   createCollections: boolean;
   records: RecordDraft[];
 };
-/** `of`: which of the products that the run has created. `key`: the number of an Idempotency-Key. */
-export type ShopStep = { do: 'shop'; of: number; key: number | undefined } & (
-  | { request: 'create' | 'update' | 'adjust'; body: Record<string, unknown> }
-  | { request: 'delete'; body?: undefined }
-);
+/** `of`: which of the products that the run has created. `by`: the field that names the product. */
+export type ProductRef = { of: number; by: 'product_id' | 'sku' | 'externalId' };
+type Fields = Record<string, unknown>;
+/** A request to the store. `reservation`: which of the reservations that the run has made. */
+export type ShopCall =
+  | { request: 'create'; body: Fields }
+  | { request: 'update'; of: number; body: Fields }
+  | ({ request: 'adjust'; body: Fields } & ProductRef)
+  | { request: 'delete'; of: number }
+  | { request: 'products'; rows: { of: number | null; body: Fields }[]; atomic: boolean }
+  | { request: 'changes'; rows: ({ body: Fields } & ProductRef)[]; atomic: boolean }
+  | { request: 'reserve'; items: ({ quantity: number } & ProductRef)[]; body: Fields }
+  | { request: 'consume'; reservation: number; items: ({ quantity: number } & ProductRef)[] | null; body: Fields }
+  | { request: 'release' | 'extend'; reservation: number }
+  | { request: 'import'; rows: Fields[]; isUndone: boolean };
+/** `key`: the number of an Idempotency-Key. `together`: requests that are sent at the same time. */
+export type ShopStep = { do: 'shop'; call: ShopCall; key: number | undefined; together: ShopCall[] };
 /** A signed order. `again`: an accepted order is submitted again. `expiresIn`: minutes. */
 export type SignStep = {
   do: 'sign';
@@ -86,6 +98,12 @@ export type SignStep = {
 export type CancelStep = { do: 'cancel'; of: number; by: 'operator' | 'offerer' | 'stranger' | 'nobody' };
 /** Another marketplace reports an accepted order. */
 export type MirrorStep = { do: 'mirror'; of: number; source: string; status: 'filled' | 'cancelled' | undefined };
+/** What changes at the marketplace, and how its list of listings then fails from its second page on. */
+export type VendorStep = {
+  do: 'vendor';
+  changes: { kind: 'list' | 'end' | 'sell'; token: number; price: string }[];
+  fault: 'server-error' | 'truncated' | 'repeated-page' | 'nulls' | 'looping-cursor' | null;
+};
 export type Step =
   | SignStep
   | CancelStep
@@ -97,6 +115,8 @@ export type Step =
   | { do: 'removeSample' }
   | ShopStep
   | { do: 'chain'; blocks: number; depth: number }
+  | VendorStep
+  | { do: 'restart'; isRestored: boolean }
   | { do: 'clock'; minutes: number };
 
 /** A record whose times are minutes before (negative: after) the start of the run or, in `sinceNow`, the present of the step. */
@@ -397,27 +417,92 @@ const stockChange = fc.oneof(
   fc.record({ set: of(2), adjustment: of(1) }),
   fc.record({ reason: of('nothing to do') }),
   fc.record({ set: of(12), reason: of('count') }),
+  fc.record({ adjustment: of(-1, -3, 2 ** 31 - 1), clamp: of(false, true) }),
+);
+const ref = { of: fc.nat(4), by: of<ProductRef['by']>('product_id', 'product_id', 'sku', 'externalId') };
+const newProduct = fc
+  .tuple(fc.record({ name, price }), fewOf(optionalFields))
+  .map(([required, optional]) => ({ ...required, ...optional }));
+const atomic = fc.nat(2).map((draw) => draw === 0);
+const quantity = of(1, 1, 2, 3, 9, 2 ** 31 - 1, 0);
+const adjust = fc.record({ request: fc.constant('adjust' as const), ...ref, body: stockChange });
+const reserve = fc.record({
+  request: fc.constant('reserve' as const),
+  items: fc.array(fc.record({ ...ref, quantity }), { minLength: 1, maxLength: 3 }),
+  body: fc.record({ reference: of('cart-1', null), expiresInSeconds: of(86_400, 604_800) }),
+});
+const createProduct = fc.record({ request: fc.constant('create' as const), body: newProduct });
+const ended = { reservation: fc.nat(3) };
+const shopCall: fc.Arbitrary<ShopCall> = fc.oneof(
+  { weight: 3, arbitrary: createProduct },
+  {
+    weight: 3,
+    arbitrary: fc.record({ request: fc.constant('update' as const), of: ref.of, body: fewOf(productFields) }),
+  },
+  { weight: 4, arbitrary: adjust },
+  { weight: 1, arbitrary: fc.record({ request: fc.constant('delete' as const), of: ref.of }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      request: fc.constant('products' as const),
+      rows: fc.array(
+        fc.oneof(
+          fc.record({ of: fc.constant(null), body: newProduct }),
+          fc.record({ of: fc.option(ref.of), body: fewOf(productFields) }),
+        ),
+        { minLength: 1, maxLength: 5 },
+      ),
+      atomic,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      request: fc.constant('changes' as const),
+      rows: fc.array(fc.record({ ...ref, body: stockChange }), { minLength: 1, maxLength: 5 }),
+      atomic,
+    }),
+  },
+  { weight: 4, arbitrary: reserve },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      request: fc.constant('consume' as const),
+      ...ended,
+      items: fc.option(fc.array(fc.record({ ...ref, quantity: of(1, 2, 3, 0) }), { minLength: 1, maxLength: 2 })),
+      body: of<Fields>({}, { remaining: 'hold' }, { remaining: 'release' }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ request: of<'release' | 'extend'>('release', 'release', 'extend'), ...ended }) },
 );
 const shopStep: fc.Arbitrary<ShopStep> = fc
   .record({
-    of: fc.nat(5),
+    do: fc.constant('shop' as const),
+    call: fc.oneof(
+      { weight: 12, arbitrary: shopCall },
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          request: fc.constant('import' as const),
+          rows: fc.array(
+            fc.tuple(newProduct, of('mug', 'mug-2', 'cap')).map(([fields, slug]) => ({ ...fields, slug })),
+            { minLength: 1, maxLength: 3 },
+          ),
+          isUndone: fc.boolean(),
+        }),
+      },
+    ),
     key: fc.constantFrom(undefined, undefined, undefined, 1, 2),
-    request: fc.oneof(
-      fc.record({
-        request: fc.constant('create' as const),
-        body: fc
-          .tuple(fc.record({ name, price }), fewOf(optionalFields))
-          .map(([required, optional]) => ({ ...required, ...optional })),
-      }),
-      fc.record({
-        request: fc.constant('update' as const),
-        body: fewOf(productFields),
-      }),
-      { weight: 2, arbitrary: fc.record({ request: fc.constant('adjust' as const), body: stockChange }) },
-      fc.record({ request: fc.constant('delete' as const) }),
+    // A deletion returns stock a moment later, so it is not sent together with others.
+    together: fc.oneof(
+      { weight: 4, arbitrary: fc.constant<ShopCall[]>([]) },
+      { weight: 1, arbitrary: fc.array(shopCall, { minLength: 1, maxLength: 4 }) },
     ),
   })
-  .map(({ request, ...rest }) => ({ do: 'shop', ...rest, ...request }));
+  .map(({ together, ...drawn }) => ({
+    ...drawn,
+    together: drawn.call.request === 'delete' ? [] : together.filter(({ request }) => request !== 'delete'),
+  }));
 
 /** At most three fields, so that many requests are valid. */
 function fewOf(fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Record<string, unknown>> {
@@ -433,6 +518,30 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('chain' as const), blocks: of(1, 2, 9), depth: of(0, 0, 1, 3, 20) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const), isRestored: fc.boolean() }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('vendor' as const),
+      changes: fc.array(
+        fc.record({
+          kind: of<'list' | 'end' | 'sell'>('list', 'list', 'list', 'end', 'sell'),
+          token: fc.nat(5),
+          price: of('1500000000000000000', '1000000000000000000', '99'),
+        }),
+        { minLength: 1, maxLength: 4 },
+      ),
+      fault: of<VendorStep['fault']>(
+        null,
+        null,
+        'server-error',
+        'truncated',
+        'repeated-page',
+        'nulls',
+        'looping-cursor',
+      ),
+    }),
   },
 );
 

@@ -1,7 +1,7 @@
 // The responses that the model expects, each as the part of a response that the texts determine. `compare.ts` reads the same parts from what
 // the service serves.
 
-import type { Reader } from './figures.ts';
+import type { Reader, Windows } from './figures.ts';
 import {
   collectionOrder,
   hasDollars,
@@ -100,14 +100,19 @@ export function detail(reader: Reader, collection: Collection) {
     royaltyBps: collection.royaltyBps,
     stats: {
       floor: priceOrNull(reader, collection.chain, floorRaw),
-      volume: tradeFigures(reader, collection, 'volume'),
-      sales: tradeFigures(reader, collection, 'sales'),
+      volume: toStated(tradeFigures(reader, collection, 'volume')),
+      sales: toStated(tradeFigures(reader, collection, 'sales')),
       supply,
       owners,
       listedCount,
     },
     stale: false,
   };
+}
+
+/** The periods that `/v1` serves. */
+function toStated({ allTime, sevenDay, twentyFourHour }: Windows) {
+  return { allTime, sevenDay, twentyFourHour };
 }
 
 export function floor(reader: Reader, collection: Collection) {

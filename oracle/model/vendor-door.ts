@@ -1,0 +1,132 @@
+// The marketplace of a run: a local server in the shape of OpenSea, whose list of listings may be cut off, broken or repeated, and the comparison of what the
+// service serves about its collection. "upstreams" is docs/upstreams.md.
+
+import type { Route } from '../../test/support/replay/replay.ts';
+import { startReplayServer } from '../../test/support/replay/replay.ts';
+import type { ServedListing } from '../../test/support/replay/opensea.ts';
+import { makeAddress, makeCollection, makeHash, openseaRoutes } from '../../test/support/replay/opensea.ts';
+import type { Json } from './explore.ts';
+import { dataOf, rawOf } from './explore.ts';
+import type { ServiceDoors } from './service-doors.ts';
+import type { VendorStep } from './steps.ts';
+import { START } from './steps.ts';
+
+const CHAIN = 'apechain';
+const TASKS = ['opensea-listings', 'opensea-sales'];
+const LISTINGS = /\/listings\//;
+/** Small pages, so that a list has several. */
+const PAGE_ROWS = 2;
+/** Upstreams: "A breaker stays open for 18 seconds at most." */
+const BREAKER_MS = 20_000;
+/** Provenance: a listed count has reached its maximum age after "24 h". */
+const COUNT_MAX_AGE_MS = 24 * 3_600_000;
+
+type Expect = (path: string, expected: unknown, served: unknown) => void;
+
+export class VendorDoor {
+  readonly #served = makeCollection({ tokens: ['1', '2', '3', '4', '5', '6'] });
+  readonly #replay: Awaited<ReturnType<typeof startReplayServer>>;
+  #isFollowed = false;
+  #hashes = 0;
+  /** The listings that must be open at the service. */
+  #stored: ServedListing[] = [];
+  /** The listings that may also be open: the last read has ended early. */
+  #possible: ServedListing[] = [];
+  #readAt = 0;
+
+  private constructor(replay: Awaited<ReturnType<typeof startReplayServer>>, routes: Route[]) {
+    this.#replay = replay;
+    routes.push(...openseaRoutes([this.#served]).map(inSmallPages));
+  }
+
+  static async start(): Promise<VendorDoor> {
+    const routes: Route[] = [];
+    return new VendorDoor(await startReplayServer({ after: () => undefined }, routes), routes);
+  }
+
+  get settings(): Record<string, string> {
+    return { OPENSEA_API_KEY: 'a-key', OPENSEA_URL: this.#replay.url, OPENSEA_HOURLY_BUDGET: '1000000' };
+  }
+
+  get id(): string {
+    return `${CHAIN}_${this.#served.contract}`;
+  }
+
+  close(): Promise<void> {
+    return this.#replay.close();
+  }
+
+  /** Changes what the marketplace has, and lets the service read it. A fault lasts until the next step. */
+  async take(doors: ServiceDoors, { changes, fault }: VendorStep): Promise<void> {
+    this.#replay.heal();
+    for (const { kind, token, price } of changes) {
+      const tokenId = String(token + 1);
+      const { listings, sales } = this.#served;
+      this.#served.listings = listings.filter((one) => one.tokenId !== tokenId);
+      if (kind === 'list') {
+        this.#hashes += 1;
+        const [seller, hash] = [makeAddress(token % 2), makeHash(this.#hashes)];
+        const listedAt = START / 1_000 - 86_400 + this.#hashes;
+        this.#served.listings.push({ tokenId, seller, total: BigInt(price), hash, listedAt });
+      }
+      if (kind === 'sell') {
+        const tx = makeHash(70_000 + sales.length);
+        sales.push({ tokenId, raw: BigInt(price), tx, soldAt: Math.floor(doors.now / 1_000) });
+      }
+    }
+    const pages = Math.ceil(this.#served.listings.length / PAGE_ROWS);
+    const isCut = fault !== null && pages > 1;
+    if (isCut) this.#replay.fail(fault, { skip: 1, path: LISTINGS });
+    if (!this.#isFollowed) {
+      await doors.operate('collections.add', { chain: CHAIN, address: this.#served.contract });
+      this.#isFollowed = true;
+    }
+    doors.advance(BREAKER_MS);
+    await doors.runTasks(TASKS, { mayFail: isCut });
+    // Upstreams: "Only a list that is complete … retires listings."
+    this.#possible = isCut ? [...this.#possible, ...this.#served.listings] : [];
+    if (!isCut) [this.#stored, this.#readAt] = [this.#served.listings, doors.now];
+  }
+
+  async compare(doors: ServiceDoors, expect: Expect, limit: number): Promise<void> {
+    if (!this.#isFollowed) return;
+    const path = `/explore/v1/orders?collection=${this.id}&sort=price`;
+    const toLine = ({ tokenId, total, seller, hash }: ServedListing) => [tokenId, total, seller, hash].join(' ');
+    const rows = ((await doors.rows(path, limit)) as Json[] | null) ?? [];
+    const served = rows.map((row) => [row['tokenId'], rawOf(row['price']), row['seller'], row['orderHash']].join(' '));
+    const known = new Set(this.#stored.map(toLine));
+    const possible = new Set(this.#possible.map(toLine));
+    expect(
+      `${path} of the marketplace`,
+      [...known].toSorted(),
+      served.filter((line) => known.has(line) || !possible.has(line)).toSorted(),
+    );
+    const sales = (await doors.rows(`/v1/collections/${this.id}/sales`, limit)) as Json[] | null;
+    expect(
+      `/v1/collections/${this.id}/sales of the marketplace`,
+      this.#served.sales.map(({ tokenId, raw, tx }) => `${tokenId} ${raw} ${tx}`).toSorted(),
+      sales?.map((row) => `${String(row['tokenId'])} ${rawOf(row['price'])} ${String(row['tx'])}`).toSorted() ?? null,
+    );
+    if (this.#possible.length > 0 || this.#stored.length === 0 || doors.now - this.#readAt >= COUNT_MAX_AGE_MS) return;
+    const { stats } = dataOf((await doors.get(`/v1/collections/${this.id}`)).body) as { stats: Json };
+    // Provenance, "Listed count": "listings are counted only while each of these marketplaces has a complete list".
+    const lowest = this.#stored.map(({ total }) => total).reduce((low, total) => (total < low ? total : low));
+    expect(
+      `/v1/collections/${this.id} of the marketplace`,
+      { floor: lowest.toString(), listedCount: this.#stored.length },
+      { floor: rawOf(stats['floor']), listedCount: stats['listedCount'] },
+    );
+  }
+}
+
+function inSmallPages(route: Route): Route {
+  if (!route.paging) return route;
+  return {
+    ...route,
+    answer: (request) => {
+      const query = new URLSearchParams(request.query);
+      query.set('limit', String(PAGE_ROWS));
+      return route.answer({ ...request, query });
+    },
+  };
+}
