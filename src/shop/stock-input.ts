@@ -9,7 +9,7 @@ import { readProductName } from './product-names.ts';
 import type { ProductName } from './queries/stock.ts';
 import { PRODUCT_NAMES } from './queries/stock.ts';
 import type { StockChange } from './queries/stock.ts';
-import { STOCK_MAX } from './stock.ts';
+import { STOCK_MAX } from './products/product.ts';
 
 /** A change of the stock of a product that the caller names. */
 export type NamedStockChange = Omit<StockChange, 'productId'> & { product: ProductName; reason: string };

@@ -8,7 +8,8 @@ import type { OnceResponse, RepeatableResponse } from './idempotency.ts';
 import { toFirstResponse } from './idempotency.ts';
 import type { AppliedStockChange, StockChangeResult } from './queries/stock.ts';
 import type { StockRequest } from './stock.ts';
-import { STOCK_MAX, changeStocks } from './stock.ts';
+import { STOCK_MAX } from './products/product.ts';
+import { changeStocks } from './stock.ts';
 import { ProductNames } from './product-names.ts';
 import type { NamedStockChange } from './stock-input.ts';
 

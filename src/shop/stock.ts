@@ -4,6 +4,7 @@
 import { createId, isId } from '../platform/core/time-ordered-id.ts';
 import type { Queryable, Statements } from '../platform/database/port.ts';
 import type { ShopCaller, ShopContext } from './context.ts';
+import { STOCK_MAX } from './products/product.ts';
 import type {
   Adjustment,
   GroupedStockChange,
@@ -14,9 +15,6 @@ import type {
   StockLevel,
 } from './queries/stock.ts';
 import { findStock, listAdjustments, listStockPage, updateStocks } from './queries/stock.ts';
-
-/** The highest stock: the largest signed 32-bit integer. Numbers in requests are from `-STOCK_MAX` to `STOCK_MAX`. */
-export const STOCK_MAX = 2 ** 31 - 1;
 
 /** `inventory.low` is recorded when tracked stock falls from above this level to this level or below. */
 export const LOW_STOCK_LEVEL = 10;

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toNdjsonLines, toShopifyCsv } from '../../src/cli/export/product-formats.ts';
-import { createShopifyTally, describeShopify, toShopifyLines } from '../../src/cli/import/shopify.ts';
+import { toNdjsonLines, toShopifyCsv } from '../../src/shop/products/product-files.ts';
+import { createShopifyTally, describeShopify } from '../../src/shop/products/shopify.ts';
+import { toShopifyLines } from '../../src/cli/import/shopify.ts';
 import type { ProductExport } from '../../src/shop/operations.ts';
 import { runImport, toContext } from '../support/service/intake.ts';
 import type { TestShop } from '../support/service/shop.ts';

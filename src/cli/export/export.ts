@@ -44,7 +44,7 @@ async function exportProducts({ shop, format }: Options, { stdout, signal }: Com
       after = page.next;
     }
   };
-  const { toNdjsonLines, toShopifyCsv } = await import('./product-formats.ts');
+  const { toNdjsonLines, toShopifyCsv } = await import('../../shop/products/product-files.ts');
   const text = format === 'ndjson' ? toNdjsonLines(groups(), shop) : toShopifyCsv(groups());
   let failure: unknown = null;
   const parts = async function* (): AsyncGenerator<string> {

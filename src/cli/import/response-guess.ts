@@ -1,7 +1,8 @@
 // Recognises files that need no column map: records, recorded responses of marketplace APIs, and product exports of Shopify.
 
 import { RECORD_KINDS } from '../../intake/records/kinds.ts';
-import { isShopifyHeader, SHOPIFY_FORMAT } from './shopify.ts';
+import { isShopifyHeader } from '../../shop/products/shopify.ts';
+import { SHOPIFY_FORMAT } from './shopify.ts';
 
 /** `what` describes the file. `options`: the options for its import. */
 export type ReadyFile = { what: string; options: string };

@@ -20,12 +20,12 @@ import {
   PRODUCT_STATUSES,
   PRODUCT_TYPES,
   SKU_LENGTH_MAX,
+  STOCK_MAX,
 } from '../products/product.ts';
 import { SLUG_LENGTH_MAX } from '../products/slug.ts';
 import type { ProductSort } from '../queries/product-list.ts';
 import { PRODUCT_SORTS, STATUS_FILTERS } from '../queries/product-list.ts';
 import { IMAGE_URL_FORMS, IMAGE_URL_PATTERN } from '../../platform/core/image-url.ts';
-import { STOCK_MAX } from '../stock.ts';
 import { closed, dateTime, ref, refOrNull, typeOrNull } from '../../platform/http/schema-builders.ts';
 import {
   EXAMPLE_IDS,

@@ -9,7 +9,7 @@ import {
   REFERENCE_LENGTH_MAX,
   REMAINDERS,
 } from '../reservations/reservation-input.ts';
-import { STOCK_MAX } from '../stock.ts';
+import { STOCK_MAX } from '../products/product.ts';
 import { closed, dateTime, typeOrNull } from '../../platform/http/schema-builders.ts';
 import { ONE_PRODUCT_NAME, productName } from './inventory-schemas.ts';
 import { EXAMPLE_IDS, EXAMPLE_STOCK, RESERVATION_EXAMPLE } from './example-shop.ts';

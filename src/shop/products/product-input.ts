@@ -5,7 +5,6 @@ import { IMAGE_URL_FORMS, isImageUrl } from '../../platform/core/image-url.ts';
 import { JsonNumber, isJsonObject } from '../../platform/core/json-text.ts';
 import type { FieldReader, FieldReaders, ParsedBody } from '../body-fields.ts';
 import { InvalidValue, parseBodyFields, readBooleanField, readTextField } from '../body-fields.ts';
-import { STOCK_MAX } from '../stock.ts';
 import type { NewProduct, ProductInput, ProductOption } from './product.ts';
 import {
   BARCODE_LENGTH_MAX,
@@ -25,6 +24,7 @@ import {
   PRODUCT_STATUSES,
   PRODUCT_TYPES,
   SKU_LENGTH_MAX,
+  STOCK_MAX,
   TOO_MANY_COLLECTIONS,
   TOO_MANY_METADATA,
   addCollection,

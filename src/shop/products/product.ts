@@ -54,6 +54,8 @@ export type Product = ProductFields & { id: string; version: number; createdAt: 
 /** A product in a list, without the fields that only a response with one product has. */
 export type ProductSummary = Omit<Product, 'description' | 'moreImages'>;
 
+/** The highest stock: the largest signed 32-bit integer. Numbers in requests are from `-STOCK_MAX` to `STOCK_MAX`. */
+export const STOCK_MAX = 2 ** 31 - 1;
 export const PRODUCT_NAME_LENGTH_MAX = 160;
 export const PRODUCT_DESCRIPTION_LENGTH_MAX = 100_000;
 export const IMAGE_URL_LENGTH_MAX = 10_000;

@@ -4,7 +4,7 @@ import type { ErrorDetail } from '../../platform/core/errors.ts';
 import { JsonNumber, isJsonObject } from '../../platform/core/json-text.ts';
 import type { FieldReaders, ParsedBody } from '../body-fields.ts';
 import { DETAILS_MAX, InvalidValue, parseBodyFields, readTextField } from '../body-fields.ts';
-import { STOCK_MAX } from '../stock.ts';
+import { STOCK_MAX } from '../products/product.ts';
 import { readProductName } from '../product-names.ts';
 import type { ProductName } from '../queries/stock.ts';
 import { PRODUCT_NAMES } from '../queries/stock.ts';

@@ -1,28 +1,28 @@
-// Formats products for `mercat export`. What is written gives the same products when it is imported.
+// Writes products to files: as records, or with the columns of Shopify. What is written gives the same products when it is imported. The web
+// console uses this file too, so the files that it imports use nothing of Node.js.
 
 import { JsonNumber } from '../../platform/core/json-text.ts';
-import { parseNewProduct } from '../../shop/products/product-input.ts';
-import type { ProductFields } from '../../shop/products/product.ts';
-import { PRODUCT_FIELDS } from '../../shop/products/product.ts';
-import type { ProductView } from '../../shop/products/product-view.ts';
-import { toFreeSlug } from '../../shop/products/slug.ts';
-import type { ShopifyRow } from '../import/shopify.ts';
+import { parseNewProduct } from './product-input.ts';
+import type { ProductFields } from './product.ts';
+import { PRODUCT_FIELDS } from './product.ts';
+import type { ProductView } from './product-view.ts';
 import {
   KEPT_COLUMNS,
   OWN_COLUMN,
   SHOPIFY_COLUMNS,
   createShopifyTally,
-  readShopifyRows,
   toShopifyRecords,
   toShopifySuffix,
-} from '../import/shopify.ts';
+} from './shopify.ts';
+import { toFreeSlug } from './slug.ts';
 
 type Group = readonly ProductView[];
 
-/** One product record in each line. */
-export async function* toNdjsonLines(groups: AsyncIterable<Group>, shop: string): AsyncGenerator<string> {
+/** One product record in each line. `shop`: null leaves the shop out. */
+export async function* toNdjsonLines(groups: AsyncIterable<Group>, shop: string | null): AsyncGenerator<string> {
+  const head = { kind: 'product', ...(shop !== null && { shop }) };
   for await (const group of groups) {
-    yield group.map((product) => `${JSON.stringify({ kind: 'product', shop, ...fieldsOf(product) })}\n`).join('');
+    yield group.map((product) => `${JSON.stringify({ ...head, ...fieldsOf(product) })}\n`).join('');
   }
 }
 
@@ -41,7 +41,7 @@ export async function* toShopifyCsv(groups: AsyncIterable<Group>): AsyncGenerato
     const handle = toFreeSlug(group[0]?.groupId ?? group[0]?.slug ?? '', handles);
     handles.add(handle);
     const rows = toRows(group, handle);
-    await addOwnFields(rows, group, slugs);
+    addOwnFields(rows, group, slugs);
     yield rows.map(toText).join('');
   }
 }
@@ -111,14 +111,12 @@ function toVariantCells(
 }
 
 /** Reads the rows as an import would, and adds the fields in which the result differs from the products. `slugs`: those of the rows so far. */
-async function addOwnFields(rows: readonly Cells[], group: Group, slugs: Set<string>): Promise<void> {
-  const csv = Buffer.from([toLine(SHOPIFY_COLUMNS), ...rows.map(toText)].join(''));
+function addOwnFields(rows: readonly Cells[], group: Group, slugs: Set<string>): void {
   const tally = createShopifyTally();
-  const read: ShopifyRow[] = [];
-  const onRejected = ({ line, reason }: { line: number; reason: string }) => {
-    throw new Error(`line ${line} of the export cannot be read: ${reason}`);
-  };
-  for await (const row of readShopifyRows(toChunks(csv), { tally, onRejected })) read.push(row);
+  const read = rows.map((row, index) => ({
+    line: index + 1,
+    cells: new Map(SHOPIFY_COLUMNS.map((column) => [column, (row.get(column) ?? '').trim()])),
+  }));
   const own = toShopifyRecords(read, { tally, slugs: new Set(slugs) }).map(({ record }, index) => {
     const product = group[index];
     return product ? toOwnFields(record ?? {}, product) : [];
@@ -131,10 +129,6 @@ async function addOwnFields(rows: readonly Cells[], group: Group, slugs: Set<str
     if (fields.length > 0) rows[index]?.set(OWN_COLUMN, JSON.stringify(Object.fromEntries(fields)));
     slugs.add(product.slug);
   }
-}
-
-async function* toChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(bytes);
 }
 
 /** The fields of the product that the record does not state. */
