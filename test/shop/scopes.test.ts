@@ -37,6 +37,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'POST /api/v1/webhooks/{webhookId}/test': ['webhooks:write'],
   'POST /api/v1/webhooks/{webhookId}/recover': ['webhooks:write'],
   'GET /api/v1/webhooks/{webhookId}/deliveries': ['webhooks:read'],
+  'GET /api/v1/webhooks/{webhookId}/deliveries/{deliveryId}': ['webhooks:read'],
   'POST /api/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver': ['webhooks:write'],
   'POST /intake/v1/orders': ['orders:write'],
   'GET /intake/v1/orders/{orderId}': ['orders:write', 'intake:write'],

@@ -74,6 +74,38 @@ export type Delivery = {
   createdAt: string;
 };
 
+/** A delivery with the body of its request. */
+export type DeliveryWithBody = {
+  /** Delivery id. */
+  id: string;
+  /** The webhook. */
+  webhookId: string;
+  /** Event id. Every attempt sends it in the header `webhook-id`. */
+  eventId: string;
+  /** The type of the event. */
+  type: string;
+  /** `pending` while an attempt is to be made, `delivered` after a success, `dead` after the last attempt has failed. */
+  state: 'pending' | 'delivered' | 'dead';
+  /** Number of attempts in the current retry schedule. A redelivery or a recovery starts a new schedule at 0. */
+  attempts: number;
+  /** When the next attempt is due; null when the delivery is not pending. */
+  nextAttemptAt: string | null;
+  /** When the last attempt was made; null before the first attempt. */
+  lastAttemptAt: string | null;
+  /** HTTP status of the last attempt; null before the first attempt, and when the last attempt received no complete response. */
+  lastStatus: number | null;
+  /** Why the last attempt failed; null before the first attempt, and when the last attempt succeeded. */
+  lastError: string | null;
+  /** How long the last attempt took, in milliseconds; null before the first attempt. */
+  lastDurationMs: number | null;
+  /** When an attempt last succeeded; null when no attempt has succeeded. */
+  deliveredAt: string | null;
+  /** When the delivery was created. */
+  createdAt: string;
+  /** The body of the request, which is the same for every attempt. JSON text. */
+  body: string;
+};
+
 /** Stock was changed. */
 export type InventoryChangedEvent = {
   /** The type of the event. */
@@ -1170,6 +1202,17 @@ export type ListDeliveriesResult = {
   pagination: StorePagination;
 } & { etag: string | null; isReplay: boolean };
 
+export type GetDeliveryParameters = {
+  /** Webhook id. */
+  webhookId: string;
+  /** Delivery id. */
+  deliveryId: string;
+};
+
+export type GetDeliveryResult = {
+  data: DeliveryWithBody;
+} & { etag: string | null; isReplay: boolean };
+
 export type RedeliverParameters = {
   /** Webhook id. */
   webhookId: string;
@@ -1237,6 +1280,8 @@ export type StoreMethods = {
   recoverWebhook(parameters: RecoverWebhookParameters, options?: WriteOptions): Promise<RecoverWebhookResult>;
   /** Read the delivery log. Lists the deliveries of a webhook, the newest first. Scope `webhooks:read`. */
   listDeliveries(parameters: ListDeliveriesParameters, options?: CallOptions): Pages<ListDeliveriesResult>;
+  /** Read a delivery. Returns a delivery with the body of its request. Of a response, only the status is stored. Scope `webhooks:read`. */
+  getDelivery(parameters: GetDeliveryParameters, options?: CallOptions): Promise<GetDeliveryResult>;
   /** Send a delivery again. Makes the delivery due now, whatever its state. It is sent with the same header `webhook-id` as before, and its retry schedule begins again. The webhook must be enabled. Scope `webhooks:write`. */
   redeliver(parameters: RedeliverParameters, options?: WriteOptions): Promise<RedeliverResult>;
 };
@@ -1268,5 +1313,6 @@ export const STORE_OPERATIONS = {
   testWebhook: { method: 'POST', path: '/api/v1/webhooks/{webhookId}/test', kind: 'keyed' },
   recoverWebhook: { method: 'POST', path: '/api/v1/webhooks/{webhookId}/recover', kind: 'keyed', hasBody: true },
   listDeliveries: { method: 'GET', path: '/api/v1/webhooks/{webhookId}/deliveries', kind: 'list', query: ['limit', 'cursor', 'state'] },
+  getDelivery: { method: 'GET', path: '/api/v1/webhooks/{webhookId}/deliveries/{deliveryId}', kind: 'read' },
   redeliver: { method: 'POST', path: '/api/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver', kind: 'keyed' },
 } as const satisfies Operations;

@@ -1,9 +1,9 @@
-// The routes below /api/v1/webhooks/{webhookId}/deliveries: one reads the delivery log of a webhook, the other sends a delivery again.
+// The routes below /api/v1/webhooks/{webhookId}/deliveries: they read the delivery log of a webhook and one delivery, and send a delivery again.
 
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import type { DeliveryState } from '../webhooks/delivery.ts';
-import { readDeliveries, redeliver } from '../webhooks/webhooks.ts';
+import { readDeliveries, readDelivery, redeliver } from '../webhooks/webhooks.ts';
 import { authorize, callerOf, shopContextOf } from './authorize.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { openStoreCursor, sealStoreCursor } from './cursors.ts';
@@ -49,6 +49,29 @@ export function registerDeliveryRoutes(app: FastifyInstance, context: StoreRoute
         data: page.deliveries.map(toWireDelivery),
         pagination: { hasMore: page.next !== null, nextCursor: sealStoreCursor(context, scope, page.next) },
       };
+    },
+  );
+
+  app.get(
+    `${PATH}/:deliveryId`,
+    {
+      onRequest: authorize(context, 'webhooks:read'),
+      config: { bucket: 'key' },
+      schema: {
+        operationId: 'getDelivery',
+        summary: 'Read a delivery',
+        description:
+          'Returns a delivery with the body of its request. Of a response, only the status is stored. Scope `webhooks:read`.',
+        tags,
+        params: deliveryParams,
+        response: storeResponses(200, dataOf(ref('DeliveryWithBody')), 404),
+      },
+    },
+    async (request) => {
+      const { webhookId, deliveryId } = request.params as { webhookId: string; deliveryId: string };
+      const target = { id: webhookId, deliveryId };
+      const { delivery, body } = await readDelivery(shopContextOf(request), callerOf(request), target);
+      return { data: { ...toWireDelivery(delivery), body } };
     },
   );
 

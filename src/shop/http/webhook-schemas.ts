@@ -150,56 +150,74 @@ const WebhookRecoveredSchema = Type.Object(
 export const deliveryState = (description: string) =>
   Type.Unsafe<DeliveryState>({ type: 'string', enum: DELIVERY_STATES, description });
 
-const DeliverySchema = Type.Object(
+const deliveryProperties = {
+  id: Type.String({ description: 'Delivery id.' }),
+  webhookId: Type.String({ description: 'The webhook.' }),
+  eventId: Type.String({ description: 'Event id. Every attempt sends it in the header `webhook-id`.' }),
+  type: Type.String({ description: 'The type of the event.' }),
+  state: deliveryState(
+    '`pending` while an attempt is to be made, `delivered` after a success, `dead` after the last attempt has failed.',
+  ),
+  attempts: Type.Integer({
+    minimum: 0,
+    description:
+      'Number of attempts in the current retry schedule. A redelivery or a recovery starts a new schedule at 0.',
+  }),
+  nextAttemptAt: dateTimeOrNull('When the next attempt is due; null when the delivery is not pending.'),
+  lastAttemptAt: dateTimeOrNull('When the last attempt was made; null before the first attempt.'),
+  lastStatus: typeOrNull<number>(
+    'integer',
+    'HTTP status of the last attempt; null before the first attempt, and when the last attempt received no complete response.',
+  ),
+  lastError: typeOrNull<string>(
+    'string',
+    'Why the last attempt failed; null before the first attempt, and when the last attempt succeeded.',
+  ),
+  lastDurationMs: typeOrNull<number>(
+    'integer',
+    'How long the last attempt took, in milliseconds; null before the first attempt.',
+  ),
+  deliveredAt: dateTimeOrNull('When an attempt last succeeded; null when no attempt has succeeded.'),
+  createdAt: dateTime('When the delivery was created.'),
+};
+
+const DELIVERY_EXAMPLE = {
+  id: EXAMPLE_IDS.delivery,
+  webhookId: EXAMPLE_IDS.webhook,
+  eventId: toExampleEventId(EXAMPLE_CHANGE_TIME),
+  type: 'inventory.low',
+  state: 'delivered',
+  attempts: 1,
+  nextAttemptAt: null,
+  lastAttemptAt: '2026-06-01T08:30:01.000Z',
+  lastStatus: 204,
+  lastError: null,
+  lastDurationMs: 112,
+  deliveredAt: '2026-06-01T08:30:01.000Z',
+  createdAt: EXAMPLE_CHANGE_TIME,
+};
+
+const DeliverySchema = Type.Object(deliveryProperties, {
+  $id: 'Delivery',
+  title: 'Delivery',
+  description: 'The delivery of one event to one webhook.',
+  examples: [DELIVERY_EXAMPLE],
+  ...closed,
+});
+
+const DeliveryWithBodySchema = Type.Object(
   {
-    id: Type.String({ description: 'Delivery id.' }),
-    webhookId: Type.String({ description: 'The webhook.' }),
-    eventId: Type.String({ description: 'Event id. Every attempt sends it in the header `webhook-id`.' }),
-    type: Type.String({ description: 'The type of the event.' }),
-    state: deliveryState(
-      '`pending` while an attempt is to be made, `delivered` after a success, `dead` after the last attempt has failed.',
-    ),
-    attempts: Type.Integer({
-      minimum: 0,
-      description:
-        'Number of attempts in the current retry schedule. A redelivery or a recovery starts a new schedule at 0.',
-    }),
-    nextAttemptAt: dateTimeOrNull('When the next attempt is due; null when the delivery is not pending.'),
-    lastAttemptAt: dateTimeOrNull('When the last attempt was made; null before the first attempt.'),
-    lastStatus: typeOrNull<number>(
-      'integer',
-      'HTTP status of the last attempt; null before the first attempt, and when the last attempt received no complete response.',
-    ),
-    lastError: typeOrNull<string>(
-      'string',
-      'Why the last attempt failed; null before the first attempt, and when the last attempt succeeded.',
-    ),
-    lastDurationMs: typeOrNull<number>(
-      'integer',
-      'How long the last attempt took, in milliseconds; null before the first attempt.',
-    ),
-    deliveredAt: dateTimeOrNull('When an attempt last succeeded; null when no attempt has succeeded.'),
-    createdAt: dateTime('When the delivery was created.'),
+    ...deliveryProperties,
+    body: Type.String({ description: 'The body of the request, which is the same for every attempt. JSON text.' }),
   },
   {
-    $id: 'Delivery',
-    title: 'Delivery',
-    description: 'The delivery of one event to one webhook.',
+    $id: 'DeliveryWithBody',
+    title: 'DeliveryWithBody',
+    description: 'A delivery with the body of its request.',
     examples: [
       {
-        id: EXAMPLE_IDS.delivery,
-        webhookId: EXAMPLE_IDS.webhook,
-        eventId: toExampleEventId(EXAMPLE_CHANGE_TIME),
-        type: 'inventory.low',
-        state: 'delivered',
-        attempts: 1,
-        nextAttemptAt: null,
-        lastAttemptAt: '2026-06-01T08:30:01.000Z',
-        lastStatus: 204,
-        lastError: null,
-        lastDurationMs: 112,
-        deliveredAt: '2026-06-01T08:30:01.000Z',
-        createdAt: EXAMPLE_CHANGE_TIME,
+        ...DELIVERY_EXAMPLE,
+        body: '{"type":"inventory.low","timestamp":"2026-06-01T08:30:00.000Z","sequence":42,"data":{"productId":"prod_…"}}',
       },
     ],
     ...closed,
@@ -222,6 +240,7 @@ export const WEBHOOK_SCHEMAS = [
   WebhookRecoverySchema,
   WebhookRecoveredSchema,
   DeliverySchema,
+  DeliveryWithBodySchema,
 ];
 
 export function toWireWebhook(webhook: Webhook): WireWebhook {

@@ -279,7 +279,7 @@ const decodeClaimed = rowDecoder('claimed delivery', {
   isFailing: column('is_failing', boolean),
 });
 
-const decodeEvent = rowDecoder('event', {
+export const decodeEvent = rowDecoder('event', {
   id: column('event_id', text),
   type: text,
   sequence: amount,

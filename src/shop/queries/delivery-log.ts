@@ -4,7 +4,8 @@ import type { DeliveryState } from '../webhooks/delivery.ts';
 import { DELIVERY_STATES } from '../webhooks/delivery.ts';
 import type { Queryable, Row } from '../../platform/database/port.ts';
 import { amount, column, integer, nullable, oneOf, rowDecoder, text, timestamp } from '../../platform/database/rows.ts';
-import { MATCHES } from './deliveries.ts';
+import type { RecordedEvent } from '../events.ts';
+import { MATCHES, decodeEvent } from './deliveries.ts';
 
 const decodeDelivery = rowDecoder('delivery', {
   sequence: column('id', amount),
@@ -82,6 +83,19 @@ export async function findDelivery(db: Queryable, webhookId: string, id: string)
     [webhookId, ...toNames([id])],
   );
   return row ? decodeDelivery(row) : null;
+}
+
+/** The event that a delivery sends. `id`: as callers know it. */
+export async function findDeliveredEvent(db: Queryable, webhookId: string, id: string): Promise<RecordedEvent | null> {
+  const [row] = await db.query(
+    `select event.id as event_id, event.type, event.sequence, event.data, event.created_at
+     from main.delivery join main.event on event.id = delivery.event_id
+     where delivery.webhook_id = $1 and ${NAMED}`,
+    [webhookId, ...toNames([id])],
+  );
+  if (!row) return null;
+  const event = decodeEvent(row);
+  return { ...event, sequence: String(event.sequence) };
 }
 
 /** Records an event and its delivery to one webhook only. Returns the id of the delivery. `data` is JSON text. */

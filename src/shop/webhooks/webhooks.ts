@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../platform/database/port.ts';
 import type { Delivery, DeliveryQuery } from '../queries/delivery-log.ts';
 import {
+  findDeliveredEvent,
   findDelivery,
   insertDirectDelivery,
   listDeliveries,
@@ -25,7 +26,7 @@ import { isDeliveryId } from './delivery.ts';
 import { createId, isId } from '../../platform/core/time-ordered-id.ts';
 import type { NewWebhookSettings, WebhookSettings } from './webhook-input.ts';
 import { mergeWebhook } from './webhook-input.ts';
-import { TEST_EVENT_TYPE } from '../events.ts';
+import { TEST_EVENT_TYPE, toWebhookBody } from '../events.ts';
 import { SECRET_ROTATION_OVERLAP_MS, createWebhookSecret } from './signature.ts';
 import type { ErrorDetail } from '../../platform/core/errors.ts';
 import { ServiceError } from '../../platform/core/errors.ts';
@@ -150,6 +151,20 @@ export async function readDeliveries(
   const deliveries = rows.slice(0, query.limit);
   const last = deliveries.at(-1);
   return { deliveries, next: rows.length > query.limit && last ? String(last.sequence) : null };
+}
+
+/** One delivery with the body that each of its attempts sends. */
+export async function readDelivery(
+  context: ShopContext,
+  caller: ShopCaller,
+  { id, deliveryId }: { id: string; deliveryId: string },
+): Promise<{ delivery: Delivery; body: string }> {
+  await readWebhook(context, caller, id);
+  const isKnown = isDeliveryId(deliveryId);
+  const delivery = isKnown ? await findDelivery(context.main, id, deliveryId) : null;
+  const event = isKnown ? await findDeliveredEvent(context.main, id, deliveryId) : null;
+  if (!delivery || !event) throw new ServiceError('not_found', 'Delivery not found');
+  return { delivery, body: toWebhookBody(event) };
 }
 
 /** Makes one delivery due now, whatever its state, and begins its retry schedule anew. */

@@ -20,6 +20,7 @@ const OPERATIONS = [
   { method: 'POST', path: '/:id/rotate-secret', scope: 'webhooks:write' },
   { method: 'POST', path: '/:id/test', scope: 'webhooks:write' },
   { method: 'GET', path: '/:id/deliveries', scope: 'webhooks:read' },
+  { method: 'GET', path: '/:id/deliveries/dlv_1', scope: 'webhooks:read' },
   { method: 'POST', path: '/:id/deliveries/dlv_1/redeliver', scope: 'webhooks:write' },
   { method: 'POST', path: '/:id/recover', scope: 'webhooks:write', body: { since: '2026-01-01T00:00:00Z' } },
   { method: 'DELETE', path: '/:id', scope: 'webhooks:write' },
@@ -84,11 +85,7 @@ function suite(store: TestStore): void {
       assert.equal((await shop.send(operation.method, path, { ...bodyOf(operation), secret: null })).status, 401);
       const scopedKey = await shop.newKey([operation.scope]);
       const response = await shop.send(operation.method, path, { ...bodyOf(operation), secret: scopedKey.secret });
-      const expected = path.endsWith('redeliver')
-        ? 404
-        : operation.method === 'POST' && operation.path === ''
-          ? 201
-          : 200;
+      const expected = path.includes('dlv_1') ? 404 : operation.method === 'POST' && operation.path === '' ? 201 : 200;
       assert.equal(response.status, expected, `${operation.method} ${path}: ${response.text}`);
     }
   });
@@ -116,6 +113,7 @@ function suite(store: TestStore): void {
     const own = await create(shop);
     const crossed = await shop.send('POST', `/webhooks/${own.id}/deliveries/${delivery.id}/redeliver`);
     assert.equal(crossed.status, 404);
+    assert.equal((await shop.send('GET', `/webhooks/${own.id}/deliveries/${delivery.id}`)).status, 404);
     assert.equal((await stranger.ok('GET', `/webhooks/${id}`)).data.id, id);
   });
 

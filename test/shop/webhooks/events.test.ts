@@ -165,6 +165,10 @@ function suite(store: TestStore): void {
     const { attempts, lastStatus, nextAttemptAt, eventId, id } = all[0];
     assert.deepEqual({ attempts, lastStatus, nextAttemptAt }, { attempts: 1, lastStatus: 204, nextAttemptAt: null });
 
+    const { body, ...read } = (await shop.ok('GET', `/webhooks/${webhook.id}/deliveries/${id}`)).data;
+    assert.deepEqual(read, all[0]);
+    assert.equal(body, receivedAt('/hook/logged').find(({ headers }) => headers['webhook-id'] === eventId)?.body);
+
     const page = await shop.ok('GET', `/webhooks/${webhook.id}/deliveries?limit=2`);
     const other = await create(shop);
     const crossed = await shop.send('GET', `/webhooks/${other.id}/deliveries?cursor=${page.pagination.nextCursor}`);
@@ -176,6 +180,7 @@ function suite(store: TestStore): void {
     for (const unknown of ['dlv_0', 'dlv_999999999', `dlv_${'a'.repeat(32)}`, 'nonsense', '1']) {
       const path = `/webhooks/${webhook.id}/deliveries/${unknown}/redeliver`;
       assert.equal((await shop.send('POST', path)).status, 404);
+      assert.equal((await shop.send('GET', path.replace('/redeliver', ''))).status, 404);
     }
   });
 
