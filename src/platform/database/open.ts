@@ -1,7 +1,7 @@
 // Opens the primary and the indexer database. The primary is the embedded database or PostgreSQL. The indexer is a schema of the same
 // database, or another PostgreSQL database.
 
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { Deadline } from '../core/deadline.ts';
 import type { Log } from '../core/log.ts';
 import type { Database } from './port.ts';
@@ -93,6 +93,9 @@ async function openChecked(
   log: Log,
   options: OpenOptions,
 ): Promise<Database> {
+  // The rest of this turn of the event loop, such as the loading of modules, takes seconds on an overloaded machine. It must not count as time to
+  // connect.
+  await nextTurn();
   const database = openPostgresDatabase(url, name, log, options);
   try {
     await checkPostgres(database, setting);
