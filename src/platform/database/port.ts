@@ -29,7 +29,7 @@ export type Statements = Queryable & {
   queryPrepared<R extends Row = Row>(sql: string, params: readonly unknown[]): Promise<R[]>;
   /**
    * Runs `work` in one transaction. Commits if `work` resolves, and rolls back if it rejects. `work` must send all its statements through
-   * `tx`: the embedded engine has one connection, which the transaction holds.
+   * `tx`: the embedded engine has one connection, which the transaction holds. `queryHot` prepares its statements in a transaction too.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
 };
@@ -66,7 +66,10 @@ export type PoolState = {
   respondedAt: number;
 };
 
-/** Runs `queryPrepared` if `db` is a database, and `query` if `db` is a transaction. */
+/**
+ * Runs a statement like `queryPrepared`, on a database or in a transaction. In a transaction, it can fail once with an error that `isAborted` knows, so
+ * the transaction needs `repeatAborted`.
+ */
 export function queryHot<R extends Row = Row>(
   db: Queryable | Statements,
   sql: string,
@@ -123,7 +126,7 @@ export function createDatabase(
   const toStatements = (send: Send, bounds: Bounds): Statements => ({
     query: (sql, params) => traced(describeStatement(name, sql), () => send(toStatement(sql, params))),
     queryPrepared: (sql, params) => traced(describeStatement(name, sql), () => prepared.run(send, sql, params)),
-    transaction: (work) => traced(describeTransaction(name), () => runTransaction(inUse, bounds, work)),
+    transaction: (work) => traced(describeTransaction(name), () => runTransaction(inUse, bounds, { prepared, work })),
   });
   const unbounded: Bounds = { deadline: Deadline.none, lane: undefined };
   const sendUnbounded: Send = async <R extends Row>(statement: Statement) => {
@@ -179,7 +182,13 @@ class PreparedStatements {
     this.#isPreparing = engine === 'postgresql';
   }
 
-  async run<R extends Row>(send: Send, sql: string, params: readonly unknown[]): Promise<R[]> {
+  /** `inTransaction`: a rejected statement has aborted the transaction, so it is not sent again. */
+  async run<R extends Row>(
+    send: Send,
+    sql: string,
+    params: readonly unknown[],
+    { inTransaction = false } = {},
+  ): Promise<R[]> {
     const statement = toStatement(sql, params);
     if (!this.#isPreparing) return send<R>(statement);
     try {
@@ -188,6 +197,7 @@ class PreparedStatements {
       if (!UNPREPARED_CODES.has((error as { code?: string }).code ?? '')) throw error;
       // The server rejected the statement without running it. It is sent again, and no later statement is prepared.
       this.#isPreparing = false;
+      if (inTransaction) throw error;
       return send<R>(statement);
     }
   }
@@ -261,10 +271,13 @@ export function isStuck(error: unknown): boolean {
   return error instanceof DeadlineExceeded || isLockTimeout(error);
 }
 
-/** SQLSTATEs of a transaction that the database aborted because of another transaction: serialization failure and deadlock. */
-const ABORTED_CODES = new Set(['40001', '40P01']);
+/**
+ * SQLSTATEs of a transaction that the database aborted because of another transaction (serialization failure and deadlock), or because the pooler has
+ * lost a prepared statement.
+ */
+const ABORTED_CODES = new Set(['40001', '40P01', ...UNPREPARED_CODES]);
 
-/** Whether the database aborted a transaction because of another transaction. */
+/** Whether the database aborted a transaction that can succeed when it is repeated. */
 export function isAborted(error: unknown): boolean {
   return error instanceof Error && ABORTED_CODES.has(String((error as { code?: unknown }).code));
 }
@@ -273,7 +286,7 @@ const ATTEMPTS_MAX = 4;
 
 /**
  * Runs a transaction. Repeats the transaction while `isRepeated` returns true for its error, up to ATTEMPTS_MAX attempts. By default, only
- * a transaction that the database aborted because of another transaction is repeated. `run` must change nothing but the database. There is
+ * a transaction for which `isAborted` is true is repeated. `run` must change nothing but the database. There is
  * no pause, because the next attempt waits for the locks of the other transaction.
  */
 export async function repeatAborted<T>(
@@ -370,13 +383,20 @@ function isOutdated({ usableSince, openedAt }: PoolInUse, client: PoolClient): b
   return usableSince !== null && (openedAt.get(client) ?? usableSince) < usableSince;
 }
 
-function runTransaction<T>(inUse: PoolInUse, bounds: Bounds, work: (tx: Queryable) => Promise<T>): Promise<T> {
+function runTransaction<T>(
+  inUse: PoolInUse,
+  bounds: Bounds,
+  { prepared, work }: { prepared: PreparedStatements; work: (tx: Queryable) => Promise<T> },
+): Promise<T> {
   return withClient(inUse, bounds, async ({ send, discard }) => {
     try {
       await send(toStatement(inUse.begin));
-      const result = await work({
+      const tx: Omit<Statements, 'transaction'> = {
         query: (sql, params) => traced(describeStatement(inUse.name, sql), () => send(toStatement(sql, params))),
-      });
+        queryPrepared: (sql, params) =>
+          traced(describeStatement(inUse.name, sql), () => prepared.run(send, sql, params, { inTransaction: true })),
+      };
+      const result = await work(tx);
       await send(toStatement('commit'));
       return result;
     } catch (error) {

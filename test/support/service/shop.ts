@@ -102,7 +102,7 @@ async function startTestStore(engine: TestEngine, more: Record<string, string>):
       statements.push(sql);
       return database.queryPrepared(sql, params);
     },
-    transaction: (work) => database.transaction((tx) => work(count(tx))),
+    transaction: (work) => database.transaction((tx) => work(countAll(tx as Statements))),
   });
   // The service trusts the header of a proxy, so that a test can send requests from any address.
   const settings = { ...(await engine.settings()), TRUST_PROXY: 'true', ...more };
