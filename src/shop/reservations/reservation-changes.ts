@@ -80,7 +80,7 @@ class ReservationGroup {
   readonly #made = new Map<string, Reservation>();
   readonly #reserved = new Map<string, number>();
   readonly #stock: GroupedStockChange[] = [];
-  readonly #events: { id: string; type: string; data: string }[] = [];
+  readonly #events: { id: string; type: string; data: object }[] = [];
 
   constructor(
     products: ReadonlyMap<string, LockedProduct>,
@@ -177,8 +177,7 @@ class ReservationGroup {
     this.#reservations.set(id, { ...after, state: after.status });
     this.#made.set(id, after);
     if (type !== null) {
-      const data = JSON.stringify(toReservationView(after));
-      this.#events.push({ id: createId('evt', this.#now), type, data });
+      this.#events.push({ id: createId('evt', this.#now), type, data: toReservationView(after) });
     }
     return after;
   }
