@@ -19,6 +19,8 @@ export default defineConfig({
     // The names of the files contain digests of their content. src/server/console.ts serves them below /console/.
     assetsDir: 'console',
     assetsInlineLimit: 0,
+    // The styles of all pages are one small file. With a file for each page, a page would need more requests than bytes.
+    cssCodeSplit: false,
     // The first versions of these browsers that support `light-dark()` in CSS.
     target: ['chrome123', 'edge123', 'firefox120', 'safari17.5'],
     license: { fileName: 'licenses.md' },

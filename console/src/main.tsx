@@ -1,9 +1,11 @@
 // Starts the console.
 
 import { render } from 'preact';
+import './style/console.css';
 import { App } from './app.tsx';
 import { copyExactAmounts } from './parts/price.tsx';
 import { applyTheme } from './shell/theme.ts';
+import './style/workplaces.css';
 
 /** The longest wait for the first paint. A tab in the background does not paint. */
 const PAINT_MAX_MS = 300;

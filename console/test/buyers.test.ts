@@ -26,7 +26,7 @@ describe('the prices for a buyer', { skip: WHY_NO_BROWSER ?? false }, () => {
       small.token('2'),
       small.listing('2', 2n * ETHER + 1n, { buyerTotalRaw: String(2n * ETHER + 2n) }),
       small.order('3', 3n * ETHER, { seller: SELLER }),
-      small.order('3', 4n * ETHER, { seller: SELLER }),
+      small.order('3', 4n * ETHER, { seller: SELLER, createdAt: new Date(Date.now() - 3_600_000).toISOString() }),
       large.collection(),
       ...range(TOKENS).flatMap((id) => [
         large.token(String(id)),

@@ -18,10 +18,11 @@ import { Segments } from '../parts/segments.tsx';
 import { EmptyState, ErrorPanel } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';
 import { oneOf, useUrlState } from '../parts/url-state.ts';
-import { texts } from '../texts.ts';
 import { tokenPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
 import { Transaction } from './transaction.tsx';
+import { texts } from './texts.ts';
+import './activity-list.css';
 
 const SKELETONS = 8;
 

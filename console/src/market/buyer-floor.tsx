@@ -5,13 +5,14 @@ import { formatAge } from '../format/time.ts';
 import { ClockIcon } from '../parts/icons.tsx';
 import { Price } from '../parts/price.tsx';
 import { useNow } from '../shell/clock.ts';
-import { texts } from '../texts.ts';
+import { texts as shared } from '../texts.ts';
+import { texts } from './texts.ts';
 
 export function BuyerFloor({ collection: { stats } }: { collection: MarketCollection }) {
   const { buyerFloor } = stats;
   const at = buyerFloor?.observedAt ?? null;
   if (!buyerFloor || at === null) {
-    return <Price price={buyerFloor?.price ?? null} reason={texts.unknown.buyerFloor} isStacked />;
+    return <Price price={buyerFloor?.price ?? null} reason={shared.unknown.buyerFloor} isStacked />;
   }
   return (
     <span class="stacked">

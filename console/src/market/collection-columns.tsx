@@ -15,11 +15,12 @@ import { Picture } from '../parts/picture.tsx';
 import { Price, Volume } from '../parts/price.tsx';
 import { Sparkline } from '../parts/sparkline.tsx';
 import { Unknown } from '../parts/unknown.tsx';
-import { texts } from '../texts.ts';
+import { texts as shared } from '../texts.ts';
 import { BuyerFloor } from './buyer-floor.tsx';
 import { collectionName } from './collection-name.tsx';
 import { currencyOf } from './currency.ts';
 import { collectionPath } from './paths.ts';
+import { texts } from './texts.ts';
 
 /** The names of the periods in the figures of a collection. */
 const STATS = { '1h': 'oneHour', '24h': 'twentyFourHour', '7d': 'sevenDay', '30d': 'thirtyDay' } as const;
@@ -88,7 +89,7 @@ const toColumns = (period: Period): readonly Column<MarketCollection>[] => [
     cell: ({ stats, stale }) => (
       <>
         {stale && <StaleMark reason={texts.stale.collection} />}
-        <Price price={stats.floor} reason={texts.unknown.floor} isStacked />
+        <Price price={stats.floor} reason={shared.unknown.floor} isStacked />
       </>
     ),
   },
@@ -98,7 +99,7 @@ const toColumns = (period: Period): readonly Column<MarketCollection>[] => [
     width: 'minmax(56px, 0.6fr)',
     isNumber: true,
     cell: ({ stats }) => (
-      <Change ratio={stats.floorChange[STATS[changePeriod(period)]]} reason={texts.unknown.change} />
+      <Change ratio={stats.floorChange[STATS[changePeriod(period)]]} reason={shared.unknown.change} />
     ),
   },
   {
@@ -167,10 +168,10 @@ function VolumeWithChange({ collection, period }: { collection: MarketCollection
   const change = period === 'all' ? null : volumeChange[STATS[period]];
   return (
     <span class="stacked">
-      <Volume value={value} currency={currencyOf(collection)} reason={texts.unknown.figure} />
+      <Volume value={value} currency={currencyOf(collection)} reason={shared.unknown.figure} />
       {value !== null && change !== null && (
         <span class="stacked-note">
-          <Change ratio={change} reason={texts.unknown.change} />
+          <Change ratio={change} reason={shared.unknown.change} />
         </span>
       )}
     </span>
@@ -183,10 +184,10 @@ function CardFigures({ collection, period }: { collection: MarketCollection; per
   const change = floorChange[STATS[changePeriod(period)]];
   return (
     <span class="card-figures">
-      {change !== null && <Change ratio={change} reason={texts.unknown.change} />}
+      {change !== null && <Change ratio={change} reason={shared.unknown.change} />}
       <span>
         {texts.market.volumeShort[period]}{' '}
-        <Volume value={volume[PERIOD_STATS[period]]} currency={currencyOf(collection)} reason={texts.unknown.figure} />
+        <Volume value={volume[PERIOD_STATS[period]]} currency={currencyOf(collection)} reason={shared.unknown.figure} />
       </span>
     </span>
   );
@@ -198,7 +199,7 @@ function FloorLine({ collection }: { collection: MarketCollection }) {
   const [first] = known;
   const last = known.at(-1);
   if (first === undefined || last === undefined || !hasLine(sparkline))
-    return <Unknown reason={texts.unknown.history} />;
+    return <Unknown reason={shared.unknown.history} />;
   const change = stats.floorChange.sevenDay;
   const label = texts.market.floorLine(
     formatAmount(first),
@@ -232,13 +233,13 @@ function StaleMark({ reason }: { reason: string }) {
 }
 
 function Count({ value }: { value: number | null }) {
-  if (value === null) return <Unknown reason={texts.unknown.figure} />;
+  if (value === null) return <Unknown reason={shared.unknown.figure} />;
   return <Flash value={value}>{formatCount(value)}</Flash>;
 }
 
 function Listed({ collection: { stats } }: { collection: MarketCollection }): ComponentChildren {
   const { listedCount, supply } = stats;
-  if (listedCount === null) return <Unknown reason={texts.unknown.figure} />;
+  if (listedCount === null) return <Unknown reason={shared.unknown.figure} />;
   if (supply === null || supply === 0) {
     return (
       <>

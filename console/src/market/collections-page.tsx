@@ -16,9 +16,10 @@ import { EmptyState, ErrorPanel } from '../parts/states.tsx';
 import { oneOf, useUrlState } from '../parts/url-state.ts';
 import { useMedia } from '../parts/use-media.ts';
 import { usePageTitle } from '../shell/shell.tsx';
-import { texts } from '../texts.ts';
 import { collectionColumns } from './collection-columns.tsx';
 import { SalesTicker } from './sales-ticker.tsx';
+import { texts } from './texts.ts';
+import './collections-page.css';
 
 /** The first order of the list: by volume, and the collections that were launched on the service before all others. */
 const LAUNCHED = 'launched';

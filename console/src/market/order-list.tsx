@@ -1,6 +1,7 @@
 // All orders of a collection or of a wallet, in one state: also the more expensive ones of a token, and several of one seller.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
+import { useMemo } from 'preact/hooks';
 import type { ListedOrder } from '../../../client/src/market.ts';
 import { isNotFound } from '../data/client.ts';
 import type { OrderFilter, OrderStatus } from '../data/market-queries.ts';
@@ -18,10 +19,12 @@ import { Expiry, Time } from '../parts/time.tsx';
 import { Unknown } from '../parts/unknown.tsx';
 import { oneOf, useUrlState } from '../parts/url-state.ts';
 import { NotFoundPage } from '../shell/not-found-page.tsx';
-import { texts } from '../texts.ts';
+import { texts as shared } from '../texts.ts';
+import { sortByTotal } from './collection/by-total.ts';
 import { CollectionName } from './collection-name.tsx';
 import { tokenPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
+import { texts } from './texts.ts';
 
 const STATUSES: readonly [OrderStatus, ...OrderStatus[]] = ['active', 'dormant', 'filled', 'cancelled', 'expired'];
 const SKELETONS = 8;
@@ -30,8 +33,13 @@ export function OrderList({ filter }: { filter: OrderFilter }) {
   const url = useUrlState();
   const status = oneOf(STATUSES, url.get('status'));
   const query = useInfiniteQuery(ordersQuery(filter, status));
-  const orders = query.data?.pages.flatMap(({ data }) => data) ?? [];
   const isOfWallet = filter.maker !== undefined;
+  const isByTotal = !isOfWallet && status === 'active';
+  const isComplete = query.isSuccess && !query.hasNextPage;
+  const orders = useMemo(() => {
+    const read = query.data?.pages.flatMap(({ data }) => data) ?? [];
+    return isByTotal ? sortByTotal(read, (order) => order, { isComplete }) : read;
+  }, [query.data, isByTotal, isComplete]);
   if (isOfWallet && query.isError && isNotFound(query.error)) return <NotFoundPage reason={texts.wallet.invalid} />;
   return (
     <section class="tab">
@@ -42,7 +50,7 @@ export function OrderList({ filter }: { filter: OrderFilter }) {
           segments={STATUSES.map((value) => ({ value, name: texts.orders.statuses[value] }))}
           hrefOf={(value) => url.href({ status: value === STATUSES[0] ? null : value })}
         />
-        <p class="muted">{isOfWallet || status !== 'active' ? texts.orders.newest : texts.orders.cheapest}</p>
+        <p class="muted">{isByTotal ? texts.orders.cheapest : texts.orders.newest}</p>
       </div>
       {query.isError && orders.length === 0 && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />}
       {query.isSuccess && orders.length === 0 && !query.hasNextPage && (
@@ -81,7 +89,7 @@ const prices: readonly Column<ListedOrder>[] = [
     width: 'minmax(110px, 1fr)',
     isNumber: true,
     place: 'top-right',
-    cell: ({ buyerTotal }) => <Price price={buyerTotal} reason={texts.unknown.buyerTotal} />,
+    cell: ({ buyerTotal }) => <Price price={buyerTotal} reason={shared.unknown.buyerTotal} />,
   },
   {
     id: 'ask',

@@ -14,10 +14,11 @@ import { Skeleton } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';
 import { lostSince } from '../shell/connection.tsx';
 import { useStore } from '../shell/store.ts';
-import { texts } from '../texts.ts';
 import { CollectionName } from './collection-name.tsx';
 import { tokenPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
+import { texts } from './texts.ts';
+import './sales-ticker.css';
 
 const KINDS: readonly ActivityKind[] = ['sale'];
 const SALES_MAX = 24;

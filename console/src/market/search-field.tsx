@@ -12,11 +12,13 @@ import { SearchIcon } from '../parts/icons.tsx';
 import { Link } from '../parts/link.tsx';
 import { Picture } from '../parts/picture.tsx';
 import { leave } from '../shell/leaving.ts';
-import { texts } from '../texts.ts';
+import { texts as shared } from '../texts.ts';
 import { collectionName } from './collection-name.tsx';
 import { collectionPath, tokenPath, walletPath } from './paths.ts';
 import { addRecent, listRecent } from './recent-searches.ts';
 import { tokenName } from './token-name.ts';
+import { texts } from './texts.ts';
+import './search-field.css';
 
 /** A search begins when the user has not typed for this long. */
 const PAUSE_MS = 200;
@@ -92,8 +94,8 @@ export function SearchField() {
         type="search"
         name="q"
         value={text}
-        placeholder={texts.shell.search}
-        aria-label={texts.shell.searchLabel}
+        placeholder={shared.shell.search}
+        aria-label={shared.shell.searchLabel}
         autocomplete="off"
         spellcheck={false}
         onFocus={() => setOpen(true)}

@@ -6,10 +6,12 @@ import { openRow } from '../parts/open-row.ts';
 import { Picture } from '../parts/picture.tsx';
 import { Price } from '../parts/price.tsx';
 import { Skeleton } from '../parts/states.tsx';
-import { texts } from '../texts.ts';
+import { texts as shared } from '../texts.ts';
 import { tokenPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
 import { Link } from '../parts/link.tsx';
+import { texts } from './texts.ts';
+import './token-grid.css';
 
 /** The price on a card is what a buyer pays. The note has what the seller asks, if this is less. */
 function CardNote({ listing: { price, buyerTotal, marketplace } }: { listing: Listing }) {
@@ -17,7 +19,7 @@ function CardNote({ listing: { price, buyerTotal, marketplace } }: { listing: Li
   return (
     <>
       {buyerTotal === null ? (
-        <span data-tip={texts.unknown.buyerTotal}>{texts.listings.askOnly}</span>
+        <span data-tip={shared.unknown.buyerTotal}>{texts.listings.askOnly}</span>
       ) : (
         <>
           {texts.listings.ask} <Price price={price} isNativeOnly />

@@ -23,7 +23,7 @@ import { Expiry, Time } from '../parts/time.tsx';
 import { Unknown } from '../parts/unknown.tsx';
 import { NotFoundPage } from '../shell/not-found-page.tsx';
 import { usePageTitle } from '../shell/shell.tsx';
-import { texts } from '../texts.ts';
+import { texts as shared } from '../texts.ts';
 import { Trade } from '../trade/trade.tsx';
 import { ActivityList } from './activity-list.tsx';
 import { collectionName } from './collection-name.tsx';
@@ -33,6 +33,8 @@ import { collectionPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
 import { Transaction } from './transaction.tsx';
 import { Link } from '../parts/link.tsx';
+import { texts } from './texts.ts';
+import './token-page.css';
 
 const ERC1155 = 'ERC-1155';
 
@@ -105,7 +107,7 @@ function TokenHead({ token }: { token: Token }) {
         <li>
           {texts.token.rank}{' '}
           {rank === null ? (
-            <Unknown reason={texts.unknown.rank} />
+            <Unknown reason={shared.unknown.rank} />
           ) : (
             <strong>
               {formatCount(rank)}
@@ -142,14 +144,15 @@ function Listing({ token, listing }: { token: Token; listing: MarketItem }) {
   const price = order?.buyerPrice ?? null;
   const units = order ? unitsOf(order) : null;
   const isOfUnits = units !== null || collection?.data.tokenStandard === ERC1155;
+  const total = price?.total ?? listing.buyerTotal;
   const totalName = isOfUnits ? texts.token.totalOfUnit : texts.token.total;
   const askName = isOfUnits ? texts.token.askOfUnit : texts.token.ask;
   return (
     <>
       <p class="token-price">
-        <span class="muted">{price ? totalName : askName}</span>
+        <span class="muted">{total ? totalName : askName}</span>
         {/* The ask and the total are different figures. With different keys, the total does not flash when it replaces the ask. */}
-        <Price key={price ? 'total' : 'ask'} price={price?.total ?? listing.price} />
+        <Price key={total ? 'total' : 'ask'} price={total ?? listing.price} />
       </p>
       {price && <PriceSplit price={price} />}
       {order && <OrderState order={order} />}
@@ -301,7 +304,7 @@ function OwnerPanel({ token: { owner } }: { token: Token }) {
           {owner.kind === 'custody' ? (
             texts.token.custody(owner.label ?? '')
           ) : (
-            <Account address={owner.address} reason={texts.unknown.owner} />
+            <Account address={owner.address} reason={shared.unknown.owner} />
           )}
         </Row>
       </dl>
@@ -407,7 +410,7 @@ function Row({ name, children }: { name: string; children: ComponentChildren }) 
 function TokenSkeleton() {
   return (
     <div class="page token" aria-busy="true">
-      <span class="visually-hidden">{texts.states.loading}</span>
+      <span class="visually-hidden">{shared.states.loading}</span>
       <Picture url={null} alt="" seed="" class="token-picture" />
       <div class="token-facts">
         <Skeleton width="160px" />

@@ -3,8 +3,8 @@
 import { useIsLocalChain } from '../data/use-local-chain.ts';
 import { shortAddress } from '../format/address.ts';
 import { OutsideLink } from '../parts/outside-link.tsx';
-import { texts } from '../texts.ts';
 import { transactionUrl } from './outside-links.ts';
+import { texts } from './texts.ts';
 
 type TransactionProps = {
   chain: string;

@@ -26,7 +26,7 @@ import { Unknown } from '../parts/unknown.tsx';
 import { oneOf, useUrlState } from '../parts/url-state.ts';
 import { NotFoundPage } from '../shell/not-found-page.tsx';
 import { usePageTitle } from '../shell/shell.tsx';
-import { texts } from '../texts.ts';
+import { texts as shared } from '../texts.ts';
 import { ActivityList } from './activity-list.tsx';
 import { collectionName } from './collection-name.tsx';
 import { accountUrl } from './outside-links.ts';
@@ -34,6 +34,8 @@ import { OrderList } from './order-list.tsx';
 import { collectionPath } from './paths.ts';
 import { TokenGrid } from './token-grid.tsx';
 import { Link } from '../parts/link.tsx';
+import { texts } from './texts.ts';
+import './wallet-page.css';
 
 const TABS: readonly ['tokens', 'collections', 'orders', 'activity'] = ['tokens', 'collections', 'orders', 'activity'];
 const SKELETONS = 6;
@@ -270,7 +272,7 @@ const COLLECTION_COLUMNS: readonly Column<WalletCollection>[] = [
     width: 'minmax(64px, 0.7fr)',
     isNumber: true,
     from: 'tablet',
-    cell: ({ listed }) => (listed === null ? <Unknown reason={texts.unknown.figure} /> : <>{formatCount(listed)}</>),
+    cell: ({ listed }) => (listed === null ? <Unknown reason={shared.unknown.figure} /> : <>{formatCount(listed)}</>),
   },
   {
     id: 'floor',
@@ -280,7 +282,7 @@ const COLLECTION_COLUMNS: readonly Column<WalletCollection>[] = [
     from: 'tablet',
     place: 'bottom-right',
     placeLabel: texts.market.columns.floor,
-    cell: ({ floor }) => <Price price={floor} reason={texts.unknown.floor} isNativeOnly />,
+    cell: ({ floor }) => <Price price={floor} reason={shared.unknown.floor} isNativeOnly />,
   },
   {
     id: 'value',

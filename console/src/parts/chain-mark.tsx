@@ -1,6 +1,7 @@
 // The icon and the name of a chain. Icons have the colour of the text, so that they do not draw attention from the pictures.
 
 import type { ComponentChildren } from 'preact';
+import './chain-mark.css';
 
 type ChainLook = { name: string; currency: string; sign: ComponentChildren };
 

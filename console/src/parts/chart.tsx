@@ -7,6 +7,8 @@ import { formatTick } from '../format/time.ts';
 import { theme } from '../shell/theme.ts';
 import { useStore } from '../shell/store.ts';
 import { useMedia } from './use-media.ts';
+import 'uplot/dist/uPlot.min.css';
+import './chart.css';
 
 export type ChartSeries = {
   name: string;
@@ -110,7 +112,7 @@ function toOptions({ series, ranges, x, axes }: ChartProps, element: HTMLElement
         scale,
         ...(!isNarrow && { label: name, labelFont: AXIS_FONT, labelSize: 20 }),
         size: index === 0 && !isNarrow ? 60 : 44,
-        space: 56,
+        space: 40,
         side: index === 0 ? SIDE_LEFT : SIDE_RIGHT,
         grid: { show: index === 0, stroke: colorOf('--line'), width: 1 },
         values: (_plot: uPlot, values: number[]) => values.map((value) => format(value)),

@@ -6,6 +6,7 @@ import { Component } from 'preact';
 import { openRow } from './open-row.ts';
 import { Skeleton } from './states.tsx';
 import { Link } from './link.tsx';
+import './data-table.css';
 
 export type SortOrder = 'asc' | 'desc';
 

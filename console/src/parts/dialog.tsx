@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { texts } from '../texts.ts';
 import { CloseIcon } from './icons.tsx';
+import './dialog.css';
 
 type DialogProps = {
   title: string;

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { Component, createRef } from 'preact';
+import './flash.css';
 
 type FlashProps = { value: string | number | bigint | null; children: ComponentChildren };
 

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { texts } from '../texts.ts';
 import { ErrorPanel } from './states.tsx';
+import './more-rows.css';
 
 /** The part of an infinite query that is used here. */
 type PagedQuery = {

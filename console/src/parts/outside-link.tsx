@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { ExternalIcon } from './icons.tsx';
+import './outside-link.css';
 
 export function OutsideLink({ href, label, children }: { href: string; label?: string; children?: ComponentChildren }) {
   return (

@@ -3,6 +3,7 @@
 
 import { useState } from 'preact/hooks';
 import { parseGateways, toPictureUrl } from './picture-url.ts';
+import './picture.css';
 
 const gateways = parseGateways(document.querySelector<HTMLMetaElement>('meta[name=image-gateways]')?.content ?? '');
 

@@ -6,6 +6,7 @@ import { exactAmount, formatAmount, formatUsd } from '../format/amount.ts';
 import { texts } from '../texts.ts';
 import { Flash } from './flash.tsx';
 import { Unknown } from './unknown.tsx';
+import './price.css';
 
 type PriceProps = {
   price: Amount | null;

@@ -4,6 +4,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Link } from './link.tsx';
+import './segments.css';
 
 export type Segment<Value extends string> = {
   value: Value;

@@ -1,5 +1,7 @@
 // A small line chart of a figure over time, without axes. Where a value is unknown, the line has a gap.
 
+import './sparkline.css';
+
 const WIDTH = 96;
 const HEIGHT = 28;
 /** Space above and below the line, so that its stroke is not cut. */

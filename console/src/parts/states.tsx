@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { WarningIcon } from './icons.tsx';
 import { texts } from '../texts.ts';
 import { describeError } from '../data/errors.ts';
+import './states.css';
 
 export function Skeleton({ width, height = '14px' }: { width: string; height?: string }) {
   return <span class="skeleton" style={{ width, height }} aria-hidden="true" />;

@@ -18,7 +18,7 @@ export function Expiry({ at }: { at: string }) {
   const now = useNow();
   return (
     <time dateTime={at} class="nowrap" data-tip={`${formatLocal(at)} (${formatUtc(at)})`}>
-      {Date.parse(at) > now ? texts.token.expiresIn(formatRemaining(at, now)) : texts.token.expired}
+      {Date.parse(at) > now ? texts.expiry.in(formatRemaining(at, now)) : texts.expiry.passed}
     </time>
   );
 }

@@ -240,7 +240,7 @@ export const SOURCE_COLUMNS: readonly Column<SourceState>[] = [
 export const METADATA_COLUMNS: readonly Column<MetadataState>[] = [
   {
     id: 'collection',
-    head: texts.token.collection,
+    head: texts.columns.collection,
     width: 'minmax(160px, 2fr)',
     place: 'top-left',
     cell: ({ collectionId }) => <span class="truncate block">{collectionId}</span>,

@@ -7,6 +7,7 @@ import { formatClock } from '../format/time.ts';
 import { texts } from '../texts.ts';
 import { serviceUrl } from './base-path.ts';
 import { Store, useStore } from './store.ts';
+import './connection.css';
 
 const RETRY_MS = 2_000;
 const PROBE_TIMEOUT_MS = 4_000;

@@ -8,6 +8,7 @@ import { serviceUrl } from './base-path.ts';
 import { useStore } from './store.ts';
 import { chooseNextTheme, theme } from './theme.ts';
 import { Link } from '../parts/link.tsx';
+import './header.css';
 
 const WORKPLACES = [
   { path: '/', name: texts.shell.market, isOpen: (path: string) => !/^\/(shop|service)(\/|$)/.test(path) },

@@ -2,6 +2,7 @@
 
 import { Dialog } from '../parts/dialog.tsx';
 import { texts } from '../texts.ts';
+import './help-dialog.css';
 
 export function HelpDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (

@@ -2,6 +2,7 @@
 // or a long press shows it until the next tap.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import './tooltip.css';
 
 type Shown = { text: string; target: Element };
 

@@ -22,11 +22,13 @@ import { useMedia } from '../../parts/use-media.ts';
 import { lazyPart } from '../../shell/lazy-page.tsx';
 import { NotFoundPage } from '../../shell/not-found-page.tsx';
 import { usePageTitle } from '../../shell/shell.tsx';
-import { texts } from '../../texts.ts';
+import { texts as shared } from '../../texts.ts';
 import { ActivityList } from '../activity-list.tsx';
 import { collectionName } from '../collection-name.tsx';
 import { FigureStrip } from './figure-strip.tsx';
 import { ListingsTab } from './listings-tab.tsx';
+import { texts } from '../texts.ts';
+import './collection-page.css';
 
 /** The code of each of these five tabs is loaded when the tab is first shown, so that the page needs less code at first. */
 const HistoryTab = lazyPart(async () => (await import('./history-tab.tsx')).HistoryTab);
@@ -188,7 +190,7 @@ function Description({ text }: { text: string }) {
 function CollectionSkeleton() {
   return (
     <div aria-busy="true">
-      <span class="visually-hidden">{texts.states.loading}</span>
+      <span class="visually-hidden">{shared.states.loading}</span>
       <div class="collection-head">
         <Picture url={null} alt="" seed="" class="collection-banner" />
         <div class="collection-identity">

@@ -10,9 +10,9 @@ import { Chart } from '../../parts/chart.tsx';
 import { ClockIcon } from '../../parts/icons.tsx';
 import { Price } from '../../parts/price.tsx';
 import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
-import { texts } from '../../texts.ts';
 import { toEdge } from './chart-edge.ts';
 import { toDepthSteps } from './depth-steps.ts';
+import { texts } from '../texts.ts';
 
 /** With fewer listings than this, the tab has no chart. The table alone shows them well enough. */
 const CHARTED_MIN = 3;

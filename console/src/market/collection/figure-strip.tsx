@@ -14,9 +14,11 @@ import { Price, Volume } from '../../parts/price.tsx';
 import { Skeleton } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Unknown } from '../../parts/unknown.tsx';
-import { texts } from '../../texts.ts';
+import { texts as shared } from '../../texts.ts';
 import { BuyerFloor } from '../buyer-floor.tsx';
 import { currencyOf } from '../currency.ts';
+import { texts } from '../texts.ts';
+import './figure-strip.css';
 
 type FigureName = Provenance['figures'][number]['figure'];
 
@@ -25,7 +27,7 @@ export function FigureStrip({ collection }: { collection: MarketCollection }) {
   /** On a phone, the strip has only the first figures until the user opens it. */
   const [isOpen, setOpen] = useState(false);
   const currency = currencyOf(collection);
-  const volume = (value: number | null) => <Volume value={value} currency={currency} reason={texts.unknown.figure} />;
+  const volume = (value: number | null) => <Volume value={value} currency={currency} reason={shared.unknown.figure} />;
   return (
     <section class="figures" aria-label={texts.collection.figures}>
       {stale && (
@@ -36,7 +38,7 @@ export function FigureStrip({ collection }: { collection: MarketCollection }) {
       )}
       <dl class={isOpen ? 'figure-list figure-list-open' : 'figure-list'}>
         <Figure id={id} name={texts.collection.floor} figure="floor" change={stats.floorChange.twentyFourHour}>
-          <Price price={stats.floor} reason={texts.unknown.floor} isStacked />
+          <Price price={stats.floor} reason={shared.unknown.floor} isStacked />
         </Figure>
         <Figure id={id} name={texts.collection.buyerFloor} figure={null}>
           <BuyerFloor collection={collection} />
@@ -81,7 +83,7 @@ export function FigureStrip({ collection }: { collection: MarketCollection }) {
 }
 
 function Count({ value }: { value: number | null }) {
-  if (value === null) return <Unknown reason={texts.unknown.figure} />;
+  if (value === null) return <Unknown reason={shared.unknown.figure} />;
   return <Flash value={value}>{formatCount(value)}</Flash>;
 }
 
@@ -103,7 +105,7 @@ function Figure({ id, name, figure, change = null, children }: FigureProps) {
         <span>{children}</span>
         {change !== null && (
           <span class="figure-change" data-tip={texts.collection.changes[figure ?? ''] ?? ''}>
-            <Change ratio={change} reason={texts.unknown.change} />
+            <Change ratio={change} reason={shared.unknown.change} />
           </span>
         )}
       </dd>

@@ -14,9 +14,10 @@ import { Segments } from '../../parts/segments.tsx';
 import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { Unknown } from '../../parts/unknown.tsx';
 import { oneOf, useUrlState } from '../../parts/url-state.ts';
-import { texts } from '../../texts.ts';
+import { texts as shared } from '../../texts.ts';
 import { currencyOf } from '../currency.ts';
 import { toHistoryData, trimHistory } from './history-data.ts';
+import { texts } from '../texts.ts';
 
 const RANGES: readonly [HistoryRange, ...HistoryRange[]] = ['month', 'day', 'week', 'all'];
 const IN_ORDER: readonly HistoryRange[] = ['day', 'week', 'month', 'all'];
@@ -144,20 +145,20 @@ function HistoryTable({ points, currency }: PointsProps) {
                     {formatLocal(from)}
                   </td>
                   <td>
-                    <Price price={floor.close} reason={texts.unknown.floor} isNativeOnly />
+                    <Price price={floor.close} reason={shared.unknown.floor} isNativeOnly />
                   </td>
                   <td class="nowrap">
                     {floor.low && floor.high ? (
                       `${formatAmount(floor.low.decimal)} – ${formatAmount(floor.high.decimal)}`
                     ) : (
-                      <Unknown reason={texts.unknown.floor} />
+                      <Unknown reason={shared.unknown.floor} />
                     )}
                   </td>
                   <td>
-                    <Volume value={volume} currency={currency} reason={texts.unknown.figure} />
+                    <Volume value={volume} currency={currency} reason={shared.unknown.figure} />
                   </td>
                   <td>{formatCount(sales)}</td>
-                  <td>{listed === null ? <Unknown reason={texts.unknown.figure} /> : formatCount(listed)}</td>
+                  <td>{listed === null ? <Unknown reason={shared.unknown.figure} /> : formatCount(listed)}</td>
                 </tr>
               ))}
             </tbody>

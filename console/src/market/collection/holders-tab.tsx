@@ -6,7 +6,8 @@ import { holdersQuery } from '../../data/market-queries.ts';
 import { formatCount, formatShare } from '../../format/amount.ts';
 import { Account } from '../../parts/account.tsx';
 import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
+import './holders-tab.css';
 
 export function HoldersTab({ collection }: { collection: MarketCollection }) {
   const query = useQuery(holdersQuery(collection.id));

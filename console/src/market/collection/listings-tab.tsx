@@ -21,13 +21,14 @@ import { Time } from '../../parts/time.tsx';
 import { Unknown } from '../../parts/unknown.tsx';
 import { oneOf, useUrlState } from '../../parts/url-state.ts';
 import { useMedia } from '../../parts/use-media.ts';
-import { texts } from '../../texts.ts';
+import { texts as shared } from '../../texts.ts';
 import { tokenPath } from '../paths.ts';
 import { TokenGrid } from '../token-grid.tsx';
 import { tokenName } from '../token-name.ts';
 import { sortByTotal } from './by-total.ts';
 import { chosenTraits } from './trait-choice.ts';
 import { TraitFilter } from './trait-filter.tsx';
+import { texts } from '../texts.ts';
 
 /** `total`: by what a buyer pays. */
 const SORTS: readonly ['total', ...TokenSort[]] = ['total', 'price', 'rank', 'id'];
@@ -52,7 +53,7 @@ export function ListingsTab({ collection }: { collection: MarketCollection }) {
   const isComplete = query.isSuccess && !query.hasNextPage;
   const tokens = useMemo(() => {
     const read = query.data?.pages.flatMap(({ data }) => data) ?? [];
-    return isByTotal ? sortByTotal(read, isComplete) : read;
+    return isByTotal ? sortByTotal(read, ({ listing }) => listing, { isComplete }) : read;
   }, [query.data, isByTotal, isComplete]);
   const isPhone = useMedia(PHONE);
   const isWide = useMedia(WIDE);
@@ -172,7 +173,7 @@ const COLUMNS: readonly Column<Token>[] = [
     isNumber: true,
     place: 'bottom-left',
     placeLabel: texts.listings.columns.rank,
-    cell: ({ rarity }) => (rarity.rank === null ? <Unknown reason={texts.unknown.rank} /> : formatCount(rarity.rank)),
+    cell: ({ rarity }) => (rarity.rank === null ? <Unknown reason={shared.unknown.rank} /> : formatCount(rarity.rank)),
   },
   {
     id: 'total',
@@ -182,7 +183,7 @@ const COLUMNS: readonly Column<Token>[] = [
     place: 'top-right',
     cell: ({ listing }) =>
       listing ? (
-        <Price price={listing.buyerTotal} reason={texts.unknown.buyerTotal} isStacked />
+        <Price price={listing.buyerTotal} reason={shared.unknown.buyerTotal} isStacked />
       ) : (
         <span class="muted">{texts.listings.notListed}</span>
       ),
@@ -202,7 +203,7 @@ const COLUMNS: readonly Column<Token>[] = [
     isNumber: true,
     from: 'desktop',
     cell: ({ lastSale }) =>
-      lastSale ? <Price price={lastSale.price} isNativeOnly /> : <Unknown reason={texts.unknown.lastSale} />,
+      lastSale ? <Price price={lastSale.price} isNativeOnly /> : <Unknown reason={shared.unknown.lastSale} />,
   },
   {
     id: 'marketplace',
@@ -218,7 +219,7 @@ const COLUMNS: readonly Column<Token>[] = [
     width: 'minmax(120px, 1fr)',
     from: 'desktop',
     cell: ({ owner }) =>
-      owner.label === null ? <Account address={owner.address} reason={texts.unknown.owner} /> : owner.label,
+      owner.label === null ? <Account address={owner.address} reason={shared.unknown.owner} /> : owner.label,
   },
   {
     id: 'listed-at',

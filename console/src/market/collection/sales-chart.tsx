@@ -7,8 +7,8 @@ import type { MarketItem } from '../../../../client/src/market.ts';
 import { formatAmount, formatCount } from '../../format/amount.ts';
 import { formatLocal } from '../../format/time.ts';
 import { Chart, NO_VALUE } from '../../parts/chart.tsx';
-import { texts } from '../../texts.ts';
 import { toSalesData } from './sales-data.ts';
+import { texts } from '../texts.ts';
 
 /** Bars fill the lowest quarter of the chart. */
 const VOLUME_SHARE = 4;

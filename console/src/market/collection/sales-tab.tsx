@@ -14,11 +14,11 @@ import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { oneOf, useUrlState } from '../../parts/url-state.ts';
 import { useNow } from '../../shell/clock.ts';
-import { texts } from '../../texts.ts';
 import { tokenPath } from '../paths.ts';
 import { tokenName } from '../token-name.ts';
 import { Transaction } from '../transaction.tsx';
 import { SalesChart } from './sales-chart.tsx';
+import { texts } from '../texts.ts';
 
 const DAY_MS = 86_400_000;
 const RANGES_MS = { all: Infinity, month: 30 * DAY_MS, week: 7 * DAY_MS, day: DAY_MS };

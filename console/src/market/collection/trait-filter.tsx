@@ -12,9 +12,11 @@ import { Price } from '../../parts/price.tsx';
 import { ErrorPanel, Skeleton } from '../../parts/states.tsx';
 import { Unknown } from '../../parts/unknown.tsx';
 import type { UrlState } from '../../parts/url-state.ts';
-import { texts } from '../../texts.ts';
+import { texts as shared } from '../../texts.ts';
 import { chosenTraits, toggleTrait, traitParameter } from './trait-choice.ts';
 import { Link } from '../../parts/link.tsx';
+import { texts } from '../texts.ts';
+import './trait-filter.css';
 
 /** A trait with more values is collapsed until the user opens it. */
 const OPEN_VALUES_MAX = 8;
@@ -46,14 +48,14 @@ export function TraitFilter({ collectionId, url, isWide }: { collectionId: strin
       ))}
       {query.hasNextPage && (
         <button type="button" class="button" onClick={() => void query.fetchNextPage()}>
-          {texts.states.more}
+          {shared.states.more}
         </button>
       )}
     </>
   );
   const name = (
     <>
-      {texts.traits.title}
+      <span class="filter-name">{texts.traits.title}</span>
       {count > 0 && <span class="badge">{count}</span>}
     </>
   );

@@ -188,7 +188,7 @@ function CollectionFilter({
 const COLUMNS: readonly Column<ProductSummary>[] = [
   {
     id: 'picture',
-    head: texts.market.columns.picture,
+    head: texts.columns.picture,
     isHeadHidden: true,
     width: '40px',
     place: 'picture',
