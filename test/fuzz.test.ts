@@ -31,6 +31,7 @@ const INTERFACES = {
       'wallet',
       'kinds',
       'traits[Wind]',
+      'trait',
       'from',
       'to',
       'ids',

@@ -13,7 +13,13 @@ import { shortAddress, shortTokenId } from '../../console/src/format/address.ts'
 import { exactAmount, formatAmount, formatUsd } from '../../console/src/format/amount.ts';
 import { formatAge, formatElapsed, formatUtc } from '../../console/src/format/time.ts';
 
-const price = (raw: bigint, decimal: number, usd: number | null = null) => ({ raw, decimal, currency: 'ETH', usd });
+const price = (raw: bigint, decimal: number, usd: number | null = null) => ({
+  raw,
+  decimal,
+  currency: 'ETH',
+  usd,
+  decimals: 18,
+});
 const ETHER = 10n ** 18n;
 
 test('an amount has at most four significant digits, and is never rounded to zero', () => {

@@ -3,7 +3,7 @@
 import type { Operations } from '../calls.ts';
 import type { Pages } from '../pages.ts';
 import type { CallOptions } from '../transport.ts';
-import type { Chain, CollectionSummary, Pagination, Price } from './marketplace.ts';
+import type { Chain, Pagination } from './marketplace.ts';
 
 /** An event of the market. An event does not change once it has an offset. */
 export type Activity = {
@@ -22,9 +22,9 @@ export type Activity = {
   /** Mint on Solana; null if no single token is concerned. */
   mint: string | null;
   /** The price of one unit, or the new floor; for a sale of several tokens the price of all. Its `usd` is always null: dollar rates change, but an event does not. */
-  price: Price | null;
+  price: ExplorePrice | null;
   /** The price of all units that were sold, or that an order still offers; null if it is not known, and for other changes. */
-  total: Price | null;
+  total: ExplorePrice | null;
   /** The units that were transferred or sold, or that an order still offers; null if not known, for a sale of several tokens, and for other changes. */
   quantity: string | null;
   /** The currency of a sale that was not paid in the native currency: its symbol, or the address of its token. Otherwise null. */
@@ -68,13 +68,48 @@ export type Activity = {
 
 /** `total` is the sum of `ask` and `fees`. If `platformFee` and `royalty` are stated, `fees` is their sum. */
 export type BuyerPrice = {
-  ask: Price;
+  ask: ExplorePrice;
   /** The fee of this service; null if it is not stated apart from the other fees. */
-  platformFee: Price | null;
+  platformFee: ExplorePrice | null;
   /** The royalty of the collection; null if it is not stated apart from the other fees. */
-  royalty: Price | null;
-  fees: Price;
-  total: Price;
+  royalty: ExplorePrice | null;
+  fees: ExplorePrice;
+  total: ExplorePrice;
+};
+
+/** A collection in a list. */
+export type ExploreCollectionSummary = {
+  /** Canonical collection id. */
+  id: string;
+  /** Chain value; null when no chain is known for the collection. */
+  chain: Chain | null;
+  /** EVM contract (lower case) or Solana collection mint (case preserved): the address to use on-chain. */
+  contractAddress: string | null;
+  /** Display name. */
+  name: string;
+  /** Platform slug; usable as `{id}`. */
+  slug: string | null;
+  /** Image URL. In a list, null if it has more than 8192 characters, as an inline image (`data:`) may: the response about the single collection has it. */
+  image: string | null;
+  /** Banner image URL. In a list, null for the same reason as `image`. */
+  banner: string | null;
+  /** Description as its author wrote it, served unchanged. It may contain markup: escape it before it is put into a page. */
+  description: string | null;
+  /** Token standard, such as ERC-721. */
+  tokenStandard: string | null;
+  /** Royalty in basis points. */
+  royaltyBps: number | null;
+  /** The statistics that are known at present. Null means unknown, never zero. */
+  stats: {
+    /** Cheapest seller ask; null when unknown. */
+    floor: ExplorePrice | null;
+    /** All-time volume in native units, best effort. */
+    volumeAllTime: number | null;
+    /** Number of tokens. */
+    supply: number | null;
+    /** Number of distinct owners. */
+    owners: number | null;
+  };
 };
 
 /** What a buyer needs to fill an order. */
@@ -96,13 +131,13 @@ export type HistoryPoint = {
   /** The floors of the interval. `usd` is always null, because past dollar rates are not stored. If the floor did not change in the interval, all four floors are the last floor of the preceding interval. */
   floor: {
     /** The floor at the beginning of the interval. Null if none is known. */
-    open: Price | null;
+    open: ExplorePrice | null;
     /** The highest floor in the interval. Null if none is known. */
-    high: Price | null;
+    high: ExplorePrice | null;
     /** The lowest floor in the interval. Null if none is known. */
-    low: Price | null;
+    low: ExplorePrice | null;
     /** The floor at the end of the interval, or the present floor if the interval has not ended. Null if none is known. */
-    close: Price | null;
+    close: ExplorePrice | null;
   };
   /** The sum of the prices of the stored sales of the interval, in native units; null if the price or the currency of one of them cannot be read. */
   volume: number | null;
@@ -143,7 +178,7 @@ export type Holders = {
 /** The last sale of a token. */
 export type LastSale = {
   /** Price of the sale; null if it could not be interpreted. */
-  price: Price | null;
+  price: ExplorePrice | null;
   /** When the sale completed. */
   at: string;
   /** An upper-case code for the service's own sales, the lower-case source slug for others. */
@@ -168,10 +203,17 @@ export type ListedActivity = {
   tokenId: string | null;
   /** Solana asset id; null on EVM chains, and if no single token is concerned. */
   mint: string | null;
+  /** With `include=token`: the name and the image of the token; null if no single token is concerned, or if nothing is known of it. */
+  token: {
+    /** Name of the token. */
+    name: string | null;
+    /** Image URL. In a response with several tokens, null if it has more than 8192 characters, as an inline image (`data:`) may: the response about the single token has it. */
+    image: string | null;
+  } | null;
   /** The price of one unit, or the new floor; for a sale of several tokens the price of all. Null if there is none. */
-  price: Price | null;
+  price: ExplorePrice | null;
   /** The price of all units that were sold, or that an order still offers; null if it is not known, and for other changes. */
-  total: Price | null;
+  total: ExplorePrice | null;
   /** The units that were transferred or sold, or that an order still offers; null if not known, for a sale of several tokens, and for other changes. */
   quantity: string | null;
   /** The currency of a sale that was not paid in the native currency: its symbol, or the address of its token. Otherwise null. */
@@ -225,7 +267,7 @@ export type ListedOrder = {
   mint: string | null;
   /** Canonical collection id. Opaque: pass it back as `{id}`, compare for equality only. */
   collectionId: string;
-  price: Price;
+  price: ExplorePrice;
   /** Address of the seller; null when the seller is not known or is a custody wallet, which holds tokens for others. */
   seller: string | null;
   /** Address of the buyer; null for a listing, and for a sale whose buyer is not known or is a custody wallet. */
@@ -249,9 +291,9 @@ export type ListedOrder = {
   /** How many of these units were not bought yet; null if this is not known. If the order ended otherwise, they cannot be bought any more. */
   remaining: string | null;
   /** The price of all remaining units; null if their number is not known. */
-  total: Price | null;
+  total: ExplorePrice | null;
   /** What a buyer pays for one unit, fees included, never less than `price`; null if the royalty of the collection cannot be read. */
-  buyerTotal: Price | null;
+  buyerTotal: ExplorePrice | null;
   /** Why an active order cannot be filled at present; null if it can, or if this is not known. */
   dormant: {
     /** `not-started`: the order can be filled later. `no-balance`: the seller does not have the token. `not-approved`: the seller has revoked the approval. `pending`: the listing has not been compared with the events of its chain yet. */
@@ -271,7 +313,7 @@ export type Listing = {
   mint: string | null;
   /** Canonical collection id. Opaque: pass it back as `{id}`, compare for equality only. */
   collectionId: string;
-  price: Price;
+  price: ExplorePrice;
   /** Address of the seller; null when the seller is not known or is a custody wallet, which holds tokens for others. */
   seller: string | null;
   /** Address of the buyer; null for a listing, and for a sale whose buyer is not known or is a custody wallet. */
@@ -295,9 +337,9 @@ export type Listing = {
   /** How many of these units were not bought yet; null if this is not known. If the order ended otherwise, they cannot be bought any more. */
   remaining: string | null;
   /** The price of all remaining units; null if their number is not known. */
-  total: Price | null;
+  total: ExplorePrice | null;
   /** What a buyer pays for one unit, fees included, never less than `price`; null if the royalty of the collection cannot be read. */
-  buyerTotal: Price | null;
+  buyerTotal: ExplorePrice | null;
 };
 
 /** A collection with all figures of a market table. All fields are always present. */
@@ -325,7 +367,7 @@ export type MarketCollection = {
   /** The statistics that are known at present. Null means unknown, never zero. */
   stats: {
     /** Cheapest seller ask; null when unknown. */
-    floor: Price | null;
+    floor: ExplorePrice | null;
     /** Volume in native units. Null means unknown at present, never zero. */
     volume: {
       /** Volume in native units, all time. */
@@ -360,7 +402,7 @@ export type MarketCollection = {
     listedCount: number | null;
     /** The lowest total that a buyer pays, fees included. It is of the same moment as `floor` and `listedCount`, and never below `floor`. While it cannot be read, it is the last stored one, of the last half hour, on the chains on which `GET /v1/collections/{id}/floor` can serve a stored floor. Null if nothing is listed, or if it is unknown. */
     buyerFloor: {
-      price: Price;
+      price: ExplorePrice;
       /** True if the price is the last stored one, because the present one cannot be read. */
       stale: boolean;
       /** When a stale price was read; null if the price is of the same moment as `floor`. */
@@ -438,6 +480,20 @@ export type Owner = {
   label: string | null;
 };
 
+/** An amount. All five fields are always present. */
+export type ExplorePrice = {
+  /** Integer base units (wei or lamports) as a decimal string. Use this field for arithmetic. */
+  raw: bigint;
+  /** Native units as a number; loses precision on large amounts. */
+  decimal: number;
+  /** Native currency symbol of the chain. */
+  currency: string;
+  /** Best-effort US dollars; null when no recent rate is known. */
+  usd: number | null;
+  /** One native unit is 10^decimals base units: 18 for ether, 9 for SOL. */
+  decimals: number;
+};
+
 /** Where the figures of a collection come from. */
 export type Provenance = {
   /** One entry for each figure. */
@@ -464,7 +520,7 @@ export type SearchResult = {
   /** What was found. */
   type: 'collection' | 'token';
   /** The collection; null if a token was found. */
-  collection: CollectionSummary | null;
+  collection: ExploreCollectionSummary | null;
   /** The token; null if a collection was found. */
   token: Token | null;
   /** How well the result fits: 1 is an exact match. */
@@ -546,7 +602,7 @@ export type Trait = {
     /** How many of these tokens are listed; null if a token or a listing may be missing. */
     listed: number | null;
     /** The price of the cheapest listing of these tokens; null if none of them is listed, or if the traits of a listed token are not known. */
-    floor: Price | null;
+    floor: ExplorePrice | null;
   }[];
   /** True when the trait has values that are not in `values`. */
   hasMoreValues: boolean;
@@ -581,9 +637,9 @@ export type WalletCollection = {
   /** Number of tokens that the wallet has listed. Null if an order book cannot be read. */
   listed: number | null;
   /** Floor of the collection; null if there is none, or if it is unknown. */
-  floor: Price | null;
+  floor: ExplorePrice | null;
   /** The units at the floor; null if one of the two is unknown. */
-  value: Price | null;
+  value: ExplorePrice | null;
   /** Where the figures come from. */
   provenance: {
     /** Where the holders of the collection are known from. Null if some are not known: the wallet may then have more tokens. */
@@ -684,6 +740,8 @@ export type ListTokensParameters = {
   q?: string | undefined;
   /** Only tokens with these traits, for example `traits[Wind]=Gale`. May be given several times: for each name, a token must have one of the given values. */
   traits?: Record<string, string | string[]> | undefined;
+  /** The same filter in a form that all clients can send: `trait=Wind:Gale&trait=Wind:Storm`. The name is the part before the first colon; a name that has a colon is sent with `traits`. */
+  trait?: string[] | undefined;
   /** Canonical collection id, platform slug, or contract address (EVM) or collection mint (Solana). */
   id: string;
 };
@@ -817,7 +875,7 @@ export type ListWalletCollectionsResult = {
     /** Symbol of the currency. */
     currency: string;
     /** The sum of the known values in this currency; null if none is known. It uses the stored floors, which follow changes within seconds. */
-    value: Price | null;
+    value: ExplorePrice | null;
     /** Number of collections with tokens of the wallet. */
     collections: number;
     /** How many of these collections have no part in the sum, because their value is unknown. */
@@ -950,6 +1008,8 @@ export type ListActivityParameters = {
   token?: string | undefined;
   /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, floor, reorg, remove. */
   kinds?: string | undefined;
+  /** `token`: each row has the name and the image of its token. */
+  include?: 'token' | undefined;
   /** The `nextCursor` of the previous page, unchanged. */
   cursor?: string | undefined;
   /** Rows per page. */
@@ -978,6 +1038,8 @@ export type ListWalletActivityParameters = {
   token?: string | undefined;
   /** Only these kinds, separated by commas: mint, transfer, burn, list, reprice, sale, fill, cancel, expire, invalidate, revalidate, floor, reorg, remove. */
   kinds?: string | undefined;
+  /** `token`: each row has the name and the image of its token. */
+  include?: 'token' | undefined;
   /** The `nextCursor` of the previous page, unchanged. */
   cursor?: string | undefined;
   /** Rows per page. */
@@ -1073,7 +1135,7 @@ export type ExploreMethods = {
 export const EXPLORE_OPERATIONS = {
   listMarketCollections: { method: 'GET', path: '/explore/v1/collections', kind: 'list', query: ['ids', 'chain', 'cursor', 'limit', 'sort', 'window', 'order', 'launchedFirst', 'floorMin', 'floorMax', 'volumeMin', 'volumeMax'] },
   getMarketCollection: { method: 'GET', path: '/explore/v1/collections/{id}', kind: 'read' },
-  listTokens: { method: 'GET', path: '/explore/v1/collections/{id}/tokens', kind: 'list', query: ['cursor', 'limit', 'sort', 'listed', 'owner', 'source', 'priceMin', 'priceMax', 'rankMin', 'rankMax', 'q', 'traits'] },
+  listTokens: { method: 'GET', path: '/explore/v1/collections/{id}/tokens', kind: 'list', query: ['cursor', 'limit', 'sort', 'listed', 'owner', 'source', 'priceMin', 'priceMax', 'rankMin', 'rankMax', 'q', 'traits', 'trait'] },
   readTokens: { method: 'POST', path: '/explore/v1/tokens/batch', kind: 'read', hasBody: true },
   getMarketToken: { method: 'GET', path: '/explore/v1/tokens/{chain}/{address}/{tokenId}', kind: 'read' },
   listTokenOwners: { method: 'GET', path: '/explore/v1/tokens/{chain}/{address}/{tokenId}/owners', kind: 'list', query: ['cursor', 'limit'] },
@@ -1086,8 +1148,8 @@ export const EXPLORE_OPERATIONS = {
   getHistory: { method: 'GET', path: '/explore/v1/collections/{id}/history', kind: 'read', query: ['interval', 'from', 'to'] },
   getHolders: { method: 'GET', path: '/explore/v1/collections/{id}/holders', kind: 'read' },
   listTraits: { method: 'GET', path: '/explore/v1/collections/{id}/traits', kind: 'list', query: ['cursor', 'limit'] },
-  listActivity: { method: 'GET', path: '/explore/v1/activity', kind: 'list', query: ['collection', 'token', 'kinds', 'cursor', 'limit', 'wallet'] },
-  listWalletActivity: { method: 'GET', path: '/explore/v1/wallets/{address}/activity', kind: 'list', query: ['chain', 'collection', 'token', 'kinds', 'cursor', 'limit'] },
+  listActivity: { method: 'GET', path: '/explore/v1/activity', kind: 'list', query: ['collection', 'token', 'kinds', 'include', 'cursor', 'limit', 'wallet'] },
+  listWalletActivity: { method: 'GET', path: '/explore/v1/wallets/{address}/activity', kind: 'list', query: ['chain', 'collection', 'token', 'kinds', 'include', 'cursor', 'limit'] },
   searchMarket: { method: 'GET', path: '/explore/v1/search', kind: 'list', query: ['q', 'chain', 'limit'] },
   listActivityAfter: { method: 'GET', path: '/explore/v1/stream/pages/{offset}', kind: 'read' },
 } as const satisfies Operations;

@@ -209,7 +209,8 @@ function addEvents(query: LiveQuery, events: readonly Activity[]): void {
   };
   if (added.length === 0 && voidedBy.size === 0) return;
   const pages = list.pages.map((page, index) => {
-    const rows = index === 0 ? [...added.map((event) => ({ ...event, voidedBy: null })), ...page.data] : page.data;
+    const rows =
+      index === 0 ? [...added.map((event) => ({ ...event, token: null, voidedBy: null })), ...page.data] : page.data;
     return { ...page, data: rows.map(mark) };
   });
   queries.setQueryData<Events>(query.queryKey, { ...list, pages });

@@ -4,9 +4,11 @@
 import type { ActivityRow } from '../activity/queries/activity-rows.ts';
 import type { Queryable } from '../../platform/database/port.ts';
 import type { Market } from '../reads/market.ts';
-import { requireValue } from '../reads/market-source.ts';
+import { requireValue, valueOrNull } from '../reads/market-source.ts';
 import type { Sale } from '../index/queries/sales.ts';
 import { listSales } from '../index/queries/sales.ts';
+import type { ObservedToken } from '../index/queries/tokens.ts';
+import { listObservedTokens, toTokenKeyText } from '../index/queries/tokens.ts';
 import type { ActivityFilter, LogPosition } from './queries/activity.ts';
 import { listActivity, listLoggedSales } from './queries/activity.ts';
 
@@ -48,6 +50,19 @@ export async function readActivity(
     : [];
   const logged = requireValue(await read((db) => listLoggedSales(db, sales)), 'unavailable');
   return toPage({ log, sales, logged }, { after, limit });
+}
+
+/** The tokens of the rows, by `toTokenKeyText`. Null when the indexer cannot be read. */
+export async function readTokensOf(
+  market: Market,
+  rows: readonly Activity[],
+): Promise<ReadonlyMap<string, Pick<ObservedToken, 'name' | 'image'>> | null> {
+  const keys = rows.flatMap(({ collectionId, asset }) =>
+    collectionId === null || asset === null ? [] : [{ collectionId, asset }],
+  );
+  const distinct = [...new Map(keys.map((key) => [toTokenKeyText(key), key])).values()];
+  if (distinct.length === 0) return new Map();
+  return valueOrNull(await market.tokenOverlay.read((db) => listObservedTokens(db, distinct, { now: market.clock() })));
 }
 
 /** Merges two lists that are sorted in the same way. A stored sale that is also in the log is skipped. */

@@ -64,6 +64,8 @@ export type TokenListQuery = ListingFilter & {
   owner: Address | null;
   /** For each trait name, the accepted values: a token must have one of them. Empty: the list is not filtered by traits. */
   traits: ReadonlyMap<string, readonly string[]>;
+  /** The parameter that an error about a trait names. Default: `traits`. */
+  traitsParameter?: string;
   /** The beginning of a name or token id. Null: any. */
   text: string | null;
   rank: Range<number> | null;
@@ -400,13 +402,13 @@ class TokenListReader {
 
   /** Null if the list is not filtered by traits. Throws `bad_request` for a trait that the collection does not have. */
   async #findTraitFilter(): Promise<TraitFilter | null> {
-    const { traits } = this.#query;
+    const { traits, traitsParameter = 'traits' } = this.#query;
     const { collectionId } = this.#location;
     if (traits.size === 0) return null;
     const filter = await this.#readIndex((db) => findTraitFilter(db, collectionId, traits));
     if (!('value' in filter)) return filter;
     const names = await this.#readIndex((db) => listTraitNames(db, collectionId, NAMED_TRAITS_MAX + 1));
-    throw new ServiceError('bad_request', toUnknownTraitMessage(filter, names), { param: 'traits' });
+    throw new ServiceError('bad_request', toUnknownTraitMessage(filter, names), { param: traitsParameter });
   }
 
   async #readIndex<T>(query: (db: Queryable) => Promise<T>): Promise<T> {

@@ -6,6 +6,9 @@ import type { Chain } from './chains.ts';
 
 export type Price = { raw: string; decimal: number; currency: string; usd: number | null };
 
+/** A price of the explore interface. One native unit is 10^decimals base units. */
+export type DetailedPrice = Price & { decimals: number };
+
 /** `usd`: dollars for one native unit. `at`: when the rate was observed, in milliseconds since the epoch. */
 export type Rate = { symbol: string; usd: number; at: number };
 
@@ -20,6 +23,10 @@ export function toPrice(raw: bigint, chain: Chain, rates: Rates, now: number): P
   const rate = rates.get(chain.symbol);
   const usd = rate && now - rate.at <= RATE_AGE_MAX_MS ? roundUsd(decimal * rate.usd) : null;
   return { raw: raw.toString(), decimal, currency: chain.symbol, usd };
+}
+
+export function toDetailedPrice(raw: bigint, chain: Chain, rates: Rates, now: number): DetailedPrice {
+  return { ...toPrice(raw, chain, rates, now), decimals: chain.decimals };
 }
 
 /**

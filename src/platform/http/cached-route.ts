@@ -61,6 +61,7 @@ export function toCacheKey(target: string, query: object): string {
 }
 
 function toPairs(name: string, value: unknown): (readonly [string, unknown])[] {
+  if (Array.isArray(value)) return value.map((one: unknown) => [name, one]);
   if (!(value instanceof Map)) return [[name, value]];
   return [...(value as ObjectParameter)].flatMap(([inner, values]) =>
     values.map((one) => [encodeURIComponent(`${name}[${inner}]`), one] as const),

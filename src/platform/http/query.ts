@@ -13,6 +13,9 @@ type ParameterSchema = {
   type?: string;
   /** For a parameter that is an object: the largest number of names in brackets. */
   maxProperties?: number;
+  /** For a parameter that is a list: its values, which are texts with a pattern, and the largest number of them. */
+  items?: ParameterSchema;
+  maxItems?: number;
   enum?: string[];
   minimum?: number;
   maximum?: number;
@@ -51,6 +54,12 @@ export function createQueryValidator(chains: Chains): FastifySchemaCompiler<Quer
           continue;
         }
         const texts = raw[name];
+        if (texts !== undefined && parameter.items) {
+          const parsed = parseList(name, texts, parameter);
+          if (parsed instanceof ServiceError) return { error: parsed };
+          value[name] = parsed;
+          continue;
+        }
         if (texts === undefined) {
           if (required.has(name)) return { error: toValidationError(name, 'is missing') };
           if (parameter.default !== undefined) value[name] = parameter.default;
@@ -106,6 +115,21 @@ function parseObject(
   if (object.size > maxProperties) return toError(`has more than ${maxProperties} names`);
   const count = [...object.values()].reduce((sum, values) => sum + values.length, 0);
   return count > OBJECT_VALUES_MAX ? toError(`has more than ${OBJECT_VALUES_MAX} values`) : object;
+}
+
+/** Parses `name=a&name=b`. Sorted and without repetitions, so that queries with one meaning have one form. */
+function parseList(
+  name: string,
+  texts: readonly (string | null)[],
+  { items = {}, maxItems = Infinity }: ParameterSchema,
+): string[] | ServiceError {
+  const pattern = new RegExp(items.pattern ?? '');
+  const list = new Set<string>();
+  for (const text of texts) {
+    if (text === null || !pattern.test(text)) return toValidationError(name, toMessage([text], items));
+    list.add(text);
+  }
+  return list.size > maxItems ? toValidationError(name, `has more than ${maxItems} values`) : [...list].sort();
 }
 
 function parseParameter(

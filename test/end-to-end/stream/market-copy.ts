@@ -7,6 +7,7 @@ import type {
   ListedOrder,
   MarketItem,
   MarketReads,
+  Price,
   Token,
 } from '../../../client/src/market.ts';
 
@@ -203,7 +204,8 @@ const saleRow = ({
   price,
   seller,
   buyer,
-}: Pick<MarketItem, 'tokenId' | 'tx' | 'seller' | 'buyer'> & Pick<Activity, 'collectionId' | 'price'>) =>
+}: Pick<MarketItem, 'tokenId' | 'tx' | 'seller' | 'buyer'> &
+  Pick<Activity, 'collectionId'> & { price: Pick<Price, 'raw'> | null }) =>
   [collectionId, tokenId, tx, price?.raw, seller, buyer].join(' ');
 
 const activityRow = ({ offset, kind, voidedBy }: { offset: string | null; kind: string; voidedBy: string | null }) =>

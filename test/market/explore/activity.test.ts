@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toEvmAddress } from '../../../sample/random.ts';
-import { forOneMarket, MINUTE_MS, newCollection, SECOND_MS } from '../../support/service/market.ts';
+import { forOneMarket, MINUTE_MS, newCollection, SECOND_MS, SELLER } from '../../support/service/market.ts';
 import { until } from '../../support/until.ts';
 
 const VAULT = toEvmAddress('vault');
@@ -77,6 +77,36 @@ forOneMarket('activity', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }
     assert.deepEqual(namesOf(await market.walk(`/explore/v1/activity?${query}&token=1&kinds=list,sale`)), [
       'list 1 30',
     ]);
+  });
+
+  test('with include=token each row has the name and the image of its token, and null if it has no token or nothing is known of it', async () => {
+    const subject = newCollection();
+    const query = `collection=${subject.slug}&kinds=floor,list,sale`;
+    const image = 'https://pictures.example/1.png';
+    await load(
+      [
+        subject.collection(),
+        subject.token('1', { name: 'First', image }),
+        subject.listing('1', 30, { timestamp: market.ago(3 * MINUTE_MS) }),
+        subject.sale('2', 20, { timestamp: market.ago(2 * MINUTE_MS) }),
+      ],
+      { query, count: 3 },
+    );
+    const tokensOf = async (more: string) =>
+      (await market.walk(`/explore/v1/activity?${query}${more}`)).map(({ kind, token }) => [kind, token]);
+    const unknown = { name: null, image: null };
+    assert.deepEqual(Object.fromEntries(await tokensOf('&include=token&limit=1')), {
+      floor: null,
+      list: { name: 'First', image },
+      sale: unknown,
+    });
+    assert.deepEqual(new Set((await tokensOf('')).map(([, token]) => token)), new Set([null]));
+    const ofWallet = `/explore/v1/wallets/${SELLER}/activity?collection=${subject.slug}&include=token`;
+    assert.deepEqual((await market.walk(ofWallet)).find(({ kind }) => kind === 'list')?.token, {
+      name: 'First',
+      image,
+    });
+    assert.equal((await market.get(`/explore/v1/activity?include=owner`)).status, 400);
   });
 
   test('the activity of a wallet is what it has listed, sold and bought, on all chains or on one', async () => {

@@ -81,6 +81,33 @@ forOneMarket('traits', {}, (market) => {
     assert.equal(await idsOf(subject, `traits[Hat]=Cap&owner=${SELLER}`), '2 3 1');
   });
 
+  test('the form Name:Value has the same tokens, also beside the other form', async () => {
+    const subject = await loadHats();
+    assert.equal(await idsOf(subject, 'trait=Hat:Cap'), '2 3 1 5');
+    assert.equal(await idsOf(subject, 'trait=Hat:Cap&trait=Hat:Crown'), '4 2 3 1 5');
+    assert.equal(await idsOf(subject, 'trait=Hat:Cap&trait=Hat:Crown&trait=Eyes:Blue'), '4 3 1');
+    assert.equal(await idsOf(subject, 'trait=Hat:Crown&traits[Hat]=Cap&trait=Eyes%3ABlue'), '4 3 1');
+    const rejected: [query: string, message: string][] = [
+      ['trait=hat:Cap', 'The collection has no trait "hat": its traits are "Eyes", "Hat"'],
+      ['trait=Hat:a:b', 'The trait "Hat" has no value "a:b": see the traits of the collection'],
+      ['trait=Hat', 'Query parameter trait must be text of the form Wind:Gale'],
+      ['trait=:Cap', 'Query parameter trait must be text of the form Wind:Gale'],
+      ['trait=', 'Query parameter trait is empty'],
+      [
+        Array.from({ length: 51 }, (_, index) => `trait=Hat:${index}`).join('&'),
+        'Query parameter trait has more than 50 values',
+      ],
+      [
+        Array.from({ length: 11 }, (_, index) => `trait=Hat ${index}:Cap`).join('&'),
+        'Query parameter trait has more than 10 names',
+      ],
+    ];
+    for (const [query, message] of rejected) {
+      const { status, body } = await market.get(tokensOf(subject, `?${query}`));
+      assert.deepEqual([status, body.error.message, body.error.param], [400, message, 'trait'], query);
+    }
+  });
+
   test('a trait that the collection does not have is rejected, and the message names what there is', async () => {
     const subject = await loadHats();
     const messages = {

@@ -225,7 +225,7 @@ forOneEngine('a collection that is followed', (engine) => {
     const listed = async (kinds: readonly ('sale' | 'transfer')[]) => {
       const prices = await readPriceContext(context.market);
       const { rows } = await readActivity(context.market, { ...filter, kinds }, { after: NEWEST, limit: 20 });
-      return rows.toReversed().map((row) => toListedActivity(context.market, row, prices));
+      return rows.toReversed().map((row) => toListedActivity(context.market, row, { prices, tokens: new Map() }));
     };
     const sales = await listed(['sale']);
     assert.deepEqual(

@@ -21,7 +21,9 @@ export type Parameter = {
 };
 export type Operation = { path: string; parameters: Parameter[] };
 
-type DocumentParameter = Omit<Parameter, 'schema'> & { schema: ParameterSchema | { type: 'object' } };
+type DocumentParameter = Omit<Parameter, 'schema'> & {
+  schema: ParameterSchema | { type: 'object' } | { type: 'array'; items: ParameterSchema };
+};
 type Responses = Record<string, { content?: Record<string, unknown> }>;
 type Document = { paths: Record<string, { get?: { parameters?: DocumentParameter[]; responses: Responses } }> };
 
@@ -34,8 +36,9 @@ export function readOperations(document: unknown): Operation[] {
   );
 }
 
-/** Replaces a parameter that is an object (`deepObject`) by a text parameter for one of its members. */
+/** Replaces a parameter that is an object (`deepObject`) or a list by a text parameter for one of its members. */
 function toTextParameter({ schema, ...parameter }: DocumentParameter): Parameter {
+  if (schema.type === 'array') return { ...parameter, schema: schema.items, isRepeatable: true };
   if (schema.type !== 'object') return { ...parameter, schema };
   return {
     ...parameter,

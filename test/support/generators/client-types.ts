@@ -49,7 +49,7 @@ export function renderClientTypes(documents: ReadonlyMap<string, string>): [file
   const parse = (name: string) => JSON.parse(documents.get(fileOf(name)) ?? '') as OpenApi;
   const marketplace = parse('marketplace');
   return INTERFACES.map((name) => {
-    const renderer = new Renderer(parse(name), name === 'marketplace' ? null : marketplace);
+    const renderer = new Renderer(name, parse(name), name === 'marketplace' ? null : marketplace);
     return [`client/src/generated/${name}.ts`, renderer.render(name)];
   });
 }
@@ -58,13 +58,15 @@ type RenderedOperation = { types: string[]; method: string; row: string };
 
 class Renderer {
   readonly #document: OpenApi;
+  readonly #title: string;
   /** The document of `/v1`. A schema that both documents define in the same way is imported. Null while the document of `/v1` is rendered. */
   readonly #base: OpenApi | null;
   readonly #imported = new Set<string>();
   readonly #needed = new Set<string>();
   readonly #chains: string;
 
-  constructor(document: OpenApi, base: OpenApi | null) {
+  constructor(name: string, document: OpenApi, base: OpenApi | null) {
+    this.#title = `${name[0]?.toUpperCase()}${name.slice(1)}`;
     this.#document = document;
     this.#base = base;
     const { chain } = (base ?? document).components.schemas['MarketItem']?.properties ?? {};
@@ -72,7 +74,6 @@ class Renderer {
   }
 
   render(name: string): string {
-    const title = `${name[0]?.toUpperCase()}${name.slice(1)}`;
     const operations = Object.entries(this.#document.paths).flatMap(([path, methods]) =>
       Object.entries(methods)
         .filter(([, operation]) => !LEFT_OUT.has(operation.operationId) && isJson(operation))
@@ -97,7 +98,7 @@ class Renderer {
       ...schemas,
       ...operations.flatMap(({ types }) => types),
       ...events,
-      `export type ${title}Methods = {`,
+      `export type ${this.#title}Methods = {`,
       ...operations.map(({ method }) => method),
       '};',
       '',
@@ -160,7 +161,10 @@ class Renderer {
     // Rendering a schema can add other schemas to the set. The loop also renders the added schemas.
     for (const name of this.#needed) {
       const schema = this.#document.components.schemas[name] ?? {};
-      rendered.push([name, `${toComment(schema.description, 0)}export type ${name} = ${this.#toType(schema, 0)};\n`]);
+      rendered.push([
+        name,
+        `${toComment(schema.description, 0)}export type ${this.#typeOf(name)} = ${this.#toType(schema, 0)};\n`,
+      ]);
     }
     rendered.sort(([a], [b]) => (a < b ? -1 : 1));
     const chain = `/** A service can also serve one chain that the documents do not list. */\nexport type Chain = ${toUnion(JSON.parse(this.#chains) as string[])} | (string & {});\n`;
@@ -200,15 +204,33 @@ class Renderer {
   }
 
   #toReference(name: string): string {
-    const own = JSON.stringify(this.#document.components.schemas[name]);
-    const isShared = this.#base !== null && JSON.stringify(this.#base.components.schemas[name]) === own;
-    (isShared ? this.#imported : this.#needed).add(name);
-    return name;
+    (this.#isShared(name) ? this.#imported : this.#needed).add(name);
+    return this.#typeOf(name);
+  }
+
+  #isShared(name: string): boolean {
+    return this.#base !== null && definitionOf(this.#base, name) === definitionOf(this.#document, name);
+  }
+
+  /** A schema that the document of `/v1` defines in another way is a type with the name of the interface before its own. */
+  #typeOf(name: string): string {
+    return this.#base?.components.schemas[name] && !this.#isShared(name) ? `${this.#title}${name}` : name;
   }
 
   #resolve(schema: Schema): Schema {
     return this.#document.components.schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? {};
   }
+}
+
+/** A schema with all schemas that it refers to, as text. Two documents define a type in the same way if the texts are the same. */
+function definitionOf({ components: { schemas } }: OpenApi, name: string): string {
+  const found = new Set([name]);
+  // Reading a schema can add other schemas to the set. The loop also reads the added schemas.
+  for (const one of found) {
+    const references = JSON.stringify(schemas[one] ?? null).matchAll(/"#\/components\/schemas\/(\w+)"/g);
+    for (const [, reference = ''] of references) found.add(reference);
+  }
+  return JSON.stringify([...found].map((one) => schemas[one]));
 }
 
 const isJson = ({ requestBody, responses }: DocumentedOperation) =>

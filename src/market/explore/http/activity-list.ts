@@ -13,16 +13,16 @@ import { chainSchema } from '../../reads/http/asset-identity.ts';
 import type { PageQuery } from '../../reads/http/envelopes.ts';
 import { marketResponses, pageQuery, readCursor } from '../../reads/http/envelopes.ts';
 import { EXAMPLE_COLLECTION, EXAMPLE_TOKEN } from '../../reads/http/example-collection.ts';
-import { readPriceContext } from '../../reads/http/price.ts';
 import type { Market } from '../../reads/market.ts';
 import { cacheTagOf, locationOf, resolveCollection } from '../../reads/resolve-collection.ts';
 import type { ActivityPosition } from '../activity.ts';
-import { NEWEST, readActivity } from '../activity.ts';
+import { NEWEST, readActivity, readTokensOf } from '../activity.ts';
 import type { ActivityFilter } from '../queries/activity.ts';
 import type { ExploreContext } from './context.ts';
 import { toListedActivity } from './listed-activity.ts';
 import type { ExploreContent } from './offset-meta.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
+import { readExplorePrices } from './price.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 1, staleWhileRevalidateS: 5 };
 const NAME_LENGTH_MAX = 500;
@@ -47,10 +47,24 @@ const listQuery = {
       description: `Only these kinds, separated by commas: ${ACTIVITY_KINDS.join(', ')}.`,
     }),
   ),
+  include: Type.Optional(
+    Type.Unsafe<'token'>({
+      type: 'string',
+      enum: ['token'],
+      description: '`token`: each row has the name and the image of its token.',
+    }),
+  ),
   ...pageQuery,
 };
 
-type Query = PageQuery & { collection?: string; token?: string; wallet?: string; kinds?: string; chain?: string };
+type Query = PageQuery & {
+  collection?: string;
+  token?: string;
+  wallet?: string;
+  kinds?: string;
+  chain?: string;
+  include?: 'token';
+};
 
 export function registerActivityRoutes(app: FastifyInstance, context: ExploreContext): void {
   exploreRoute<Query>(app, context, {
@@ -109,13 +123,15 @@ async function respond(
   const isRead = !isHidden && !isEmpty;
   const [page, prices] = await Promise.all([
     isRead ? readActivity(market, filter, { after, limit: query.limit }) : { rows: [], next: null },
-    readPriceContext(market),
+    readExplorePrices(market),
   ]);
+  const tokens = query.include === undefined ? NO_TOKENS : await readTokensOf(market, page.rows);
   return {
     cacheTag,
     policy: CACHE_POLICY,
+    degraded: tokens === null,
     body: {
-      data: page.rows.map((change) => toListedActivity(market, change, prices)),
+      data: page.rows.map((change) => toListedActivity(market, change, { prices, tokens: tokens ?? NO_TOKENS })),
       pagination: {
         nextCursor: page.next && sealCursor(cursorSecret, scope, JSON.stringify(page.next)),
         hasMore: page.next !== null,
@@ -123,6 +139,8 @@ async function respond(
     },
   };
 }
+
+const NO_TOKENS = new Map<string, never>();
 
 /** `isEmpty`: no change can match, because the collection is not on the requested chain. */
 type TaggedFilter = { filter: ActivityFilter; cacheTag: string; isEmpty: boolean };

@@ -5,7 +5,7 @@ import Type from 'typebox';
 import type { ActivityRow } from '../../activity/queries/activity-rows.ts';
 import type { ActivityKind } from '../../activity/market-change.ts';
 import { ACTIVITY_KINDS } from '../../activity/market-change.ts';
-import { toPrice } from '../../../platform/core/price.ts';
+import { toDetailedPrice } from '../../../platform/core/price.ts';
 import { closed, dateTime, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import {
   EXAMPLE_COLLECTION,
@@ -16,9 +16,10 @@ import {
 import type { WirePrice } from '../../reads/http/price.ts';
 import type { Market } from '../../reads/market.ts';
 import { EXAMPLE_UNITS, activityUnitFields, toActivityAmounts, toActivityUnits } from './activity-units.ts';
+import { addExampleDecimals } from './price.ts';
 import { OFFSET_PATTERN, toExampleOffset, toOffset } from '../stream/offset.ts';
 
-export const EXAMPLE_ACTIVITY = {
+export const EXAMPLE_ACTIVITY = addExampleDecimals({
   offset: toExampleOffset(42),
   kind: 'sale' as const,
   at: EXAMPLE_TIME,
@@ -38,7 +39,7 @@ export const EXAMPLE_ACTIVITY = {
   reason: null,
   voids: null,
   voidedBy: null,
-};
+});
 
 export const ActivitySchema = Type.Object(
   {
@@ -125,7 +126,7 @@ export function toWireActivity(
   const isOwn = isOwnOrder || event.marketplace === serviceName;
   const isMint = chain?.family === 'solana';
   const { unitRaw, totalRaw } = toActivityAmounts(event);
-  const priceOf = (raw: bigint | null) => (raw === null || !chain ? null : toPrice(raw, chain, new Map(), 0));
+  const priceOf = (raw: bigint | null) => (raw === null || !chain ? null : toDetailedPrice(raw, chain, new Map(), 0));
   const withoutCustody = (address: string | null) =>
     address !== null && custodyWallets.has(address as never) ? null : address;
   return {

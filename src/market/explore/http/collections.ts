@@ -27,7 +27,7 @@ import type { PageQuery } from '../../reads/http/envelopes.ts';
 import { marketResponses, pageQuery } from '../../reads/http/envelopes.ts';
 import { EXAMPLE_COLLECTION, toExamplePrice } from '../../reads/http/example-collection.ts';
 import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
-import { readPriceContext, toPriceOrNull } from '../../reads/http/price.ts';
+import { toPriceOrNull } from '../../reads/http/price.ts';
 import type { Range, Sort } from '../../index/queries/ranks.ts';
 import { RANK_SORTS } from '../../index/queries/ranks.ts';
 import type { WindowName } from '../../provenance/trade.ts';
@@ -39,6 +39,7 @@ import type { MarketCollection } from '../collections.ts';
 import { SPARKLINE_LENGTH, listMarketCollections, readMarketCollection, readNamedCollections } from '../collections.ts';
 import type { ExploreContext } from './context.ts';
 import { exploreRoute, exploredDataOf, exploredPageOf } from './offset-meta.ts';
+import { readExplorePrices } from './price.ts';
 
 const LIST = 'collections with figures';
 
@@ -230,7 +231,7 @@ function registerList(app: FastifyInstance, context: ExploreContext): void {
     respond: async (_params, { ids, ...given }) => {
       const [page, prices] = await Promise.all([
         ids === undefined ? listPage(context, given) : listNamed(market, { ids, given }),
-        readPriceContext(market),
+        readExplorePrices(market),
       ]);
       return {
         cacheTag: ALL_COLLECTIONS,
@@ -314,7 +315,7 @@ function registerSingle(app: FastifyInstance, context: ExploreContext): void {
       response: marketResponses(exploredDataOf(ref('MarketCollection')), 400, 404),
     },
     respond: async ({ id = '' }) => {
-      const [figures, prices] = await Promise.all([readMarketCollection(market, id), readPriceContext(market)]);
+      const [figures, prices] = await Promise.all([readMarketCollection(market, id), readExplorePrices(market)]);
       const { collection } = figures.detail;
       return {
         cacheTag: cacheTagOf(collection, id),

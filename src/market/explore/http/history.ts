@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { toNativeNumber } from '../../../platform/core/amount.ts';
 import type { Chain } from '../../../platform/core/chains.ts';
 import { parameterError } from '../../../platform/core/errors.ts';
-import { toPrice } from '../../../platform/core/price.ts';
+import { toDetailedPrice } from '../../../platform/core/price.ts';
 import { parseTime } from '../../../platform/core/time.ts';
 import { closed, dateTime, ref, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import { SerialisedJson } from '../../../platform/http/serialised-json.ts';
@@ -152,7 +152,7 @@ function toPointsJson(points: readonly HistoryPoint[], chain: Chain): Serialised
   const floors = new Map<bigint, string>();
   const toFloor = (raw: bigint | null): string => {
     if (raw === null) return 'null';
-    const known = floors.get(raw) ?? JSON.stringify(toPrice(raw, chain, NO_RATES, 0));
+    const known = floors.get(raw) ?? JSON.stringify(toDetailedPrice(raw, chain, NO_RATES, 0));
     floors.set(raw, known);
     return known;
   };

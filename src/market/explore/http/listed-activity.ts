@@ -3,7 +3,9 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { ACTIVITY_KINDS } from '../../activity/market-change.ts';
+import { toServedImage } from '../../../platform/core/image-url.ts';
 import { closed, dateTime, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
+import { toTokenKeyText } from '../../index/queries/tokens.ts';
 import {
   EXAMPLE_COLLECTION,
   EXAMPLE_TIME,
@@ -12,6 +14,7 @@ import {
 } from '../../reads/http/example-collection.ts';
 import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
 import { toPriceOrNull } from '../../reads/http/price.ts';
+import { tokenFields } from '../../reads/http/token.ts';
 import type { Market } from '../../reads/market.ts';
 import { EXAMPLE_UNITS, activityUnitFields, toActivityAmounts, toActivityUnits } from './activity-units.ts';
 import type { Activity } from '../activity.ts';
@@ -36,6 +39,14 @@ export const ListedActivitySchema = Type.Object(
       'EVM token id as a decimal string; null on Solana, and if no single token is concerned.',
     ),
     mint: typeOrNull<string>('string', 'Solana asset id; null on EVM chains, and if no single token is concerned.'),
+    token: Type.Unsafe<{ name: string | null; image: string | null } | null>({
+      anyOf: [
+        Type.Object({ name: tokenFields.name, image: tokenFields.image }, { description: 'The token.', ...closed }),
+        { type: 'null' },
+      ],
+      description:
+        'With `include=token`: the name and the image of the token; null if no single token is concerned, or if nothing is known of it.',
+    }),
     price: refOrNull<WirePrice>(
       'Price',
       'The price of one unit, or the new floor; for a sale of several tokens the price of all. Null if there is none.',
@@ -81,6 +92,7 @@ export const ListedActivitySchema = Type.Object(
         collectionId: EXAMPLE_COLLECTION.id,
         tokenId: EXAMPLE_TOKEN.tokenId,
         mint: null,
+        token: null,
         price: toExamplePrice(420n),
         total: toExamplePrice(420n),
         ...EXAMPLE_UNITS,
@@ -102,14 +114,25 @@ export const ListedActivitySchema = Type.Object(
 );
 type WireListedActivity = Static<typeof ListedActivitySchema>;
 
-export function toListedActivity(market: Market, change: Activity, prices: PriceContext): WireListedActivity {
+/** `tokens`: what is known of the tokens, by `toTokenKeyText`. */
+export type ActivityContext = {
+  prices: PriceContext;
+  tokens: ReadonlyMap<string, { name: string | null; image: string | null }>;
+};
+
+export function toListedActivity(
+  market: Market,
+  change: Activity,
+  { prices, tokens }: ActivityContext,
+): WireListedActivity {
   const chain = market.chainOf(change.chain);
   const isMint = chain?.family === 'solana';
   const toAccount = (account: string | null) =>
     account !== null && prices.custodyWallets.has(account) ? null : account;
   const { unitRaw, totalRaw } = toActivityAmounts(change);
   const isOwn = change.isOwn || change.marketplace === market.serviceName;
-  const { epoch } = change;
+  const { epoch, collectionId, asset } = change;
+  const token = collectionId === null || asset === null ? null : tokens.get(toTokenKeyText({ collectionId, asset }));
   const toOffsetOrNull = (position: number | null) =>
     epoch === null || position === null ? null : toOffset(epoch, position);
   return {
@@ -117,9 +140,10 @@ export function toListedActivity(market: Market, change: Activity, prices: Price
     kind: change.kind,
     at: new Date(change.at).toISOString(),
     chain: change.chain,
-    collectionId: change.collectionId,
-    tokenId: isMint ? null : change.asset,
-    mint: isMint ? change.asset : null,
+    collectionId,
+    tokenId: isMint ? null : asset,
+    mint: isMint ? asset : null,
+    token: token ? { name: token.name, image: toServedImage(token.image) } : null,
     price: toPriceOrNull(unitRaw, chain, prices),
     total: toPriceOrNull(totalRaw, chain, prices),
     ...toActivityUnits(change, chain),

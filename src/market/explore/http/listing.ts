@@ -9,12 +9,13 @@ import { toExamplePrice } from '../../reads/http/example-collection.ts';
 import { LISTING_EXAMPLE, MarketItemSchema, toListingItem } from '../../reads/http/market-item.ts';
 import { toOwnBuyerPrice } from '../../reads/buyer-price.ts';
 import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
-import { readPriceContext, toPriceOrNull } from '../../reads/http/price.ts';
+import { toPriceOrNull } from '../../reads/http/price.ts';
 import type { DetailedListing } from '../../reads/listing.ts';
 import { valueOrNull } from '../../reads/market-source.ts';
 import type { Market } from '../../reads/market.ts';
 import { listCollectionsByIds } from '../../reads/queries/collections.ts';
 import type { TokenLocation } from '../../reads/token.ts';
+import { readExplorePrices } from './price.ts';
 
 export const HASHED_LISTING_EXAMPLE = {
   ...LISTING_EXAMPLE,
@@ -75,7 +76,7 @@ export async function readListingPrices(
   );
   const ids = [...new Set(asks.map(({ collectionId }) => collectionId))];
   const [prices, records] = await Promise.all([
-    readPriceContext(market),
+    readExplorePrices(market),
     ids.length === 0 ? null : market.primary.read((db) => listCollectionsByIds(db, ids)),
   ]);
   const collections = new Map((records && valueOrNull(records))?.map((collection) => [collection.id, collection]));

@@ -5,12 +5,12 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import type { Chain } from '../../../platform/core/chains.ts';
 import { toCollectionId } from '../../../platform/core/collection.ts';
-import { toPrice } from '../../../platform/core/price.ts';
 import { closed, dateTime, ref, refOrNull, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import { marketResponses } from '../../reads/http/envelopes.ts';
 import { EXAMPLE_TIME, toExamplePrice } from '../../reads/http/example-collection.ts';
 import type { BuyerPrice } from '../../reads/buyer-price.ts';
 import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
+import { toPriceIn } from '../../reads/http/price.ts';
 import { LISTING_STATUSES } from '../../orders/order-id.ts';
 import type { Order, OrderDormancy } from '../order.ts';
 import { ORDER_DORMANCIES, readOrder } from '../order.ts';
@@ -212,9 +212,9 @@ function toWireOrder(order: Order, prices: ListingPrices): Static<typeof OrderSc
 function toWireBuyerPrice(
   { ask, platformFee, royalty, total }: BuyerPrice,
   chain: Chain,
-  { rates, now }: PriceContext,
+  prices: PriceContext,
 ): Static<typeof BuyerPriceSchema> {
-  const priceOf = (raw: bigint) => toPrice(raw, chain, rates, now);
+  const priceOf = (raw: bigint) => toPriceIn(prices, raw, chain);
   return {
     ask: priceOf(ask),
     platformFee: platformFee === null ? null : priceOf(platformFee),

@@ -9,7 +9,6 @@ import { readJsonBodies } from '../../../platform/http/json-body.ts';
 import { findUnknownParameters } from '../../../platform/http/query.ts';
 import { PaginationSchema } from '../../reads/http/envelopes.ts';
 import { CollectionSummarySchema } from '../../reads/http/collections.ts';
-import { PriceSchema } from '../../reads/http/price.ts';
 import type { PublicInterface } from '../../reads/http/public-interface.ts';
 import { registerPublicInterface } from '../../reads/http/public-interface.ts';
 import { registerActivityRoutes } from './activity-list.ts';
@@ -22,6 +21,7 @@ import { ListedOrderSchema, registerOrdersRoute } from './orders.ts';
 import { HistoryPointSchema, registerHistoryRoute } from './history.ts';
 import { ListingSchema } from './listing.ts';
 import { HoldersSchema, registerHoldersRoute } from './holders.ts';
+import { DetailedPriceSchema, withDecimalsInExamples } from './price.ts';
 import { ProvenanceSchema, registerProvenanceRoute } from './provenance.ts';
 import { SearchResultSchema, registerSearchRoute } from './search.ts';
 import { registerStreamPagesRoute } from './stream/pages.ts';
@@ -60,7 +60,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
   prefix: EXPLORE_PREFIX,
   document: DOCUMENT,
   schemas: [
-    PriceSchema,
+    DetailedPriceSchema,
     ListingSchema,
     OwnerSchema,
     LastSaleSchema,
@@ -82,7 +82,7 @@ const EXPLORE: PublicInterface<ExploreContext> = {
     ListedActivitySchema,
     ActivitySchema,
     PaginationSchema,
-  ],
+  ].map(withDecimalsInExamples),
   routes: [
     registerCollectionRoutes,
     registerTokensRoute,

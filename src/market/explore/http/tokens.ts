@@ -25,12 +25,16 @@ const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
 const ADDRESS_LENGTH_MAX = 44;
 
 const TRAIT_NAMES_MAX = 10;
+const TRAITS_MAX = 50;
+/** The name ends at the first colon. */
+const TRAIT_PATTERN = '^[^:]+:[\\s\\S]+$';
 
 type Query = PageQuery & {
   sort: TokenSort;
   listed?: boolean;
   owner?: string;
   traits?: ObjectParameter;
+  trait?: readonly string[];
   source?: string;
   priceMin?: string;
   priceMax?: string;
@@ -113,19 +117,34 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
             examples: [{ Wind: 'Gale' }],
           }),
         ),
+        trait: Type.Optional(
+          Type.Unsafe<readonly string[]>({
+            type: 'array',
+            items: { type: 'string', pattern: TRAIT_PATTERN, examples: ['Wind:Gale'] },
+            maxItems: TRAITS_MAX,
+            style: 'form',
+            explode: true,
+            description:
+              'The same filter in a form that all clients can send: `trait=Wind:Gale&trait=Wind:Storm`. The name is the part before the first ' +
+              'colon; a name that has a colon is sent with `traits`.',
+            examples: [['Wind:Gale', 'Wind:Storm']],
+          }),
+        ),
       }),
       response: marketResponses(exploredPageOf('Token'), 400, 404, 502),
     },
     respond: async ({ id = '' }, { cursor, limit, ...query }) => {
       const collection = await resolveCollection(market, id);
       const location = locationOf(market, collection);
-      const { owner, traits = NO_TRAITS } = query;
+      const { owner } = query;
+      const traits = toTraits(query);
       const filter = {
         ...toFilter(location, query),
         owner: owner === undefined ? null : parseOwner(location, owner),
         traits,
+        traitsParameter: query.trait ? 'trait' : 'traits',
       };
-      const { priceMin, priceMax, ...others } = query;
+      const { priceMin, priceMax, trait: _trait, ...others } = query;
       const scope = `tokens ${collection.id} ${JSON.stringify([filter.owner, priceMin, priceMax, { ...others, traits: [...traits] }])}`;
       const after = cursor === undefined ? null : readPosition(cursorSecret, scope, cursor);
       const page = location ? await listTokens(market, location, { ...filter, after, limit }) : EMPTY_PAGE;
@@ -147,12 +166,22 @@ export function registerTokensRoute(app: FastifyInstance, context: ExploreContex
   });
 }
 
-const NO_TRAITS: ObjectParameter = new Map();
+/** The traits of both parameters, sorted. */
+function toTraits({ traits = new Map(), trait = [] }: Pick<Query, 'traits' | 'trait'>): ObjectParameter {
+  const named = trait.map((text): [string, readonly string[]] => {
+    const colon = text.indexOf(':');
+    return [text.slice(0, colon), [text.slice(colon + 1)]];
+  });
+  const all = Map.groupBy([...traits, ...named], ([name]) => name);
+  if (all.size > TRAIT_NAMES_MAX) throw parameterError('trait', `has more than ${TRAIT_NAMES_MAX} names`);
+  const toValues = (name: string) => [...new Set(all.get(name)?.flatMap(([, values]) => values))].sort();
+  return new Map([...all.keys()].sort().map((name) => [name, toValues(name)]));
+}
 
 function toFilter(
   location: CollectionLocation | null,
   { sort, q, source, priceMin, priceMax, rankMin, rankMax, ...query }: Omit<Query, 'cursor' | 'limit'>,
-): Omit<TokenListQuery, 'owner' | 'traits' | 'after' | 'limit'> {
+): Omit<TokenListQuery, 'owner' | 'traits' | 'traitsParameter' | 'after' | 'limit'> {
   const { listed = null } = query;
   const isOfListing = source !== undefined || priceMin !== undefined || priceMax !== undefined;
   if (isOfListing && listed === false) {

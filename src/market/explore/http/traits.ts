@@ -10,13 +10,14 @@ import type { PageQuery } from '../../reads/http/envelopes.ts';
 import { marketResponses, pageQuery, readCursor } from '../../reads/http/envelopes.ts';
 import { toExamplePrice } from '../../reads/http/example-collection.ts';
 import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
-import { readPriceContext, toPriceOrNull } from '../../reads/http/price.ts';
+import { toPriceOrNull } from '../../reads/http/price.ts';
 import type { Chain } from '../../../platform/core/chains.ts';
 import { cacheTagOf, resolveCollection } from '../../reads/resolve-collection.ts';
 import type { CollectionTrait } from '../traits.ts';
 import { VALUES_MAX, listTraits } from '../traits.ts';
 import type { ExploreContext } from './context.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
+import { readExplorePrices } from './price.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 15, staleWhileRevalidateS: 60 };
 
@@ -80,7 +81,7 @@ export function registerTraitsRoute(app: FastifyInstance, context: ExploreContex
       const after = cursor === undefined ? null : readCursor(cursorSecret, { scope, list: 'this list' }, cursor);
       const [page, prices] = await Promise.all([
         listTraits(market, collection, { after, limit }),
-        readPriceContext(market),
+        readExplorePrices(market),
       ]);
       const chain = market.chainOf(collection.chain);
       return {

@@ -21,11 +21,12 @@ import type { PageQuery } from '../../reads/http/envelopes.ts';
 import { marketResponses, pageQuery, readCursor } from '../../reads/http/envelopes.ts';
 import { EXAMPLE_TIME, EXAMPLE_TOKEN, toExamplePrice } from '../../reads/http/example-collection.ts';
 import type { PriceContext, WirePrice } from '../../reads/http/price.ts';
-import { readPriceContext, toPriceOrNull } from '../../reads/http/price.ts';
+import { toPriceOrNull } from '../../reads/http/price.ts';
 import type { WalletCollection } from '../wallet-collections.ts';
 import { TOTALS_MAX, listWalletCollections } from '../wallet-collections.ts';
 import type { ExploreContext } from './context.ts';
 import { exploreRoute, exploredPageOf } from './offset-meta.ts';
+import { addExampleDecimals, readExplorePrices } from './price.ts';
 
 const CACHE_POLICY = { sharedMaxAgeS: 5, staleWhileRevalidateS: 30 };
 
@@ -100,7 +101,7 @@ const totals = Type.Unsafe<
   { currency: string; value: WirePrice | null; collections: number; unvalued: number }[] | null
 >({
   type: ['array', 'null'],
-  examples: [[{ currency: 'ETH', value: toExamplePrice(1_260n), collections: 1, unvalued: 0 }]],
+  examples: addExampleDecimals([[{ currency: 'ETH', value: toExamplePrice(1_260n), collections: 1, unvalued: 0 }]]),
   items: Type.Object(
     {
       currency: Type.String({ description: 'Symbol of the currency.' }),
@@ -147,7 +148,7 @@ export function registerWalletCollectionsRoute(app: FastifyInstance, context: Ex
       const after = cursor === undefined ? null : readCursor(cursorSecret, { scope, list: 'this list' }, cursor);
       const [page, prices] = await Promise.all([
         listWalletCollections(market, { account, chain: market.chainOf(chain), after, limit }),
-        readPriceContext(market),
+        readExplorePrices(market),
       ]);
       return {
         cacheTag: ALL_COLLECTIONS,

@@ -3,7 +3,6 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import type { CollectionLocation } from '../../../platform/core/collection.ts';
-import { toPrice } from '../../../platform/core/price.ts';
 import { toIsoText } from '../../../platform/core/time.ts';
 import { closed, dateTime, dateTimeOrNull, ref, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import type { Listing } from '../listing.ts';
@@ -11,6 +10,7 @@ import type { InterpretableSale } from '../sales.ts';
 import { assetIdentity, toAssetIdentity, toExampleIdentity } from './asset-identity.ts';
 import { EXAMPLE_TOKEN, toExamplePrice } from './example-collection.ts';
 import type { PriceContext, WirePrice } from './price.ts';
+import { toPriceIn } from './price.ts';
 
 const STATUSES = ['active', 'filled', 'cancelled', 'expired', 'sold'] as const;
 
@@ -83,7 +83,7 @@ type ItemLocation = Pick<CollectionLocation, 'chain' | 'contractAddress'>;
 export function toListingItem(listing: Listing, location: ItemLocation, context: PriceContext): WireMarketItem {
   return {
     ...toAssetIdentity(location, listing.asset),
-    price: toPrice(listing.raw, location.chain, context.rates, context.now),
+    price: toPriceIn(context, listing.raw, location.chain),
     seller: withoutCustody(listing.seller, context),
     buyer: null,
     marketplace: listing.source ?? context.ownCode,
@@ -104,7 +104,7 @@ export function toSaleItem(
 ): WireMarketItem {
   return {
     ...toAssetIdentity(location, sale.asset),
-    price: toPrice(sale.raw, location.chain, context.rates, context.now),
+    price: toPriceIn(context, sale.raw, location.chain),
     seller: withoutCustody(sale.seller, context),
     buyer: withoutCustody(sale.buyer, context),
     marketplace: sale.source === serviceName ? context.ownCode : sale.source,

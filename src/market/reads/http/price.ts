@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import type { Chain } from '../../../platform/core/chains.ts';
 import type { Price, Rates } from '../../../platform/core/price.ts';
-import { toPrice } from '../../../platform/core/price.ts';
+import { toDetailedPrice, toPrice } from '../../../platform/core/price.ts';
 import { closed, typeOrNull } from '../../../platform/http/schema-builders.ts';
 import type { Market } from '../market.ts';
 import { toExamplePrice } from './example-collection.ts';
@@ -31,16 +31,27 @@ export type WirePrice = Static<typeof PriceSchema>;
 
 /**
  * The rates and the time for the prices of one response. `ownCode` is the value of `marketplace` for listings and sales of the
- * service itself. An address in `custodyWallets` is not published as a seller or buyer.
+ * service itself. An address in `custodyWallets` is not published as a seller or buyer. `hasDecimals`: prices have the field `decimals`.
  */
-export type PriceContext = { rates: Rates; now: number; ownCode: string; custodyWallets: ReadonlyMap<string, string> };
+export type PriceContext = {
+  rates: Rates;
+  now: number;
+  ownCode: string;
+  custodyWallets: ReadonlyMap<string, string>;
+  hasDecimals: boolean;
+};
 
-export async function readPriceContext(market: Market): Promise<PriceContext> {
+export async function readPriceContext(market: Market, { hasDecimals = false } = {}): Promise<PriceContext> {
   const { serviceName, custodyWallets } = market;
-  return { rates: await market.rates.read(), now: market.clock(), ownCode: serviceName.toUpperCase(), custodyWallets };
+  const rates = await market.rates.read();
+  return { rates, now: market.clock(), ownCode: serviceName.toUpperCase(), custodyWallets, hasDecimals };
+}
+
+export function toPriceIn({ rates, now, hasDecimals }: PriceContext, raw: bigint, chain: Chain): Price {
+  return hasDecimals ? toDetailedPrice(raw, chain, rates, now) : toPrice(raw, chain, rates, now);
 }
 
 /** Null when the amount or the chain is unknown. */
-export function toPriceOrNull(raw: bigint | null, chain: Chain | null, { rates, now }: PriceContext): Price | null {
-  return raw === null || !chain ? null : toPrice(raw, chain, rates, now);
+export function toPriceOrNull(raw: bigint | null, chain: Chain | null, context: PriceContext): Price | null {
+  return raw === null || !chain ? null : toPriceIn(context, raw, chain);
 }
