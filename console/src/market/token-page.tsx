@@ -138,7 +138,7 @@ function ListingPanel({ token, activity }: { token: Token; activity: readonly Li
   );
 }
 
-function Listing({ token, listing }: { token: Token; listing: MarketItem }) {
+function Listing({ token, listing }: { token: Token; listing: NonNullable<Token['listing']> }) {
   const order = useQuery({ ...orderQuery(listing.orderId ?? ''), enabled: listing.orderId !== null }).data?.data;
   const { data: collection } = useQuery(collectionQuery(token.collectionId));
   const price = order?.buyerPrice ?? null;
