@@ -9,6 +9,12 @@ import { firstPaint } from './first-paint.mjs';
 /** The URL of the service to which the development server forwards API requests. */
 const SERVICE_URL = process.env['SERVICE_URL'] ?? 'http://127.0.0.1:8080';
 
+const MARKET_PAGES = [
+  'src/market/collection/collection-page.tsx',
+  'src/market/token-page.tsx',
+  'src/market/wallet-page.tsx',
+];
+
 export default defineConfig({
   root: import.meta.dirname,
   // URLs in the page are relative to its `<base>`, which the service sets.
@@ -26,8 +32,18 @@ export default defineConfig({
     license: { fileName: 'licenses.md' },
     // The Content-Security-Policy forbids inline scripts.
     modulePreload: { polyfill: false },
-    // All modules that the first page needs are in one file, because each further file would delay the first paint.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: nameOfFirst, debugName: 'first' }] } } },
+    // All modules that the first page needs are in one file, because each further file would delay the first paint. The other pages of the
+    // market share most of their modules, and are a second file.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: toName('first', ['src/main.tsx']), debugName: 'first', priority: 2 },
+            { name: toName('market', MARKET_PAGES), debugName: 'market', priority: 1 },
+          ],
+        },
+      },
+    },
   },
   server: {
     proxy: Object.fromEntries(
@@ -39,16 +55,17 @@ export default defineConfig({
   },
 });
 
-/** Puts all modules that the entry imports statically into the file `first`. Modules that are imported on demand are not in it. */
-function nameOfFirst(id, context) {
-  return modulesOfFirst(context).has(id) ? 'first' : null;
+/** Puts the files, and all modules that they import statically, into the file `name`. Modules that are imported on demand are not in it. */
+function toName(name, files) {
+  let known = null;
+  return (id, context) => {
+    known ??= modulesOf(files, context);
+    return known.has(id) ? name : null;
+  };
 }
 
-let known = null;
-
-function modulesOfFirst(context) {
-  if (known) return known;
-  known = new Set([path.join(import.meta.dirname, 'src/main.tsx')]);
+function modulesOf(files, context) {
+  const known = new Set(files.map((file) => path.join(import.meta.dirname, file)));
   // The loop also visits the ids that are added to the set while it runs.
   for (const id of known) for (const imported of context.getModuleInfo(id)?.importedIds ?? []) known.add(imported);
   return known;

@@ -2,7 +2,7 @@
 
 import { render } from 'preact';
 import './style/console.css';
-import { App } from './app.tsx';
+import { App, startReading } from './app.tsx';
 import { copyExactAmounts } from './parts/price.tsx';
 import { applyTheme } from './shell/theme.ts';
 import './style/workplaces.css';
@@ -11,6 +11,7 @@ import './style/workplaces.css';
 const PAINT_MAX_MS = 300;
 
 applyTheme();
+startReading(location);
 copyExactAmounts();
 const root = document.getElementById('console');
 if (root) {

@@ -68,6 +68,22 @@ describe('the market for traders', { skip: WHY_NO_BROWSER ?? false }, () => {
     assert.ok(Array.isArray(heights) && heights.length > 9 && heights.every((height) => height <= 41), String(heights));
   });
 
+  for (const [name, path, selector] of [
+    ['the table of the market', '/', '.market-collections [data-row]'],
+    ['the tokens of a collection', `/c/${COLLECTION}`, '.card-title'],
+  ] as const) {
+    test(`a page sends at most 12 requests before ${name} can be used`, async () => {
+      const { page } = await app.newPage();
+      const sent: string[] = [];
+      page.on('request', (request) => {
+        if (!request.url().startsWith('data:')) sent.push(request.url());
+      });
+      await page.goto(app.service.url + path);
+      await page.waitForSelector(selector);
+      assert.ok(sent.length <= 12, sent.join(' '));
+    });
+  }
+
   test('collections that were launched on the service are marked', async () => {
     const { page } = await app.open('/');
     const { data } = await app.service.ok('/explore/v1/collections?limit=25&window=24h');

@@ -4,6 +4,7 @@ import { useInfiniteQuery } from '@tanstack/preact-query';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { CollectionSort, Period } from '../data/market-queries.ts';
 import { collectionsQuery, keepCollections } from '../data/market-queries.ts';
+import { queries } from '../data/client.ts';
 import { ALL_KINDS } from '../data/live.ts';
 import { useLive } from '../data/use-live.ts';
 import { CHAIN_IDS, ChainMark, chainName } from '../parts/chain-mark.tsx';
@@ -39,15 +40,32 @@ const SKELETONS = 12;
 const ALL_CHAINS = 'all';
 const WIDER_THAN_A_PHONE = '(min-width: 720px)';
 
+/** The choices in the query of the URL. */
+function toChoice(parameters: URLSearchParams) {
+  return {
+    chain: CHAIN_IDS.find((one) => one === parameters.get('chain')) ?? null,
+    sort: oneOf(SORTS, parameters.get('sort')),
+    period: oneOf([USUAL_PERIOD, ...PERIODS], parameters.get('window')),
+    order: oneOf(ORDERS, parameters.get('order')),
+  };
+}
+
+function queryOf({ chain, sort, period, order }: ReturnType<typeof toChoice>) {
+  if (sort !== LAUNCHED) return collectionsQuery(chain, { sort, period, order }, { isPlain: true });
+  return collectionsQuery(chain, { sort: 'volume', period, order: 'desc' }, { isPlain: false });
+}
+
+/** Begins to read the list before the page is rendered. */
+export function startReadingCollections(parameters: URLSearchParams): void {
+  void queries.prefetchInfiniteQuery(queryOf(toChoice(parameters)));
+}
+
 export function CollectionsPage() {
   usePageTitle(null);
   const url = useUrlState();
-  const chain = CHAIN_IDS.find((one) => one === url.get('chain')) ?? null;
-  const sort = oneOf(SORTS, url.get('sort'));
-  const period = oneOf([USUAL_PERIOD, ...PERIODS], url.get('window'));
-  const order = oneOf(ORDERS, url.get('order'));
-  const list = sort === LAUNCHED ? ({ sort: 'volume', period, order: 'desc' } as const) : { sort, period, order };
-  const query = useInfiniteQuery(collectionsQuery(chain, list, { isPlain: sort !== LAUNCHED }));
+  const choice = toChoice(url.parameters);
+  const { chain, sort, period, order } = choice;
+  const query = useInfiniteQuery(queryOf(choice));
   const pages = query.data?.pages;
   const rows = useMemo(() => pages?.flatMap(({ data }) => data) ?? [], [pages]);
   useEffect(() => keepCollections(pages ?? []), [pages]);

@@ -25,16 +25,16 @@ import { usePageTitle } from '../../shell/shell.tsx';
 import { texts as shared } from '../../texts.ts';
 import { ActivityList } from '../activity-list.tsx';
 import { collectionName } from '../collection-name.tsx';
+import { OrderList } from '../order-list.tsx';
 import { FigureStrip } from './figure-strip.tsx';
 import { ListingsTab } from './listings-tab.tsx';
 import { texts } from '../texts.ts';
 import './collection-page.css';
 
-/** The code of each of these five tabs is loaded when the tab is first shown, so that the page needs less code at first. */
+/** The code of each of these four tabs is loaded when the tab is first shown, so that the page needs less code at first. */
 const HistoryTab = lazyPart(async () => (await import('./history-tab.tsx')).HistoryTab);
 const SalesTab = lazyPart(async () => (await import('./sales-tab.tsx')).SalesTab);
 const DepthTab = lazyPart(async () => (await import('./depth-tab.tsx')).DepthTab);
-const OrdersTab = lazyPart(async () => (await import('../order-list.tsx')).OrderList);
 const HoldersTab = lazyPart(async () => (await import('./holders-tab.tsx')).HoldersTab);
 
 const TABS = {
@@ -126,7 +126,7 @@ function ActivityTab({ collection }: { collection: MarketCollection }) {
 }
 
 function CollectionOrders({ collection }: { collection: MarketCollection }) {
-  return <OrdersTab filter={{ collection: collection.id }} />;
+  return <OrderList filter={{ collection: collection.id }} />;
 }
 
 function CollectionHead({ collection }: { collection: MarketCollection }) {
