@@ -1092,7 +1092,7 @@ export type ListActivityAfterResult = {
 };
 
 export type ExploreMethods = {
-  /** List collections with all figures. The collections of `GET /v1/collections`, with the figures of `GET /v1/collections/{id}`, the buyer floor, and the changes of floor and volume. Collections launched on the service come first, then all others, unless `launchedFirst` is `false`. A collection whose value is not known comes last. The order by a window is brought up to date when a sale is stored or the floor changes, each minute while the collection has sales in the last hour, and otherwise each ten minutes; the figures of the rows are those of the present. */
+  /** List collections with all figures. The collections of `GET /v1/collections`, with the figures of `GET /v1/collections/{id}`, the buyer floor, and the changes of floor and volume. Collections launched on the service come first, then all others, unless `launchedFirst` is `false`. A collection whose value is not known comes last. The order by a window, or by the number of all sales, is brought up to date some seconds after a change of the collection, each minute while it has sales in the last hour, and otherwise each ten minutes; the figures of the rows are those of the present. */
   listMarketCollections(parameters?: ListMarketCollectionsParameters, options?: CallOptions): Pages<ListMarketCollectionsResult>;
   /** Read a collection with all figures. The row of the collection in `GET /explore/v1/collections`. A figure that cannot be read is null, as in `GET /v1/collections/{id}`. */
   getMarketCollection(parameters: GetMarketCollectionParameters, options?: CallOptions): Promise<GetMarketCollectionResult>;

@@ -1,6 +1,7 @@
 // The one way to change rows of the index. The figures of a collection are maintained and not counted: the writers of one collection wait for each other, and
 // each leaves the figures that follow from its rows. These are the number of listed assets, the floor of the mirror, the figures of the traits, and the ranking
-// keys. If the floor or the listed count changes, the new value is added to the history.
+// keys by volume, floor and listed count. If the floor or the listed count changes, the new value is added to the history. The ranking keys of windows also
+// change with time. The sweep (`refreshDueRanks`) computes them.
 
 import type { Chains } from '../../platform/core/chains.ts';
 import type { Queryable, Statements } from '../../platform/database/port.ts';
@@ -9,9 +10,9 @@ import { SHORT_WINDOWS, TRADE_WINDOW_MS, toShortWindows } from '../provenance/tr
 import { listTradeFacts } from './queries/analytics.ts';
 import { lockFigures, refreshListedAssets } from './queries/figures.ts';
 import { listFloorsAt } from './queries/past-floors.ts';
-import { listDueRanks, listRankFacts, updateRanks } from './queries/ranks.ts';
+import { listDueRanks, listRankFacts, updateRanks, updateWindowRanks } from './queries/ranks.ts';
 import { refreshTraits } from './queries/traits.ts';
-import { toRanks } from './ranks.ts';
+import { toRanks, toWindowRanks } from './ranks.ts';
 
 /** `now` in milliseconds. */
 export type RefreshContext = { chains: Chains; now: number };
@@ -69,33 +70,20 @@ async function refreshFigures(
   const ids = [...new Set(collectionIds)];
   if (ids.length === 0) return;
   const facts = await listRankFacts(tx, ids);
-  const recorded = facts.map(({ collectionId }) => collectionId);
-  const trades = await listTradeFacts(tx, recorded, now);
-  const floors = await listFloorsAt(
-    tx,
-    recorded,
-    SHORT_WINDOWS.map((name) => now - TRADE_WINDOW_MS[name]),
-  );
   await updateRanks(
     tx,
-    facts.map((one) => {
-      const { collectionId } = one;
-      const past = floors.get(collectionId);
-      return {
-        collectionId,
-        ...toRanks(one, {
-          trade: trades.get(collectionId) ?? null,
-          floors: toShortWindows((name) => past?.[SHORT_WINDOWS.indexOf(name)] ?? null),
-          chain: chains.get(one.chain) ?? null,
-          now,
-        }),
-      };
-    }),
+    facts.map((one) => ({
+      collectionId: one.collectionId,
+      ...toRanks(one, { chain: chains.get(one.chain) ?? null, now }),
+    })),
     now,
   );
 }
 
-/** Computes the ranking keys of at most `limit` collections whose keys are too old. Returns the number of these collections. */
+/**
+ * Computes the ranking keys of at most `limit` collections whose keys are too old, or that have changed since the last call. Returns the number of these
+ * collections.
+ */
 export function refreshDueRanks(
   indexer: Pick<Statements, 'transaction'>,
   refresh: RefreshContext,
@@ -104,6 +92,38 @@ export function refreshDueRanks(
   return indexer.transaction(async (tx) => {
     const collectionIds = await listDueRanks(tx, refresh.now, limit);
     await changeIndex(tx, { collectionIds, refresh }, () => Promise.resolve());
+    await refreshWindowRanks(tx, collectionIds, refresh);
     return collectionIds.length;
   });
+}
+
+async function refreshWindowRanks(
+  tx: Queryable,
+  collectionIds: readonly string[],
+  { chains, now }: RefreshContext,
+): Promise<void> {
+  if (collectionIds.length === 0) return;
+  const facts = await listRankFacts(tx, collectionIds);
+  const trades = await listTradeFacts(tx, collectionIds, now);
+  const floors = await listFloorsAt(
+    tx,
+    collectionIds,
+    SHORT_WINDOWS.map((name) => now - TRADE_WINDOW_MS[name]),
+  );
+  await updateWindowRanks(
+    tx,
+    facts.map((one) => {
+      const { collectionId } = one;
+      const past = floors.get(collectionId);
+      return {
+        collectionId,
+        ...toWindowRanks(one, {
+          trade: trades.get(collectionId) ?? null,
+          floors: toShortWindows((name) => past?.[SHORT_WINDOWS.indexOf(name)] ?? null),
+          chain: chains.get(one.chain) ?? null,
+          now,
+        }),
+      };
+    }),
+  );
 }

@@ -1,5 +1,5 @@
-// Reads one page of the ranking of collections. The ranking keys are stored. For each key, an index holds the keys of each chain in order.
-// A page is made by reading the next keys of each chain and merging them.
+// Reads one page of the ranking of collections. The ranking keys are stored. A page is made by reading the next keys of each chain and merging
+// them.
 
 import { toRawLimit } from '../../platform/core/amount.ts';
 import type { Chain } from '../../platform/core/chains.ts';

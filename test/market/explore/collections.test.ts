@@ -191,6 +191,7 @@ forEachMarket('collections with all figures', {}, (market) => {
         ...(ages[index] ?? []).map((age, n) => subject.sale(String(n), milli(1_000), { timestamp: market.ago(age) })),
       ]),
     );
+    await sweep();
     const first = await checkOrders('ink');
     assert.deepEqual(first['volume 1h']?.slice(0, 3), ['trend-5', 'trend-1', 'trend-0']);
     assert.equal(first['sales 24h']?.[0], 'trend-1');

@@ -118,12 +118,16 @@ function toFraction(value: number | bigint): bigint {
 const RANKINGS: readonly { sort: Sort; window: WindowName; column: string }[] = [
   { sort: 'volume', window: 'allTime', column: 'volume_rank' },
   { sort: 'sales', window: 'allTime', column: 'sales_rank' },
-  { sort: 'listed', window: 'allTime', column: 'listed_rank' },
+  { sort: 'listed', window: 'allTime', column: 'point_listed' },
   ...SHORT_WINDOWS.flatMap((window) => {
     const name = { oneHour: 'hour', twentyFourHour: 'day', sevenDay: 'week', thirtyDay: 'month' }[window];
     return (['volume', 'sales', 'change'] as const).map((sort) => ({ sort, window, column: `${sort}_${name}_rank` }));
   }),
 ];
+
+/** SQL: a key as its column stores it. An unknown key is minus infinity, and in a column of counts null. */
+const storedSql = (column: string, key: string) =>
+  column === 'point_listed' ? `nullif(${key}, '-Infinity')::bigint` : key;
 
 forEachEngine('the ranking of collections', (engine) => {
   let db: Database;
@@ -195,11 +199,16 @@ forEachEngine('the ranking of collections', (engine) => {
     const values = new Map(
       made.map(({ id }) => [
         id,
-        RANKINGS.map(({ sort }) => (sort === 'change' && random.boolean(0.3) ? -(pick() ?? 0) : pick())),
+        RANKINGS.map(({ sort }) => {
+          if (sort === 'listed') return random.boolean(0.3) ? null : random.integer(0, 3);
+          return sort === 'change' && random.boolean(0.3) ? -(pick() ?? 0) : pick();
+        }),
       ]),
     );
     for (const [id, keys] of values) {
-      const set = RANKINGS.map(({ column }, index) => `${column} = $${index + 2}::float8`).join(', ');
+      const set = RANKINGS.map(({ column }, index) => `${column} = ${storedSql(column, `$${index + 2}::float8`)}`).join(
+        ', ',
+      );
       await db.query(`update indexer.collection_figures set ${set} where collection_id = $1`, [
         id,
         ...keys.map((key) => String(key ?? '-Infinity')),

@@ -222,8 +222,8 @@ function registerList(app: FastifyInstance, context: ExploreContext): void {
       description:
         'The collections of `GET /v1/collections`, with the figures of `GET /v1/collections/{id}`, the buyer floor, and the changes of floor and ' +
         'volume. Collections launched on the service come first, then all others, unless `launchedFirst` is `false`. A collection whose value ' +
-        'is not known comes last. The order by a window is brought up to date when a sale is stored or the floor changes, each minute while the collection has sales in the last ' +
-        'hour, and otherwise each ten minutes; the figures of the rows are those of the present.',
+        'is not known comes last. The order by a window, or by the number of all sales, is brought up to date some seconds after a change of the ' +
+        'collection, each minute while it has sales in the last hour, and otherwise each ten minutes; the figures of the rows are those of the present.',
       tags: ['Collections'],
       querystring: listQuery,
       response: marketResponses(exploredPageOf('MarketCollection'), 400, 404, 502),

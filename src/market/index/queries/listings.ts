@@ -163,7 +163,7 @@ export async function listMirrorRows(
     cheapest(`${where} and not ${isOwned}`, order, true),
   ];
   const hasTotal = 'and (buyer_total_raw is not null or source <> $5)';
-  const lacksTotal = 'and buyer_total_raw is null and source = $5';
+  const lacksTotal = `and buyer_total_raw is null and source = $5 and chain = 'solana'`;
   const parts = [
     cheapest('', 'price_raw, id, key'),
     ...both(hasTotal, 'coalesce(buyer_total_raw, price_raw)'),

@@ -15,14 +15,13 @@ import {
   timestamp,
 } from '../../../platform/database/rows.ts';
 import type { ListingFacts, ReportedFloor, ReportedListings } from '../listing-figures.ts';
-import type { Coverage } from '../../provenance/coverage.ts';
 import { coverageList, coverageSql } from './coverage.ts';
-import type { ShortWindow, WindowName, Windows } from '../../provenance/trade.ts';
+import type { ShortWindow, VolumeFacts, VolumeRecord, WindowName, Windows } from '../../provenance/trade.ts';
 import { SHORT_WINDOWS } from '../../provenance/trade.ts';
 import { addPointsSql, pointFactSql } from './market-points.ts';
 
-/** Floors in base units, volumes in native units, times in milliseconds. `point`: the last point of the history. */
-export type RankFacts = {
+/** Floors in base units, volumes in native units, times in milliseconds. `pointAt`: the time of the last point of the history. */
+export type RankFacts = VolumeFacts & {
   collectionId: string;
   /** Empty when the collection is on no chain. */
   chain: string;
@@ -31,11 +30,9 @@ export type RankFacts = {
   snapshotFloorRaw: bigint | null;
   snapshotVolume: number | null;
   salesComplete: boolean;
-  analytics: ReportedFloor | null;
+  analytics: (ReportedFloor & VolumeRecord) | null;
   stats: ReportedListings | null;
-  /** Coverage of the subject `listings`. */
-  coverage: readonly Coverage[];
-  point: { at: number; floorRaw: bigint | null } | null;
+  pointAt: number | null;
 };
 
 const decodeFigures = rowDecoder('collection_figures', {
@@ -49,28 +46,36 @@ const decodeFigures = rowDecoder('collection_figures', {
   ownListedAssets: column('own_listed_assets', safeInteger),
   ownKnown: column('own_known', boolean),
   mirroredAssets: column('listed_assets', safeInteger),
+  volumeRaw: column('volume_raw', amount),
+  sales: safeInteger,
+  unread: safeInteger,
   coverage: coverageList,
   pointAt: column('point_at', nullable(timestamp)),
-  pointFloorRaw: column('point_floor_raw', nullable(amount)),
 });
 const decodeRecords = rowDecoder('collection_figures', {
   analyticsAt: column('analytics_at', nullable(timestamp)),
   analyticsFloorRaw: column('analytics_floor_raw', nullable(amount)),
+  allTime: column('volume_all_time', nullable(double)),
+  sevenDay: column('volume_seven_day', nullable(double)),
+  twentyFourHour: column('volume_day', nullable(double)),
+  salesAllTime: column('sales_all_time', nullable(safeInteger)),
   statsAt: column('stats_at', nullable(timestamp)),
   statsFloorRaw: column('stats_floor_raw', nullable(amount)),
   listedCount: column('listed_count', nullable(safeInteger)),
 });
 
 function decodeFacts(row: Row): RankFacts {
-  const { analyticsAt, analyticsFloorRaw, statsAt, statsFloorRaw, listedCount } = decodeRecords(row);
-  const { ownFloorRaw, ownListedAssets, ownKnown, mirrorFloorRaw, mirroredAssets, pointAt, pointFloorRaw, ...figures } =
-    decodeFigures(row);
+  const { analyticsAt, analyticsFloorRaw, salesAllTime, statsAt, statsFloorRaw, listedCount, ...volume } =
+    decodeRecords(row);
+  const analytics =
+    analyticsAt === null ? null : { at: analyticsAt, floorRaw: analyticsFloorRaw, volume, salesAllTime };
+  const { ownFloorRaw, ownListedAssets, ownKnown, mirrorFloorRaw, mirroredAssets, ...figures } = decodeFigures(row);
   return {
     ...figures,
     own: { ask: ownFloorRaw, assets: ownListedAssets, known: ownKnown },
     mirror: { ask: mirrorFloorRaw, assets: mirroredAssets, coverage: figures.coverage },
-    point: pointAt === null ? null : { at: pointAt, floorRaw: pointFloorRaw },
-    analytics: analyticsAt === null ? null : { at: analyticsAt, floorRaw: analyticsFloorRaw },
+    record: analytics,
+    analytics,
     stats: statsAt === null ? null : { at: statsAt, floorRaw: statsFloorRaw, listedCount },
   };
 }
@@ -80,37 +85,32 @@ export async function listRankFacts(tx: Queryable, collectionIds: readonly strin
   const rows = await tx.query(
     `select figures.collection_id, figures.chain, figures.own_floor_raw, figures.mirror_floor_raw,
        figures.snapshot_floor_raw, figures.snapshot_volume, figures.sales_complete, figures.own_listed_assets, figures.own_known, figures.listed_assets,
-       figures.point_at, figures.point_floor_raw, analytics.at as analytics_at, analytics.floor_raw as analytics_floor_raw, stats.at as stats_at,
-       stats.floor_raw as stats_floor_raw, stats.listed_count, ${coverageSql('figures.collection_id', ['listings'])} as coverage
+       figures.point_at, analytics.at as analytics_at,
+       analytics.floor_raw as analytics_floor_raw, analytics.volume_all_time, analytics.volume_seven_day,
+       analytics.volume_day, analytics.sales_all_time, stats.at as stats_at, stats.floor_raw as stats_floor_raw, stats.listed_count,
+       coalesce(total.volume_raw, 0) as volume_raw, coalesce(total.sales, 0) as sales, coalesce(total.unread, 0) as unread,
+       ${coverageSql('figures.collection_id', ['listings', 'sales'])} as coverage
      from unnest($1::text[]) as wanted (id)
      cross join lateral (
        select * from indexer.collection_figures where collection_id = wanted.id and recorded group by collection_id) as figures
      left join lateral (
        select * from indexer.collection_analytics as stored where stored.collection_id = figures.collection_id limit 1) as analytics on true
      left join lateral (
-       select * from indexer.collection_stats as stored where stored.collection_id = figures.collection_id limit 1) as stats on true`,
+       select * from indexer.collection_stats as stored where stored.collection_id = figures.collection_id limit 1) as stats on true
+     left join lateral (
+       select * from indexer.sale_total as stored where stored.collection_id = figures.collection_id limit 1) as total on true`,
     [collectionIds],
   );
   return rows.map(decodeFacts);
 }
 
-/**
- * Null for a figure that is unknown. `change`: the change of the floor. `listed`: the listed count. `validUntil`: when the keys must be computed
- * again even if nothing was written; null for never.
- */
-export type Ranks = {
-  floor: bigint | null;
-  volume: Windows<number | null>;
-  sales: Windows<number | null>;
-  change: Record<ShortWindow, number | null>;
-  listed: number | null;
-  validUntil: number | null;
-};
+/** Null for a figure that is unknown. `listed`: the listed count. */
+export type Ranks = { volume: number | null; floor: bigint | null; listed: number | null };
 
 /**
- * Stores the keys. If the floor or the listed count of a collection on a chain has changed, a point is added to the history. A changed
- * floor is also recorded as a change of the market. A floor is recorded again if a reorganisation has deleted its point. `now` in
- * milliseconds. All expressions of the statement read the rows as they were before the statement.
+ * Stores the keys, and makes the keys of windows due. If the floor or the listed count of a collection on a chain has changed, a point is added to
+ * the history. A changed floor is also recorded as a change of the market. A floor is recorded again if a reorganisation has deleted its point. `now`
+ * in milliseconds. All expressions of the statement read the rows as they were before the statement.
  */
 export async function updateRanks(
   tx: Queryable,
@@ -118,12 +118,10 @@ export async function updateRanks(
   now: number,
 ): Promise<void> {
   if (ranks.length === 0) return;
-  const names = DOUBLE_KEYS.map(({ name }) => name);
   await tx.query(
     `with current as (
-       select *, nullif(floor, '${UNKNOWN}') as floor_raw
-       from unnest($1::text[], $2::numeric[], $3::timestamptz[], $4::bigint[], ${names.map((_, index) => `$${index + 6}::float8[]`).join(', ')})
-         as current (id, floor, valid_until, listed, ${names.join(', ')})
+       select id, volume, floor, nullif(floor, '${UNKNOWN}') as floor_raw, listed
+       from unnest($1::text[], $2::float8[], $3::numeric[], $4::bigint[]) as current (id, volume, floor, listed)
      ), changed as materialized (
        select collection_id, chain, greatest($5, point_at) as at, floor_raw, listed,
          floor_rank <> floor or point_floor_raw is distinct from floor_raw as is_floor
@@ -133,32 +131,59 @@ export async function updateRanks(
        insert into indexer.market_change (kind, at, chain, collection_id, price_raw, fact)
        select 'floor', at, chain, collection_id, floor_raw, ${pointFactSql('key')} from changed join points using (collection_id) where is_floor
      )
-     update indexer.collection_figures as figures set floor_rank = current.floor,
-       ranks_valid_until = current.valid_until, point_at = coalesce(changed.at, figures.point_at),
+     update indexer.collection_figures as figures set volume_rank = current.volume, floor_rank = current.floor,
+       ranks_valid_until = least(figures.ranks_valid_until, $5), point_at = coalesce(changed.at, figures.point_at),
        point_floor_raw = case when changed.at is null then figures.point_floor_raw else current.floor_raw end,
-       point_listed = case when changed.at is null then figures.point_listed else current.listed end,
-       ${names.map((name) => `${name} = current.${name}`).join(', ')}
+       point_listed = case when changed.at is null then figures.point_listed else current.listed end
      from current left join changed on changed.collection_id = current.id
-     where figures.collection_id = current.id and (changed.at is not null
-       or (figures.floor_rank, figures.ranks_valid_until, ${names.map((name) => `figures.${name}`).join(', ')})
-         is distinct from (current.floor, current.valid_until, ${names.map((name) => `current.${name}`).join(', ')}))`,
+     where figures.collection_id = current.id and (changed.at is not null or (figures.ranks_valid_until <= $5) is not true
+       or (figures.volume_rank, figures.floor_rank) is distinct from (current.volume, current.floor))`,
     [
       ranks.map(({ collectionId }) => collectionId),
+      ranks.map(({ volume }) => String(volume ?? UNKNOWN)),
       ranks.map(({ floor }) => String(floor ?? UNKNOWN)),
-      ranks.map(({ validUntil }) => (validUntil === null ? null : new Date(validUntil))),
       ranks.map(({ listed }) => listed),
       new Date(now),
-      ...DOUBLE_KEYS.map(({ valueOf }) => ranks.map((one) => String(valueOf(one) ?? UNKNOWN))),
+    ],
+  );
+}
+
+/**
+ * The keys that depend on the time. Null for a figure that is unknown. `change`: the change of the floor. `validUntil`: when all keys of the collection
+ * must be computed again even if nothing was written; null for never.
+ */
+export type WindowRanks = {
+  volume: Windows<number | null>;
+  sales: Windows<number | null>;
+  change: Record<ShortWindow, number | null>;
+  validUntil: number | null;
+};
+
+export async function updateWindowRanks(
+  tx: Queryable,
+  ranks: readonly (WindowRanks & { collectionId: string })[],
+): Promise<void> {
+  if (ranks.length === 0) return;
+  const names = WINDOW_KEYS.map(({ name }) => name);
+  await tx.query(
+    `update indexer.collection_figures as figures set ranks_valid_until = current.valid_until, ${names.map((name) => `${name} = current.${name}`).join(', ')}
+     from unnest($1::text[], $2::timestamptz[], ${names.map((_, index) => `$${index + 3}::float8[]`).join(', ')})
+       as current (id, valid_until, ${names.join(', ')})
+     where figures.collection_id = current.id`,
+    [
+      ranks.map(({ collectionId }) => collectionId),
+      ranks.map(({ validUntil }) => (validUntil === null ? null : new Date(validUntil))),
+      ...WINDOW_KEYS.map(({ valueOf }) => ranks.map((one) => String(valueOf(one) ?? UNKNOWN))),
     ],
   );
 }
 
 const decodeCollectionId = rowDecoder('collection_figures', { collectionId: column('collection_id', text) });
 
-/** At most `limit` collections whose ranking keys are not valid any more. */
+/** At most `limit` collections with a record whose ranking keys are not valid any more. */
 export async function listDueRanks(db: Queryable, now: number, limit: number): Promise<string[]> {
   const rows = await db.query(
-    `select collection_id from indexer.collection_figures where ranks_valid_until <= $1
+    `select collection_id from indexer.collection_figures where recorded and ranks_valid_until <= $1
      order by ranks_valid_until limit $2`,
     [new Date(now), limit],
   );
@@ -193,15 +218,13 @@ const COLUMN_OF_WINDOW: Record<ShortWindow, string> = {
   thirtyDay: 'month',
 };
 
-/** The columns of double precision with ranking keys. */
-const DOUBLE_KEYS: readonly { name: string; valueOf: (ranks: Ranks) => number | null }[] = [
-  { name: 'volume_rank', valueOf: ({ volume }) => volume.allTime },
+/** The columns with the keys of windows, and with the number of all sales. */
+const WINDOW_KEYS: readonly { name: string; valueOf: (ranks: WindowRanks) => number | null }[] = [
   { name: 'sales_rank', valueOf: ({ sales }) => sales.allTime },
-  { name: 'listed_rank', valueOf: ({ listed }) => listed },
   ...SHORT_WINDOWS.flatMap((window) => [
-    { name: `volume_${COLUMN_OF_WINDOW[window]}_rank`, valueOf: ({ volume }: Ranks) => volume[window] },
-    { name: `sales_${COLUMN_OF_WINDOW[window]}_rank`, valueOf: ({ sales }: Ranks) => sales[window] },
-    { name: `change_${COLUMN_OF_WINDOW[window]}_rank`, valueOf: ({ change }: Ranks) => change[window] },
+    { name: `volume_${COLUMN_OF_WINDOW[window]}_rank`, valueOf: ({ volume }: WindowRanks) => volume[window] },
+    { name: `sales_${COLUMN_OF_WINDOW[window]}_rank`, valueOf: ({ sales }: WindowRanks) => sales[window] },
+    { name: `change_${COLUMN_OF_WINDOW[window]}_rank`, valueOf: ({ change }: WindowRanks) => change[window] },
   ]),
 ];
 
@@ -212,16 +235,19 @@ const decodeTime = rowDecoder('collection_figures', { ...PLACE, value: column('k
 
 export const RANK_SORTS = ['volume', 'sales', 'floor', 'change', 'listed', 'recent'] as const;
 export type Sort = (typeof RANK_SORTS)[number];
-/** `window`: of `volume`, `sales` and `change`. */
-export type Ranking = { sort: Sort; window: WindowName };
+/** `window`: of `volume`, `sales` and `change`, and of the range of volumes. */
+export type Ranking = { sort: Sort; window: WindowName; isAscending: boolean };
 
-/** The column that a ranking orders by, its type, and the decoder of its values. */
-function keyOf({ sort, window }: Ranking): { name: string; type: string; decode: (row: Row) => RankKey } {
-  if (sort === 'floor') return { name: 'floor_rank', type: 'numeric', decode: decodeNumeric };
-  if (sort === 'recent') return { name: 'created_at', type: 'timestamptz', decode: decodeTime };
-  const isWhole = sort === 'listed' || window === 'allTime';
-  const name = isWhole ? `${sort}_rank` : `${sort}_${COLUMN_OF_WINDOW[window]}_rank`;
-  return { name, type: 'float8', decode: decodeDouble };
+type Key = { sql: string; type: string; decode: (row: Row) => RankKey };
+
+/** The SQL of the key that a ranking orders by, its type, and the decoder of its values. */
+function keyOf({ sort, window }: Pick<Ranking, 'sort' | 'window'>): Key {
+  if (sort === 'floor') return { sql: 'floor_rank', type: 'numeric', decode: decodeNumeric };
+  if (sort === 'recent') return { sql: 'created_at', type: 'timestamptz', decode: decodeTime };
+  if (sort === 'listed')
+    return { sql: `coalesce(point_listed, '${UNKNOWN}'::float8)`, type: 'float8', decode: decodeDouble };
+  const sql = window === 'allTime' ? `${sort}_rank` : `${sort}_${COLUMN_OF_WINDOW[window]}_rank`;
+  return { sql, type: 'float8', decode: decodeDouble };
 }
 
 /**
@@ -249,58 +275,78 @@ export type ChainBounds = {
   volume?: Range<number> | null;
 };
 
+type RankStart = { from: readonly ChainBounds[]; after: { launched: boolean; id: string }; limit: number };
+
 /**
  * The collections within the bounds, chain by chain, each chain in the order of the ranking. Of each chain at least the first `limit`
  * collections are returned, or all if there are fewer. `after` is the position that the bounds were made for.
+ *
+ * For the rankings of `/v1`, an index has the collections of each chain in their order. For all other rankings, the rows of all collections of the
+ * chains are read and sorted.
  */
-export async function listRanked(
-  db: Queryable,
-  ranking: Ranking & { isAscending: boolean },
-  { from, after, limit }: { from: readonly ChainBounds[]; after: { launched: boolean; id: string }; limit: number },
-): Promise<RankKey[]> {
+export async function listRanked(db: Queryable, ranking: Ranking, start: RankStart): Promise<RankKey[]> {
   const { sort, window, isAscending } = ranking;
-  const { name, type, decode } = keyOf(ranking);
-  const order = isAscending
-    ? `found.key = '-infinity', found.key, case when found.key = '-infinity' then found.collection_id end collate "C",
-       found.collection_id collate "C" desc`
-    : `found.key desc, found.collection_id collate "C"`;
-  const rows = await db.query(
-    `select found.* from unnest($1::text[], $2::${type}[], $3::${type}[], $4::numeric[], $5::numeric[], $6::float8[], $7::float8[])
-       with ordinality as start (chain, equal, bound, floor_min, floor_max, volume_min, volume_max, number)
-     cross join lateral indexer.ranked_by_${name}(start.chain, start.equal, start.bound, $8, $9, $10, $11,
-       array[floor_min, floor_max], array[volume_min, volume_max], $12) as found
-     order by number, found.launched desc, ${order}`,
-    [
+  if (start.from.length === 0) return [];
+  const isIndexed =
+    !isAscending &&
+    (sort === 'floor' || sort === 'recent' || (sort === 'volume' && window === 'allTime')) &&
+    start.from.every(({ floor = null, volume = null }) => floor === null && volume === null);
+  const key = keyOf(ranking);
+  const { sql, params } = isIndexed ? toIndexedRead(key, ranking, start) : toSortedRead(key, ranking, start);
+  return (await db.query(sql, params)).map((row) => key.decode(row));
+}
+
+type Read = { sql: string; params: unknown[] };
+
+function toIndexedRead({ sql: name, type }: Key, ranking: Ranking, { from, after, limit }: RankStart): Read {
+  return {
+    sql: `select found.* from unnest($1::text[], $2::${type}[], $3::${type}[]) with ordinality as start (chain, equal, bound, number)
+     cross join lateral indexer.ranked_by_${name}(start.chain, start.equal, start.bound, $4, $5, $6) as found
+     order by number, ${orderSql(ranking, 'key')}`,
+    params: [
       from.map(({ chain }) => chain),
-      from.map(({ equal }) => (equal === null ? null : toKeyText(sort, equal.key))),
-      from.map(({ bound }) => toKeyText(sort, bound)),
-      ...toRangeTexts(from.map(({ floor = null }) => floor)),
-      ...toRangeTexts(from.map(({ volume = null }) => volume)),
+      from.map(({ equal }) => (equal === null ? null : toKeyText(ranking.sort, equal.key))),
+      from.map(({ bound }) => toKeyText(ranking.sort, bound)),
       after.launched,
       after.id,
       limit,
-      isAscending,
-      WINDOW_TEXT[window],
     ],
-  );
-  return rows.map((row) => decode(row));
+  };
 }
 
-/** The names of the windows in the functions of the schema. */
-const WINDOW_TEXT: Record<WindowName, string> = {
-  allTime: 'all',
-  thirtyDay: '30d',
-  sevenDay: '7d',
-  twentyFourHour: '24h',
-  oneHour: '1h',
-};
+/** Each chain is read by a query of its own, so that a Citus cluster can run it on all nodes. */
+function toSortedRead({ sql: key, type }: Key, ranking: Ranking, { from, after, limit }: RankStart): Read {
+  const { sort, window, isAscending } = ranking;
+  const params: unknown[] = [];
+  const param = (value: unknown, ofType: string) => `$${params.push(value)}::${ofType}`;
+  const [launched, id, most] = [param(after.launched, 'boolean'), param(after.id, 'text'), param(limit, 'integer')];
+  const withinSql = (column: string, ofType: string, range: Range<number | bigint> | null) =>
+    range === null
+      ? ''
+      : `and ${column} between ${param(String(range.min ?? 0), ofType)} and ${param(String(range.max ?? 'Infinity'), ofType)}`;
+  const parts = from.map(({ chain, equal, bound, floor = null, volume = null }, number) => {
+    const compared = (sign: string, to: number | bigint | null) => `${key} ${sign} ${param(toKeyText(sort, to), type)}`;
+    const isEqual = equal === null ? 'false' : compared('=', equal.key);
+    const isAfter = !isAscending
+      ? `${compared('<', bound)} or ${isEqual} and collection_id > ${id}`
+      : equal?.key === null
+        ? `${isEqual} and collection_id > ${id}`
+        : `${key} = '${UNKNOWN}' or ${compared('>', bound)} or ${isEqual} and collection_id < ${id}`;
+    return `(select ${number} as number, collection_id, chain, launched, ${key} as key from indexer.collection_figures
+       where recorded and chain = ${param(chain, 'text')} and (launched < ${launched} or launched = ${launched} and (${isAfter}))
+         ${withinSql('floor_rank', 'numeric', floor)} ${withinSql(keyOf({ sort: 'volume', window }).sql, 'float8', volume)}
+       order by ${orderSql(ranking, key)} limit ${most})`;
+  });
+  return {
+    sql: `select collection_id, chain, launched, key from (${parts.join(' union all ')}) as found order by number, ${orderSql(ranking, 'key')}`,
+    params,
+  };
+}
 
-/** The lower ends and the upper ends. */
-function toRangeTexts(ranges: readonly (Range<number | bigint> | null)[]): [string[], string[]] {
-  return [
-    ranges.map((range) => (range ? String(range.min ?? 0) : '-Infinity')),
-    ranges.map((range) => String(range?.max ?? 'Infinity')),
-  ];
+function orderSql({ isAscending }: Ranking, key: string): string {
+  if (!isAscending) return `launched desc, ${key} desc, collection_id collate "C"`;
+  const isUnknown = `${key} = '${UNKNOWN}'`;
+  return `launched desc, ${isUnknown}, ${key}, case when ${isUnknown} then collection_id end collate "C", collection_id collate "C" desc`;
 }
 
 function toKeyText(sort: Sort, key: number | bigint | null): string {

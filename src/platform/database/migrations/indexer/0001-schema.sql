@@ -79,7 +79,7 @@ create index listing_listed_by_buyer_total on indexer.listing (collection_id, co
 -- The buyer floor needs the cheapest of the service's own listings on Solana, which have no buyer total. Without this
 -- index, PostgreSQL would read all listed rows of a collection to find these listings.
 create index listing_listed_without_total on indexer.listing (collection_id, source, price_raw)
-  where status = 'active' and price_raw > 0 and dormant is null and buyer_total_raw is null;
+  where status = 'active' and price_raw > 0 and dormant is null and buyer_total_raw is null and chain = 'solana';
 create index listing_by_asset on indexer.listing (collection_id, asset, price_raw);
 create index listing_active_by_expiry on indexer.listing (expires_at)
   where status = 'active' and expires_at is not null;
@@ -350,8 +350,8 @@ create table indexer.collection_figures (
   volume_rank        double precision not null default '-Infinity',
   -- The ranking key of the list of collections by floor. Minus infinity if the floor is unknown.
   floor_rank         numeric not null default '-Infinity',
-  -- When the ranking keys must be computed again although no row has changed: a reported figure becomes too old, a
-  -- listing expires, or time has passed for the keys of windows. Null for never.
+  -- When the sweep must compute the ranking keys again: after a change of the collection, when a reported figure becomes
+  -- too old or a listing expires, or when time has passed for the keys of windows. Null for never.
   ranks_valid_until  timestamptz,
   -- The number of rows that the collection has in `trait_set`, and in `trait_listing`.
   trait_sets         bigint not null default 0 check (trait_sets >= 0),
@@ -370,8 +370,8 @@ create table indexer.collection_figures (
   -- no hour was derived.
   recorded_from      timestamptz,
   -- The ranking keys by the volume of the last hour, 24 hours, seven days and 30 days, in native units; by the number of
-  -- sales of all time and of these windows; by the change of the floor in each window, 0.05 for 5 % more; and by the
-  -- number of listed assets. Minus infinity if the figure is unknown.
+  -- sales of all time and of these windows; and by the change of the floor in each window, 0.05 for 5 % more. Minus
+  -- infinity if the figure is unknown. These keys have no index. A list in their order reads all collections of a chain.
   volume_hour_rank   double precision not null default '-Infinity',
   volume_day_rank    double precision not null default '-Infinity',
   volume_week_rank   double precision not null default '-Infinity',
@@ -384,8 +384,7 @@ create table indexer.collection_figures (
   change_hour_rank   double precision not null default '-Infinity',
   change_day_rank    double precision not null default '-Infinity',
   change_week_rank   double precision not null default '-Infinity',
-  change_month_rank  double precision not null default '-Infinity',
-  listed_rank        double precision not null default '-Infinity'
+  change_month_rank  double precision not null default '-Infinity'
 );
 
 create index collection_figures_by_volume on indexer.collection_figures (chain, launched desc, volume_rank desc, collection_id)
@@ -394,36 +393,8 @@ create index collection_figures_by_floor on indexer.collection_figures (chain, l
   where recorded;
 create index collection_figures_by_time on indexer.collection_figures (chain, launched desc, created_at desc, collection_id)
   where recorded;
-create index collection_figures_by_volume_hour on indexer.collection_figures (chain, launched desc, volume_hour_rank desc, collection_id)
-  where recorded;
-create index collection_figures_by_volume_day on indexer.collection_figures (chain, launched desc, volume_day_rank desc, collection_id)
-  where recorded;
-create index collection_figures_by_volume_week on indexer.collection_figures (chain, launched desc, volume_week_rank desc, collection_id)
-  where recorded;
-create index collection_figures_by_volume_month on indexer.collection_figures (chain, launched desc, volume_month_rank desc, collection_id)
-  where recorded;
-create index collection_figures_by_sales on indexer.collection_figures (chain, launched desc, sales_rank desc, collection_id)
-  where recorded;
-create index collection_figures_by_sales_hour on indexer.collection_figures (chain, launched desc, sales_hour_rank desc, collection_id)
-  where recorded;
-create index collection_figures_by_sales_day on indexer.collection_figures (chain, launched desc, sales_day_rank desc, collection_id)
-  where recorded;
-create index collection_figures_by_sales_week on indexer.collection_figures (chain, launched desc, sales_week_rank desc, collection_id)
-  where recorded;
-create index collection_figures_by_sales_month on indexer.collection_figures (chain, launched desc, sales_month_rank desc, collection_id)
-  where recorded;
-create index collection_figures_by_change_hour on indexer.collection_figures (chain, launched desc, change_hour_rank desc, collection_id)
-  where recorded;
-create index collection_figures_by_change_day on indexer.collection_figures (chain, launched desc, change_day_rank desc, collection_id)
-  where recorded;
-create index collection_figures_by_change_week on indexer.collection_figures (chain, launched desc, change_week_rank desc, collection_id)
-  where recorded;
-create index collection_figures_by_change_month on indexer.collection_figures (chain, launched desc, change_month_rank desc, collection_id)
-  where recorded;
-create index collection_figures_by_listed on indexer.collection_figures (chain, launched desc, listed_rank desc, collection_id)
-  where recorded;
 create index collection_figures_by_validity on indexer.collection_figures (ranks_valid_until)
-  where ranks_valid_until is not null;
+  where recorded and ranks_valid_until is not null;
 create index collection_figures_with_chain_holders on indexer.collection_figures (collection_id)
   where has_chain_holders;
 
@@ -785,70 +756,34 @@ begin
   end if;
 end $$;
 
--- Creates a function ranked_by_KEY for each ranking key. Each returns collections of the chain `of_chain` in the order of
--- the key: descending, or ascending if `is_ascending` is true. Launched collections come before the others, and unknown
--- keys, which are minus infinity, come last. Only collections whose floor is within `floors`, and whose volume of the
--- window `volume_window` is within `volumes`, are returned. A range from minus infinity to infinity includes unknown values.
--- A descending result has up to three parts, each of at most `row_limit` rows:
+-- Creates the functions ranked_by_volume_rank, ranked_by_floor_rank and ranked_by_created_at. Each returns collections
+-- of the chain `of_chain` in the descending order of the key in its name. Launched collections come before the others.
+-- A result has up to three parts, each of at most `row_limit` rows:
 -- 1. the collections whose `launched` is `is_launched`, whose key is `equal` and whose id sorts after `after_id`;
 -- 2. the collections whose `launched` is `is_launched` and whose key is less than `bound`;
 -- 3. if `is_launched` is true, the collections that are not launched.
--- In an ascending result, known keys are greater than `bound`, collections with equal known keys are in the descending
--- order of their ids, and the unknown keys are parts of their own. If `equal` is minus infinity, the result begins among them.
 do $do$
 declare
   sort record;
-  filter constant text := $filter$figures.floor_rank between floors[1] and floors[2] and case volume_window when 'all' then figures.volume_rank
-    when '30d' then figures.volume_month_rank when '7d' then figures.volume_week_rank when '24h' then figures.volume_day_rank
-    else figures.volume_hour_rank end between volumes[1] and volumes[2]$filter$;
 begin
-  for sort in select name, coalesce(type, 'float8') as type from (values ('volume_rank', null), ('floor_rank', 'numeric'),
-      ('created_at', 'timestamptz'), ('volume_hour_rank', null), ('volume_day_rank', null), ('volume_week_rank', null),
-      ('volume_month_rank', null), ('sales_rank', null), ('sales_hour_rank', null), ('sales_day_rank', null),
-      ('sales_week_rank', null), ('sales_month_rank', null), ('change_hour_rank', null), ('change_day_rank', null),
-      ('change_week_rank', null), ('change_month_rank', null), ('listed_rank', null)) as sorts (name, type) loop
+  for sort in select * from (values ('volume_rank', 'float8'), ('floor_rank', 'numeric'), ('created_at', 'timestamptz')) as sorts (name, type) loop
     execute format($create$
-      create function indexer.ranked_by_%1$s(of_chain text, equal %2$s, bound %2$s, is_launched boolean, after_id text, row_limit integer,
-        is_ascending boolean, floors numeric[], volumes float8[], volume_window text)
+      create function indexer.ranked_by_%1$s(of_chain text, equal %2$s, bound %2$s, is_launched boolean, after_id text, row_limit integer)
       returns table (collection_id text, chain text, launched boolean, key %2$s) language plpgsql stable as $$
       begin
-        if not is_ascending then
-          return query select figures.collection_id, figures.chain, figures.launched, figures.%1$s from indexer.collection_figures as figures
-            where recorded and figures.chain = of_chain collate "C" and figures.launched = is_launched and figures.%1$s = equal
-              and figures.collection_id > after_id collate "C" and %3$s
-            order by figures.%1$s desc, figures.collection_id limit row_limit;
-          return query select figures.collection_id, figures.chain, figures.launched, figures.%1$s from indexer.collection_figures as figures
-            where recorded and figures.chain = of_chain collate "C" and figures.launched = is_launched and figures.%1$s < bound and %3$s
-            order by figures.%1$s desc, figures.collection_id limit row_limit;
-          if is_launched then
-            return query select figures.collection_id, figures.chain, figures.launched, figures.%1$s from indexer.collection_figures as figures
-              where recorded and figures.chain = of_chain collate "C" and figures.launched = false and %3$s
-              order by figures.%1$s desc, figures.collection_id limit row_limit;
-          end if;
-          return;
-        end if;
-        if equal is distinct from '-infinity' then
-          return query select figures.collection_id, figures.chain, figures.launched, figures.%1$s from indexer.collection_figures as figures
-            where recorded and figures.chain = of_chain collate "C" and figures.launched = is_launched and figures.%1$s = equal
-              and figures.collection_id < after_id collate "C" and %3$s
-            order by figures.%1$s, figures.collection_id desc limit row_limit;
-          return query select figures.collection_id, figures.chain, figures.launched, figures.%1$s from indexer.collection_figures as figures
-            where recorded and figures.chain = of_chain collate "C" and figures.launched = is_launched and figures.%1$s > bound and %3$s
-            order by figures.%1$s, figures.collection_id desc limit row_limit;
-        end if;
         return query select figures.collection_id, figures.chain, figures.launched, figures.%1$s from indexer.collection_figures as figures
-          where recorded and figures.chain = of_chain collate "C" and figures.launched = is_launched and figures.%1$s = '-infinity'
-            and (equal is distinct from '-infinity' or figures.collection_id > after_id collate "C") and %3$s
-          order by figures.collection_id limit row_limit;
+          where recorded and figures.chain = of_chain collate "C" and figures.launched = is_launched and figures.%1$s = equal
+            and figures.collection_id > after_id collate "C"
+          order by figures.%1$s desc, figures.collection_id limit row_limit;
+        return query select figures.collection_id, figures.chain, figures.launched, figures.%1$s from indexer.collection_figures as figures
+          where recorded and figures.chain = of_chain collate "C" and figures.launched = is_launched and figures.%1$s < bound
+          order by figures.%1$s desc, figures.collection_id limit row_limit;
         if is_launched then
           return query select figures.collection_id, figures.chain, figures.launched, figures.%1$s from indexer.collection_figures as figures
-            where recorded and figures.chain = of_chain collate "C" and figures.launched = false and figures.%1$s > '-infinity' and %3$s
-            order by figures.%1$s, figures.collection_id desc limit row_limit;
-          return query select figures.collection_id, figures.chain, figures.launched, figures.%1$s from indexer.collection_figures as figures
-            where recorded and figures.chain = of_chain collate "C" and figures.launched = false and figures.%1$s = '-infinity' and %3$s
-            order by figures.collection_id limit row_limit;
+            where recorded and figures.chain = of_chain collate "C" and figures.launched = false
+            order by figures.%1$s desc, figures.collection_id limit row_limit;
         end if;
       end $$
-    $create$, sort.name, sort.type, filter);
+    $create$, sort.name, sort.type);
   end loop;
 end $do$;
