@@ -24,8 +24,8 @@ const PRODUCTS = 1_000;
 /** The number of products whose stock is changed, large enough that callers rarely wait for the same row. */
 const CHANGED_PRODUCTS = 200;
 
-/** The aims: the smallest ratio for reads, the smallest ratio for adjustments, and the fewest adjustments of one product per second. */
-const AIMS = { reads: 0.5, adjustments: 1.2, hotAdjustments: 3_000 };
+/** The aims: the smallest ratio for reads, the smallest ratio for adjustments, and the fewest adjustments and reservations of one product per second. */
+const AIMS = { reads: 0.5, adjustments: 1.2, hotAdjustments: 3_000, hotReservations: 3_000 };
 
 type Shop = { url: string; id: string; keyId: string; authorization: string; productIds: string[] };
 
@@ -44,6 +44,7 @@ export async function benchStore(): Promise<void> {
     const shop = await openShop(database, service.url);
     await benchAdjustments(database, shop);
     await benchHotProduct(database, shop);
+    await benchReservations(database, shop);
     await benchRead('product list, 50 rows', shop, '/api/v1/products?limit=50', dir);
     await benchRead('one product', shop, `/api/v1/products/${shop.productIds[0]}`, dir);
     await benchUpdates(shop);
@@ -116,6 +117,31 @@ async function benchHotProduct(database: Database, shop: Shop): Promise<void> {
     rounds: rates,
     aim: { atLeast: AIMS.hotAdjustments },
     beside: `statements without the service ${b.toFixed(0)}, ratio ${ratio.toFixed(2)}`,
+  });
+}
+
+/** Measures reservations of one product, beside adjustments of the same product. */
+async function benchReservations(database: Database, shop: Shop): Promise<void> {
+  const [productId = ''] = shop.productIds;
+  await database.query('update main.product set inventory = 2000000000 where id = $1', [productId]);
+  const headers = { authorization: shop.authorization, 'content-type': 'application/json' };
+  const requests = [{ body: JSON.stringify({ items: [{ product_id: productId, quantity: 1 }] }) }];
+  const reserve = () => load(`${shop.url}/api/v1/reservations`, { method: 'POST', headers, requests, status: 201 });
+  await reserve();
+  const rates: number[] = [];
+  const noted = async () => {
+    const rate = await reserve();
+    rates.push(rate);
+    return rate;
+  };
+  const { a, b, ratio } = await compare(ROUNDS, noted, () => loadAdjustments(shop, [productId]));
+  judge({
+    name: 'store, reservations of one product',
+    figure: a,
+    unit: 'a second',
+    rounds: rates,
+    aim: { atLeast: AIMS.hotReservations },
+    beside: `adjustments ${b.toFixed(0)}, ratio ${ratio.toFixed(2)}`,
   });
 }
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { copyDatabase } from '../../test/support/engines/embedded-template.ts';
+import type { PostgresServer } from '../../test/support/engines/postgres-server.ts';
 import { createTestDatabase, migratedTemplate, startOwnPostgres } from '../../test/support/engines/postgres-server.ts';
 import { freePort } from '../../test/support/free-port.ts';
 import type { ServiceProcess } from '../../test/support/service/service-process.ts';
@@ -38,17 +39,32 @@ export type HistoryRun = {
 export async function recordHistory(run: HistoryRun): Promise<History & { seconds: number }> {
   const dir = temporaryDirectory();
   const server = run.engine === 'postgresql' ? await startOwnPostgres() : null;
-  const database = server ? await createTestDatabase(server.url, await migratedTemplate(server.url)) : null;
-  if (!database) await copyDatabase(path.join(dir, 'db'), 'migrated');
-  const settings = {
-    DATA_DIR: dir,
-    PORT: String(await freePort()),
-    STORE_RATE_LIMIT: '100000000',
-    LOG_LEVEL: 'fatal',
-    ...(database && { DATABASE_URL: database }),
-  };
+  try {
+    const database = server ? await createTestDatabase(server.url, await migratedTemplate(server.url)) : null;
+    if (!database) await copyDatabase(path.join(dir, 'db'), 'migrated');
+    const settings = {
+      DATA_DIR: dir,
+      PORT: String(await freePort()),
+      STORE_RATE_LIMIT: '100000000',
+      LOG_LEVEL: 'silent',
+      ...(database && { DATABASE_URL: database }),
+    };
+    return await recordOn(settings, server, run);
+  } finally {
+    await server?.discard();
+  }
+}
+
+type Settings = Record<string, string> & { DATA_DIR: string; DATABASE_URL?: string };
+
+async function recordOn(
+  settings: Settings,
+  server: PostgresServer | null,
+  run: HistoryRun,
+): Promise<History & { seconds: number }> {
   let service: ServiceProcess = await startServiceProcess(settings);
-  const pool = database && run.isShort ? new pg.Pool({ connectionString: database, max: 4 }) : null;
+  const { DATABASE_URL: database } = settings;
+  const pool = database !== undefined && run.isShort ? new pg.Pool({ connectionString: database, max: 4 }) : null;
   pool?.on('error', () => undefined);
   const keys = await createKeys(service.socketPath, run.writers);
   const workload = new Workload({
@@ -101,7 +117,6 @@ export async function recordHistory(run: HistoryRun): Promise<History & { second
     workload.close();
     await pool?.end();
     await service.kill();
-    await server?.discard();
   }
 }
 

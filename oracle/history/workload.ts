@@ -277,7 +277,7 @@ export class Workload {
       const answer = await this.#sendOnce(key, sent, idempotencyKey);
       const isRunning = answer.status === 409 && String(answer.body?.error?.message).includes('Idempotency-Key');
       if ([200, 201].includes(answer.status) || (answer.status === 409 && !isRunning)) return answer;
-      if (answer.status !== 0 && answer.status !== 409 && answer.status !== 429 && answer.status < 500)
+      if (![0, 408, 409, 429].includes(answer.status) && answer.status < 500)
         throw new Error(`${sent.method} ${sent.path}: ${answer.status} ${JSON.stringify(answer.body)}`);
       if (Date.now() > deadline) throw new Error(`${sent.method} ${sent.path} is not answered: ${answer.status}`);
       await delay(RETRY_MS);

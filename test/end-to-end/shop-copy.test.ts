@@ -45,7 +45,7 @@ test('a copy of a shop by one list and the feed of changes equals the shop, over
   const nodes = await Nodes.start(NODES, {
     DATABASE_URL: await createTestDatabase(server.url, await migratedTemplate(server.url)),
     STORE_RATE_LIMIT: '100000000',
-    LOG_LEVEL: 'fatal',
+    LOG_LEVEL: 'silent',
   });
   closers.push(() => nodes.stop());
   await nodes.operate('shops.create', { name: 'shop' });
