@@ -14,7 +14,7 @@ import type {
 } from '../../../client/src/market.ts';
 import { lostSince } from '../shell/connection.tsx';
 import { client, queries } from './client.ts';
-import type { ActivityFilter } from './market-queries.ts';
+import type { ActivityFilter, OrderFilter } from './market-queries.ts';
 
 /** The kinds of the changes of the market. */
 export const ALL_KINDS: readonly ActivityKind[] = [
@@ -58,8 +58,15 @@ const ADDED_MAX = 100;
 const NEW_MAX = 400;
 const IDS_MAX = 100;
 
-type LiveQuery = Query<any, any, any, any>;
-type Touches = (event: Activity, query: LiveQuery) => boolean;
+/** What the results of the queries have in common. */
+type Result = {
+  data?: { id?: string; listing?: Pick<Token, 'collectionId' | 'tokenId' | 'mint'> };
+  meta?: { offset: string | null };
+  pages?: readonly { meta?: { offset: string | null } }[];
+};
+const resultOf = ({ state }: Query) => state.data as Result | null | undefined;
+
+type Touches = (event: Activity, query: Query) => boolean;
 
 /** Whether the event is of this collection. A reorganisation may not name its collections: then it is of any. */
 function isOf({ kind, collectionId, collections }: Activity, id: unknown): boolean {
@@ -91,20 +98,20 @@ function isOfToken(
 /** For each query by the first part of its key: whether an event touches it. Queries that are not named are not live. */
 const TOUCHES: Readonly<Record<string, Touches>> = {
   // Before the first response, it is not known what an event touches.
-  collection: (event, { state }) => state.data === undefined || isOf(event, state.data.data.id),
+  collection: (event, query) => query.state.data === undefined || isOf(event, resultOf(query)?.data?.id),
   tokens: (event, query) => event.kind !== 'floor' && ofCollection(event, query),
   traits: ofCollection,
   listings: ofCollection,
-  orders: (event, { queryKey: [, filter] }) =>
-    filter.maker === undefined
-      ? isOf(event, filter.collection)
-      : isSame(event.from, filter.maker) || event.kind === 'reorg',
+  orders: (event, { queryKey }) => {
+    const { collection, maker } = queryKey[1] as OrderFilter;
+    return maker === undefined ? isOf(event, collection) : isSame(event.from, maker) || event.kind === 'reorg';
+  },
   sales: (event, query) => (event.kind === 'sale' || event.kind === 'reorg') && ofCollection(event, query),
   history: ofCollection,
   holders: ofCollection,
   provenance: ofCollection,
-  token: (event, { state }) => state.data === undefined || isOfToken(event, state.data),
-  order: (event, { queryKey, state }) => event.orderId === queryKey[1] || isOfToken(event, state.data?.data.listing),
+  token: (event, { state: { data } }) => data === undefined || isOfToken(event, data as Token | null),
+  order: (event, query) => event.orderId === query.queryKey[1] || isOfToken(event, resultOf(query)?.data?.listing),
   'wallet-tokens': ofWallet,
   'wallet-collections': ofWallet,
 };
@@ -136,29 +143,30 @@ export function touchAll(): void {
   for (const query of listActive()) if (isLive(query)) refreshSoon(query, '');
 }
 
-function listActive(): LiveQuery[] {
+function listActive(): Query[] {
   return queries.getQueryCache().findAll({ type: 'active' });
 }
 
-function nameOf({ queryKey }: LiveQuery): string {
+function nameOf({ queryKey }: Query): string {
   return String(queryKey[0]);
 }
 
-function isLive(query: LiveQuery): boolean {
+function isLive(query: Query): boolean {
   const name = nameOf(query);
   return name === 'activity' || name === 'collections' || name in TOUCHES;
 }
 
 /** The offset that the data of a query reflects. Empty if it is not known, so that each event is newer. */
-function offsetOf({ state: { data } }: LiveQuery): string {
-  return data?.pages?.[0]?.meta?.offset ?? data?.meta?.offset ?? '';
+function offsetOf(query: Query): string {
+  const result = resultOf(query);
+  return result?.pages?.[0]?.meta?.offset ?? result?.meta?.offset ?? '';
 }
 
-function countPages({ state: { data } }: LiveQuery): number {
-  return Math.max(1, data?.pages?.length ?? 1);
+function countPages(query: Query): number {
+  return Math.max(1, resultOf(query)?.pages?.length ?? 1);
 }
 
-function touch(query: LiveQuery, offset: string | undefined): void {
+function touch(query: Query, offset: string | undefined): void {
   if (offset !== undefined && offset > offsetOf(query)) refreshSoon(query, offset);
 }
 
@@ -167,7 +175,7 @@ const waiting = new Map<string, string>();
 /** When each query was read again last. */
 const readAt = new Map<string, number>();
 
-function refreshSoon(query: LiveQuery, offset: string): void {
+function refreshSoon(query: Query, offset: string): void {
   const { queryHash } = query;
   const known = waiting.get(queryHash);
   waiting.set(queryHash, known !== undefined && known > offset ? known : offset);
@@ -177,7 +185,7 @@ function refreshSoon(query: LiveQuery, offset: string): void {
   setTimeout(() => void refresh(query), Math.max(0, last + period - performance.now()));
 }
 
-async function refresh(query: LiveQuery): Promise<void> {
+async function refresh(query: Query): Promise<void> {
   const { queryHash, queryKey } = query;
   const offset = waiting.get(queryHash) ?? '';
   waiting.delete(queryHash);
@@ -196,7 +204,7 @@ async function refresh(query: LiveQuery): Promise<void> {
 type Events = InfiniteData<ListActivityResult>;
 
 /** Puts the events before the rows of a list. Marks the rows that a reorganisation takes back. */
-function addEvents(query: LiveQuery, events: readonly Activity[]): void {
+function addEvents(query: Query, events: readonly Activity[]): void {
   const list = query.state.data as Events | undefined;
   if (!list) return touch(query, events.at(-1)?.offset);
   const [, filter] = query.queryKey as unknown as [string, ActivityFilter];
@@ -234,7 +242,7 @@ let changedRows = new Map<string, string>();
 let isReadingRows = false;
 
 /** Notes the rows that the events change. They are read together, in one request. */
-function noteRows(query: LiveQuery, events: readonly Activity[]): void {
+function noteRows(query: Query, events: readonly Activity[]): void {
   // The row of a removed collection cannot be read.
   const removal = events.findLast(({ kind }) => kind === 'remove');
   if (removal) touch(query, removal.offset);

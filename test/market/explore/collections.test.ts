@@ -38,7 +38,7 @@ forEachMarket('collections with all figures', {}, (market) => {
     assert.deepEqual(floorChange, NO_CHANGES);
     assert.deepEqual(sparkline, [...range(27).map(() => null), 0.5]);
     const [listed] = (await market.walk(`${PATH}?chain=polygon`)).filter(({ id }) => id === subject.id);
-    assert.deepEqual(listed, { ...row, stats, sparkline, launched: false });
+    assert.deepEqual(listed, { ...row, stats, sparkline, launched });
   });
 
   test('floorChange compares the floor with earlier floors, and the sparkline has the floors of the last seven days', async () => {
