@@ -1,13 +1,15 @@
 // Tests the npm package of the client in a project in which the package is installed.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Project } from './installed-package.ts';
 import { createProjectWithClient } from './installed-package.ts';
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MARKET_BYTES_MAX = 12_000;
 const AMOUNT_BYTES_MAX = 500;
 
@@ -89,6 +91,30 @@ test('a program that uses an amount as a number does not compile', () => {
   assert.match(output, /Type 'bigint' is not assignable to type 'number'/);
 });
 
+const HOOKS = `
+import { createMarketClient } from 'mercat-client';
+import { createMarketHooks } from 'mercat-client/react';
+
+const { useTokens, useCollection, useLive } = createMarketHooks(createMarketClient({ baseUrl: '', amounts: 'text' }));
+export function useNames(id: string): string[] {
+  const { status } = useLive({ collections: [id] });
+  const { data: collection } = useCollection({ id });
+  const { data: tokens = [] } = useTokens({ id, trait: ['Hat:Cap'] });
+  const raw: string | undefined = collection?.stats.floor?.raw;
+  return [status, raw ?? '', ...tokens.map(({ name }) => name ?? '')];
+}
+`;
+
+test('a strict program with the hooks for React compiles against the package, and knows the types of the client', () => {
+  const modules = path.join(project.directory, 'node_modules');
+  mkdirSync(path.join(modules, '@tanstack'), { recursive: true });
+  for (const name of ['react', '@types/react', '@tanstack/react-query'])
+    symlinkSync(path.join(ROOT, 'node_modules', name), path.join(modules, name));
+  assert.deepEqual(compile(HOOKS, { ...inBrowser, skipLibCheck: true }), { status: 0, output: '' });
+  const { output } = compile(HOOKS.replace('raw: string', 'raw: bigint'), { ...inBrowser, skipLibCheck: true });
+  assert.match(output, /Type 'string \| undefined' is not assignable to type 'bigint \| undefined'/);
+});
+
 const COMMONJS = PROGRAM.replace(
   'import type { CollectionSummary, MarketItem }',
   'import type { BuyerPrice, CollectionSummary, Fulfilment, LastSale, MarketItem, Owner }',
@@ -153,6 +179,7 @@ function bundle(line: string): { bytes: number; text: string } {
 test('all exports of the market client together have at most 12 kB after compression', () => {
   const { bytes, text } = bundle(`export * from 'mercat-client';`);
   assert.match(text, /explore\/v1/);
+  assert.doesNotMatch(text, /react/i);
   assert.equal(bytes <= MARKET_BYTES_MAX, true, `${bytes} bytes`);
 });
 

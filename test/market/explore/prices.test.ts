@@ -8,12 +8,10 @@ const SOLANA = 'rockpool-wanderers';
 const ETHEREUM = 'harbour-lights';
 const WALLET = '0x6ea0729f1fb210cc8f48018f6d8102da12f2b41e';
 
-type Price = Record<string, unknown>;
-
-function listPrices(value: unknown): Price[] {
+function listPrices(value: unknown): Record<string, unknown>[] {
   if (typeof value !== 'object' || value === null) return [];
   const inner = Object.values(value).flatMap(listPrices);
-  return 'raw' in value && 'decimal' in value ? [value as Price, ...inner] : inner;
+  return 'raw' in value && 'decimal' in value ? [value, ...inner] : inner;
 }
 
 describe('prices', () => {
