@@ -7,17 +7,21 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { checkOut } from '../../client/examples/checkout.ts';
 import { listCollection } from '../../client/examples/list-collection.ts';
+import { Replica } from '../../client/examples/local-replica.ts';
 import type { ShopCopy } from '../../client/examples/sync-stock.ts';
 import { sendStock } from '../../client/examples/sync-stock.ts';
 import { createReceiver } from '../../client/examples/webhook-receiver.ts';
+import { createMarketClient } from '../../client/src/market.ts';
 import { MercatError, createStoreClient } from '../../client/src/store.ts';
 import type { WebhookEvent } from '../../client/src/webhooks.ts';
 import { programEnvironment } from '../support/program-environment.ts';
+import { newCollection } from '../support/service/market.ts';
 import type { TestService } from '../support/service/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
@@ -185,6 +189,42 @@ export function describeExamples(service: TestService): void {
       'Mug: stock is 1, and must stay between 0 and 2147483647',
     ]);
     assert.equal((await store.getProduct({ productId: counted.id })).data.inventory, 1);
+  });
+
+  test('the example local-replica copies and follows, continues after a restart, begins anew after a restore, and deletes what is removed', async () => {
+    const subject = newCollection();
+    const listing = (id: string, price: bigint) => subject.listing(id, price, { id: `${subject.slug}-${id}` });
+    await service.load([subject.collection(), subject.token('1'), listing('1', 5n)]);
+    const file = path.join(temporaryDirectory(), 'replica.sqlite');
+    /** Follows until the orders and the floors of the replica are these. Each call is a new start of the replica. */
+    const followUntil = async (expected: string[], change: () => Promise<unknown> = async () => undefined) => {
+      const replica = new Replica(createMarketClient({ baseUrl: service.url }), file);
+      const stop = new AbortController();
+      const following = replica.follow({ names: [subject.slug] }, stop.signal).catch((error: unknown) => {
+        if (error !== stop.signal.reason) throw error;
+      });
+      const read = () =>
+        replica
+          .rows('select token, price from "order" union all select \'floor\', floor from collection order by 1')
+          .map((row) => Object.values(row).join(' '));
+      await until(() => replica.rows('select * from position').length > 0, WAIT_MS, 'no snapshot was read');
+      await change();
+      await Promise.race([
+        until(() => read().join() === expected.join(), WAIT_MS, 'the replica does not follow'),
+        following.then(() => assert.deepEqual(read(), expected)),
+      ]);
+      stop.abort();
+      await following;
+      replica.close();
+    };
+    await followUntil(['1 5', '2 4', 'floor 4'], () => service.load([listing('2', 4n)]));
+    await service.load([listing('3', 3n)]);
+    await followUntil(['1 5', '2 4', '3 3', 'floor 3']);
+    const other = new DatabaseSync(file);
+    other.exec(`update position set epoch_offset = '000000000000-0000000000000001'; update "order" set price = '9'`);
+    other.close();
+    await followUntil(['1 5', '2 4', '3 3', 'floor 3']);
+    await followUntil([], () => service.operate('collections.remove', { id: subject.id, purge: true }));
   });
 
   test('a delivery that is not authentic gets a 400 from the example webhook-receiver', async (context) => {
