@@ -152,6 +152,14 @@ forEachStore('reservations', (store) => {
       assert.equal((await stranger.send('POST', '/reservations', { body: { items } })).status, 404);
     });
 
+    test('a wrong body is a 400, also if the reservation does not exist', async () => {
+      const shop = await store.shop();
+      const item = { product_id: (await shop.product()).id, quantity: 1 };
+      const consume = async (items: object[]) =>
+        (await shop.send('POST', '/reservations/rsv_0/consume', { body: { items } })).status;
+      assert.deepEqual([await consume([item, item]), await consume([item])], [400, 404]);
+    });
+
     test('a repeated request with an Idempotency-Key reserves once', async () => {
       const shop = await store.shop();
       const { id } = await shop.product({ inventory: 9 });

@@ -80,14 +80,18 @@ export class ReservationWriter {
       const productIds = items.map(({ productId }) => productId).toSorted();
       return this.#changes.change(shopId, { ...request, items, productIds }, options);
     }
+    // The body is checked before the reservation is looked up, as a 400 comes before a 404.
+    const items =
+      request.kind === 'consume' && request.items !== null
+        ? await this.#findItems(shopId, request.items, options)
+        : null;
     // Only a well-formed id is sent to the database, because PostgreSQL rejects some texts, such as those with NUL.
     const productIds = isId('rsv', request.id)
       ? await this.#products.read(`${shopId} ${request.id}`, options.startBy)
       : null;
     if (!productIds) throw missingReservation();
-    if (request.kind !== 'consume') return this.#changes.change(shopId, { ...request, productIds }, options);
-    const items = request.items === null ? null : await this.#findItems(shopId, request.items, options);
-    return this.#changes.change(shopId, { ...request, items, productIds }, options);
+    const change = request.kind === 'consume' ? { ...request, items, productIds } : { ...request, productIds };
+    return this.#changes.change(shopId, change, options);
   }
 
   /** The id of a product that the shop does not have is empty. Throws `bad_request` if two items are of one product. */
