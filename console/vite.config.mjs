@@ -19,7 +19,7 @@ export default defineConfig({
   root: import.meta.dirname,
   // URLs in the page are relative to its `<base>`, which the service sets.
   base: './',
-  plugins: [firstPaint(), fontPreload(), fontLicense()],
+  plugins: [firstPaint(), fontPreload(), fontLicense(), webManifest()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     // The names of the files contain digests of their content. src/server/console.ts serves them below /console/.
@@ -30,6 +30,8 @@ export default defineConfig({
     // The first versions of these browsers that support `light-dark()` in CSS.
     target: ['chrome123', 'edge123', 'firefox120', 'safari17.5'],
     license: { fileName: 'licenses.md' },
+    // In kB. The page for files of products has the letters of all scripts, from which slugs are made.
+    chunkSizeWarningLimit: 700,
     // The Content-Security-Policy forbids inline scripts.
     modulePreload: { polyfill: false },
     // All modules that the first page needs are in one file, because each further file would delay the first paint. The other pages of the
@@ -96,6 +98,41 @@ function fontLicense() {
     name: 'font-license',
     generateBundle() {
       this.emitFile({ type: 'asset', fileName: 'font-license.txt', source: readFileSync(file) });
+    },
+  };
+}
+
+const ICON_SIZES = [192, 512];
+
+/** The manifest with which a browser installs the console. It names the icons by their built names, relative to its own URL. */
+function webManifest() {
+  const toManifest = (icons) => ({
+    name: 'Mercat',
+    short_name: 'Mercat',
+    start_url: '../',
+    scope: '../',
+    display: 'standalone',
+    background_color: '#f7f5f0',
+    theme_color: '#2746c7',
+    icons,
+  });
+  return {
+    name: 'web-manifest',
+    generateBundle() {
+      const icons = ICON_SIZES.map((size) => {
+        const source = readFileSync(path.join(import.meta.dirname, `src/shell/icon-${size}.png`));
+        const file = this.getFileName(this.emitFile({ type: 'asset', name: `icon-${size}.png`, source }));
+        return { src: `./${path.basename(file)}`, sizes: `${size}x${size}`, type: 'image/png' };
+      });
+      const source = JSON.stringify(toManifest(icons));
+      this.emitFile({ type: 'asset', name: 'console.webmanifest', source });
+    },
+    transformIndexHtml: {
+      order: 'post',
+      handler: (_page, { bundle }) =>
+        Object.keys(bundle ?? {})
+          .filter((file) => file.endsWith('.webmanifest'))
+          .map((file) => ({ tag: 'link', attrs: { rel: 'manifest', href: `./${file}` }, injectTo: 'head' })),
     },
   };
 }

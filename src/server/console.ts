@@ -49,10 +49,12 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.png': 'image/png',
   '.woff2': 'font/woff2',
+  '.webmanifest': 'application/manifest+json',
 };
 /** Files of these types are compressed already. */
-const ENCODED_TYPES = new Set(['.woff2']);
+const ENCODED_TYPES = new Set(['.woff2', '.png']);
 
 /** The folder of the built console. Null if it has not been built. */
 export function findConsole(folder = CONSOLE_FOLDER): string | null {
@@ -151,6 +153,7 @@ const POLICY = [
   "style-src 'self'",
   "font-src 'self'",
   "connect-src 'self'",
+  "manifest-src 'self'",
   "img-src 'self' data: https: http:",
   "base-uri 'self'",
   "form-action 'none'",
