@@ -11,7 +11,7 @@ const ALL_SCOPES = ['products', 'inventory', 'webhooks'].flatMap((part) => [`${p
 
 let shops = 0;
 
-export type TestShop = { key: string; keyId: string; client: StoreClient };
+export type TestShop = { name: string; key: string; keyId: string; client: StoreClient };
 
 /** Creates a shop. Returns a key with the given scopes, and a client whose key has all scopes. */
 export async function newShop(service: TestService, scopes: readonly string[] = ALL_SCOPES): Promise<TestShop> {
@@ -22,7 +22,7 @@ export async function newShop(service: TestService, scopes: readonly string[] = 
     (await service.operate('keys.create', { shop: name, scopes: keyScopes })).body.result;
   const { id, secret } = await newKey(scopes);
   const client = createStoreClient({ baseUrl: service.url, apiKey: (await newKey(ALL_SCOPES)).secret });
-  return { key: secret, keyId: id, client };
+  return { name, key: secret, keyId: id, client };
 }
 
 export async function signIn({ page, errors }: WatchedPage, url: string, key: string): Promise<void> {

@@ -185,14 +185,32 @@ describe('the shop and the service', { skip: WHY_NO_BROWSER ?? false }, () => {
 
 describe('the service with an endpoint that does not respond', { skip: WHY_NO_BROWSER ?? false }, () => {
   // Nothing listens on this port.
-  const app = setUpConsole({ settings: { RPC_URL_BASE: 'http://127.0.0.1:9' } });
+  const nobody = 'http://127.0.0.1:9';
+  const app = setUpConsole({ settings: { RPC_URL_BASE: nobody, OPENSEA_API_KEY: 'a-key', OPENSEA_URL: nobody } });
 
-  for (const look of LOOKS.filter(({ width }) => width < 1_920)) {
+  for (const look of LOOKS) {
     test(`its page says what is wrong, what it means and what to do at ${look.width} px, ${look.scheme}`, async () => {
       const opened = await app.open('/service', look);
       await opened.page.waitForSelector('text=No endpoint of Base works.');
-      assert.match((await opened.page.textContent('.problem >> nth=0')) ?? '', /What to do:/);
+      assert.match(
+        (await opened.page.textContent('.problem >> nth=0')) ?? '',
+        /^No endpoint of Base works\.What to do:/,
+      );
       await assertGoodPage(opened, 'service-problems', look);
     });
   }
+
+  test('what works is folded, what fails is not and is red, and a source that was never asked is not used yet', async () => {
+    const { page } = await app.open('/service');
+    await page.waitForSelector('.status-failing:has-text("paused after failures")');
+    assert.equal(await page.locator('details.status-healthy[open]').count(), 0);
+    assert.equal(await page.locator('.table-row:visible:has-text("Index")').count(), 0);
+    const colours = await page.evaluate(`[getComputedStyle(document.querySelector('.status-failing .bad')).color,
+      getComputedStyle(document.querySelector('.problem-bad > .icon')).color]`);
+    assert.equal((colours as string[])[0], (colours as string[])[1]);
+    await page.click('.status-part:has(h2:text-is("Sources")) summary');
+    await page.waitForSelector('.table-row:has-text("opensea") .badge:text-is("Not used yet")');
+    await page.click('.status-part:has(h2:text-is("Databases")) summary');
+    await page.waitForSelector('.table-row:has-text("Index"):visible');
+  });
 });

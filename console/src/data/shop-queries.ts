@@ -1,7 +1,16 @@
 // Defines what the pages of the shop read from the service, and how often they read it again.
 
+import type { InfiniteData } from '@tanstack/preact-query';
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/preact-query';
-import type { Delivery, ListProductsParameters, Product } from '../../../client/src/store.ts';
+import type {
+  Delivery,
+  ListInventoryResult,
+  ListProductsParameters,
+  ListProductsResult,
+  Product,
+  ProductSummary,
+  Reservation,
+} from '../../../client/src/store.ts';
 import type { ShopSession } from '../shop/session.ts';
 import { SHOP } from '../shop/session.ts';
 import { queries } from './client.ts';
@@ -11,13 +20,20 @@ type ProductStatus = NonNullable<ListProductsParameters['status']>;
 export type ProductSort = NonNullable<ListProductsParameters['sort']>;
 type SortOrder = NonNullable<ListProductsParameters['order']>;
 export type DeliveryState = Delivery['state'];
+export type ReservationStatus = Reservation['status'];
 
 const OFTEN_MS = 15_000;
+const RARELY_MS = 120_000;
+/** A list of more rows is read again less often. */
+const LONG_LIST = 500;
 /** While a delivery is pending, its state may change at any moment. */
 const PENDING_MS = 2_000;
 const ROWS_PER_PAGE = 50;
 /** Stock of at most this level is low, on these pages and in the events of the service. */
 export const LOW_STOCK = 10;
+
+const PRODUCT_LISTS = [SHOP, 'products'] as const;
+const STOCK_LISTS = [SHOP, 'stock'] as const;
 
 type Page = { pagination: { nextCursor: string | null } };
 
@@ -27,6 +43,10 @@ const paged = {
 };
 
 const withCursor = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor });
+
+/** A list is read again often while only its first page is loaded: each page is a request. */
+const whileShort = ({ state: { data } }: { state: { data: { pages: readonly unknown[] } | undefined } }) =>
+  data?.pages.length === 1 && OFTEN_MS;
 
 /** The largest stock that each filter of the stock lists. */
 export const STOCK_FILTERS = { low: LOW_STOCK, out: 0 } as const;
@@ -39,6 +59,8 @@ export type ProductFilter = {
   type: ProductType | null;
   collection: string | null;
   stock: StockFilter | null;
+  /** The `groupId` of variants. */
+  group: string | null;
   sort: ProductSort | null;
   order: SortOrder | null;
 };
@@ -53,7 +75,7 @@ export const productsQuery = ({ client }: ShopSession, filter: ProductFilter) =>
   const parameters = stock === null ? rest : { ...rest, sort: 'stock' as const, order: 'asc' as const };
   return infiniteQueryOptions({
     ...paged,
-    queryKey: [SHOP, 'products', filter],
+    queryKey: [...PRODUCT_LISTS, filter],
     queryFn: ({ pageParam, signal }) =>
       client
         .listProducts({ limit: ROWS_PER_PAGE, ...withoutNulls(parameters), ...withCursor(pageParam) }, { signal })
@@ -63,6 +85,7 @@ export const productsQuery = ({ client }: ShopSession, filter: ProductFilter) =>
       pages.flatMap(({ data }) =>
         stock === null ? data : data.filter((product) => product.trackInventory && isIn(product)),
       ),
+    refetchInterval: whileShort,
     placeholderData: keepPreviousData,
   });
 };
@@ -94,10 +117,11 @@ export const productQuery = ({ client }: ShopSession, productId: string) =>
 
 export const stockQuery = ({ client }: ShopSession, isLowOnly: boolean) =>
   queryOptions({
-    queryKey: [SHOP, 'stock', isLowOnly],
+    queryKey: [...STOCK_LISTS, isLowOnly],
     queryFn: ({ signal }) =>
       client.listInventory({ threshold: LOW_STOCK, ...(isLowOnly && { low_stock: true }) }, { signal }),
-    refetchInterval: OFTEN_MS,
+    // The response has the complete list.
+    refetchInterval: ({ state: { data } }) => ((data?.count ?? 0) > LONG_LIST ? RARELY_MS : OFTEN_MS),
     placeholderData: keepPreviousData,
   });
 
@@ -112,6 +136,7 @@ export const logQuery = ({ client }: ShopSession, productId: string | null) =>
           { signal },
         )
         .page(),
+    refetchInterval: whileShort,
   });
 
 export const webhooksQuery = ({ client }: ShopSession) =>
@@ -143,6 +168,98 @@ export const deliveriesQuery = ({ client }: ShopSession, webhookId: string, stat
       data?.pages.some((page) => page.data.some((delivery) => delivery.state === 'pending')) ? PENDING_MS : OFTEN_MS,
     placeholderData: keepPreviousData,
   });
+
+/** The body of a delivery does not change, and its state is in the list. */
+export const deliveryQuery = ({ client }: ShopSession, { webhookId, id }: Pick<Delivery, 'webhookId' | 'id'>) =>
+  queryOptions({
+    queryKey: [SHOP, 'delivery', id],
+    queryFn: ({ signal }) => client.getDelivery({ webhookId, deliveryId: id }, { signal }),
+    staleTime: Infinity,
+  });
+
+/** The names of products by id. A product that was deleted has none. `ids`: at most the rows of a page. */
+export const productNamesQuery = ({ client, scopes }: ShopSession, ids: readonly string[]) =>
+  queryOptions({
+    queryKey: [SHOP, 'names', ids],
+    queryFn: async ({ signal }): Promise<ReadonlyMap<string, string>> => {
+      if (ids.length === 0) return new Map();
+      if (scopes.has('products:read')) {
+        const { data } = await client
+          .listProducts({ ids: ids.join(','), status: 'any', limit: ROWS_PER_PAGE }, { signal })
+          .page();
+        return new Map(data.map(({ id, name }) => [id, name]));
+      }
+      const { data } = await client.listInventory({}, { signal });
+      return new Map(data.map(({ productId, name }) => [productId, name]));
+    },
+    placeholderData: keepPreviousData,
+  });
+
+export const reservationsQuery = (
+  { client }: ShopSession,
+  { status, reference }: { status: ReservationStatus | null; reference: string | null },
+) =>
+  infiniteQueryOptions({
+    ...paged,
+    queryKey: [SHOP, 'reservations', status, reference],
+    queryFn: ({ pageParam, signal }) =>
+      client
+        .listReservations(
+          { limit: ROWS_PER_PAGE, ...withoutNulls({ status, reference }), ...withCursor(pageParam) },
+          { signal },
+        )
+        .page(),
+    refetchInterval: OFTEN_MS,
+    placeholderData: keepPreviousData,
+  });
+
+export const reservationQuery = ({ client }: ShopSession, reservationId: string) =>
+  queryOptions({
+    queryKey: [SHOP, 'reservation', reservationId],
+    queryFn: ({ signal }) => client.getReservation({ reservationId }, { signal }),
+    refetchInterval: OFTEN_MS,
+  });
+
+type ProductPages = InfiniteData<ListProductsResult>;
+
+/**
+ * Replaces fields of the products in the lists that were read. A list of thousands of rows is not read again for a change of a few, and its rows
+ * keep their places. Null removes a product.
+ */
+export function patchProducts(changes: ReadonlyMap<string, Partial<ProductSummary> | null>): void {
+  const patch = (row: ProductSummary): ProductSummary[] => {
+    const change = changes.get(row.id);
+    return change === null ? [] : [change === undefined ? row : { ...row, ...change }];
+  };
+  queries.setQueriesData<ProductPages>(
+    { queryKey: PRODUCT_LISTS },
+    (list) => list && { ...list, pages: list.pages.map((page) => ({ ...page, data: page.data.flatMap(patch) })) },
+  );
+  markChanged();
+}
+
+/** Replaces stocks, by product id, in the lists that were read. */
+export function patchStock(levels: ReadonlyMap<string, number>): void {
+  queries.setQueriesData<ListInventoryResult>(
+    { queryKey: STOCK_LISTS },
+    (list) =>
+      list && {
+        ...list,
+        data: list.data.map((item) => {
+          const inventory = levels.get(item.productId);
+          return inventory === undefined ? item : { ...item, inventory };
+        }),
+      },
+  );
+  patchProducts(new Map([...levels].map(([id, inventory]) => [id, { inventory }])));
+}
+
+/** The data of the shop that has no place for the change itself is read again when a page needs it. */
+function markChanged(): void {
+  void queries.invalidateQueries({
+    predicate: ({ queryKey: [shop, part] }) => shop === SHOP && part !== 'products' && part !== 'stock',
+  });
+}
 
 /** Called after a change. Reads everything that is displayed from the shop again. */
 export function refreshShop(): Promise<void> {

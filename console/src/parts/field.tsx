@@ -1,9 +1,12 @@
-// The fields of forms. The label is above the input, and the hint is below it. An error of the field replaces the hint.
+// The fields of forms. The label is above the input, and the hint is below it. An error of the field replaces the hint. The first field of a form with
+// an error gets the focus.
 
 import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 type FieldProps = { label: string; hint?: string | undefined; error?: string | undefined };
+
+const INVALID = '[aria-invalid=true]';
 
 type Described = { id: string; 'aria-describedby': string; 'aria-invalid': boolean };
 
@@ -15,8 +18,14 @@ function Field({
 }: FieldProps & { children: (described: Described) => ComponentChildren }) {
   const id = useId();
   const noteId = `${id}-note`;
+  const field = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (error === undefined) return;
+    const own = field.current?.querySelector<HTMLElement>(INVALID);
+    if (own && own.closest('form')?.querySelector(INVALID) === own) own.focus();
+  }, [error]);
   return (
-    <div class="field">
+    <div ref={field} class="field">
       <label for={id}>{label}</label>
       {children({ id, 'aria-describedby': noteId, 'aria-invalid': error !== undefined })}
       <p id={noteId} class={error === undefined ? 'field-hint' : 'field-error'}>

@@ -123,3 +123,9 @@ export const TableIcon = () => (
     <path d="M2.5 4h11M2.5 8h11M2.5 12h11" />
   </Icon>
 );
+
+export const ChevronIcon = () => (
+  <Icon>
+    <path d="m4.5 6.5 3.5 3.5 3.5-3.5" />
+  </Icon>
+);

@@ -35,6 +35,8 @@ export const DATABASE_COLUMNS: readonly Column<DatabaseState & { name: string }>
   },
 ];
 
+const FAILED_ENDPOINTS: ReadonlySet<string> = new Set(['resting', 'wrong-chain']);
+
 export const CHAIN_COLUMNS: readonly Column<ChainState>[] = [
   {
     id: 'chain',
@@ -102,7 +104,12 @@ export const CHAIN_COLUMNS: readonly Column<ChainState>[] = [
     place: 'bottom-left',
     cell: ({ endpoints }) => (
       <span class="truncate block">
-        {endpoints.map(({ position, state }) => `${position + 1} ${t.endpointStates[state] ?? state}`).join(', ')}
+        {endpoints.map(({ position, state }, index) => (
+          <span key={position} class={FAILED_ENDPOINTS.has(state) ? 'bad' : undefined}>
+            {index > 0 && ', '}
+            {position + 1} {t.endpointStates[state] ?? state}
+          </span>
+        ))}
       </span>
     ),
   },
@@ -172,6 +179,17 @@ export const TASK_COLUMNS: readonly Column<TaskState>[] = [
   },
 ];
 
+/** Whether this process has sent no request to the source, so that it is not known whether the source works. */
+export function isUnused({ breaker, requests }: SourceState): boolean {
+  return breaker === 'closed' && requests === 0;
+}
+
+const BREAKER_BADGES: Readonly<Record<string, string>> = {
+  closed: 'badge-good',
+  open: 'badge-bad',
+  trial: 'badge-warn',
+};
+
 export const SOURCE_COLUMNS: readonly Column<SourceState>[] = [
   {
     id: 'source',
@@ -185,11 +203,11 @@ export const SOURCE_COLUMNS: readonly Column<SourceState>[] = [
     head: t.state,
     width: 'minmax(88px, 0.8fr)',
     place: 'top-right',
-    cell: ({ breaker }) => (
-      <span class={breaker === 'closed' ? 'badge badge-good' : 'badge badge-warn'}>
-        {t.breakers[breaker] ?? breaker}
-      </span>
-    ),
+    cell: (source) => {
+      const { breaker } = source;
+      if (isUnused(source)) return <span class="badge">{t.notUsed}</span>;
+      return <span class={`badge ${BREAKER_BADGES[breaker] ?? 'badge-warn'}`}>{t.breakers[breaker] ?? breaker}</span>;
+    },
   },
   {
     id: 'budget',
@@ -233,7 +251,12 @@ export const SOURCE_COLUMNS: readonly Column<SourceState>[] = [
     head: t.lastFailure,
     width: 'minmax(110px, 1fr)',
     place: 'bottom-right',
-    cell: ({ lastFailure }) => lastFailure ?? <Unknown reason={t.noFailure} />,
+    cell: ({ breaker, lastFailure }) =>
+      lastFailure === null ? (
+        <Unknown reason={t.noFailure} />
+      ) : (
+        <span class={breaker === 'closed' ? undefined : 'bad'}>{lastFailure}</span>
+      ),
   },
 ];
 

@@ -52,6 +52,10 @@ function findDatabaseProblems({ databases }: ServiceState): Problem[] {
   return databases?.['indexer']?.answers === false ? [bad(t.indexer)] : [];
 }
 
+export function isHealthyChain(state: ChainState): boolean {
+  return findChainProblems(state, state.chain).length === 0;
+}
+
 function findChainProblems(state: ChainState, name: string): Problem[] {
   const { mode, endpoints, note, comparison, headDistance } = state;
   if (mode !== 'live') return [];
@@ -82,13 +86,13 @@ function findTaskProblems(tasks: readonly TaskState[]): Problem[] {
   ];
 }
 
-function findProblemOfTask({ name, state, failures, lastSuccess }: TaskState): Problem[] {
+export function findProblemOfTask({ name, state, failures, lastSuccess }: TaskState): Problem[] {
   if (state === 'failing') return [bad(t.failing(name, failures), lastSuccess)];
   if (state === 'overdue') return [bad(t.overdue(name), lastSuccess)];
   return state === 'partial' ? [warn(t.partial(name))] : [];
 }
 
-function findSourceProblems({ name, breaker, budget, lastFailure }: SourceState): Problem[] {
+export function findSourceProblems({ name, breaker, budget, lastFailure }: SourceState): Problem[] {
   if (breaker !== 'closed') return [warn(t.paused(name, lastFailure === null ? '' : ` (${lastFailure})`))];
   return budget !== null && budget.left <= 0 ? [warn(t.spent(name))] : [];
 }

@@ -16,9 +16,16 @@ import { lostSince } from '../shell/connection.tsx';
 import { usePageTitle } from '../shell/shell.tsx';
 import { useStore } from '../shell/store.ts';
 import { texts } from '../texts.ts';
-import { CHAIN_COLUMNS, DATABASE_COLUMNS, METADATA_COLUMNS, SOURCE_COLUMNS, TASK_COLUMNS } from './columns.tsx';
+import {
+  CHAIN_COLUMNS,
+  DATABASE_COLUMNS,
+  METADATA_COLUMNS,
+  SOURCE_COLUMNS,
+  TASK_COLUMNS,
+  isUnused,
+} from './columns.tsx';
 import type { Problem } from './problems.ts';
-import { findProblems, listSources } from './problems.ts';
+import { findProblemOfTask, findProblems, findSourceProblems, isHealthyChain, listSources } from './problems.ts';
 
 const t = texts.service;
 
@@ -60,15 +67,35 @@ function State({ state }: { state: ServiceState }) {
         columns={DATABASE_COLUMNS}
         rows={databases && Object.entries(databases).map(([name, database]) => ({ name, ...database }))}
         keyOf={({ name }) => name}
+        isHealthy={({ answers }) => answers}
       />
-      <Part title={t.chains} columns={CHAIN_COLUMNS} rows={chains} keyOf={({ chain }) => chain}>
+      <Part
+        title={t.chains}
+        columns={CHAIN_COLUMNS}
+        rows={chains}
+        keyOf={({ chain }) => chain}
+        isHealthy={isHealthyChain}
+      >
         <p>{t.noChains}</p>
         <p class="muted">{t.noChainsHint}</p>
       </Part>
-      <Part title={t.sources} columns={SOURCE_COLUMNS} rows={tasks && listSources(tasks)} keyOf={({ name }) => name}>
+      <Part
+        title={t.sources}
+        columns={SOURCE_COLUMNS}
+        rows={tasks && listSources(tasks)}
+        keyOf={({ name }) => name}
+        isHealthy={(source) => findSourceProblems(source).length === 0}
+        noteOf={(sources) => t.unused(sources.filter(isUnused).length)}
+      >
         <p>{t.noSources}</p>
       </Part>
-      <Part title={t.tasks} columns={TASK_COLUMNS} rows={tasks} keyOf={({ name }) => name}>
+      <Part
+        title={t.tasks}
+        columns={TASK_COLUMNS}
+        rows={tasks}
+        keyOf={({ name }) => name}
+        isHealthy={(task) => findProblemOfTask(task).length === 0}
+      >
         <p>{t.noTasks}</p>
       </Part>
       {metadata && metadata.length > 0 && (
@@ -77,6 +104,7 @@ function State({ state }: { state: ServiceState }) {
           columns={METADATA_COLUMNS}
           rows={metadata}
           keyOf={({ collectionId }) => collectionId}
+          isHealthy={({ failed }) => failed === 0}
         />
       )}
       <TextPart title={t.webhooks} text={describeQueue(state.webhooks)} />
@@ -117,16 +145,16 @@ function Problems({ problems }: { problems: readonly Problem[] }) {
             <WarningIcon />
             <div class="problem-text">
               <h3>{title}</h3>
-              <p>
-                {meaning}{' '}
-                {since !== null && (
-                  <span class="muted">
-                    {t.since} <Time at={since} />.
-                  </span>
-                )}
+              <p class="problem-action">
+                <strong>{t.toDo}</strong> {action}
               </p>
               <p class="muted">
-                {t.toDo} {action}
+                {meaning}{' '}
+                {since !== null && (
+                  <>
+                    {t.since} <Time at={since} />.
+                  </>
+                )}
               </p>
             </div>
           </li>
@@ -143,17 +171,37 @@ type PartProps<Row> = {
   /** Null if the part cannot be read. */
   rows: readonly Row[] | null;
   keyOf: (row: Row) => string;
+  /** The rows of what works are folded, so that the others are seen. */
+  isHealthy: (row: Row) => boolean;
+  /** What is said of the folded rows, after their number. */
+  noteOf?: (rows: readonly Row[]) => string;
   /** What is displayed instead of an empty table. */
   children?: ComponentChildren;
 };
 
-function Part<Row>({ title, columns, rows, keyOf, children }: PartProps<Row>) {
+function Part<Row>({ title, columns, rows, keyOf, isHealthy, noteOf, children }: PartProps<Row>) {
+  const failing = rows?.filter((row) => !isHealthy(row)) ?? [];
+  const healthy = rows?.filter(isHealthy) ?? [];
   return (
     <section class="status-part">
       <h2>{title}</h2>
-      {rows === null && <p class="status-empty muted">{t.unread}</p>}
+      {rows === null && <p class="status-empty status-unread">{t.unread}</p>}
       {rows?.length === 0 && <div class="status-empty">{children}</div>}
-      {rows && rows.length > 0 && <DataTable label={title} columns={columns} rows={rows} keyOf={keyOf} />}
+      {failing.length > 0 && (
+        <div class="status-failing">
+          <DataTable label={t.failingOf(title)} columns={columns} rows={failing} keyOf={keyOf} />
+        </div>
+      )}
+      {healthy.length > 0 && (
+        <details class="status-healthy">
+          <summary>
+            <CheckIcon />
+            {t.healthy(healthy.length, failing.length)}
+            {noteOf?.(healthy)}
+          </summary>
+          <DataTable label={title} columns={columns} rows={healthy} keyOf={keyOf} />
+        </details>
+      )}
     </section>
   );
 }

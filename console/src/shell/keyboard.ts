@@ -27,12 +27,14 @@ export function useKeyboard(openHelp: () => void): void {
         return;
       }
       if (isField) return;
+      // Elsewhere, the arrow keys scroll the page.
+      const isRow = target?.matches(ROW_LINKS) ?? false;
       const workplace = event.timeStamp < pairUntil ? WORKPLACES[event.key] : undefined;
       pairUntil = event.key === 'g' ? event.timeStamp + PAIR_MS : 0;
       if (workplace !== undefined) leave(() => navigate(workplace));
       else if (event.key === '/') focusSearch();
-      else if (event.key === 'j') moveRow(1);
-      else if (event.key === 'k') moveRow(-1);
+      else if (event.key === 'j' || (event.key === 'ArrowDown' && isRow)) moveRow(1);
+      else if (event.key === 'k' || (event.key === 'ArrowUp' && isRow)) moveRow(-1);
       else if (event.key === '?') openHelp();
       else return;
       event.preventDefault();

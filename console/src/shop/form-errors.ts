@@ -22,6 +22,12 @@ export function toFormFailure(error: unknown): FormFailure {
   return { fields, message: details.length > 0 ? null : describeFailedChange(error) };
 }
 
+/** One sentence for a failed change of a row, which has no place for messages beside several fields. */
+export function describeRowError(error: unknown): string {
+  const [detail] = error instanceof MercatError ? error.details : [];
+  return detail ? sentence(detail.message) : describeFailedChange(error);
+}
+
 function sentence(message: string): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 }

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { Redirect, Route, Switch, useLocation } from 'wouter-preact';
 import { EmptyState } from '../parts/states.tsx';
 import { Segments } from '../parts/segments.tsx';
+import { lazyPart } from '../shell/lazy-page.tsx';
 import { leave } from '../shell/leaving.ts';
 import { useStore } from '../shell/store.ts';
 import { texts } from '../texts.ts';
@@ -11,6 +12,8 @@ import { forgetDrafts } from './drafts.ts';
 import { NewProductPage } from './products/new-product-page.tsx';
 import { ProductPage } from './products/product-page.tsx';
 import { ProductsPage } from './products/products-page.tsx';
+import { ReservationPage } from './reservations/reservation-page.tsx';
+import { ReservationsPage } from './reservations/reservations-page.tsx';
 import type { Scope, ShopSession } from './session.ts';
 import { shopSession, signOut } from './session.ts';
 import { SignIn } from './sign-in.tsx';
@@ -19,10 +22,14 @@ import { StockPage } from './stock/stock-page.tsx';
 import { WebhookPage } from './webhooks/webhook-page.tsx';
 import { WebhooksPage } from './webhooks/webhooks-page.tsx';
 
+/** Loaded on demand, because it has the rules of products and of slugs. */
+const FilesPage = lazyPart<{ session: ShopSession }>(async () => (await import('./files/files-page.tsx')).FilesPage);
+
 /** The parts with a tab. `id` is the path below /shop, `scope` the scope that the part needs. */
 const PARTS: readonly { id: keyof typeof texts.shop.tabs; scope: Scope }[] = [
   { id: 'products', scope: 'products:read' },
   { id: 'stock', scope: 'inventory:read' },
+  { id: 'reservations', scope: 'inventory:read' },
   { id: 'log', scope: 'inventory:read' },
   { id: 'webhooks', scope: 'webhooks:read' },
 ];
@@ -60,7 +67,8 @@ function Workplace({ session }: { session: ShopSession }) {
   const [path] = useLocation();
   const parts = PARTS.filter(({ scope }) => session.scopes.has(scope));
   const first = parts[0];
-  const current = path.split('/')[2] ?? '';
+  const part = path.split('/')[2] ?? '';
+  const current = part === 'files' ? 'products' : part;
   const only = (scope: Scope, part: ComponentChildren) =>
     session.scopes.has(scope) ? part : <EmptyState title={texts.shop.missingScope(scope)} />;
   return (
@@ -82,10 +90,13 @@ function Workplace({ session }: { session: ShopSession }) {
             </EmptyState>
           )}
         </Route>
+        <Route path="/shop/files">{only('products:write', <FilesPage session={session} />)}</Route>
         <Route path="/shop/products">{only('products:read', <ProductsPage session={session} />)}</Route>
         <Route path="/shop/products/new">{only('products:write', <NewProductPage session={session} />)}</Route>
         <Route path="/shop/products/:id">{only('products:read', <ProductPage session={session} />)}</Route>
         <Route path="/shop/stock">{only('inventory:read', <StockPage session={session} />)}</Route>
+        <Route path="/shop/reservations">{only('inventory:read', <ReservationsPage session={session} />)}</Route>
+        <Route path="/shop/reservations/:id">{only('inventory:read', <ReservationPage session={session} />)}</Route>
         <Route path="/shop/log">{only('inventory:read', <LogPage session={session} />)}</Route>
         <Route path="/shop/webhooks">{only('webhooks:read', <WebhooksPage session={session} />)}</Route>
         <Route path="/shop/webhooks/:id">{only('webhooks:read', <WebhookPage session={session} />)}</Route>

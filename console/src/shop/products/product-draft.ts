@@ -1,7 +1,6 @@
 // The values in the form of a product while a user edits them, and the requests that are made from these values.
 
 import type { Product, ProductCreate, ProductUpdate } from '../../../../client/src/store.ts';
-import { texts } from '../../texts.ts';
 
 /**
  * The values as they stand in the fields of the form. `collections` has its entries separated by commas, and `moreImages` has one entry on
@@ -75,17 +74,9 @@ export function changedFields(before: ProductDraft, after: ProductDraft): DraftF
   return FIELDS.filter((field) => before[field] !== after[field]);
 }
 
-/** What is wrong with the texts of the number fields. Empty if they are numbers. The service checks everything else. */
-export function checkNumbers({ weightGrams, inventory }: ProductDraft): Partial<Record<DraftField, string>> {
-  return {
-    ...(!/^\d+(\.\d+)?$/.test(weightGrams.trim()) && { weightGrams: texts.shop.product.notANumber }),
-    ...(!/^\d+$/.test(inventory.trim()) && { inventory: texts.shop.product.notAWholeNumber }),
-  };
-}
-
 export function toCreate(draft: ProductDraft): ProductCreate {
   const { slug, ...fields } = toFields(draft);
-  return { ...fields, ...(draft.slug.trim() !== '' && { slug }), inventory: Number(draft.inventory) };
+  return { ...fields, ...(draft.slug.trim() !== '' && { slug }), inventory: toNumber(draft.inventory) };
 }
 
 /** The update contains only the changed fields, and never the stock: users change the stock on the stock page, with a reason. */
@@ -108,10 +99,16 @@ function toFields(draft: ProductDraft) {
     moreImages: split(draft.moreImages, '\n'),
     collections: split(draft.collections, ','),
     slug: draft.slug.trim(),
-    weightGrams: Number(draft.weightGrams),
+    weightGrams: toNumber(draft.weightGrams),
     trackInventory: draft.trackInventory,
     requiresShipping: draft.requiresShipping,
   };
+}
+
+/** Text that is not a number is sent as it is, so that the service reports it together with all other errors. An empty field stands for 0. */
+function toNumber(text: string): number {
+  const trimmed = text.trim();
+  return Number.isFinite(Number(trimmed)) ? Number(trimmed) : (trimmed as unknown as number);
 }
 
 function trimmedOrNull(text: string): string | null {

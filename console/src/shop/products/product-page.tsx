@@ -17,14 +17,13 @@ import { usePageTitle } from '../../shell/shell.tsx';
 import { texts } from '../../texts.ts';
 import { ConfirmButton } from '../confirm-button.tsx';
 import { useDraft } from '../drafts.ts';
-import type { FormFailure } from '../form-errors.ts';
 import { toFormFailure } from '../form-errors.ts';
-import { logPath } from '../paths.ts';
+import { groupPath, logPath } from '../paths.ts';
 import type { ShopSession } from '../session.ts';
 import { UnsavedBar } from '../unsaved.tsx';
 import { ConflictPanel } from './conflict-panel.tsx';
 import type { FieldConflict, ProductDraft } from './product-draft.ts';
-import { changedFields, checkNumbers, mergeDrafts, toDraft, toUpdate } from './product-draft.ts';
+import { changedFields, mergeDrafts, toDraft, toUpdate } from './product-draft.ts';
 import { ProductForm } from './product-form.tsx';
 import { Link } from '../../parts/link.tsx';
 
@@ -56,17 +55,11 @@ function ProductEditor({ session, loaded }: { session: ShopSession; loaded: GetP
   const [edited, setEdited] = useDraft<{ base: GetProductResult; draft: ProductDraft }>(loaded.data.id);
   const { base, draft } = edited ?? { base: loaded, draft: toDraft(loaded.data) };
   const [conflicts, setConflicts] = useState<readonly FieldConflict[]>([]);
-  const [invalid, setInvalid] = useState<FormFailure | null>(null);
   const product = base.data;
   const isWritable = scopes.has('products:write');
   const isChanged = changedFields(toDraft(product), draft).length > 0;
   const change = (changes: Partial<ProductDraft>) => setEdited({ base, draft: { ...draft, ...changes } });
-  const {
-    save: send,
-    isSaving,
-    error,
-    reset,
-  } = useSaving(async () => {
+  const { save, isSaving, error, reset } = useSaving(async () => {
     const saved = await saveMerged(session, base, draft);
     if ('conflicts' in saved) {
       setEdited({ base: saved.base, draft: saved.draft });
@@ -78,18 +71,11 @@ function ProductEditor({ session, loaded }: { session: ShopSession; loaded: GetP
       await refreshShop();
     }
   });
-  const failure = invalid ?? toFormFailure(error);
+  const failure = toFormFailure(error);
   const discard = () => {
     setEdited(null);
     setConflicts([]);
-    setInvalid(null);
     reset();
-  };
-  const save = () => {
-    const fields = checkNumbers(draft);
-    const isValid = Object.keys(fields).length === 0;
-    setInvalid(isValid ? null : { fields, message: null });
-    if (isValid) void send();
   };
 
   const remove = async () => {
@@ -106,7 +92,7 @@ function ProductEditor({ session, loaded }: { session: ShopSession; loaded: GetP
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if (isChanged) save();
+        if (isChanged) void save();
       }}
     >
       <Link class="link" href="/shop/products">
@@ -127,6 +113,11 @@ function ProductEditor({ session, loaded }: { session: ShopSession; loaded: GetP
               {texts.shop.product.fields.inventory}:{' '}
               <strong>{product.trackInventory ? product.inventory : texts.shop.stock.untracked}</strong>
             </span>
+            {product.groupId !== null && (
+              <Link class="link" href={groupPath(product.groupId)}>
+                {texts.shop.stock.allVariants}
+              </Link>
+            )}
             {scopes.has('inventory:read') && (
               <Link class="link" href={logPath(product.id)}>
                 {texts.shop.stock.openLog}
@@ -154,7 +145,7 @@ function ProductEditor({ session, loaded }: { session: ShopSession; loaded: GetP
       )}
       <ProductForm draft={draft} errors={failure.fields} onChange={change} isNew={false} isReadOnly={!isWritable} />
       {(isChanged || conflicts.length > 0) && (
-        <UnsavedBar isSaving={isSaving} saveText={texts.shop.save} onSave={save} onDiscard={discard} />
+        <UnsavedBar isSaving={isSaving} saveText={texts.shop.save} onSave={() => void save()} onDiscard={discard} />
       )}
     </form>
   );

@@ -1,28 +1,29 @@
 // The products of the shop: a list with filters, which the heads of its columns sort, and a search that scanners can use.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
-import { useMemo, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import type { ProductSummary } from '../../../../client/src/store.ts';
 import type { ProductSort, ProductType, StockFilter } from '../../data/shop-queries.ts';
 import { LOW_STOCK, productsQuery } from '../../data/shop-queries.ts';
 import type { Column, SortOrder } from '../../parts/data-table.tsx';
-import { DataTable, RowLink } from '../../parts/data-table.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
 import { CloseIcon } from '../../parts/icons.tsx';
 import { MoreRows } from '../../parts/more-rows.tsx';
-import { Picture } from '../../parts/picture.tsx';
 import { Select } from '../../parts/select.tsx';
 import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
-import { Time } from '../../parts/time.tsx';
 import type { UrlState } from '../../parts/url-state.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import { usePageTitle } from '../../shell/shell.tsx';
 import { texts } from '../../texts.ts';
-import { productPath } from '../paths.ts';
+import { useListKeys } from '../list-keys.ts';
 import type { ShopSession } from '../session.ts';
-import { StockLevel } from '../stock/stock-level.tsx';
 import { Link } from '../../parts/link.tsx';
+import { BulkBar } from './bulk-bar.tsx';
+import { toProductColumns } from './product-columns.tsx';
 import { ProductSearch } from './product-search.tsx';
+import { Selection } from './selection.ts';
+import type { ProductRow } from './variants.ts';
+import { nameOfGroup, toProductRows } from './variants.ts';
 
 const TYPES: readonly ProductType[] = ['physical', 'digital', 'nft'];
 const STATUSES = ['active', 'draft', 'archived'] as const;
@@ -31,6 +32,7 @@ const STOCK_NAMES = { low: texts.shop.stock.lowOnly(LOW_STOCK), out: texts.shop.
 const ORDERS: readonly SortOrder[] = ['asc', 'desc'];
 const ALL = 'all';
 const SKELETONS = 8;
+const NONE: readonly never[] = [];
 
 /** The columns by which the service sorts the list, with the order of the first click on their head. */
 const SORTS: Readonly<Partial<Record<string, { sort: ProductSort; first: SortOrder }>>> = {
@@ -44,15 +46,29 @@ export function ProductsPage({ session }: { session: ShopSession }) {
   usePageTitle(texts.shop.tabs.products, texts.shop.title);
   const url = useUrlState();
   const filter = toFilter(url);
-  const { q, status, type, collection, stock } = filter;
+  const { q, status, type, collection, stock, group } = filter;
   const query = useInfiniteQuery(productsQuery(session, filter));
-  const products = query.data ?? [];
-  // The functions of the columns do not change, so the table is rendered again only for another order.
-  const columns = useMemo(() => withSorts(filter, url.href), [url.parameters.toString()]);
-  const isFiltered = [q, status, type, collection, stock].some((value) => value !== null);
+  const products = query.data ?? NONE;
+  const isWritable = session.scopes.has('products:write');
+  const canSelect = isWritable || session.scopes.has('inventory:write');
+  const selection = useMemo(() => (canSelect ? new Selection() : null), [session]);
+  // A selection that is not visible could be changed by mistake.
+  useEffect(() => selection?.clear(), [selection, url.parameters.toString()]);
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const toggle = useCallback((id: string) => setOpen((before) => before.symmetricDifference(new Set([id]))), []);
+  // A search or a list of low stock is about single variants.
+  const isGrouped = q === null && stock === null && group === null;
+  const rows = useMemo(() => toProductRows(products, isGrouped ? open : null), [products, isGrouped, open]);
+  const keys = useListKeys(selection);
+  // The functions of the columns change only with the list, so the rows are not rendered again for another reason.
+  const columns = useMemo(
+    () => withSorts(toProductColumns({ session, selection, products, onToggle: toggle }), filter, url.href),
+    [session, selection, products, url.parameters.toString()],
+  );
+  const isFiltered = [q, status, type, collection, stock, group].some((value) => value !== null);
   const isEmpty = query.isSuccess && products.length === 0 && !query.hasNextPage;
   return (
-    <section class="tab" aria-label={texts.shop.tabs.products}>
+    <section class="tab" aria-label={texts.shop.tabs.products} onKeyDown={keys}>
       <div class="toolbar product-tools">
         <div class="toolbar-group">
           <ProductSearch session={session} q={q} hrefOf={(text) => url.href({ q: text })} />
@@ -84,12 +100,29 @@ export function ProductsPage({ session }: { session: ShopSession }) {
             hrefOf={(value) => url.href({ type: value === ALL ? null : value })}
           />
           <CollectionFilter collection={collection} hrefOf={(value) => url.href({ collection: value })} />
+          {group !== null && (
+            <Link
+              class="chip"
+              href={url.href({ group: null })}
+              aria-label={texts.shop.products.removeFilter(nameOfGroup(products) || group)}
+            >
+              {texts.shop.products.inGroup(nameOfGroup(products) || group)}
+              <CloseIcon />
+            </Link>
+          )}
         </div>
-        {session.scopes.has('products:write') && (
-          <Link class="button button-primary" href="/shop/products/new">
-            {texts.shop.products.add}
-          </Link>
-        )}
+        <div class="button-row">
+          {isWritable && (
+            <>
+              <Link class="button" href="/shop/files">
+                {texts.shop.files.title}
+              </Link>
+              <Link class="button button-primary" href="/shop/products/new">
+                {texts.shop.products.add}
+              </Link>
+            </>
+          )}
+        </div>
       </div>
       {query.isError && products.length === 0 && (
         <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
@@ -106,15 +139,18 @@ export function ProductsPage({ session }: { session: ShopSession }) {
         </EmptyState>
       )}
       {!isEmpty && !(query.isError && products.length === 0) && (
-        <DataTable
-          label={texts.shop.tabs.products}
-          columns={columns}
-          rows={products}
-          keyOf={({ id }) => id}
-          skeletons={query.isPending || query.isFetchingNextPage ? SKELETONS : 0}
-        />
+        <div class="product-list">
+          <DataTable
+            label={texts.shop.tabs.products}
+            columns={columns}
+            rows={rows}
+            keyOf={({ key }) => key}
+            skeletons={query.isPending || query.isFetchingNextPage ? SKELETONS : 0}
+          />
+        </div>
       )}
       <MoreRows query={query} />
+      {selection && <BulkBar session={session} selection={selection} products={products} />}
     </section>
   );
 }
@@ -126,17 +162,22 @@ function toFilter(url: UrlState) {
     type: TYPES.find((one) => one === url.get('type')) ?? null,
     collection: url.get('collection'),
     stock: STOCKS.find((one) => one === url.get('stock')) ?? null,
+    group: url.get('group'),
     sort: Object.values(SORTS).find((one) => one?.sort === url.get('sort'))?.sort ?? null,
     order: ORDERS.find((one) => one === url.get('order')) ?? null,
   };
 }
 
 /** A list with a filter of the stock can have one order only, so its heads are no links. */
-function withSorts({ q, stock, sort, order }: ReturnType<typeof toFilter>, hrefOf: UrlState['href']) {
-  if (stock !== null) return COLUMNS;
+function withSorts(
+  columns: readonly Column<ProductRow>[],
+  { q, stock, sort, order }: ReturnType<typeof toFilter>,
+  hrefOf: UrlState['href'],
+): readonly Column<ProductRow>[] {
+  if (stock !== null) return columns;
   // A search lists the best matches first, unless the user sorts its results.
   const current = sort ?? (q === null ? 'created' : null);
-  return COLUMNS.map((column) => {
+  return columns.map((column) => {
     const sortable = SORTS[column.id];
     if (!sortable) return column;
     const { sort: own, first } = sortable;
@@ -184,74 +225,3 @@ function CollectionFilter({
     </form>
   );
 }
-
-const COLUMNS: readonly Column<ProductSummary>[] = [
-  {
-    id: 'picture',
-    head: texts.columns.picture,
-    isHeadHidden: true,
-    width: '40px',
-    place: 'picture',
-    cell: ({ id, image }) => <Picture url={image} alt="" seed={id} class="picture-row" />,
-  },
-  {
-    id: 'name',
-    head: texts.shop.product.fields.name,
-    width: 'minmax(160px, 3fr)',
-    place: 'top-left',
-    cell: ({ id, name, status }) => (
-      <span class="product-name">
-        <span class="truncate">
-          <RowLink href={productPath(id)}>{name}</RowLink>
-        </span>
-        {status !== 'active' && <span class="badge">{texts.shop.statuses[status]}</span>}
-      </span>
-    ),
-  },
-  {
-    id: 'sku',
-    head: texts.shop.product.fields.sku,
-    width: 'minmax(110px, 1.2fr)',
-    from: 'tablet',
-    place: 'bottom-left',
-    cell: ({ sku }) => <span class="mono truncate block">{sku}</span>,
-  },
-  {
-    id: 'type',
-    head: texts.shop.product.fields.type,
-    width: 'minmax(80px, 1fr)',
-    from: 'tablet',
-    cell: ({ type }) => <span class="badge">{texts.shop.types[type]}</span>,
-  },
-  {
-    id: 'collections',
-    head: texts.shop.product.fields.collections,
-    width: 'minmax(120px, 2fr)',
-    from: 'desktop',
-    cell: ({ collections }) => <span class="muted truncate block">{collections.join(', ')}</span>,
-  },
-  {
-    id: 'stock',
-    head: texts.shop.product.fields.inventory,
-    width: 'minmax(110px, 1fr)',
-    isNumber: true,
-    place: 'bottom-right',
-    cell: ({ inventory, trackInventory }) => <StockLevel inventory={inventory} isTracked={trackInventory} />,
-  },
-  {
-    id: 'price',
-    head: texts.shop.product.fields.price,
-    width: 'minmax(96px, 1fr)',
-    isNumber: true,
-    place: 'top-right',
-    cell: ({ price }) => <span class="truncate">{price}</span>,
-  },
-  {
-    id: 'created',
-    head: texts.shop.products.created,
-    width: 'minmax(72px, 0.6fr)',
-    isNumber: true,
-    from: 'tablet',
-    cell: ({ createdAt }) => <Time at={createdAt} />,
-  },
-];

@@ -1,9 +1,9 @@
 // The adjustment log: every change of stock, with its amount, its reason, and the API key that made it.
 
-import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
+import { useInfiniteQuery, useQueries } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
 import type { Adjustment } from '../../../../client/src/store.ts';
-import { logQuery, stockQuery } from '../../data/shop-queries.ts';
+import { logQuery, productNamesQuery } from '../../data/shop-queries.ts';
 import { formatCount } from '../../format/amount.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { DataTable, RowLink } from '../../parts/data-table.tsx';
@@ -14,7 +14,7 @@ import { Time } from '../../parts/time.tsx';
 import { useUrlState } from '../../parts/url-state.ts';
 import { usePageTitle } from '../../shell/shell.tsx';
 import { texts } from '../../texts.ts';
-import { productPath } from '../paths.ts';
+import { productPath, reservationPath } from '../paths.ts';
 import { shortId } from '../short-id.ts';
 import type { ShopSession } from '../session.ts';
 import { Link } from '../../parts/link.tsx';
@@ -26,14 +26,14 @@ export function LogPage({ session }: { session: ShopSession }) {
   const url = useUrlState();
   const productId = url.get('product');
   const query = useInfiniteQuery(logQuery(session, productId));
-  // An entry has the id of its product, but not the name. The names come from the list of tracked products.
-  const stock = useQuery(stockQuery(session, false));
-  const columns = useMemo(() => {
-    const names = new Map(stock.data?.data.map((item) => [item.productId, item.name]));
-    return toColumns(session, (id) => names.get(id) ?? shortId(id));
-  }, [session, stock.data]);
+  // An entry has the id of its product, but not the name. The names of each page of entries are read together.
+  const names = useProductNames(session, [
+    ...(productId === null ? [] : [[productId]]),
+    ...(query.data?.pages ?? []).map(({ data }) => data.map((entry) => entry.productId)),
+  ]);
+  const nameOf = (id: string) => names.get(id) ?? shortId(id);
+  const columns = useMemo(() => toColumns(session, nameOf), [session, names]);
   const entries = query.data?.pages.flatMap(({ data }) => data) ?? [];
-  const nameOf = (id: string) => stock.data?.data.find((item) => item.productId === id)?.name ?? shortId(id);
   return (
     <section class="tab" aria-label={texts.shop.tabs.log}>
       {productId !== null && (
@@ -62,6 +62,20 @@ export function LogPage({ session }: { session: ShopSession }) {
       <MoreRows query={query} />
     </section>
   );
+}
+
+function useProductNames(session: ShopSession, pages: readonly string[][]): ReadonlyMap<string, string> {
+  return useQueries({
+    queries: pages.map((ids) => productNamesQuery(session, [...new Set(ids)].sort())),
+    combine: mergeNames,
+  });
+}
+
+/** Outside of the component, so that the result stays the same object while the names do. */
+function mergeNames(
+  results: readonly { data: ReadonlyMap<string, string> | undefined }[],
+): ReadonlyMap<string, string> {
+  return new Map(results.flatMap(({ data }) => [...(data ?? [])]));
 }
 
 function toColumns({ scopes }: ShopSession, nameOf: (productId: string) => string): readonly Column<Adjustment>[] {
@@ -117,12 +131,18 @@ function toColumns({ scopes }: ShopSession, nameOf: (productId: string) => strin
     {
       id: 'who',
       head: texts.shop.log.who,
-      width: 'minmax(180px, 1.2fr)',
+      width: 'minmax(220px, 1.4fr)',
       from: 'desktop',
-      cell: ({ keyId, source }) => (
+      cell: ({ keyId, source, reservationId }) => (
         <span class="truncate block" data-tip={keyId ?? texts.shop.log.noKey}>
           {keyId !== null && <span class="mono">{shortId(keyId)} </span>}
-          <span class="muted">{texts.shop.log.sources[source] ?? source}</span>
+          {reservationId === null ? (
+            <span class="muted">{texts.shop.log.sources[source] ?? source}</span>
+          ) : (
+            <Link class="link inner-link" href={reservationPath(reservationId)}>
+              {texts.shop.log.sources[source] ?? source} {shortId(reservationId)}
+            </Link>
+          )}
         </span>
       ),
     },

@@ -6,19 +6,28 @@ import type { InventoryItem } from '../../../../client/src/store.ts';
 import { LOW_STOCK, stockQuery } from '../../data/shop-queries.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { DataTable, RowLink } from '../../parts/data-table.tsx';
+import { MoreRows } from '../../parts/more-rows.tsx';
+import { SearchIcon } from '../../parts/icons.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
 import { oneOf, useUrlState } from '../../parts/url-state.ts';
+import { formatCount } from '../../format/amount.ts';
+import { moveRow } from '../../shell/keyboard.ts';
 import { usePageTitle } from '../../shell/shell.tsx';
 import { texts } from '../../texts.ts';
 import { logPath, productPath } from '../paths.ts';
 import type { ShopSession } from '../session.ts';
+import { useListKeys } from '../list-keys.ts';
 import { StockDialog } from './stock-dialog.tsx';
+import { StockEdit } from './stock-edit.tsx';
 import { StockLevel } from './stock-level.tsx';
 import { Link } from '../../parts/link.tsx';
 
 const SHOWN: readonly ['all', 'low'] = ['all', 'low'];
 const SKELETONS = 8;
+const NONE: readonly never[] = [];
+/** All rows are there, but the browser is slow to create thousands of them. */
+const ROWS_AT_ONCE = 200;
 
 export function StockPage({ session }: { session: ShopSession }) {
   usePageTitle(texts.shop.tabs.stock, texts.shop.title);
@@ -27,10 +36,34 @@ export function StockPage({ session }: { session: ShopSession }) {
   const query = useQuery(stockQuery(session, shown === 'low'));
   const [changed, setChanged] = useState<InventoryItem | null>(null);
   const columns = useMemo(() => toColumns(session, setChanged), [session]);
-  const rows = query.data?.data ?? [];
+  const [text, setText] = useState('');
+  const keys = useListKeys(null);
+  const all = query.data?.data ?? NONE;
+  // The response has all rows, so the search needs no request.
+  const rows = useMemo(() => filterRows(all, text), [all, text]);
+  const [shownMax, setShownMax] = useState(ROWS_AT_ONCE);
   return (
-    <section class="tab" aria-label={texts.shop.tabs.stock}>
+    <section class="tab" aria-label={texts.shop.tabs.stock} onKeyDown={keys}>
       <div class="toolbar">
+        <div class="product-search" role="search">
+          <SearchIcon />
+          <input
+            type="search"
+            class="input"
+            name="find"
+            value={text}
+            placeholder={texts.shop.stock.search}
+            aria-label={texts.shop.stock.search}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={(event) => setText(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key !== 'ArrowDown' && event.key !== 'Enter') return;
+              moveRow(1);
+              event.preventDefault();
+            }}
+          />
+        </div>
         <Segments
           label={texts.shop.stock.shown}
           value={shown}
@@ -43,19 +76,36 @@ export function StockPage({ session }: { session: ShopSession }) {
       </div>
       {query.isError && !query.data && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />}
       {query.isSuccess && rows.length === 0 && (
-        <EmptyState title={shown === 'low' ? texts.shop.stock.noneLow : texts.shop.stock.none}>
-          {shown === 'all' && <p class="muted">{texts.shop.stock.noneHint}</p>}
+        <EmptyState
+          title={
+            all.length > 0
+              ? texts.shop.stock.noneFound
+              : shown === 'low'
+                ? texts.shop.stock.noneLow
+                : texts.shop.stock.none
+          }
+        >
+          {all.length === 0 && shown === 'all' && <p class="muted">{texts.shop.stock.noneHint}</p>}
         </EmptyState>
       )}
       {(query.isPending || rows.length > 0) && (
         <DataTable
           label={texts.shop.tabs.stock}
           columns={columns}
-          rows={rows}
+          rows={rows.slice(0, shownMax)}
           keyOf={({ productId }) => productId}
           skeletons={query.isPending ? SKELETONS : 0}
         />
       )}
+      <MoreRows
+        query={{
+          hasNextPage: rows.length > shownMax,
+          isFetchingNextPage: false,
+          isFetchNextPageError: false,
+          error: null,
+          fetchNextPage: () => Promise.resolve(setShownMax(shownMax + ROWS_AT_ONCE)),
+        }}
+      />
       {changed && (
         <StockDialog key={changed.productId} session={session} item={changed} onClose={() => setChanged(null)} />
       )}
@@ -63,10 +113,18 @@ export function StockPage({ session }: { session: ShopSession }) {
   );
 }
 
-function toColumns(
-  { scopes }: ShopSession,
-  openDialog: (item: InventoryItem) => void,
-): readonly Column<InventoryItem>[] {
+/** The rows whose name or SKU has all words of the text. */
+function filterRows(rows: readonly InventoryItem[], text: string): readonly InventoryItem[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return rows;
+  return rows.filter(({ name, sku }) => {
+    const searched = `${name} ${sku ?? ''}`.toLowerCase();
+    return words.every((word) => searched.includes(word));
+  });
+}
+
+function toColumns(session: ShopSession, openDialog: (item: InventoryItem) => void): readonly Column<InventoryItem>[] {
+  const { scopes } = session;
   const isWritable = scopes.has('inventory:write');
   return [
     {
@@ -81,12 +139,32 @@ function toColumns(
       ),
     },
     {
+      id: 'sku',
+      head: texts.shop.product.fields.sku,
+      width: 'minmax(110px, 1.2fr)',
+      from: 'tablet',
+      cell: ({ sku }) => <span class="mono truncate block">{sku}</span>,
+    },
+    {
+      id: 'reserved',
+      head: texts.shop.stock.reserved,
+      width: 'minmax(80px, 0.7fr)',
+      isNumber: true,
+      from: 'tablet',
+      cell: ({ reserved }) => <span class={reserved === 0 ? 'muted' : undefined}>{formatCount(reserved)}</span>,
+    },
+    {
       id: 'stock',
       head: texts.shop.product.fields.inventory,
       width: 'minmax(120px, 1fr)',
       isNumber: true,
       place: 'top-right',
-      cell: ({ inventory }) => <StockLevel inventory={inventory} isTracked />,
+      cell: ({ productId, name, inventory }) =>
+        isWritable ? (
+          <StockEdit session={session} product={{ id: productId, name, inventory }} />
+        ) : (
+          <StockLevel inventory={inventory} isTracked />
+        ),
     },
     {
       id: 'log',

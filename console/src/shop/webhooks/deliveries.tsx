@@ -1,12 +1,14 @@
 // The deliveries of a webhook as a timeline, newest first.
 
-import { useInfiniteQuery } from '@tanstack/preact-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
 import type { Delivery } from '../../../../client/src/store.ts';
 import { describeFailedChange } from '../../data/errors.ts';
 import type { DeliveryState } from '../../data/shop-queries.ts';
-import { deliveriesQuery, refreshShop } from '../../data/shop-queries.ts';
+import { deliveriesQuery, deliveryQuery, refreshShop } from '../../data/shop-queries.ts';
 import { useSaving } from '../../data/use-saving.ts';
 import { formatRemaining } from '../../format/time.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
 import { MoreRows } from '../../parts/more-rows.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
@@ -57,8 +59,10 @@ export function Deliveries({ session, webhookId }: { session: ShopSession; webho
   );
 }
 
-function DeliveryItem({ session: { client, scopes }, delivery }: { session: ShopSession; delivery: Delivery }) {
+function DeliveryItem({ session, delivery }: { session: ShopSession; delivery: Delivery }) {
+  const { client, scopes } = session;
   const now = useNow();
+  const [isOpen, setOpen] = useState(false);
   const { id, webhookId, type, state, attempts, lastStatus, lastError, lastDurationMs, nextAttemptAt } = delivery;
   const { save, isSaving, error } = useSaving(async () => {
     await client.redeliver({ webhookId, deliveryId: id });
@@ -92,6 +96,15 @@ function DeliveryItem({ session: { client, scopes }, delivery }: { session: Shop
       <span class="muted">
         <Time at={delivery.createdAt} />
       </span>
+      <button
+        type="button"
+        class="button button-small"
+        aria-expanded={isOpen}
+        aria-label={t.detailsOf(isOpen ? t.hide : t.details, type, shortId(delivery.eventId))}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {isOpen ? t.hide : t.details}
+      </button>
       {scopes.has('webhooks:write') && (
         <button
           type="button"
@@ -103,6 +116,55 @@ function DeliveryItem({ session: { client, scopes }, delivery }: { session: Shop
           {t.redeliver}
         </button>
       )}
+      {isOpen && <Exchange session={session} delivery={delivery} />}
     </li>
   );
+}
+
+/** The request of a delivery, and the response to its last attempt, beside each other. */
+function Exchange({ session, delivery }: { session: ShopSession; delivery: Delivery }) {
+  const query = useQuery(deliveryQuery(session, delivery));
+  const { eventId, lastAttemptAt, lastStatus, lastError, lastDurationMs } = delivery;
+  const body = query.data?.data.body;
+  return (
+    <div class="exchange">
+      <section class="exchange-side" aria-label={t.request}>
+        <h4>{t.request}</h4>
+        <p class="mono">webhook-id: {eventId}</p>
+        {query.isPending && <PartSkeleton />}
+        {query.isError && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />}
+        {body !== undefined && (
+          <>
+            <pre class="exchange-body" tabIndex={0}>
+              {toReadable(body)}
+            </pre>
+            <CopyButton text={body} label={t.body} />
+          </>
+        )}
+      </section>
+      <section class="exchange-side" aria-label={t.response}>
+        <h4>{t.response}</h4>
+        {lastAttemptAt === null ? (
+          <p class="muted">{t.noAttempt}</p>
+        ) : (
+          <>
+            <p>
+              <span class={lastStatus !== null && lastError === null ? 'badge badge-good' : 'badge badge-bad'}>
+                {lastStatus === null ? t.noResponse : t.status(lastStatus)}
+              </span>{' '}
+              {lastDurationMs !== null && `${lastDurationMs} ms · `}
+              <Time at={lastAttemptAt} />
+            </p>
+            {lastError !== null && <p class="timeline-error">{lastError}</p>}
+            <p class="muted">{t.responseHint}</p>
+          </>
+        )}
+      </section>
+    </div>
+  );
+}
+
+/** Indented JSON. */
+function toReadable(body: string): string {
+  return JSON.stringify(JSON.parse(body), null, 2);
 }

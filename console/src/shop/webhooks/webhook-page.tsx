@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { useLocation, useParams } from 'wouter-preact';
-import type { GetWebhookResult } from '../../../../client/src/store.ts';
+import type { GetWebhookResult, Webhook } from '../../../../client/src/store.ts';
 import { isNotFound, queries } from '../../data/client.ts';
 import { describeFailedChange } from '../../data/errors.ts';
 import { refreshShop, webhookQuery } from '../../data/shop-queries.ts';
@@ -11,6 +11,7 @@ import { useSaving } from '../../data/use-saving.ts';
 import { formatLocal } from '../../format/time.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/field.tsx';
+import { WarningIcon } from '../../parts/icons.tsx';
 import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { usePageTitle } from '../../shell/shell.tsx';
@@ -19,6 +20,7 @@ import { ConfirmButton } from '../confirm-button.tsx';
 import type { ShopSession } from '../session.ts';
 import { Deliveries } from './deliveries.tsx';
 import { SecretPanel } from './secret-panel.tsx';
+import { WebhookForm } from './webhook-form.tsx';
 import { WebhookState } from './webhook-state.tsx';
 import { Link } from '../../parts/link.tsx';
 
@@ -59,7 +61,7 @@ function Loaded({ session, loaded: { data: webhook } }: { session: ShopSession; 
           </p>
         </div>
       </div>
-      {webhook.failingSince !== null && (
+      {webhook.enabled && webhook.failingSince !== null && (
         <p class="note note-warn">
           <span>
             {t.failing} <Time at={webhook.failingSince} />.
@@ -67,17 +69,22 @@ function Loaded({ session, loaded: { data: webhook } }: { session: ShopSession; 
         </p>
       )}
       {webhook.disabledReason !== null && (
-        <p class="note note-warn">
-          {t.disabledBecause} {webhook.disabledReason}. {t.disabledHint}
-        </p>
+        <div class="note note-bad" role="status">
+          <WarningIcon />
+          <div>
+            <p>
+              <strong>{t.disabledBecause(webhook.disabledAt === null ? null : formatLocal(webhook.disabledAt))}</strong>{' '}
+              {webhook.disabledReason.replace(/\.$/, '')}.
+            </p>
+            <p>{t.disabledHint}</p>
+          </div>
+        </div>
       )}
       {webhook.previousSecretExpiresAt !== null && Date.parse(webhook.previousSecretExpiresAt) > Date.now() && (
         <p class="note">{t.previousSecret(formatLocal(webhook.previousSecretExpiresAt))}</p>
       )}
       {secret !== null && <SecretPanel secret={secret} onDone={() => setSecret(null)} />}
-      {session.scopes.has('webhooks:write') && (
-        <Actions session={session} id={webhook.id} isEnabled={webhook.enabled} onSecret={setSecret} />
-      )}
+      {session.scopes.has('webhooks:write') && <Actions session={session} webhook={webhook} onSecret={setSecret} />}
       <Deliveries session={session} webhookId={webhook.id} />
     </div>
   );
@@ -85,13 +92,14 @@ function Loaded({ session, loaded: { data: webhook } }: { session: ShopSession; 
 
 type ActionsProps = {
   session: ShopSession;
-  id: string;
-  isEnabled: boolean;
+  webhook: Webhook;
   onSecret: (secret: string) => void;
 };
 
-function Actions({ session, id, isEnabled, onSecret }: ActionsProps) {
+function Actions({ session, webhook, onSecret }: ActionsProps) {
   const { client } = session;
+  const { id, enabled: isEnabled } = webhook;
+  const [isEditing, setEditing] = useState(false);
   const [, navigate] = useLocation();
   const [outcome, setOutcome] = useState<string | null>(null);
   const [isRecovering, setRecovering] = useState(false);
@@ -123,12 +131,15 @@ function Actions({ session, id, isEnabled, onSecret }: ActionsProps) {
         >
           {t.test}
         </button>
+        <button type="button" class="button" onClick={() => setEditing(true)}>
+          {t.edit}
+        </button>
         <button type="button" class="button" disabled={!isEnabled} onClick={() => setRecovering(true)}>
           {t.recover}
         </button>
         <button
           type="button"
-          class="button"
+          class={isEnabled ? 'button' : 'button button-primary'}
           disabled={isRunning}
           onClick={() =>
             void run(async () => {
@@ -165,6 +176,20 @@ function Actions({ session, id, isEnabled, onSecret }: ActionsProps) {
       <p class="outcome" role="status">
         {error === null ? outcome : <span class="bad">{describeFailedChange(error)}</span>}
       </p>
+      {isEditing && (
+        <WebhookForm
+          title={t.editTitle}
+          saveText={texts.shop.save}
+          draftName={id}
+          initial={webhook}
+          onClose={() => setEditing(false)}
+          onSave={async ({ events, ...values }) => {
+            await client.updateWebhook({ webhookId: id, ...values, events: [...events] });
+            setOutcome(t.saved);
+            await refreshShop();
+          }}
+        />
+      )}
       {isRecovering && (
         <RecoverDialog
           onClose={() => setRecovering(false)}
