@@ -100,7 +100,6 @@ create index listing_listed_by_expiry on indexer.listing (collection_id, expires
   where status = 'active' and price_raw > 0 and dormant is null and expires_at is not null;
 create index listing_pending on indexer.listing (chain, collection_id, key) where dormant = 'pending';
 create index listing_dormant on indexer.listing (collection_id, key) where dormant is not null;
-create index listing_by_signer on indexer.listing (chain, seller) where operator is not null or counter is not null;
 
 -- The last snapshot of each collection at each marketplace. A snapshot that lacks too many of the expected listings is
 -- probably incomplete. Such a snapshot is doubted: it retires no listings.
