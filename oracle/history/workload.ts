@@ -7,7 +7,17 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SeededRandom } from '../../devnet/random.ts';
 import { createRandom } from '../../devnet/random.ts';
-import type { Change, End, History, Item, ItemState, LogEntry, Operation, ReservationState } from './history.ts';
+import type {
+  Change,
+  End,
+  History,
+  Interval,
+  Item,
+  ItemState,
+  LogEntry,
+  Operation,
+  ReservationState,
+} from './history.ts';
 
 const PRODUCTS = 24;
 const INITIAL_STOCK = 120;
@@ -40,7 +50,22 @@ export type WorkloadOptions = {
   shorten?: (id: string) => Promise<number>;
 };
 
-type Answer = { status: number; body: any };
+type WireError = { message: string; details?: { message: string }[] };
+type WireChange = { previous: number; inventory: number; adjustmentId: string };
+type WireItem = { productId: string; quantity: number; held: number; consumed: number };
+type WireReservation = { id: string; status: string; expiresAt: string; items: WireItem[] };
+type WireEntry = Omit<LogEntry, 'product' | 'reservation' | 'at'> & {
+  productId: string;
+  reservationId: string | null;
+  createdAt: string;
+};
+type WireFeedRow = { type: string; object: WireEntry | WireReservation };
+
+/** A response. `data` or `error` is present. */
+type Answer<Data> = {
+  status: number;
+  body: { data: Data; error?: WireError; meta: { sequence: number; hasMore: boolean } };
+};
 type Sent = { method: string; path: string; body?: object };
 type Open = { id: string; items: ItemState[] };
 
@@ -66,7 +91,7 @@ export class Workload {
     const [key = ''] = this.#options.keys;
     for (let number = 0; number < PRODUCTS; number += 1) {
       const body = { name: `Product ${number}`, price: '1', inventory: INITIAL_STOCK };
-      const { body: made } = await this.#send(key, { method: 'POST', path: '/products', body });
+      const { body: made } = await this.#send<{ id: string }>(key, { method: 'POST', path: '/products', body });
       this.history.products.push({ id: made.data.id, inventory: INITIAL_STOCK });
     }
   }
@@ -81,7 +106,10 @@ export class Workload {
     const [key = ''] = this.#options.keys;
     const deadline = Date.now() + LIMIT_MS;
     for (;;) {
-      const { body } = await this.#send(key, { method: 'GET', path: '/reservations?status=held&limit=100' });
+      const { body } = await this.#send<WireReservation[]>(key, {
+        method: 'GET',
+        path: '/reservations?status=held&limit=100',
+      });
       if (body.data.length === 0) break;
       if (Date.now() > deadline) throw new Error('a reservation does not end');
       if (this.#options.releasesRest) for (const { id } of body.data) await this.#end(key, { id, kind: 'release' });
@@ -101,12 +129,23 @@ export class Workload {
     const log: LogEntry[] = [];
     const reservations = new Map<string, ReservationState>();
     for (let after = 0, hasMore = true; hasMore;) {
-      const { body } = await this.#send(key, { method: 'GET', path: `/changes?after=${after}&limit=${PAGE}` });
+      const { body } = await this.#send<WireFeedRow[]>(key, {
+        method: 'GET',
+        path: `/changes?after=${after}&limit=${PAGE}`,
+      });
       for (const { type, object } of body.data) {
         if (type === 'inventory.changed') {
-          const { id, productId: product, previous, next, source, reservationId: reservation, createdAt } = object;
+          const {
+            id,
+            productId: product,
+            previous,
+            next,
+            source,
+            reservationId: reservation,
+            createdAt,
+          } = object as WireEntry;
           log.push({ id, product, previous, next, source, reservation, at: Date.parse(createdAt) });
-        } else if (type.startsWith('reservation.')) reservations.set(object.id, toState(object));
+        } else if (type.startsWith('reservation.')) reservations.set(object.id, toState(object as WireReservation));
       }
       ({ sequence: after, hasMore } = body.meta);
     }
@@ -156,7 +195,7 @@ export class Workload {
 
   async #change(key: string, random: SeededRandom): Promise<void> {
     const change = this.#drawChange(random, this.#product(random));
-    const { call, end, status, body } = await this.#timed(key, {
+    const { call, end, status, body } = await this.#timed<WireChange>(key, {
       method: 'POST',
       path: '/inventory',
       body: toBody(change),
@@ -170,9 +209,9 @@ export class Workload {
     this.#started[writer] = now;
     const changes = this.#products(random, BATCH_MAX).map((product) => this.#drawChange(random, product));
     const sent = { method: 'POST', path: '/inventory/batch', body: { changes: changes.map(toBody) } };
-    const { call, end, body } = await this.#timed(key, sent);
+    const { call, end, body } = await this.#timed<{ change: WireChange | null; error: WireError | null }[]>(key, sent);
     for (const [index, change] of changes.entries()) {
-      const { change: made, error } = body.data[index];
+      const { change: made = null, error } = body.data[index] ?? {};
       this.#note({ ...change, call, end, result: toResult(made, error) });
     }
   }
@@ -185,11 +224,10 @@ export class Workload {
     const expiresInSeconds = random.pick(EXPIRES_IN_S) ?? 30;
     const wire = items.map(({ product, quantity }) => ({ product_id: product, quantity }));
     const sent = { method: 'POST', path: '/reservations', body: { items: wire, expiresInSeconds } };
-    const { call, end, status, body } = await this.#timed(key, sent);
+    const { call, end, status, body } = await this.#timed<WireReservation>(key, sent);
     const reserve = { kind: 'reserve', call, end, items, expiresInMs: expiresInSeconds * 1_000 } as const;
     if (status !== 201) {
-      const messages: string[] = (body.error.details ?? []).map((detail: { message: string }) => detail.message);
-      const short = messages.map((message) => {
+      const short = (body.error?.details ?? []).map(({ message }) => {
         const [, product = '', level = ''] = /^the stock of (\S+) is (\d+), less/.exec(message) ?? [];
         return { product, level: Number(level) };
       });
@@ -232,7 +270,7 @@ export class Workload {
       }),
       ...(kind === 'extend' && { expiresInSeconds: EXTENDED_BY_S }),
     };
-    const { call, end, ...answer } = await this.#timed(key, {
+    const { call, end, ...answer } = await this.#timed<WireReservation>(key, {
       method: 'POST',
       path: `/reservations/${id}/${kind}`,
       body,
@@ -246,8 +284,12 @@ export class Workload {
     const path = `/inventory?product_id=${product}`;
     for (;;) {
       const call = Date.now();
-      const { body } = await this.#sendOnce(key, { method: 'GET', path }, null);
-      const [level] = body?.data ?? [];
+      const answer = await this.#sendOnce<{ inventory: number; reserved: number }[]>(
+        key,
+        { method: 'GET', path },
+        null,
+      );
+      const [level] = answer?.body.data ?? [];
       if (level) {
         this.#note({
           kind: 'read',
@@ -263,29 +305,34 @@ export class Workload {
     }
   }
 
-  async #timed(key: string, sent: Sent): Promise<Answer & { call: number; end: number }> {
+  async #timed<Data>(key: string, sent: Sent): Promise<Answer<Data> & Interval> {
     const call = Date.now();
-    const answer = await this.#send(key, sent);
+    const answer = await this.#send<Data>(key, sent);
     return { ...answer, call, end: Date.now() + 1 };
   }
 
   /** Repeats a request until it is answered. Throws for an answer that no rule allows. */
-  async #send(key: string, sent: Sent): Promise<Answer> {
+  async #send<Data>(key: string, sent: Sent): Promise<Answer<Data>> {
     const idempotencyKey = sent.method === 'GET' ? null : randomUUID();
     const deadline = Date.now() + LIMIT_MS;
     for (;;) {
-      const answer = await this.#sendOnce(key, sent, idempotencyKey);
-      const isRunning = answer.status === 409 && String(answer.body?.error?.message).includes('Idempotency-Key');
-      if ([200, 201].includes(answer.status) || (answer.status === 409 && !isRunning)) return answer;
-      if (![0, 408, 409, 429].includes(answer.status) && answer.status < 500)
-        throw new Error(`${sent.method} ${sent.path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-      if (Date.now() > deadline) throw new Error(`${sent.method} ${sent.path} is not answered: ${answer.status}`);
+      const answer = await this.#sendOnce<Data>(key, sent, idempotencyKey);
+      const { status = 0, body } = answer ?? {};
+      const isRunning = status === 409 && body?.error?.message.includes('Idempotency-Key') === true;
+      if (answer && ([200, 201].includes(status) || (status === 409 && !isRunning))) return answer;
+      if (![0, 408, 409, 429].includes(status) && status < 500)
+        throw new Error(`${sent.method} ${sent.path}: ${status} ${JSON.stringify(body)}`);
+      if (Date.now() > deadline) throw new Error(`${sent.method} ${sent.path} is not answered: ${status}`);
       await delay(RETRY_MS);
     }
   }
 
-  /** Status 0: there was no complete response. */
-  #sendOnce(key: string, { method, path, body }: Sent, idempotencyKey: string | null): Promise<Answer> {
+  /** Null: there was no complete response. */
+  #sendOnce<Data>(
+    key: string,
+    { method, path, body }: Sent,
+    idempotencyKey: string | null,
+  ): Promise<Answer<Data> | null> {
     const content = body === undefined ? '' : JSON.stringify(body);
     const headers = {
       authorization: `Bearer ${key}`,
@@ -293,12 +340,16 @@ export class Workload {
       ...(idempotencyKey !== null && { 'idempotency-key': idempotencyKey }),
     };
     return new Promise((resolve) => {
-      const fail = () => resolve({ status: 0, body: null });
+      const fail = () => resolve(null);
       const call = request(
         `${this.#options.url()}/api/v1${path}`,
         { method, headers, agent: this.#agent },
         (response) => {
-          text(response).then((json) => resolve({ status: response.statusCode ?? 0, body: JSON.parse(json) }), fail);
+          text(response)
+            .then((json) =>
+              resolve({ status: response.statusCode ?? 0, body: JSON.parse(json) as Answer<Data>['body'] }),
+            )
+            .catch(fail);
         },
       );
       call.on('error', fail).end(content);
@@ -306,12 +357,12 @@ export class Workload {
   }
 }
 
-function toState({ id, status, expiresAt, items }: any): ReservationState {
+function toState({ id, status, expiresAt, items }: WireReservation): ReservationState {
   return {
     id,
     status,
     expiresAt: Date.parse(expiresAt),
-    items: items.map(({ productId, quantity, held, consumed }: any) => ({
+    items: items.map(({ productId, quantity, held, consumed }) => ({
       product: productId,
       quantity,
       held,
@@ -324,7 +375,7 @@ function toBody({ product, mode, requested, clamp, expected }: Omit<Change, 'cal
   return { product_id: product, [mode]: requested, clamp, ...(expected !== null && { expected }) };
 }
 
-function toResult(made: any, error: any): Change['result'] {
+function toResult(made: WireChange | null, error: WireError | null | undefined): Change['result'] {
   if (made) return { previous: made.previous, next: made.inventory, entry: made.adjustmentId };
   const [, level] = /^The stock is (\d+)/.exec(error?.message ?? '') ?? [];
   return level === undefined ? null : { level: Number(level) };
