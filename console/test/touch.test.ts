@@ -26,6 +26,22 @@ describe('the console on a phone', { skip: WHY_NO_BROWSER ?? false }, () => {
     assert.equal(await figures.count(), 9);
   });
 
+  test('the choices of a collection and of the market fit in their lines, and each shows what is chosen', async () => {
+    for (const path of [COLLECTION, '/']) {
+      const page = await openOnPhone(path);
+      const widths = await page.evaluate(`Array.from(document.querySelectorAll('.toolbar .select'), (select) =>
+        [select.getBoundingClientRect().right <= innerWidth, select.clientWidth >= 90].join())`);
+      assert.ok(
+        Array.isArray(widths) && widths.length > 0 && widths.every((one) => one === 'true,true'),
+        String(widths),
+      );
+      const right =
+        await page.evaluate(`Math.max(...Array.from(document.querySelectorAll('.toolbar nav, .toolbar select'),
+        (element) => element.getBoundingClientRect().right))`);
+      assert.ok(Number(right) <= 390, `${path}: a choice ends at ${String(right)}`);
+    }
+  });
+
   test('the filter by traits is a sheet, which says how it is closed and keeps what was chosen', async () => {
     const page = await openOnPhone(COLLECTION);
     await page.tap('.filter-open');
