@@ -214,8 +214,23 @@ const ORACLE_RULES: Readonly<Record<string, { rule: Rule; broken: readonly Sourc
 /** Checks on the files of client/src, whose paths are relative to that folder. */
 const CLIENT_RULES: Readonly<Record<string, { rule: Rule; broken: readonly SourceFile[] }>> = {
   'the client needs no package and nothing of Node, so that it runs in browsers': {
-    rule: nowhere(/^(?:import|export)\b[^;]*?from '[^.]|\bimport\(|\b(?:process|Buffer)\./m),
-    broken: [{ name: 'a.ts', text: `import { createHmac } from 'node:crypto';` }],
+    // The hooks are an entry of their own, which needs React and TanStack Query.
+    rule: (files) =>
+      nowhere(/^(?:import|export)\b[^;]*?from '[^.]|\bimport\(|\b(?:process|Buffer)\./m)(
+        files.map(({ name, text }) =>
+          name === 'react.ts'
+            ? { name, text: text.replaceAll(/'(?:react|@tanstack\/react-query)'/g, `'./peer.ts'`) }
+            : { name, text },
+        ),
+      ),
+    broken: [
+      { name: 'a.ts', text: `import { createHmac } from 'node:crypto';` },
+      { name: 'a.ts', text: `import { useEffect } from 'react';` },
+    ],
+  },
+  'no other file of the client imports the hooks for React': {
+    rule: (files) => files.filter((file) => importsOf(file).includes('./react.ts')).map(({ name }) => name),
+    broken: [{ name: 'market.ts', text: `export { createMarketHooks } from './react.ts';` }],
   },
   'the client imports nothing outside its folder': {
     rule: (files) =>
