@@ -9,11 +9,9 @@ import { OperatorError } from '../platform/core/errors.ts';
 import { embeddedDirectoryOf, hasEmbeddedDatabase } from '../platform/database/embedded/location.ts';
 import { describingPermissions } from '../platform/database/embedded/permissions.ts';
 import { isServerListening, socketPathOf } from '../server/local-socket.ts';
+import type { MissingMigrations } from './in-process.ts';
 import { connectToServer, toStopError } from './server-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
-
-/** `require`: a missing migration is an error, because a command that only reads must not change the schema. */
-export type MissingMigrations = 'apply' | 'require' | 'ignore';
 
 export type ConnectOptions = {
   /**

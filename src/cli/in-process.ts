@@ -20,9 +20,11 @@ import type { Operations } from '../shop/operations.ts';
 import { createStatusReader } from '../platform/core/status.ts';
 import { createDatabaseStatus } from '../platform/database/status.ts';
 import { readVersion } from '../platform/version.ts';
-import type { MissingMigrations } from './connect.ts';
 import { toStopError } from './server-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
+
+/** What to do about missing migrations. `require`: they are an error, because a command that only reads must not change the schema. */
+export type MissingMigrations = 'apply' | 'require' | 'ignore';
 
 /** Opens the databases. Returns an error if another process has the embedded database open. */
 export async function openInProcess(

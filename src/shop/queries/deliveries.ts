@@ -279,7 +279,7 @@ const decodeClaimed = rowDecoder('claimed delivery', {
   isFailing: column('is_failing', boolean),
 });
 
-export const decodeEvent = rowDecoder('event', {
+export const decodeRecordedEvent = rowDecoder('event', {
   id: column('event_id', text),
   type: text,
   sequence: amount,
@@ -289,7 +289,7 @@ export const decodeEvent = rowDecoder('event', {
 
 function toClaimed(row: Row): ClaimedDelivery {
   const { id, ...claimed } = decodeClaimed(row);
-  const event = decodeEvent(row);
+  const event = decodeRecordedEvent(row);
   return {
     ...claimed,
     id: String(id),

@@ -5,7 +5,7 @@ import { DELIVERY_STATES } from '../webhooks/delivery.ts';
 import type { Queryable, Row } from '../../platform/database/port.ts';
 import { amount, column, integer, nullable, oneOf, rowDecoder, text, timestamp } from '../../platform/database/rows.ts';
 import type { RecordedEvent } from '../events.ts';
-import { MATCHES, decodeEvent } from './deliveries.ts';
+import { MATCHES, decodeRecordedEvent } from './deliveries.ts';
 
 const decodeDelivery = rowDecoder('delivery', {
   sequence: column('id', amount),
@@ -94,7 +94,7 @@ export async function findDeliveredEvent(db: Queryable, webhookId: string, id: s
     [webhookId, ...toNames([id])],
   );
   if (!row) return null;
-  const event = decodeEvent(row);
+  const event = decodeRecordedEvent(row);
   return { ...event, sequence: String(event.sequence) };
 }
 

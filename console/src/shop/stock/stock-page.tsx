@@ -45,7 +45,7 @@ export function StockPage({ session }: { session: ShopSession }) {
   return (
     <section class="tab" aria-label={texts.shop.tabs.stock} onKeyDown={keys}>
       <div class="toolbar">
-        <div class="product-search" role="search">
+        <div class="product-search" role="search" aria-label={texts.shop.stock.search}>
           <SearchIcon />
           <input
             type="search"
