@@ -4,7 +4,7 @@
 import { PRODUCT_STATUSES } from '../products/product.ts';
 import type { Queryable } from '../../platform/database/port.ts';
 import { column, integer, nullable, rowDecoder, safeInteger, text } from '../../platform/database/rows.ts';
-import { NEWEST_POSITION } from './changes.ts';
+import { NEWEST_POSITION } from './newest-position.ts';
 import type { ProductVersion } from './products.ts';
 
 export const STATUS_FILTERS = [...PRODUCT_STATUSES, 'any'] as const;

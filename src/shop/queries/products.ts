@@ -18,7 +18,7 @@ import {
   text,
   timestamp,
 } from '../../platform/database/rows.ts';
-import { NEWEST_POSITION } from './changes.ts';
+import { NEWEST_POSITION } from './newest-position.ts';
 
 export const PRODUCT_COLUMNS = `id, name, slug, price, type, description, image, more_images, inventory, track_inventory,
   requires_shipping, weight_grams, collections, sku, barcode, external_id, status, compare_at_price, group_id, options, metadata,
