@@ -45,8 +45,11 @@ if (import.meta.main) {
   const [baseUrl = '', id = '', ...args] = process.argv.slice(2);
   const items = args.map((arg) => ({ sku: arg.replace(/=\d+$/, ''), quantity: Number(/=(\d+)$/.exec(arg)?.[1] ?? 1) }));
   const store = createStoreClient({ baseUrl, apiKey: process.env['MERCAT_KEY'] ?? '' });
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const pay = async () => (await terminal.question('Paid? (y/n) ')) === 'y';
+  const pay = async () => {
+    const terminal = createInterface({ input: process.stdin, output: process.stdout });
+    const answer = await terminal.question('Paid? (y/n) ');
+    terminal.close();
+    return answer === 'y';
+  };
   console.log(await checkOut(store, { id, items }, { pay, refund: async () => console.log('Give the money back') }));
-  terminal.close();
 }
