@@ -101,7 +101,7 @@ class ShopCopy {
   readonly reservations = new Map<string, Reservation>();
   sequence = 0;
   changes = 0;
-  /** How often the connection was cut while a request was open. */
+  /** How many open connections were cut. */
   cuts = 0;
   /** How often the products were read. */
   lists = 0;
@@ -128,6 +128,7 @@ class ShopCopy {
       for (let next = 1; copy.sequence < copy.#stopAt; next += 1) {
         await delay(random.below(OPEN_MS_MAX));
         proxy.retarget(nodes[next % nodes.length] ?? '');
+        if (proxy.connections() > 0) copy.cuts += 1;
         proxy.cut();
       }
     };
@@ -181,8 +182,9 @@ class ShopCopy {
       const { description: _, moreImages: __, ...summary } = object as Product;
       this.products.set(productId, summary);
     } else if (type === 'inventory.changed' && known) {
-      const { next, createdAt } = object as Adjustment;
-      this.products.set(productId, { ...known, inventory: next, updatedAt: createdAt });
+      const { previous, next, createdAt } = object as Adjustment;
+      // A change that was limited to nothing is in the log, and leaves the product as it is.
+      if (next !== previous) this.products.set(productId, { ...known, inventory: next, updatedAt: createdAt });
     } else if (type.startsWith('reservation.')) {
       const reservation = object as Reservation;
       this.reservations.set(reservation.id, reservation);
@@ -196,7 +198,6 @@ class ShopCopy {
         return await read();
       } catch (error) {
         if (!isPassing(error)) throw error;
-        if (error instanceof MercatError && error.code === 'network_error') this.cuts += 1;
         await delay(RETRY_MS / 5);
       }
     }
