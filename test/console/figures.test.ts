@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Listing } from '../../client/src/market.ts';
+import { sortByTotal } from '../../console/src/market/collection/by-total.ts';
 import { toDepthSteps } from '../../console/src/market/collection/depth-steps.ts';
 import { toSalesData } from '../../console/src/market/collection/sales-data.ts';
 import { chosenTraits, toggleTrait, traitParameter } from '../../console/src/market/collection/trait-choice.ts';
@@ -181,4 +183,19 @@ test('a call that a contract reverted is distinguished from a failure of the wal
   for (const error of failed) assert.equal(isStoppedCall(error), false, error.message);
   for (const error of stopped) assert.notEqual(toRevert(error), null, error.message);
   for (const error of failed) assert.equal(toRevert(error), null, error.message);
+});
+
+test('tokens are sorted by the total of a buyer as far as their places are final', () => {
+  const listed = (id: string, ask: number, total: number | null) => {
+    const toPrice = (raw: number) => ({ raw: BigInt(raw) });
+    return { id, listing: { price: toPrice(ask), buyerTotal: total === null ? null : toPrice(total) } };
+  };
+  const read = [listed('a', 10, 30), listed('b', 11, 11), listed('c', 12, null), listed('d', 20, 20)];
+  const idsOf = (rows: typeof read, isComplete: boolean) =>
+    sortByTotal(rows, ({ listing }) => listing as unknown as Pick<Listing, 'price' | 'buyerTotal'>, { isComplete }).map(
+      ({ id }) => id,
+    );
+  // A token with an ask of 20 or more may follow, and may have a total below 30.
+  assert.deepEqual(idsOf(read, false), ['b', 'c', 'd']);
+  assert.deepEqual(idsOf(read, true), ['b', 'c', 'd', 'a']);
 });
