@@ -53,6 +53,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     steps: { type: 'string', default: '90' },
     only: { type: 'string' },
+    engine: { type: 'string', default: 'embedded' },
     list: { type: 'boolean', default: false },
   },
 });
@@ -87,7 +88,7 @@ function run(copy: string): { isFound: boolean; text: string } {
   const args = [
     'oracle/main.ts',
     '--engine',
-    'embedded',
+    values.engine,
     '--steps',
     values.steps,
     '--case-steps',
@@ -104,7 +105,7 @@ function run(copy: string): { isFound: boolean; text: string } {
     killSignal: 'SIGKILL',
   });
   if (error) return { isFound: false, text: `not found in ${TIMEOUT_MS / 1_000} s` };
-  const [, steps] = /^embedded: (\d+) steps/m.exec(stdout) ?? [];
+  const [, steps] = /^\w+: (\d+) steps/m.exec(stdout) ?? [];
   if (steps === undefined) return { isFound: true, text: `the run ends: ${stderr.slice(-300).replaceAll('\n', ' ')}` };
   const [, difference = ''] = stdout.split('a difference\n');
   return status === 0
