@@ -37,7 +37,9 @@ for (const engine of ['embedded', 'postgresql'] as const) {
       assert.ok(counts.operations >= RUNS[engine].operations && counts.reserved > 0);
     });
 
-    for (const { name, kind, plant } of FAULTS.filter(({ kind }) => engine === 'postgresql' || kind !== 'late')) {
+    // The faults test the checker, so one history is enough. Only PostgreSQL has expired reservations in a short run.
+    const faults = engine === 'postgresql' ? FAULTS : FAULTS.filter(({ kind }) => kind !== 'late');
+    for (const { name, kind, plant } of engine === 'postgresql' || !canStartPostgres() ? faults : []) {
       test(`a history is rejected in which ${name}`, () => {
         const copy = structuredClone(history);
         plant(copy);
