@@ -72,8 +72,8 @@ describe('the prices for a buyer', { skip: WHY_NO_BROWSER ?? false }, () => {
     );
     await page.click('nav.segments >> text=Filled');
     await page.waitForSelector('text=No order was filled.');
-    const wallet = await app.open(`/w/${SELLER}?tab=orders`);
-    assert.ok((await wallet.page.locator('.table-body [role=row]').filter({ hasText: 'Name of small' }).count()) >= 2);
+    const { page: wallet } = await app.open(`/w/${SELLER}?tab=orders`);
+    await wallet.waitForSelector('.table-body [role=row]:has-text("Name of small"):has-text("4.28 ETH")');
   });
 
   test('the depth has all listed tokens', async () => {
