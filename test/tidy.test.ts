@@ -230,7 +230,7 @@ const CLIENT_RULES: Readonly<Record<string, { rule: Rule; broken: readonly Sourc
     ],
   },
   'no other file of the client imports the hooks for React': {
-    rule: (files) => files.filter((file) => importsOf(file).includes('./react.ts')).map(({ name }) => name),
+    rule: (files) => files.filter((file) => importsOf(file).includes('react.ts')).map(({ name }) => name),
     broken: [{ name: 'market.ts', text: `export { createMarketHooks } from './react.ts';` }],
   },
   'the client imports nothing outside its folder': {

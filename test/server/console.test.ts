@@ -54,6 +54,8 @@ function builtConsole(): string {
   writeFileSync(path.join(folder, 'index.html'), PAGE);
   writeFileSync(path.join(folder, 'console/main-a1.js'), SCRIPT);
   writeFileSync(path.join(folder, 'console/font-b2.woff2'), 'font');
+  writeFileSync(path.join(folder, 'console/icon-c3.png'), 'icon');
+  writeFileSync(path.join(folder, 'console/console-d4.webmanifest'), '{"name":"Mercat"}');
   writeFileSync(path.join(folder, 'console/main-a1.js.map'), '{}');
   writeFileSync(path.join(folder, 'licenses.md'), 'licences');
   return folder;
@@ -185,6 +187,12 @@ describe('the web console', () => {
     assert.deepEqual([plain.headers.get('content-encoding'), await plain.text()], [null, SCRIPT]);
     const font = await get('font-b2.woff2', 'br');
     assert.deepEqual([font.headers.get('content-encoding'), font.headers.get('content-type')], [null, 'font/woff2']);
+    const icon = await get('icon-c3.png', 'br');
+    assert.deepEqual([icon.headers.get('content-encoding'), icon.headers.get('content-type')], [null, 'image/png']);
+    const manifest = await get('console-d4.webmanifest', 'identity');
+    assert.equal(manifest.headers.get('content-type'), 'application/manifest+json');
+    const page = await fetch(`${service.url}/`);
+    assert.match(page.headers.get('content-security-policy') ?? '', /manifest-src 'self'/);
   });
 
   test('a path that is neither a page nor a file of the console gets an error in JSON', async () => {

@@ -8,7 +8,7 @@ import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { EVM } from '../../support/service/intake.ts';
 import type { IntakeClient } from '../../support/service/intake-client.ts';
 import { OFFERER, START, ask, startIntake, submissionOf } from '../../support/service/intake-client.ts';
-import { newCollection } from '../../support/service/market.ts';
+import { newCollection, withoutDecimals } from '../../support/service/market.ts';
 import { until } from '../../support/until.ts';
 
 const pathOf = (orderId: string) => `/explore/v1/orders/${orderId}`;
@@ -121,7 +121,7 @@ forOneEngine('orders', (engine) => {
       const order = await read(data[0].orderId);
       assert.deepEqual([order.status, order.orderHash, order.fulfilment], ['active', hash, null]);
       const units = { quantity: '1', remaining: '1', total: data[0].price, buyerTotal: data[0].price };
-      assert.deepEqual(order.listing, { ...data[0], orderHash: hash, ...units });
+      assert.deepEqual(withoutDecimals(order.listing), withoutDecimals({ ...data[0], orderHash: hash, ...units }));
       assert.deepEqual(await read(hash), order);
       const explored = '/explore/v1';
       const [token] = (await intake.service.ok(`${explored}/collections/${subject.id}/tokens`)).data;

@@ -35,6 +35,14 @@ export const BUYER = toEvmAddress('buyer');
 export const SOLANA_SELLER = toSolanaAddress('seller');
 export const SOLANA_BUYER = toSolanaAddress('buyer');
 
+/** A copy of a response of the explore interface without the `decimals` of its prices, which `/v1` does not have. */
+export function withoutDecimals(value: any): any {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withoutDecimals);
+  const fields = Object.entries(value).filter(([name]) => name !== 'decimals');
+  return Object.fromEntries(fields.map(([name, field]) => [name, withoutDecimals(field)]));
+}
+
 export type TestMarket = TestService & {
   now(): number;
   /** Moves the clock forward. The clock never goes back, because the tests of a file share it. */
