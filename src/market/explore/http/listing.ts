@@ -15,16 +15,16 @@ import { valueOrNull } from '../../reads/market-source.ts';
 import type { Market } from '../../reads/market.ts';
 import { listCollectionsByIds } from '../../reads/queries/collections.ts';
 import type { TokenLocation } from '../../reads/token.ts';
-import { readExplorePrices } from './price.ts';
+import { addExampleDecimals, readExplorePrices } from './price.ts';
 
-export const HASHED_LISTING_EXAMPLE = {
+export const HASHED_LISTING_EXAMPLE = addExampleDecimals({
   ...LISTING_EXAMPLE,
   quantity: '1',
   remaining: '1',
   total: LISTING_EXAMPLE.price,
   buyerTotal: toExamplePrice(445n),
   orderHash: '0xb39ba10e62538d8fc85c6a1a86f1ed0daeea95275a3b50834838d4e7266e1f0f',
-};
+});
 
 export const orderHashField = typeOrNull<string>(
   'string',
