@@ -22,7 +22,7 @@ const CONTENTS = [
   'LICENSE',
 ];
 /** The runs of the oracle, which need files of `test`. The image leaves them out too: .dockerignore. */
-const LEFT_OUT = ['oracle/main.ts', 'oracle/model', 'oracle/run'];
+const LEFT_OUT = ['oracle/history', 'oracle/main.ts', 'oracle/model', 'oracle/run'];
 const MANIFEST_FIELDS = [
   'name',
   'version',
