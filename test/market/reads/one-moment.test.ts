@@ -11,7 +11,7 @@ import type { Database, Statements } from '../../../src/platform/database/port.t
 import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { runImport, toContext, toNdjson } from '../../support/service/intake.ts';
 import type { TestCollection } from '../../support/service/market.ts';
-import { MINUTE_MS, START, mintOf, newCollection, range } from '../../support/service/market.ts';
+import { MINUTE_MS, START, mintOf, newCollection, range, withoutDecimals } from '../../support/service/market.ts';
 import type { McpClient } from '../../support/service/mcp-client.ts';
 import { connectMcp } from '../../support/service/mcp-client.ts';
 import type { TestService } from '../../support/service/service.ts';
@@ -121,8 +121,8 @@ forOneEngine('figures of one moment', (engine) => {
       assert.ok(!buyer || isStale, `${what}: a total of a buyer, and nothing is listed`);
     }
 
-    const ofExplored = ({ stats }: any): Response => {
-      const { floor, buyerFloor, listedCount } = stats;
+    const ofExplored = (row: any): Response => {
+      const { floor, buyerFloor, listedCount } = withoutDecimals(row.stats);
       if (!buyerFloor) return { ask: floor, buyer: null, listedCount };
       const { price, stale, observedAt } = buyerFloor;
       assert.equal(stale, observedAt !== null, 'a total is stale, or has an age, but not both');

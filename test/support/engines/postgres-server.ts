@@ -23,7 +23,8 @@ export async function createTestDatabase(serverUrl: string, template: string | n
     await admin.query(`drop database if exists ${name}`);
     await admin.query(`create database ${name} ${template === null ? '' : `template ${template}`}`);
   });
-  if (process.env['TEST_DATABASE_URL']) {
+  // A server of the test's own discards its databases itself.
+  if (process.env['TEST_DATABASE_URL'] === serverUrl) {
     onCleanUp(() => administer(serverUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`)));
   }
   return toDatabaseUrl(serverUrl, name);
