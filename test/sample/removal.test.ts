@@ -40,6 +40,16 @@ forOneEngine('removing the sample', (engine) => {
       });
     });
     after(() => service.close());
+    /** Waits until the sweep has computed the ranking keys of all changed collections. */
+    const untilSwept = () => {
+      const isSwept = async () =>
+        (
+          await db.query('select from indexer.collection_figures where recorded and ranks_valid_until <= $1', [
+            new Date(START),
+          ])
+        ).length === 0;
+      return until(isSwept, WAIT_MS, 'the ranking keys were not computed');
+    };
     const recount = () =>
       recountFigures({ main: db, indexer: db, chains: createChains() }, { prefix: '', now: START, limit: 10 });
 
@@ -64,6 +74,7 @@ forOneEngine('removing the sample', (engine) => {
       await service.ok(`${mine.path}/floor`);
       const isFloorStored = async () => (await db.query('select from main.last_buyer_floor')).length > 0;
       await until(isFloorStored, WAIT_MS, 'the buyer floor was not stored');
+      await untilSwept();
       const before = await dumpEveryTable(db, LIVE_TABLES);
 
       await service.load(generateSampleMarket({ serviceName: 'mercat', at: START }));
@@ -75,6 +86,7 @@ forOneEngine('removing the sample', (engine) => {
       const { status, body } = await service.operate('sample.remove', {});
       assert.deepEqual([status, body.result], [200, { collections: SAMPLE_SIZE }]);
 
+      await untilSwept();
       const remaining = await dumpEveryTable(db, LIVE_TABLES);
       for (const [name, rows] of remaining) assert.deepEqual(rows, before.get(name), name);
       const logged = await db.query(

@@ -218,10 +218,13 @@ export async function dumpTables(db: Database): Promise<Record<string, unknown[]
   return dump;
 }
 
-/** The ranking keys of windows that end now. */
-const WINDOW_KEYS = ['volume', 'sales', 'change'].flatMap((figure) =>
-  ['hour', 'day', 'week', 'month'].map((window) => `'${figure}_${window}_rank'`),
-);
+/** The ranking keys that the sweep computes. */
+const SWEPT_KEYS = [
+  `'sales_rank'`,
+  ...['volume', 'sales', 'change'].flatMap((figure) =>
+    ['hour', 'day', 'week', 'month'].map((window) => `'${figure}_${window}_rank'`),
+  ),
+];
 
 function dumpSql(table: TableName): string {
   // `to_time` is left out. It is the time of an import or of a read, and does not come from a record.
@@ -235,9 +238,9 @@ function dumpSql(table: TableName): string {
   // A transaction may lock the figures of a collection and then write nothing. The lock creates a blank row of figures, which is left out.
   const isBlank = `listed_assets + own_listed_assets + tokens + holders = 0 and not recorded
     and volume_rank = '-Infinity' and floor_rank = '-Infinity'`;
-  // Left out are the time at which the figures were recorded in the history, and what depends on the present and on `to_time`.
+  // Left out are the time at which the figures were recorded in the history, and what depends on the present, on `to_time` and on the last sweep.
   if (table === 'indexer.collection_figures') {
-    return `select (to_jsonb(t) - array['point_at', 'ranks_valid_until', ${WINDOW_KEYS.join(', ')}])::text as row from ${table} as t where not (${isBlank}) order by 1`;
+    return `select (to_jsonb(t) - array['point_at', 'ranks_valid_until', ${SWEPT_KEYS.join(', ')}])::text as row from ${table} as t where not (${isBlank}) order by 1`;
   }
   return `select t::text as row from ${table} as t order by 1`;
 }
