@@ -123,7 +123,7 @@ test('after faults and kills, the service serves the orders, owners, floors and 
     const chainState = await readExpectedState(world, accepted);
     await until(`the service has read ${chain} to its head`, async () => {
       const { body } = await callService('POST', '/operator/v1/status', {});
-      return body.result.chains.find((one: { chain: string }) => one.chain === chain)?.block === chainState.height;
+      return body.result.chains?.find((one: { chain: string }) => one.chain === chain)?.block === chainState.height;
     });
     await until(`the service serves the state of ${chain}`, async () => {
       const found = await findDifferences();

@@ -19,6 +19,7 @@ import { readBackup } from './format.ts';
 import { insertRestoredMark } from '../emptiness.ts';
 import { createInTransaction, hasCitus } from '../citus.ts';
 import type { Database, Engine, Queryable } from '../port.ts';
+import { isAborted, repeatAborted } from '../port.ts';
 import type { Schema } from '../migrate.ts';
 import { FIRST_MIGRATION, SCHEMAS, isBeforeFirst, migrateWithin } from '../migrate.ts';
 import { deriveMissing, withPresentNames } from './earlier-backup.ts';
@@ -58,16 +59,19 @@ export async function restoreBackup(
 ): Promise<RestoreResult> {
   let isIndexerDone = false;
   try {
-    return await main.transaction(async (mainTx) => {
-      if (indexer === main) return restoreInto({ main: mainTx, indexer: mainTx }, file, options, main.engine);
-      // The indexer is committed before the primary, because readers look up collections in the primary first. A collection that they find
-      // is then complete in the indexer.
-      const result = await indexer.transaction((indexerTx) =>
-        restoreInto({ main: mainTx, indexer: indexerTx }, file, options, main.engine),
-      );
-      isIndexerDone = true;
-      return result;
-    });
+    const run = () =>
+      main.transaction(async (mainTx) => {
+        if (indexer === main) return restoreInto({ main: mainTx, indexer: mainTx }, file, options, main.engine);
+        // The indexer is committed before the primary, because readers look up collections in the primary first. A collection that they find
+        // is then complete in the indexer.
+        const result = await indexer.transaction((indexerTx) =>
+          restoreInto({ main: mainTx, indexer: indexerTx }, file, options, main.engine),
+        );
+        isIndexerDone = true;
+        return result;
+      });
+    // A reader of a running service can hold one table and wait for another.
+    return await repeatAborted(run, { isRepeated: (error) => isAborted(error) && !isIndexerDone });
   } catch (error) {
     if (error instanceof OperatorError && !isIndexerDone) throw error;
     const holds = isIndexerDone
