@@ -53,13 +53,15 @@ function CellField({ name, label, value, onSave, onClose }: EditCellProps & { on
     if (target?.matches('[data-edit]')) target.click();
     else target?.focus();
   };
+  // A key that saves can come before the last typed character was rendered, so the text is that of the field.
+  const typed = () => (field.current?.value ?? text).trim();
   const { save, isSaving, error } = useSaving(async (next: Next) => {
-    await onSave(text.trim());
+    await onSave(typed());
     close(next);
   });
   const commit = (next: Next) => {
     if (isSaving || isClosed.current) return;
-    if (text.trim() === value) close(next);
+    if (typed() === value) close(next);
     else void save(next);
   };
   return (

@@ -158,7 +158,7 @@ const COLUMNS: readonly Column<Token>[] = [
   {
     id: 'token',
     head: texts.listings.columns.token,
-    width: 'minmax(160px, 2fr)',
+    width: 'minmax(130px, 2fr)',
     place: 'top-left',
     cell: (token) => (
       <span class="truncate">
@@ -169,7 +169,7 @@ const COLUMNS: readonly Column<Token>[] = [
   {
     id: 'rank',
     head: texts.listings.columns.rank,
-    width: 'minmax(72px, 0.6fr)',
+    width: 'minmax(64px, 0.6fr)',
     isNumber: true,
     place: 'bottom-left',
     placeLabel: texts.listings.columns.rank,
@@ -178,7 +178,7 @@ const COLUMNS: readonly Column<Token>[] = [
   {
     id: 'total',
     head: texts.listings.columns.total,
-    width: 'minmax(120px, 1fr)',
+    width: 'minmax(96px, 1fr)',
     isNumber: true,
     place: 'top-right',
     cell: ({ listing }) =>
@@ -191,7 +191,7 @@ const COLUMNS: readonly Column<Token>[] = [
   {
     id: 'price',
     head: texts.listings.columns.price,
-    width: 'minmax(96px, 0.8fr)',
+    width: 'minmax(80px, 0.8fr)',
     isNumber: true,
     from: 'tablet',
     cell: ({ listing }) => listing && <Price price={listing.price} isNativeOnly />,
@@ -199,7 +199,7 @@ const COLUMNS: readonly Column<Token>[] = [
   {
     id: 'last-sale',
     head: texts.listings.columns.lastSale,
-    width: 'minmax(110px, 1fr)',
+    width: 'minmax(84px, 1fr)',
     isNumber: true,
     from: 'desktop',
     cell: ({ lastSale }) =>
@@ -208,7 +208,7 @@ const COLUMNS: readonly Column<Token>[] = [
   {
     id: 'marketplace',
     head: texts.listings.columns.marketplace,
-    width: 'minmax(100px, 1fr)',
+    width: 'minmax(80px, 1fr)',
     place: 'bottom-right',
     from: 'tablet',
     cell: ({ listing }) => (listing ? <span class="badge">{listing.marketplace}</span> : null),
@@ -216,7 +216,7 @@ const COLUMNS: readonly Column<Token>[] = [
   {
     id: 'owner',
     head: texts.listings.columns.owner,
-    width: 'minmax(120px, 1fr)',
+    width: 'minmax(96px, 1fr)',
     from: 'desktop',
     cell: ({ owner }) =>
       owner.label === null ? <Account address={owner.address} reason={shared.unknown.owner} /> : owner.label,
@@ -224,7 +224,7 @@ const COLUMNS: readonly Column<Token>[] = [
   {
     id: 'listed-at',
     head: texts.listings.columns.listedAt,
-    width: 'minmax(72px, 0.6fr)',
+    width: 'minmax(64px, 0.6fr)',
     isNumber: true,
     from: 'tablet',
     cell: ({ listing }) => (listing ? <Time at={listing.timestamp} /> : null),
