@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { LOOKS, WHY_NO_BROWSER, assertGoodPage, visit, waitUntilLoaded } from './browser.ts';
+import { LOOKS, WHY_NO_BROWSER, assertGoodPage, visit } from './browser.ts';
 import type { WatchedPage } from './browser.ts';
 import { setUpConsole } from './set-up.ts';
 import type { TestShop } from './shop-pages.ts';
@@ -215,7 +215,8 @@ describe('editing in the list of products', { skip: WHY_NO_BROWSER ?? false }, (
     await page.waitForSelector('.bulk-bar:has-text("2 selected")');
     await page.keyboard.press('Enter');
     await page.waitForURL('**group=kettle');
-    await waitUntilLoaded(page);
+    // Until the list of the group is read, the rows of before are shown.
+    await page.waitForSelector('[data-row]:text-is("Mug 1")', { state: 'detached' });
     assert.deepEqual(await names(), ['Kettle – Blue', 'Kettle – Red']);
     await page.click('[data-row] >> nth=0');
     await page.click('text=All variants');
