@@ -52,9 +52,8 @@ export function timeOf(name: string): number {
   return Date.parse(name.replace(TIME, '$1T$2:$3:$4Z').slice(-'YYYY-MM-DDTHH:MM:SSZ'.length));
 }
 
-const DRAFT_PREFIX = 'backup-';
-/** `mkdtemp` appends six characters. */
-const DRAFT = new RegExp(`^${DRAFT_PREFIX}[A-Za-z0-9]{6}$`);
+/** No folder of an operator has this name, such as `backup-202601`, because what is abandoned is deleted. `mkdtemp` appends six characters. */
+const DRAFT_PREFIX = '.mercat-backup-to-stdout-';
 
 /** Makes a folder that only this user can read, for a backup that is sent to standard output when it is complete. */
 export function makeDraftFolder(parent: string): string {
@@ -63,7 +62,7 @@ export function makeDraftFolder(parent: string): string {
 
 /** Removes the folders of `makeDraftFolder` whose commands were killed. */
 export function removeAbandonedDrafts(parent: string, now: number): void {
-  for (const name of readdirSync(parent).filter((entry) => DRAFT.test(entry))) {
+  for (const name of readdirSync(parent).filter((entry) => entry.startsWith(DRAFT_PREFIX))) {
     const folder = path.join(parent, name);
     const entries = readdirSync(folder).map((entry) => path.join(folder, entry));
     if ([folder, ...entries].every((entry) => isAbandoned(entry, now)))

@@ -192,8 +192,10 @@ forEachEngine('interrupted backups', (engine) => {
     test('a backup to standard output leaves nothing when it is killed while it is sent, and removes what was left half a day ago', async () => {
       const dataDir = source['DATA_DIR'] ?? '';
       for (const [name, ageHours] of [
-        ['backup-a1B2c3', 13],
-        ['backup-d4E5f6', 11],
+        ['.mercat-backup-to-stdout-a1B2c3', 13],
+        ['.mercat-backup-to-stdout-d4E5f6', 11],
+        // A folder of the operator.
+        ['backup-202601', 13],
       ] as const) {
         const at = Date.now() / 1_000 - ageHours * 3_600;
         const draft = path.join(dataDir, name, 'mercat-backup.part-7-0a1b2c3d');
@@ -205,10 +207,10 @@ forEachEngine('interrupted backups', (engine) => {
       const child = spawn(process.execPath, [MAIN, 'backup', '-'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
       const exit = once(child, 'exit');
       await once(child.stdout, 'readable');
-      const seen = readdirSync(dataDir).filter((name) => name.startsWith('backup-'));
+      const seen = readdirSync(dataDir).filter((name) => name.includes('backup-'));
       child.kill('SIGKILL');
       const [, signal] = await exit;
-      assert.deepEqual([seen, signal], [['backup-d4E5f6'], 'SIGKILL']);
+      assert.deepEqual([seen.toSorted(), signal], [['.mercat-backup-to-stdout-d4E5f6', 'backup-202601'], 'SIGKILL']);
     });
 
     test('a backup that cannot be written fails with the reason, and leaves no file in its directory', async (t) => {
