@@ -79,7 +79,7 @@ async function requireMigrations(db: Queryable, schema: Schema): Promise<void> {
   const { pending } = await listPendingMigrations(db, schema);
   if (pending.length === 0) return;
   throw new OperatorError(
-    `the schema ${schema} lacks ${pending.length} migrations: run mercat migrate, or start the service`,
+    `the schema ${schema} lacks migrations (${pending.length}): run mercat migrate, or start the service`,
   );
 }
 

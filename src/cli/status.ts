@@ -134,7 +134,7 @@ function describeSchemas(schemas: NonNullable<Status['schemas']>): string {
     ...(pending.length === 0
       ? []
       : [
-          `the schema ${name} lacks ${pending.length} migrations, so not everything can be read: run mercat migrate, or start the service\n`,
+          `the schema ${name} lacks migrations (${pending.length}), so not everything can be read: run mercat migrate, or start the service\n`,
         ]),
   ]);
   return lines.join('');

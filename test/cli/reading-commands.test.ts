@@ -87,7 +87,7 @@ forEachEngine('commands that only read', (engine) => {
     const settings = await engine.settings('empty');
     const before = await readApplied(settings);
     for (const [define, ...args] of READERS) {
-      const message = /^mercat: the schema main lacks \d+ migrations: run mercat migrate, or start the service\n$/;
+      const message = /^mercat: the schema main lacks migrations \(\d+\): run mercat migrate, or start the service\n$/;
       const { code, stderr } = await runCommand(define, args, { env: settings });
       assert.deepEqual([code, message.test(stderr)], [1, true], `${args.join(' ')}: ${stderr}`);
     }
@@ -101,9 +101,9 @@ forEachEngine('commands that only read', (engine) => {
     assert.deepEqual([status.code, status.stderr], [0, '']);
     assert.match(
       status.stdout,
-      /^the schema main lacks \d+ migrations, .*: run mercat migrate, or start the service$/m,
+      /^the schema main lacks migrations \(\d+\), .*: run mercat migrate, or start the service$/m,
     );
-    assert.match(status.stdout, /^the schema indexer lacks \d+ migrations/m);
+    assert.match(status.stdout, /^the schema indexer lacks migrations \(\d+\)/m);
     assert.match((await runDoctor(settings)).stdout, /^warn {2}primary database: schema: migrations to apply: \d+$/m);
     assert.deepEqual(await readApplied(settings), before);
   });
@@ -118,7 +118,7 @@ forEachEngine('commands that only read', (engine) => {
     const { code, stdout, stderr } = await runStatus(settings);
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^main +\S+ +responds in \d+ ms$/m);
-    assert.match(stdout, /^the schema main lacks \d+ migrations/m);
+    assert.match(stdout, /^the schema main lacks migrations \(\d+\)/m);
     assert.doesNotMatch(stdout, /the schema indexer/);
     assert.match(stdout, /^cannot be read now: .*tasks/m);
     await runDoctor(settings);
