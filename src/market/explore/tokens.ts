@@ -205,8 +205,9 @@ class TokenListReader {
     };
     if (owner !== null) add(await this.#listAssetsOf(owner, limit), 'use /explore/v1/wallets/{address}/tokens');
     if (text !== null) {
+      const isNumbered = this.#location.chain.family === 'evm';
       add(
-        await this.#readIndex((db) => listAssetsLike(db, collectionId, { text, limit })),
+        await this.#readIndex((db) => listAssetsLike(db, collectionId, { text, limit, isNumbered })),
         'give more of the name or id in q',
       );
     }

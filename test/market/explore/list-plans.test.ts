@@ -273,7 +273,8 @@ function declareTests(engine: TestEngine): void {
   });
 
   test('tokens are found by the beginning of their name or id, and listed by their last sale, through indexes', async () => {
-    const like = (text: string) => (reading: Queryable) => listAssetsLike(reading, id, { text, limit: LIMIT });
+    const like = (text: string) => (reading: Queryable) =>
+      listAssetsLike(reading, id, { text, limit: LIMIT, isNumbered: true });
     for (const text of ['123', 'token 12', 'nothing']) await assertPlans(db, like(text));
     const filter = { listed: null, assets: null, now: NOW, limit: LIMIT };
     await assertPlans(db, (reading) => listAssetsByLastSale(reading, id, { ...filter, after: null }));

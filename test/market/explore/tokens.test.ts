@@ -113,6 +113,25 @@ forEachMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}
     assert.equal(await idsOf(subject, '&sort=rank&listed=true'), '12 8 10');
   });
 
+  test('tokens with the longest ids are found by the beginning of the id, and mints only by the complete mint', async () => {
+    const [largest, subject, mints] = [
+      (2n ** 256n - 1n).toString(),
+      newCollection(),
+      newCollection({ chain: 'solana' }),
+    ];
+    const mint = '9ZNTfG4NyQgxy2SWjSiQoUyBPEvXT2xo7fKc5hPYYJ7b';
+    await market.load([
+      subject.collection(),
+      ...['1', '115', '1157', '2', largest].map((asset) => subject.token(asset)),
+      mints.collection(),
+      mints.token(mint),
+    ]);
+    assert.equal(await idsOf(subject, '&q=115&sort=id'), `115 1157 ${largest}`);
+    assert.equal(await idsOf(subject, `&q=${largest}&sort=id`), largest);
+    assert.equal(await idsOf(mints, '&q=9&sort=id'), '');
+    assert.equal(await idsOf(mints, `&q=${mint}&sort=id`), mint);
+  });
+
   test('tokens are found by price, marketplace, rank, name and id, in every order and together with owner and traits', async () => {
     const subject = newCollection();
     await market.load([

@@ -249,23 +249,23 @@ export async function listAssetsByLastSale(
   return rows.map(decodeSold);
 }
 
-/** How many more digits a token id may have than the text that it begins with. */
-const MORE_DIGITS = 6;
+/** The digits of 2^256-1, the largest token id. */
+const DIGITS_MAX = 78;
 
 /**
  * At most `limit` assets whose name begins with `text`, or whose id begins with it or equals it. ASCII letters of names are compared without
- * regard to their case.
+ * regard to their case. `isNumbered`: the ids are numbers. The beginning of a mint finds nothing.
  */
 export async function listAssetsLike(
   db: Queryable,
   collectionId: string,
-  { text: wanted, limit }: { text: string; limit: number },
+  { text: wanted, limit, isNumbered }: { text: string; limit: number; isNumbered: boolean },
 ): Promise<AssetId[]> {
   const prefix = toSearchText(wanted);
   const rows = await db.query(
     `select asset from (
        (select asset from indexer.token where collection_id = $1 and asset = $2 and not burned)
-       union (select found.asset from generate_series(length($2) + 1, length($2) + ${MORE_DIGITS}) as longer (size) cross join lateral (
+       union (select found.asset from generate_series(length($2) + 1, ${DIGITS_MAX}) as longer (size) cross join lateral (
          select asset from indexer.token where collection_id = $1 and not burned and length(asset) = longer.size and asset >= $2 and asset < $4
          order by asset limit $5) as found where $6)
        union (select asset from indexer.token where collection_id = $1 and name is not null and not burned
@@ -273,7 +273,15 @@ export async function listAssetsLike(
        union (select asset from indexer.token_metadata where collection_id = $1 and name is not null
          and ${NAME_KEY} >= $3 and ${NAME_KEY} < $7 limit $5)
      ) as found limit $5`,
-    [collectionId, wanted, prefix, afterPrefix(wanted), limit, /^[1-9]\d*$/.test(wanted), afterPrefix(prefix)],
+    [
+      collectionId,
+      wanted,
+      prefix,
+      afterPrefix(wanted),
+      limit,
+      isNumbered && /^[1-9]\d*$/.test(wanted),
+      afterPrefix(prefix),
+    ],
   );
   return rows.map((row) => decodeAsset(row).asset);
 }
