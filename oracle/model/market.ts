@@ -187,7 +187,7 @@ export class Market {
       const table = this.tables[change.table] as Map<string, Row>;
       const present = table.get(change.key);
       if (!present) continue;
-      if (!isSame(present, change.after) || this.#isSlugTaken(change)) {
+      if (!isSame(withoutExpiry(present), withoutExpiry(change.after)) || this.#isSlugTaken(change)) {
         kept.push(change);
         continue;
       }
@@ -592,6 +592,11 @@ function toTime(text: string | undefined): number | null {
 /** Decisions 8: "Zero is no price." */
 function toPrice(raw: string | undefined): bigint | null {
   return raw === undefined || BigInt(raw) === 0n ? null : BigInt(raw);
+}
+
+/** Records, "Taking an import back": "That an order or a listing with an `expiresAt` has expired is no change." */
+function withoutExpiry(row: Row): Row {
+  return 'expiresAt' in row && row.expiresAt !== null && row.status === 'expired' ? { ...row, status: 'active' } : row;
 }
 
 function isSame(a: unknown, b: unknown): boolean {

@@ -330,6 +330,15 @@ forOneEngine('the undo of an import', (engine) => {
     });
   });
 
+  test('an undo leaves a listing without an expiry that was reported as expired since the import', async () => {
+    const id = await load([listing()]);
+    const later = await load([listing({ status: 'expired' })]);
+    const kept = { listing: { removed: 0, restored: 0, missing: 0, kept: 1 } };
+    assert.deepEqual((await undoPart(context, id, { budgetMs: 60_000 })).rows, kept);
+    assert.equal((await undo(later)).rows.listing?.restored, 1);
+    assert.equal((await undo(id)).rows.listing?.removed, 1);
+  });
+
   test('an undo takes back a listing that was judged since the import', async () => {
     await db.query(
       `insert into indexer.judged_collection (collection_id, chain, followed_at, state, joined_seq)

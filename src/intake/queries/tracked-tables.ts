@@ -24,7 +24,7 @@ type TrackedTable = {
   key: Readonly<Record<string, 'text' | 'uuid'>>;
   /**
    * The columns that an undo compares and restores. If one of them has another value, the row counts as changed since the import. The
-   * status `expired` is compared as `active`, because an order expires by time alone.
+   * status `expired` of a row with an expiry is compared as `active`, because the row expires by time alone.
    */
   compared: readonly string[];
   /**
@@ -206,7 +206,7 @@ export function hashSql(kind: TrackedKind): string {
   const { compared, comparedIfSet = [], unset = {} } = TRACKED_TABLES[kind];
   const values = compared.map((column) =>
     column === 'status'
-      ? `case when stored.status = 'expired' then 'active' else stored.status end`
+      ? `case when stored.status = 'expired' and stored.expires_at is not null then 'active' else stored.status end`
       : `stored.${column}`,
   );
   const toHash = (row: readonly string[]) => `hash_record_extended(row(${row.join(', ')}), 0)`;
