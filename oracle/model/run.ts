@@ -278,7 +278,9 @@ class Run {
           one.isRestored ? '# restart, with mercat backup FILE and mercat restore --replace FILE' : '# restart',
         );
         await this.#doors.restart(one);
-        return one.isRestored ? this.#copy.begin() : undefined;
+        if (!one.isRestored) return;
+        await this.#shop.begin();
+        return this.#copy.begin();
       case 'clock':
         commands.push(`# ${one.minutes} minutes pass`);
         this.#doors.advance(one.minutes * 60_000);

@@ -516,14 +516,14 @@ function hasSameOptions(one: Product, other: Product): boolean {
 }
 
 /** Decisions 3, "Adjust": exactly one of `adjustment` and `set`, an integer "within ±2^31-1". */
-export function isValidChange({ adjustment, set }: Body): boolean {
+function isValidChange({ adjustment, set }: Body): boolean {
   const requested = adjustment ?? set;
   const isOne = (adjustment === undefined) !== (set === undefined);
   return isOne && Number.isInteger(requested) && Math.abs(Number(requested)) <= STOCK_MAX;
 }
 
 /** The bounds of specification, "POST /products", and of decisions 3, "Price": "Exponents, signs, NaN, empty and locale forms are 400." */
-export function isValid(body: Body, { isNew }: { isNew: boolean }): boolean {
+function isValid(body: Body, { isNew }: { isNew: boolean }): boolean {
   if (Object.keys(body).some((name) => !FIELDS.has(name))) return false;
   if (isNew && (body['name'] === undefined || body['price'] === undefined)) return false;
   const { name, price, slug, type, inventory, weightGrams, status, metadata } = body;
