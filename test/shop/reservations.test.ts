@@ -339,6 +339,8 @@ forEachStore('reservations', (store) => {
       assert.deepEqual(await list('product_id=x'), []);
       const { nextCursor } = (await shop.ok('GET', '/reservations?limit=1')).pagination;
       assert.equal((await shop.send('GET', `/reservations?status=held&cursor=${nextCursor}`)).status, 400);
+      const unstorable = await shop.send('GET', '/reservations?reference=a%00');
+      assert.deepEqual([unstorable.status, unstorable.body.error.details[0].path], [400, 'reference']);
     });
 
     test('invalid reservations are rejected with every mistake by its path', async () => {
@@ -373,6 +375,7 @@ forEachStore('reservations', (store) => {
         ['extend', { expiresInSeconds: '60' }, 'expiresInSeconds'],
         ['consume', { remaining: 'keep' }, 'remaining'],
         ['consume', { items: [] }, 'items'],
+        ['release', { items: [item] }, 'items'],
       ] as const) {
         const { status, body: answer } = await shop.send('POST', `/reservations/${made.id}/${action}`, { body });
         assert.deepEqual([status, answer.error.details[0].path], [400, path], JSON.stringify(body));

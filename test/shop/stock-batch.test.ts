@@ -113,6 +113,16 @@ forEachStore('batches of changes of stock', (store) => {
     assert.equal(await readStock(shop, id), 1_064);
   });
 
+  test('a batch may have 1,000 changes with every field and the longest reasons', async () => {
+    const shop = await store.shop();
+    const { id } = await shop.product({ inventory: 5, sku: 'MUG' });
+    const change = { sku: 'MUG', adjustment: 1, clamp: false, reason: '😀'.repeat(500) };
+    const changes = Array.from({ length: 1_000 }, (_, index) => ({ ...change, expected: 5 + index }));
+    const { data } = await shop.ok('POST', '/inventory/batch', { changes });
+    assert.equal(data.at(-1).change.inventory, 1_005);
+    assert.equal(await readStock(shop, id), 1_005);
+  });
+
   test('a body that is not a batch is rejected', async () => {
     const shop = await store.shop();
     const change = { sku: 'MUG', adjustment: 1 };

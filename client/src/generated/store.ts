@@ -1258,7 +1258,7 @@ export type StoreMethods = {
   extendReservation(parameters: ExtendReservationParameters, options?: WriteOptions): Promise<ExtendReservationResult>;
   /** Sell what is reserved. What is consumed leaves the reservation and does not return to the stock. Sends `reservation.consumed`. Scope `inventory:write`. */
   consumeReservation(parameters: ConsumeReservationParameters, options?: WriteOptions): Promise<ConsumeReservationResult>;
-  /** Return what is reserved to the stock. Sends `reservation.released`. Scope `inventory:write`. */
+  /** Return what is reserved to the stock. Returns all that is held. Sends `reservation.released`. Scope `inventory:write`. */
   releaseReservation(parameters: ReleaseReservationParameters, options?: WriteOptions): Promise<ReleaseReservationResult>;
   /** Read what has changed. Every change of the shop, in one order: a reader that has received a sequence number never receives a smaller one later. Pass `meta.sequence` as `after` of the next request. Changes are kept for 30 days. A key with the scope `products:read` gets the changes of products, and one with `inventory:read` those of stock and reservations. */
   listChanges(parameters: ListChangesParameters, options?: CallOptions): Promise<ListChangesResult>;

@@ -3,8 +3,8 @@
 
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { openCursor, sealCursor } from '../../platform/core/cursor.ts';
-import { ServiceError } from '../../platform/core/errors.ts';
 import type { StoreRoutesContext } from './context.ts';
+import { invalidQuery } from './query-errors.ts';
 
 type CursorContext = Pick<StoreRoutesContext, 'cursorSecret'>;
 
@@ -16,9 +16,7 @@ export function openStoreCursor({ cursorSecret }: CursorContext, scope: string, 
   if (cursor === undefined) return null;
   const payload = openCursor(cursorSecret, scope, cursor);
   if (payload !== null) return toPosition(cursorSecret, payload);
-  throw new ServiceError('bad_request', 'Invalid query parameters', {
-    details: [{ path: 'cursor', message: 'must be a nextCursor of this list with the same filters' }],
-  });
+  throw invalidQuery('cursor', 'must be a nextCursor of this list with the same filters');
 }
 
 export function sealStoreCursor({ cursorSecret }: CursorContext, scope: string, position: string | null) {

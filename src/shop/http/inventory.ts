@@ -22,7 +22,7 @@ import { bodyOf } from '../../platform/http/json-body.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { openStoreCursor, sealStoreCursor } from './cursors.ts';
 import { onceRequestOf, sendInTransaction, sendOnce, toRepeatable } from './transactions.ts';
-import { BATCH_ROWS_MAX } from './product-schemas.ts';
+import { BATCH_BYTES_MAX, BATCH_ROWS_MAX, BATCH_VALUES_MAX } from './product-schemas.ts';
 import { toWireAdjustment, toWireBatchResult, toWireInventoryItem, toWireStockResult } from './inventory-schemas.ts';
 import { dataOf, ref } from '../../platform/http/schema-builders.ts';
 import { idempotencyHeader, storeResponses } from './schemas.ts';
@@ -155,7 +155,8 @@ function registerBatch(app: FastifyInstance, context: StoreRoutesContext): void 
     `${PATH}/batch`,
     {
       onRequest: authorize(context, 'inventory:write'),
-      config: { bucket: 'batch', unreadableBody: INVALID_STOCK },
+      bodyLimit: BATCH_BYTES_MAX,
+      config: { bucket: 'batch', unreadableBody: INVALID_STOCK, valuesMax: BATCH_VALUES_MAX },
       schema: {
         operationId: 'changeInventoryBatch',
         summary: 'Change many stocks',

@@ -12,14 +12,9 @@ import { authorize, callerOf, shopContextOf } from './authorize.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { toWireProduct } from './product-responses.ts';
 import type { WireBatchResult } from './product-schemas.ts';
-import { BATCH_ROWS_MAX } from './product-schemas.ts';
+import { BATCH_BYTES_MAX, BATCH_ROWS_MAX, BATCH_VALUES_MAX } from './product-schemas.ts';
 import { idempotencyHeader, storeResponses } from './schemas.ts';
 import { sendInTransaction } from './transactions.ts';
-
-/** A batch of rows with descriptions of some thousand characters. */
-const BATCH_BYTES_MAX = 4 * 1024 * 1024;
-/** A batch of rows with all fields, and some metadata. */
-const BATCH_VALUES_MAX = 50_000;
 
 export function registerProductBatchRoute(app: FastifyInstance, context: StoreRoutesContext): void {
   app.post(

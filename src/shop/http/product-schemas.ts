@@ -288,6 +288,10 @@ const ProductPaginationSchema = Type.Object(
 );
 
 export const BATCH_ROWS_MAX = 1_000;
+/** A batch of rows with descriptions of some thousand characters. */
+export const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+/** A batch of rows with all fields, and some metadata. */
+export const BATCH_VALUES_MAX = 50_000;
 
 const { name: _name, ...batchOptional } = { ...required, ...optional };
 const ProductUpsertSchema = Type.Object(

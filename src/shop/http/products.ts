@@ -6,8 +6,7 @@ import type { ProductType } from '../products/product.ts';
 import { parseNewProduct, parseProductInput } from '../products/product-input.ts';
 import type { Deadline } from '../../platform/core/deadline.ts';
 import { isId } from '../../platform/core/time-ordered-id.ts';
-import { ServiceError } from '../../platform/core/errors.ts';
-import { isStorable } from '../../platform/core/text.ts';
+import type { ServiceError } from '../../platform/core/errors.ts';
 import { repeatAborted } from '../../platform/database/port.ts';
 import type { ListPosition, ProductFilter, ProductOrder, ProductSort } from '../queries/product-list.ts';
 import { ProductReads } from '../products/product-reads.ts';
@@ -26,6 +25,7 @@ import type { StoreRoutesContext } from './context.ts';
 import { EXAMPLE_IDS, PRODUCT_EXAMPLE, PRODUCT_UPDATE_EXAMPLE, PRODUCT_UPDATE_TIME } from './example-shop.ts';
 import { openStoreCursor, sealStoreCursor } from './cursors.ts';
 import { IDS_MAX, productListQuery } from './product-schemas.ts';
+import { checkSearchable, invalidQuery } from './query-errors.ts';
 import { sendInTransaction } from './transactions.ts';
 import { ifMatchCheck, toEtag } from './etags.ts';
 import type { PreparedResponse } from './product-responses.ts';
@@ -115,8 +115,7 @@ function registerList(app: FastifyInstance, context: StoreRoutesContext, reads: 
 
 /** The filter and the order of a list. Throws `bad_request` for values that cannot be searched for. */
 function toSelection({ ids, sort, order, ...given }: ProductSelection): ProductOrder & { filter: ProductFilter } {
-  const unstorable = Object.entries(given).find(([, value]) => !isStorable(value));
-  if (unstorable) throw invalidQuery(unstorable[0], 'must be well-formed text without NUL');
+  checkSearchable(given);
   if (order !== undefined && sort === undefined && given.q !== undefined)
     throw invalidQuery('order', 'needs `sort` in a search, because without `sort` the best matches come first');
   const wanted = ids?.split(',');
@@ -269,8 +268,4 @@ function sendPrepared(request: FastifyRequest, reply: FastifyReply, response: Pr
 
 function invalidCursor(): ServiceError {
   return invalidQuery('cursor', 'must be a product id from nextCursor');
-}
-
-function invalidQuery(path: string, message: string): ServiceError {
-  return new ServiceError('bad_request', 'Invalid query parameters', { details: [{ path, message }] });
 }

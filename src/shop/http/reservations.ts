@@ -13,6 +13,7 @@ import {
   parseConsumption,
   parseExtension,
   parseNewReservation,
+  parseRelease,
 } from '../reservations/reservation-input.ts';
 import { readReservation, readReservations } from '../reservations/reservations.ts';
 import type { ReservationRequest } from '../reservations/reservation-writer.ts';
@@ -21,6 +22,7 @@ import { authorize, callerOf, shopContextOf } from './authorize.ts';
 import type { StoreRoutesContext } from './context.ts';
 import { openStoreCursor, sealStoreCursor } from './cursors.ts';
 import { EXAMPLE_IDS, RESERVATION_EXAMPLE } from './example-shop.ts';
+import { checkSearchable } from './query-errors.ts';
 import { idempotencyHeader, storeResponses } from './schemas.ts';
 import { onceRequestOf, sendOnce, toRepeatable } from './transactions.ts';
 
@@ -93,6 +95,7 @@ function registerReads(app: FastifyInstance, context: StoreRoutesContext): void 
     async (request) => {
       const { limit, cursor, ...filters } = request.query as ListQuery;
       const { status = null, reference = null, product_id: productId = null } = filters;
+      checkSearchable({ reference: filters.reference });
       const caller = callerOf(request);
       const scope = `reservations ${caller.shopId} ${JSON.stringify([status, reference, productId])}`;
       const before = openStoreCursor(context, scope, cursor);
@@ -223,15 +226,17 @@ function registerChanges(app: FastifyInstance, context: StoreRoutesContext): voi
       schema: {
         operationId: 'releaseReservation',
         summary: 'Return what is reserved to the stock',
-        description: 'Sends `reservation.released`. Scope `inventory:write`.',
+        description: 'Returns all that is held. Sends `reservation.released`. Scope `inventory:write`.',
         tags,
         params,
         headers: idempotencyHeader,
         response: storeResponses(200, { ...dataOf(ref('Reservation')), examples: [RELEASED_EXAMPLE] }, 404, 409, 422),
       },
     },
-    async (request, reply) =>
-      change(request, reply, { kind: 'release', keyId: callerOf(request).keyId, id: idOf(request) }),
+    async (request, reply) => {
+      valueOf(parseRelease(bodyOf(request).value));
+      return change(request, reply, { kind: 'release', keyId: callerOf(request).keyId, id: idOf(request) });
+    },
   );
 }
 

@@ -17,6 +17,7 @@ import { INVENTORY_SCHEMAS } from './inventory-schemas.ts';
 import { registerProductRoutes } from './products.ts';
 import { PRODUCT_SCHEMAS } from './product-schemas.ts';
 import { registerReservationRoutes } from './reservations.ts';
+import { INVALID_QUERY } from './query-errors.ts';
 import { RESERVATION_SCHEMAS } from './reservation-schemas.ts';
 import { SCOPE_LIST, STORE_SCHEMAS } from './schemas.ts';
 import { registerWebhookRoutes } from './webhooks.ts';
@@ -88,9 +89,6 @@ function rejectUnknownParameters(request: FastifyRequest): ServiceError | undefi
 
 /** Operations without paging ignore these parameters, because clients may send them with every request. */
 const PAGING: ReadonlySet<string> = new Set(['limit', 'cursor']);
-
-/** The message for every mistake in a query. `details` names the wrong parameter. */
-const INVALID_QUERY = 'Invalid query parameters';
 
 type QueryResult = { value: unknown } | { error: ServiceError };
 

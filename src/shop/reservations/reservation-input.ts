@@ -49,6 +49,11 @@ export function parseConsumption(body: unknown): ParsedBody<NamedConsumption> {
   return { ok: true, value: { items, keepsRest: remaining === 'hold' } };
 }
 
+/** Reads a release, which has no fields. A release with `items` is rejected, because all that is held would be returned. */
+export function parseRelease(body: unknown): ParsedBody<object> {
+  return parseBodyFields<object>(body ?? {}, {}, 'a release');
+}
+
 /** Reads an extension. Returns the time from now in milliseconds. */
 export function parseExtension(body: unknown): ParsedBody<number> {
   const readers = { expiresInSeconds: readSeconds };
