@@ -1,6 +1,7 @@
 // The global set-up and tear-down of `npm test`. The processes of the test files inherit the variables that are set here.
 
-import { statfsSync } from 'node:fs';
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cleanUp } from './engines/cleanup.ts';
@@ -16,6 +17,8 @@ const MEMORY = '/dev/shm';
 const SPACE_MIN_BYTES = 4 * 1024 ** 3;
 
 let server: PostgresServer | null = null;
+/** Holds what the files of this run make for each other. */
+let shared: string | null = null;
 
 export async function globalSetup(): Promise<void> {
   expectRecordings();
@@ -23,6 +26,8 @@ export async function globalSetup(): Promise<void> {
   if (hasSpaceInMemory()) process.env['TMPDIR'] ??= MEMORY;
   // Each test file runs in its own process. These processes load the same modules, so they share the compiled code.
   process.env['NODE_COMPILE_CACHE'] ??= path.join(CACHE, 'compiled');
+  shared = mkdtempSync(path.join(os.tmpdir(), 'mercat-run-'));
+  process.env['TEST_SAMPLE_TEMPLATE'] = path.join(shared, 'sample');
   // All test files share this server, except files whose tests stop or freeze a server.
   if (!process.env['TEST_DATABASE_URL'] && canStartPostgres()) {
     server = await startOwnPostgres();
@@ -35,6 +40,7 @@ export async function globalSetup(): Promise<void> {
 export async function globalTeardown(): Promise<void> {
   await cleanUp();
   await server?.discard();
+  if (shared !== null) rmSync(shared, { recursive: true, force: true });
   checkRecordings();
 }
 

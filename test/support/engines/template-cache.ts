@@ -34,14 +34,18 @@ export async function findTemplate(
   for (const file of madeOf) digest.update(`${file}\n`).update(readFileSync(new URL(file, ROOT)));
   for (const version of versions) digest.update(`${version}\n`);
   const template = path.join(CACHE, `${name}-${digest.digest('hex').slice(0, 16)}`);
-  if (!existsSync(template)) await store(template, make);
+  await storeTemplate(template, make);
   return template;
 }
 
-/** Test files that run at the same time may each make a template. The first complete template is kept. */
-async function store(template: string, make: (directory: string) => Promise<void>): Promise<void> {
-  mkdirSync(CACHE, { recursive: true });
-  const directory = mkdtempSync(path.join(CACHE, 'making-'));
+/**
+ * Stores what `make` makes as the directory `template`, unless there is such a directory. Test files that run at the same time may each make a
+ * template. The first complete template is kept.
+ */
+export async function storeTemplate(template: string, make: (directory: string) => Promise<void>): Promise<void> {
+  if (existsSync(template)) return;
+  mkdirSync(path.dirname(template), { recursive: true });
+  const directory = mkdtempSync(path.join(path.dirname(template), 'making-'));
   try {
     await make(path.join(directory, 'template'));
     if (!existsSync(template)) renameSync(path.join(directory, 'template'), template);
