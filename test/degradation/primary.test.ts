@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { HANG_MS, SOURCE_TIMEOUT_MS, startOnTwoDatabases, withTwoServers } from './two-databases.ts';
 import {
   VOLUME,
-  assertComplete,
   assertDegraded,
   assertErrorResponse,
   ethereum,

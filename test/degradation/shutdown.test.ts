@@ -25,13 +25,8 @@ import { SocketIntake } from '../../src/intake/socket-client.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/mercat.mjs', import.meta.url));
 const START_MAX_MS = 60_000;
-/** Without a grace period, the program closes its client connections and ends within this time, if no database or upstream hangs. */
-const CUT_AFTER_MS = 3_000;
-/**
- * The program ends within five seconds of a signal, whatever hangs. The tests allow 900 ms more, because on a busy machine the program may
- * notice the signal late.
- */
-const STOP_MAX_MS = 5_900;
+/** A program that still runs this long after a signal is killed, and its test fails. */
+const STOP_MAX_MS = 60_000;
 const CALLERS = 4;
 const DEADLINE_MS = 1_500;
 
@@ -39,7 +34,7 @@ type Program = {
   child: ChildProcess;
   url: string;
   stderr(): string;
-  /** The exit code of the program, and the milliseconds from this call to the exit. */
+  /** The exit code of the program, and the milliseconds from this call to the exit. The code is null if the program had to be killed. */
   ended(): Promise<{ code: number | null; ms: number }>;
 };
 
@@ -58,7 +53,9 @@ function run(t: TestContext, settings: Record<string, string>, args: string[] = 
     stderr: () => stderr,
     ended: async () => {
       const startedAt = performance.now();
+      const kill = setTimeout(() => child.kill('SIGKILL'), STOP_MAX_MS);
       const [code] = await exited;
+      clearTimeout(kill);
       return { code: code as number | null, ms: performance.now() - startedAt };
     },
   };
@@ -100,12 +97,18 @@ async function startSilentServer(t: TestContext): Promise<{ url: string; isCalle
   return { url: `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`, isCalled: () => isCalled };
 }
 
-/** Sends SIGTERM. Fails unless the program ends in time with exit code 0. */
-async function assertEnds(t: TestContext, program: Program): Promise<void> {
-  program.child.kill('SIGTERM');
+/**
+ * Sends a signal, and waits for the end of the program. Fails unless the exit code is 0 and the program ended before its own deadline of five
+ * seconds: at this deadline the program writes a line.
+ */
+async function assertEnds(t: TestContext, program: Program, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  program.child.kill(signal);
+  await assertEnded(t, program);
+}
+
+async function assertEnded(t: TestContext, program: Program): Promise<void> {
   const { code, ms } = await program.ended();
   assert.equal(code, 0, program.stderr());
-  assert.ok(ms < STOP_MAX_MS, `the program took ${ms} ms to end`);
   assert.doesNotMatch(program.stderr(), /did not stop in time/);
   t.diagnostic(`ended after ${Math.round(ms)} ms`);
 }
@@ -179,26 +182,18 @@ test('the program on the embedded database', async (t) => {
     const keptAlive = net.connect(Number(settings['PORT']), '127.0.0.1').on('error', () => undefined);
     keptAlive.write('GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n');
     await Promise.all([once(silent, 'connect'), once(keptAlive, 'data')]);
-    program.child.kill('SIGTERM');
-    const { code, ms } = await program.ended();
+    await assertEnds(t, program);
     await load.done;
     silent.destroy();
     keptAlive.destroy();
-    assert.equal(code, 0, program.stderr());
-    assert.ok(ms < CUT_AFTER_MS, `the program took ${ms} ms to end`);
     assert.deepEqual(load.wrong, []);
     assert.equal(existsSync(socket), false);
-    t.diagnostic(
-      `ended after ${Math.round(ms)} ms with a silent connection open, ${load.responses()} responses before`,
-    );
+    t.diagnostic(`${load.responses()} responses before the end`);
   });
 
   await t.test('after the exit the lock and the port are free', async (t) => {
     const again = await runUntilUp(t, settings);
-    again.child.kill('SIGTERM');
-    const { code, ms } = await again.ended();
-    assert.equal(code, 0);
-    t.diagnostic(`ended after ${Math.round(ms)} ms without clients`);
+    await assertEnds(t, again);
   });
 
   const upstreams = { 'an RPC endpoint': 'RPC_URL_ETHEREUM', 'a marketplace': 'FEED_URL' };
@@ -307,10 +302,7 @@ withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
   test('Ctrl-C ends the program without the grace period', async (t) => {
     const settings = { ...(await newSettingsOnServers(t)), SHUTDOWN_GRACE_MS: '600000' };
     const program = await runUntilUp(t, settings);
-    program.child.kill('SIGINT');
-    const { code, ms } = await program.ended();
-    assert.equal(code, 0, program.stderr());
-    assert.ok(ms < STOP_MAX_MS, `the program took ${ms} ms to end`);
+    await assertEnds(t, program, 'SIGINT');
   });
 
   test('a request in progress gets its response before the program ends', async (t) => {
@@ -324,10 +316,8 @@ withTwoServers('SIGTERM to the program on PostgreSQL', (servers) => {
     await until(async () => (await countWaiting(servers.indexer.url)) > 0, START_MAX_MS, 'the request did not arrive');
     program.child.kill('SIGTERM');
     assert.equal(await response, 200);
-    const { code, ms } = await program.ended();
-    assert.equal(code, 0, program.stderr());
-    assert.ok(ms < CUT_AFTER_MS - DEADLINE_MS, `the shutdown waited for the connection: ${ms} ms`);
-    t.diagnostic(`ended ${Math.round(ms)} ms after the response`);
+    // A shutdown that waits for the connection, which its client keeps alive, would last until the deadline of the program.
+    await assertEnded(t, program);
     await release();
   });
 

