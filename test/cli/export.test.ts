@@ -8,7 +8,7 @@ import { toShopifyLines } from '../../src/cli/import/shopify.ts';
 import type { ProductExport } from '../../src/shop/operations.ts';
 import { runImport, toContext } from '../support/service/intake.ts';
 import type { TestShop } from '../support/service/shop.ts';
-import { forEachStore } from '../support/service/shop.ts';
+import { forOneStore } from '../support/service/shop.ts';
 
 async function* toChunks(text: string): AsyncGenerator<Uint8Array> {
   // Parts that end inside a row, and inside a character.
@@ -105,7 +105,7 @@ const SHAPES: readonly [name: string, header: string, rows: string[], products: 
   ],
 ];
 
-forEachStore('an export of products', (store) => {
+forOneStore('an export of products', (store) => {
   const exportOf = async function* (shop: TestShop): AsyncGenerator<ProductExport['groups'][number]> {
     for (let after: string | null = null, isFirst = true; isFirst || after !== null; isFirst = false) {
       const page = (await store.operate('products.export', { shop: shop.name, after })) as ProductExport;

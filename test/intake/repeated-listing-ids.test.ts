@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { listing, order, runImport, toContext, toNdjson, token } from '../support/service/intake.ts';
 
 const addressOf = (collection: number) => `0x${String(collection).padStart(40, '0')}`;
@@ -22,7 +22,7 @@ const MANY = Array.from({ length: 3_000 }, (_, n) =>
   token({ contractAddress: addressOf(1 + (n % 2)), tokenId: `${n}` }),
 );
 
-forEachEngine('listings with one id in two collections', (engine) => {
+forOneEngine('listings with one id in two collections', (engine) => {
   const open = async () => {
     const db = await engine.open();
     const context = toContext(db, { copyCatalog: () => Promise.resolve() });

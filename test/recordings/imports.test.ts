@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../src/platform/database/port.ts';
 import { createResponseImports, set } from '../cli/import/response-imports.ts';
-import { forEachEngine } from '../support/engines/each-engine.ts';
+import { forOneEngine } from '../support/engines/each-engine.ts';
 import { needsPayloads, readPayload } from '../support/recordings/payloads.ts';
 import { DEGODS, FAMOUS_FOX, GHOSTS } from '../support/recordings/subjects.ts';
 import { emptyTables } from '../support/service/intake.ts';
@@ -15,7 +15,7 @@ const ACTIVITIES = 'magiceden-solana/v2_wallets_owner_activities.json';
 const FOXES = 'helius/getAssetsByCreator.famous-fox.50.json';
 const WALLET = 'helius/getAssetsByOwner.50.json';
 
-forEachEngine('imports of recorded responses', (engine) => {
+forOneEngine('imports of recorded responses', (engine) => {
   let db: Database;
   let load: ReturnType<typeof createResponseImports>['load'];
   before(async () => {

@@ -15,7 +15,7 @@ import { createApiKey } from '../../src/shop/keys/api-key.ts';
 import { KeyVerifier } from '../../src/shop/keys/key-verifier.ts';
 import { issueKey, revokeKey } from '../../src/shop/keys/keys.ts';
 import { forEachEngine } from '../support/engines/each-engine.ts';
-import { MINUTE_MS, SECOND_MS, forEachMarket, newCollection } from '../support/service/market.ts';
+import { MINUTE_MS, SECOND_MS, forOneMarket, newCollection } from '../support/service/market.ts';
 import { newAddress } from '../support/service/shared-nodes.ts';
 import { until } from '../support/until.ts';
 
@@ -31,7 +31,7 @@ const LISTS = '/v1/collections?limit=1';
 const ITEM = '/v1';
 const STREAM = '/explore/v1/stream';
 
-forEachMarket(
+forOneMarket(
   'read keys',
   {
     settings: { TRUST_PROXY: 'true', RATE_LIMITS_EXEMPT: EXEMPT },

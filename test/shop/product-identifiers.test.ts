@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assertInvalidProduct, forEachStore, inParallel } from '../support/service/shop.ts';
+import { assertInvalidProduct, forOneStore, inParallel } from '../support/service/shop.ts';
 
 const EMOJI = '🦔';
 const MUG = { name: 'Mug', price: '5' };
 
-forEachStore('identifiers, status, metadata and variants', (store) => {
+forOneStore('identifiers, status, metadata and variants', (store) => {
   describe('identifiers', () => {
     test('a product has the identifiers that were sent, in responses, lists and events, until null clears them', async () => {
       const shop = await store.shop();

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TestShop } from '../support/service/shop.ts';
-import { forEachStore } from '../support/service/shop.ts';
+import { forOneStore } from '../support/service/shop.ts';
 
-forEachStore('filters, search and orders of the product list', (store) => {
+forOneStore('filters, search and orders of the product list', (store) => {
   const namesOf = async (shop: TestShop, query: string) =>
     (await shop.walk(`/products?${query}`)).map(({ name }) => name);
   const search = (shop: TestShop, text: string, more = '') => namesOf(shop, `q=${encodeURIComponent(text)}${more}`);

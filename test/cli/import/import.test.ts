@@ -13,7 +13,7 @@ import { createChains } from '../../../src/platform/core/chains.ts';
 import { systemClock } from '../../../src/platform/core/clock.ts';
 import type { Database } from '../../../src/platform/database/port.ts';
 import { LocalIntake } from '../../../src/intake/connection.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forEachEngine, forOneEngine } from '../../support/engines/each-engine.ts';
 import { disposable, runCommand } from '../run-command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import {
@@ -32,14 +32,21 @@ import {
 const tokens = (count: number) => Array.from({ length: count }, (_, i) => token({ tokenId: String(i) }));
 const CSV = ['--format', 'csv', '--set', 'kind=token', '--set', 'chain=ethereum', '--set', `contractAddress=${EVM}`];
 
-forEachEngine('mercat import', (engine) => {
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const dir = temporaryDirectory();
+
+function file(name: string, content: string | Uint8Array): string {
+  const filePath = path.join(dir, name);
+  writeFileSync(filePath, content);
+  return filePath;
+}
+
+forOneEngine('mercat import', (engine) => {
   let db: Database;
-  let dir: string;
   let connections = 0;
   let open = 0;
   before(async () => {
     db = await engine.open();
-    dir = temporaryDirectory();
   });
   beforeEach(async () => {
     connections = 0;
@@ -47,11 +54,6 @@ forEachEngine('mercat import', (engine) => {
   });
   after(() => assert.equal(open, 0, 'a connection was left open'));
 
-  const file = (name: string, content: string | Uint8Array) => {
-    const filePath = path.join(dir, name);
-    writeFileSync(filePath, content);
-    return filePath;
-  };
   const connect = () => {
     connections += 1;
     open += 1;
@@ -370,12 +372,13 @@ forEachEngine('mercat import', (engine) => {
       });
     }
   });
+});
 
+forEachEngine('mercat import without a server', (engine) => {
   test('without a server the program imports, and exits with 1 if a row is refused', async () => {
     const settings = await engine.settings();
-    const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
     const mercat = async (...args: string[]) => {
-      const child = spawn(process.execPath, [main, ...args], { env: { ...process.env, ...settings } });
+      const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...settings } });
       child.stdin.end();
       let stdout = '';
       let stderr = '';
@@ -405,8 +408,7 @@ forEachEngine('mercat import', (engine) => {
 
   test('after an interrupt the program reports exactly what was stored', async () => {
     const settings = await engine.settings();
-    const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-    const child = spawn(process.execPath, [main, 'import', '-'], { env: { ...process.env, ...settings } });
+    const child = spawn(process.execPath, [MAIN, 'import', '-'], { env: { ...process.env, ...settings } });
     let stderr = '';
     child.stderr.on('data', (chunk) => {
       stderr += String(chunk);

@@ -7,14 +7,14 @@ import type { ActivityRow } from '../../../src/market/activity/queries/activity-
 import { ACTIVITY_COLUMNS, decodeActivity } from '../../../src/market/activity/queries/activity-rows.ts';
 import { copyCatalog } from '../../../src/market/index/catalog.ts';
 import { callOf, mine, rollBack } from '../../../devnet/chain.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import type { LocalWorld } from '../../support/chain/followed-collection.ts';
 import { follow, followWorld, startLocalWorld } from '../../support/chain/followed-collection.ts';
 import { importAll, toListingRecord, toMirrorContext } from '../../support/chain/mirrored-listing.ts';
 
 const LIMITS = { timeoutMs: 60_000, batchesMax: 100 };
 
-forEachEngine('changes of the market on a followed chain', (engine) => {
+forOneEngine('changes of the market on a followed chain', (engine) => {
   let world: LocalWorld;
   before(async () => {
     world = await startLocalWorld();

@@ -9,7 +9,7 @@ import type { Database } from '../../../src/platform/database/port.ts';
 import { undoPart } from '../../../src/intake/undo/undo-import.ts';
 import { copyCatalog } from '../../../src/market/index/catalog.ts';
 import { sweepExpired } from '../../../src/service/workers/expiry.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import {
   collection,
   emptyTables,
@@ -26,7 +26,7 @@ const at = (ms: number) => new Date(NOW + ms).toISOString();
 const MINUTE = 60_000;
 const LIMITS = { timeoutMs: 30_000, batchesMax: 100 };
 
-forEachEngine('changes of the market', (engine) => {
+forOneEngine('changes of the market', (engine) => {
   let db: Database;
   let now = NOW;
   let read = 0;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { recordRemovals, recordStateChanges } from '../../../src/market/activity/queries/state-changes.ts';
 import type { Database } from '../../../src/platform/database/port.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
 const HOUR = 60 * 60_000;
@@ -121,7 +121,7 @@ const REMOVALS: Readonly<Record<string, [Columns, string | null]>> = {
   'a deleted listing without a price is no change': [free, null],
 };
 
-forEachEngine('the rule for changes of the market', (engine) => {
+forOneEngine('the rule for changes of the market', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

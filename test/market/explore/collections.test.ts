@@ -9,7 +9,7 @@ import {
   DAY_MS,
   HOUR_MS,
   MINUTE_MS,
-  forEachMarket,
+  forOneMarket,
   newCollection,
   range,
   withoutDecimals,
@@ -20,7 +20,7 @@ const PATH = '/explore/v1/collections';
 const NO_CHANGES = { oneHour: null, twentyFourHour: null, sevenDay: null, thirtyDay: null };
 const WINDOWS = { '1h': 'oneHour', '24h': 'twentyFourHour', '7d': 'sevenDay', '30d': 'thirtyDay', all: 'allTime' };
 
-forEachMarket('collections with all figures', {}, (market) => {
+forOneMarket('collections with all figures', {}, (market) => {
   const read = async (id: string) => (await market.ok(`${PATH}/${id}`)).data;
 
   test('a collection has the fields of /v1/collections/{id}, and is the same in the list and in the read of one collection', async () => {

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { HOUR_MS, START, newCollection } from '../../support/service/market.ts';
 import type { TestCollection } from '../../support/service/market.ts';
 import type { TestService } from '../../support/service/service.ts';
@@ -12,7 +12,7 @@ import { startTestService } from '../../support/service/service.ts';
 const HOURS = 10;
 const ago = (hours: number) => new Date(START - hours * HOUR_MS).toISOString();
 
-forEachEngine('the derived history of the floor', (engine) => {
+forOneEngine('the derived history of the floor', (engine) => {
   describe('service', () => {
     let service: TestService;
     before(async () => {

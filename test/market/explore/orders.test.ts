@@ -7,7 +7,7 @@ import {
   HOUR_MS,
   MINUTE_MS,
   SELLER,
-  forEachMarket,
+  forOneMarket,
   mintOf,
   newCollection,
   range,
@@ -16,7 +16,7 @@ import {
 const VAULT = toEvmAddress('vault');
 const HASH = `0x${'5e'.repeat(32)}`;
 
-forEachMarket('orders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
+forOneMarket('orders', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
   const ordersOf = (query: Record<string, string | number>) =>
     `/explore/v1/orders?${Object.entries(query)
       .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)

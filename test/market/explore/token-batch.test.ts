@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toEvmAddress } from '../../../sample/random.ts';
 import type { TestCollection } from '../../support/service/market.ts';
-import { forEachMarket, mintOf, newCollection, range } from '../../support/service/market.ts';
+import { forOneMarket, mintOf, newCollection, range } from '../../support/service/market.ts';
 
 const PATH = '/explore/v1/tokens/batch';
 
-forEachMarket('tokens in a batch', {}, (market) => {
+forOneMarket('tokens in a batch', {}, (market) => {
   const post = (body: unknown) =>
     market.get(PATH, {
       method: 'POST',

@@ -9,7 +9,7 @@ import {
   HOUR_MS,
   SELLER,
   SOLANA_SELLER,
-  forEachMarket,
+  forOneMarket,
   mintOf,
   newCollection,
   range,
@@ -21,7 +21,7 @@ const VAULT = toEvmAddress('vault');
 const TX = `0x${'7e'.repeat(32)}`;
 const pathOf = (subject: TestCollection, query = '') => `/explore/v1/collections/${subject.slug}/tokens${query}`;
 
-forEachMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
+forOneMarket('tokens of a collection', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
   /** The ids of all tokens of the list, which is read in pages of two rows. */
   const idsOf = async (subject: TestCollection, query = '') => {
     const rows = await market.walk(pathOf(subject, `?limit=2${query}`));

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toEvmAddress } from '../../../sample/random.ts';
-import { forEachMarket, newCollection, range } from '../../support/service/market.ts';
+import { forOneMarket, newCollection, range } from '../../support/service/market.ts';
 
 const VAULT = toEvmAddress('vault');
 const pathOf = (account: string, query = '') => `/explore/v1/wallets/${account}/collections${query}`;
 
-forEachMarket('the collections of a wallet', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
+forOneMarket('the collections of a wallet', { settings: { CUSTODY_WALLETS: `${VAULT}=The vault` } }, (market) => {
   const owner = toEvmAddress('owner', 'collections');
   const other = toEvmAddress('other', 'collections');
 

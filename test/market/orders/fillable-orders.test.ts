@@ -11,7 +11,7 @@ import {
   listFillableAssetsAmong,
   listFillableOrders,
 } from '../../../src/market/orders/queries/fillable-orders.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { emptyTables, EVM, ingest, NOW, order } from '../../support/service/intake.ts';
 
 const ID = `ethereum_${EVM}`;
@@ -27,7 +27,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'it has not started': `starts_at = to_timestamp(${NOW / 1_000 + 1})`,
 };
 
-forEachEngine('fillable orders', (engine) => {
+forOneEngine('fillable orders', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

@@ -5,11 +5,11 @@ import { before, test } from 'node:test';
 import type { Database } from '../../../src/platform/database/port.ts';
 import { replaceChainHolders } from '../../../src/market/index/queries/chain-holders.ts';
 import { lockFigures } from '../../../src/market/index/queries/figures.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 
 const COLLECTION = 'base_0x1';
 
-forEachEngine('the holders of a followed collection', (engine) => {
+forOneEngine('the holders of a followed collection', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

@@ -7,7 +7,7 @@ import type { Database } from '../../../src/platform/database/port.ts';
 import { readFloor } from '../../../src/market/reads/floors/floor.ts';
 import { readListingWindow } from '../../../src/market/reads/listing-window.ts';
 import { resolveCollection } from '../../../src/market/reads/resolve-collection.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import {
   collection,
   emptyTables,
@@ -23,7 +23,7 @@ import {
 const chain = 'base';
 const ID = `${chain}_${EVM}`;
 
-forEachEngine('the floors of the two books', (engine) => {
+forOneEngine('the floors of the two books', (engine) => {
   let db: Database;
   /** Statements that match it fail. */
   let broken: RegExp | null = null;

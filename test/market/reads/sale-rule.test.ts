@@ -10,7 +10,7 @@ import { deriveMissing } from '../../../src/platform/database/backup/earlier-bac
 import { Random, toEvmAddress, toEvmHash } from '../../../sample/random.ts';
 import { forEachEngine } from '../../support/engines/each-engine.ts';
 import type { TestCollection } from '../../support/service/market.ts';
-import { DAY_MS, forEachMarket, HOUR_MS, MINUTE_MS, newCollection, range } from '../../support/service/market.ts';
+import { DAY_MS, forOneMarket, HOUR_MS, MINUTE_MS, newCollection, range } from '../../support/service/market.ts';
 
 const COLLECTIONS = 12;
 const SALES_MAX = 40;
@@ -87,7 +87,7 @@ function sumUp(sales: readonly MadeSale[]): { volume: number | null; sales: numb
 const since = (sales: readonly MadeSale[], from: number, to = Number.POSITIVE_INFINITY) =>
   sales.filter(({ at }) => at >= from && at < to);
 
-forEachMarket('the rule of sales', {}, (market) => {
+forOneMarket('the rule of sales', {}, (market) => {
   const subjects = new Map<TestCollection, readonly MadeSale[]>();
   const random = new Random('the rule of sales');
   const each = async (check: (subject: TestCollection, sales: readonly MadeSale[]) => Promise<void>) => {

@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Databases } from '../../../src/platform/database/open.ts';
 import { openDatabases } from '../../../src/platform/database/open.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { MINUTE_MS, START, newCollection } from '../../support/service/market.ts';
 import type { TestService } from '../../support/service/service.ts';
 import { startTestService } from '../../support/service/service.ts';
 
 const MIRROR_TABLES = ['listing', 'listed_asset'];
 
-forEachEngine('while the mirror cannot be read', (engine) => {
+forOneEngine('while the mirror cannot be read', (engine) => {
   describe('service', () => {
     let now = START;
     let service: TestService;

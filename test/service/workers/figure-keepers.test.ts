@@ -14,7 +14,7 @@ import { saveCoverage } from '../../../src/market/index/coverage.ts';
 import type { Task } from '../../../src/platform/tasks/task.ts';
 import { createBuyerFloorsTask } from '../../../src/service/workers/buyer-floors.ts';
 import { createSnapshotsTask } from '../../../src/service/workers/snapshots.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import {
   ASSET,
   collection,
@@ -34,7 +34,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const ID = `ethereum_${EVM}`;
 const UNFOLLOWED = '0x00000000000000000000000000000000000000ff';
 
-forEachEngine('the keepers of figures', (engine) => {
+forOneEngine('the keepers of figures', (engine) => {
   let db: Database;
   let now = NOW;
   before(async () => {

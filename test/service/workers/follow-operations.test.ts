@@ -7,10 +7,10 @@ import { OperatorError } from '../../../src/platform/core/errors.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
 import type { Database } from '../../../src/platform/database/port.ts';
 import { createCollectionOperations } from '../../../src/service/workers/follow-operations.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { EVM, emptyTables, toContext } from '../../support/service/intake.ts';
 
-forEachEngine('adding a collection', (engine) => {
+forOneEngine('adding a collection', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

@@ -9,7 +9,7 @@ import { upsertFollow } from '../../../src/market/follows/queries/follows.ts';
 import type { Address } from '../../../src/platform/core/address.ts';
 import { recountFigures } from '../../../src/market/index/recount.ts';
 import { runCommand } from '../../cli/run-command.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { dumpEveryTable, IMPORT_TABLES, LOG_TABLES } from '../../support/service/every-table.ts';
 import { completeCatalog } from '../../support/service/intake.ts';
 import { newCollection, START } from '../../support/service/market.ts';
@@ -20,7 +20,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 /** The tables that the test does not compare: those of background tasks, of the activity log, and of the imports that loaded the test's records. */
 const OTHER_TABLES = ['main.sync_task', 'main.request_budget', 'main.recent_view', ...LOG_TABLES, ...IMPORT_TABLES];
 
-forEachEngine('purging a collection', (engine) => {
+forOneEngine('purging a collection', (engine) => {
   let db: Database;
   let service: TestService;
   let dir: string;

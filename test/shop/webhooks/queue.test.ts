@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import type { Database } from '../../../src/platform/database/port.ts';
 import { findDeliveryQueue, listWebhookQueues } from '../../../src/shop/queries/delivery-queue.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { makeShop, subscribe } from './fixtures.ts';
 
 const MINUTE_S = 60;
 
-forEachEngine('the queue of webhooks', (engine) => {
+forOneEngine('the queue of webhooks', (engine) => {
   let db: Database;
   let shopId: string;
   let events = 0;

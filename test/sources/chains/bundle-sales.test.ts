@@ -15,7 +15,7 @@ import { ITEM_TYPE } from '../../../src/platform/core/seaport.ts';
 import type { Database } from '../../../src/platform/database/port.ts';
 import { readSales } from '../../../src/market/reads/sales.ts';
 import { FOLLOWED, applyAndProject, followAnew } from '../../support/chain/applied-events.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 import { EVM, NOW, SELLER, ingest, listing, sale, toContext } from '../../support/service/intake.ts';
 
 const ethereum = createChains().get('ethereum') ?? assert.fail();
@@ -46,7 +46,7 @@ const fill = (blockNumber: number, tokenIds: readonly bigint[], price: bigint): 
   ],
 });
 
-forEachEngine('sales read from a chain', (engine) => {
+forOneEngine('sales read from a chain', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

@@ -8,11 +8,11 @@ import {
   updateRereadRange,
 } from '../../../src/market/chain-log/queries/reread-ranges.ts';
 import type { Database } from '../../../src/platform/database/port.ts';
-import { forEachEngine } from '../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../support/engines/each-engine.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 
-forEachEngine('ranges to read again', (engine) => {
+forOneEngine('ranges to read again', (engine) => {
   let db: Database;
   before(async () => {
     db = await engine.open();

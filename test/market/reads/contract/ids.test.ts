@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toEvmAddress, toSolanaAddress } from '../../../../sample/random.ts';
-import { forEachMarket, mintOf, newCollection } from '../../../support/service/market.ts';
+import { forOneMarket, mintOf, newCollection } from '../../../support/service/market.ts';
 import { startTestService } from '../../../support/service/service.ts';
 
 const ENDPOINTS = ['', '/floor', '/listings', '/sales'];
@@ -24,7 +24,7 @@ const swapCase = (text: string) =>
   text.replaceAll(/[a-z]/gi, (one) => (one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase()));
 const toUpperHex = (address: string) => `0x${address.slice(2).toUpperCase()}`;
 
-forEachMarket('ids', { settings, prepare: loadOnFormerChain }, (market) => {
+forOneMarket('ids', { settings, prepare: loadOnFormerChain }, (market) => {
   // Does not check responses against the OpenAPI document, whose enumerations lack the chain that the settings add.
   const read = async (id: string, endpoint = ''): Promise<any> =>
     (await fetch(`${market.url}/v1/collections/${encodeURIComponent(id)}${endpoint}`)).json();

@@ -18,7 +18,7 @@ import type { EncodedLog } from '../../../support/chain/encoded-logs.ts';
 import { AT, logOf, transferOf } from '../../../support/chain/encoded-logs.ts';
 import { createTestReader } from '../../../support/chain/reader.ts';
 import { startReceipts } from '../../../support/chain/receipts-endpoint.ts';
-import { forEachEngine } from '../../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../../support/engines/each-engine.ts';
 import { toContext } from '../../../support/service/intake.ts';
 
 const CHAIN = createChains().get('ethereum') ?? assert.fail();
@@ -145,7 +145,7 @@ suite('sales that cannot be read', () => {
   });
 });
 
-forEachEngine('the counts of sales that cannot be read', (engine) => {
+forOneEngine('the counts of sales that cannot be read', (engine) => {
   test('are in the status and the metrics of the chain', async (t) => {
     const url = await startReceipts(t, [
       [{ hash: hash('01'), from: BUYER, to: AT.wyvern, input: '0x', logs: [moved, wyvernMatch, inventory(5, 1n)] }],

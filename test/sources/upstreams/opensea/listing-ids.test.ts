@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { parseExactJson } from '../../../../src/sources/upstreams/exact-json.ts';
 import { parseOpenSeaListings } from '../../../../src/sources/upstreams/opensea/listings.ts';
 import { parseOpenSeaSales } from '../../../../src/sources/upstreams/opensea/sales.ts';
-import { forEachEngine } from '../../../support/engines/each-engine.ts';
+import { forOneEngine } from '../../../support/engines/each-engine.ts';
 import { parseFixture, readFixture } from '../../../support/fixtures.ts';
 import { APES } from '../../../support/replay/opensea.ts';
 import { startTestService } from '../../../support/service/service.ts';
@@ -25,7 +25,7 @@ function readOrder() {
   return { listing, sale: records[0] ?? assert.fail(), orderHash: String(listing['orderHash']) };
 }
 
-forEachEngine('ids of OpenSea listings', (engine) => {
+forOneEngine('ids of OpenSea listings', (engine) => {
   test('in the listings and the sales of a collection, orderId is the id of the listing; in the listing of a token, orderId is the order hash', async () => {
     const { listing, sale, orderHash } = readOrder();
     const service = await startTestService({ settings: await engine.settings(), clock: () => NOW });
