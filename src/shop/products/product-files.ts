@@ -9,8 +9,10 @@ import type { ProductView } from './product-view.ts';
 import {
   KEPT_COLUMNS,
   OWN_COLUMN,
+  OWN_TRACKER,
   SHOPIFY_COLUMNS,
   createShopifyTally,
+  isOfVariant,
   toShopifyRecords,
   toShopifySuffix,
 } from './shopify.ts';
@@ -58,14 +60,12 @@ function toLine(cells: readonly string[]): string {
 function toRows(group: Group, handle: string): Cells[] {
   const [first] = group;
   if (!first) return [];
-  const listed = group.map(({ image, moreImages }) => [...(image ? [image] : []), ...moreImages]);
-  const images = (listed[0] ?? []).filter((url) => listed.every((urls) => urls.includes(url)));
+  const images = toImages(first, group);
   const rows = group.map((product): Cells => {
     const isFirst = product === first;
     const ofProduct = isFirst ? toProductCells(first, group) : [];
-    const kept = KEPT_COLUMNS.filter((name) => isFirst || product.metadata[name] !== first.metadata[name]).map(
-      (name) => [name, product.metadata[name] ?? ''] as const,
-    );
+    const isStated = (name: string) => isFirst || isOfVariant(name) || product.metadata[name] !== first.metadata[name];
+    const kept = KEPT_COLUMNS.filter(isStated).map((name) => [name, product.metadata[name] ?? ''] as const);
     return new Map([...ofProduct, ...kept, ...toVariantCells(product, { isFirst, mainImage: images[0] })]);
   });
   for (const [index, url] of images.entries()) {
@@ -74,6 +74,21 @@ function toRows(group: Group, handle: string): Cells[] {
   }
   for (const row of rows) row.set('URL handle', handle);
   return rows;
+}
+
+/**
+ * The images that all variants have, in the order of the product. A variant begins with its own image, so the place of the first variant's image is
+ * taken from a variant that begins with another one.
+ */
+function toImages(first: ProductView, group: Group): string[] {
+  const listed = group.map(({ image, moreImages }) => [...(image ? [image] : []), ...moreImages]);
+  const images = (listed[0] ?? []).filter((url) => listed.every((urls) => urls.includes(url)));
+  const own = first.image ?? '';
+  const other = group.find(({ image, moreImages }) => image !== own && moreImages.includes(own));
+  if (!other || !images.includes(own)) return images;
+  const rest = images.filter((url) => url !== own);
+  const before = other.moreImages.slice(0, other.moreImages.indexOf(own)).findLast((url) => rest.includes(url));
+  return rest.toSpliced(before === undefined ? 0 : rest.indexOf(before) + 1, 0, own);
 }
 
 function toProductCells(first: ProductView, group: Group): [string, string][] {
@@ -102,7 +117,7 @@ function toVariantCells(
     ]),
     ['Price', product.price],
     ['Compare-at price', product.compareAtPrice ?? ''],
-    ['Inventory tracker', product.trackInventory ? 'shopify' : ''],
+    ['Inventory tracker', product.trackInventory ? OWN_TRACKER : ''],
     ['Inventory quantity', String(product.inventory)],
     ['Weight value (grams)', String(product.weightGrams)],
     ['Requires shipping', product.requiresShipping ? 'TRUE' : 'FALSE'],

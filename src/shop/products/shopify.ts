@@ -17,7 +17,8 @@ import { toFreeSlug, toSlug } from './slug.ts';
 
 /**
  * The columns of Shopify by their present names, in the order of an export, with their earlier names. `field`: a field of a product has the
- * value. `kept`: the metadata has it, under the present name. `none`: a product has no place for it.
+ * value. `kept`: the metadata has it, under the present name, of every variant. `variant`: only the metadata of the variant on whose row it is.
+ * `none`: a product has no place for it.
  */
 const COLUMNS = [
   ['Title', 'Title', 'field'],
@@ -42,16 +43,20 @@ const COLUMNS = [
   ['Option3 Linked To', 'Option3 Linked To', 'kept'],
   ['Price', 'Variant Price', 'field'],
   ['Compare-at price', 'Variant Compare At Price', 'field'],
-  ['Cost per item', 'Cost per item', 'kept'],
-  ['Charge tax', 'Variant Taxable', 'kept'],
-  ['Tax code', 'Variant Tax Code', 'kept'],
+  ['Cost per item', 'Cost per item', 'variant'],
+  ['Charge tax', 'Variant Taxable', 'variant'],
+  ['Tax code', 'Variant Tax Code', 'variant'],
+  ['Unit price total measure', 'Unit Price Total Measure', 'variant'],
+  ['Unit price total measure unit', 'Unit Price Total Measure Unit', 'variant'],
+  ['Unit price base measure', 'Unit Price Base Measure', 'variant'],
+  ['Unit price base measure unit', 'Unit Price Base Measure Unit', 'variant'],
   ['Inventory tracker', 'Variant Inventory Tracker', 'field'],
   ['Inventory quantity', 'Variant Inventory Qty', 'field'],
-  ['Continue selling when out of stock', 'Variant Inventory Policy', 'kept'],
+  ['Continue selling when out of stock', 'Variant Inventory Policy', 'variant'],
   ['Weight value (grams)', 'Variant Grams', 'field'],
-  ['Weight unit for display', 'Variant Weight Unit', 'kept'],
+  ['Weight unit for display', 'Variant Weight Unit', 'variant'],
   ['Requires shipping', 'Variant Requires Shipping', 'field'],
-  ['Fulfillment service', 'Variant Fulfillment Service', 'kept'],
+  ['Fulfillment service', 'Variant Fulfillment Service', 'variant'],
   ['Product image URL', 'Image Src', 'field'],
   ['Image position', 'Image Position', 'field'],
   ['Image alt text', 'Image Alt Text', 'none'],
@@ -68,14 +73,21 @@ export const OWN_COLUMN = 'Mercat fields';
 export const SHOPIFY_COLUMNS: readonly string[] = [...COLUMNS.map(([name]) => name), OWN_COLUMN];
 
 /** The columns whose values are in the metadata of a product. */
-export const KEPT_COLUMNS: readonly string[] = COLUMNS.flatMap(([name, , use]) => (use === 'kept' ? [name] : []));
+export const KEPT_COLUMNS: readonly string[] = COLUMNS.flatMap(([name, , use]) =>
+  use === 'kept' || use === 'variant' ? [name] : [],
+);
+
+/** Whether only the variant on whose row a value is has it. A market has prices of its own. */
+export function isOfVariant(column: string): boolean {
+  return USES.get(column) === 'variant' || /^(?:compare[- ]at )?price \//i.test(column);
+}
 
 const REQUIRED_COLUMNS: readonly Column[] = ['URL handle', 'Title', 'Price'];
 
 const CANONICAL = new Map(
   COLUMNS.flatMap(([name, earlier]) => [name, earlier].map((one) => [one.toLowerCase(), name])),
 );
-const USES: ReadonlyMap<string, 'field' | 'kept' | 'none'> = new Map(COLUMNS.map(([name, , use]) => [name, use]));
+const USES: ReadonlyMap<string, (typeof COLUMNS)[number][2]> = new Map(COLUMNS.map(([name, , use]) => [name, use]));
 const EARLIER: ReadonlyMap<string, string> = new Map(COLUMNS.map(([name, earlier]) => [name, earlier]));
 
 /** The stock at one of several locations. */
@@ -83,7 +95,8 @@ const LOCATION = /^(?:variant )?inventory (?:available|quantity|qty)\s*[:/]\s*(.
 
 /**
  * Counts what was read: rows (including rejected rows), products, variants, and rows that have only an image. `kept`: the columns whose values
- * are in the metadata. `unused`: the columns with values for which a product has no place. `locations`: the locations whose stocks were added.
+ * are in the metadata. `unused`: the columns with values for which a product has no place. `later`: the columns of which a row after the first of a
+ * product has a value that is not stored. `locations`: the locations whose stocks were added.
  * `negative`: how many stocks below 0 were stored as 0.
  */
 export type ShopifyTally = {
@@ -96,12 +109,13 @@ export type ShopifyTally = {
   surplus: number;
   kept: Set<string>;
   unused: Set<string>;
+  later: Set<string>;
   locations: Set<string>;
 };
 
 export function createShopifyTally(): ShopifyTally {
-  const [kept, unused, locations] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  return { rows: 0, products: 0, variants: 0, images: 0, negative: 0, surplus: 0, kept, unused, locations };
+  const counts = { rows: 0, products: 0, variants: 0, images: 0, negative: 0, surplus: 0 };
+  return { ...counts, kept: new Set(), unused: new Set(), later: new Set(), locations: new Set() };
 }
 
 /** A row of the file: its line, and its cells by the present name of the column. */
@@ -159,7 +173,7 @@ export function toShopifyRecords(
   tally.products += 1;
   tally.variants += variants.length;
   tally.images += rows.length - variants.length;
-  for (const row of rows) noteUnused(row, { tally, isVariant: variants.includes(row) });
+  for (const row of rows) noteUnused(row, { tally, first, isVariant: variants.includes(row) });
   const isOnly = variants.length === 1;
   return variants.map((row) => {
     const own = parseOwnFields(row.cells.get(OWN_COLUMN) ?? '');
@@ -169,12 +183,22 @@ export function toShopifyRecords(
   });
 }
 
-/** Notes the columns of which no record has the value. Of a row that is no variant, a record has the image only. */
-function noteUnused({ cells }: ShopifyRow, { tally, isVariant }: { tally: ShopifyTally; isVariant: boolean }): void {
+/** The columns that are read from the first row of a product only. */
+const OF_FIRST_ROW: ReadonlySet<string> = new Set<Column>(['Title', 'Description', 'Tags', 'Status']);
+/** The columns that are read from a row that is no variant. */
+const OF_IMAGE_ROW: ReadonlySet<string> = new Set<Column>(['URL handle', 'Product image URL', 'Image position']);
+
+/** Notes the columns of which no record has the value. A later row may repeat what the first row of the product has. */
+function noteUnused(
+  { cells }: ShopifyRow,
+  { tally, first, isVariant }: { tally: ShopifyTally; first: ShopifyRow; isVariant: boolean },
+): void {
+  const hasQuantity = (cells.get('Inventory quantity') ?? '') !== '';
   for (const [name, cell] of cells) {
-    const use = USES.get(name);
-    const isUsed = use === 'field' || name === OWN_COLUMN || LOCATION.test(name);
-    if (cell !== '' && !isUsed && (use === 'none' || !isVariant)) tally.unused.add(name);
+    if (cell === '' || name === OWN_COLUMN) continue;
+    const isRead = isVariant ? !OF_FIRST_ROW.has(name) || cells === first.cells : OF_IMAGE_ROW.has(name);
+    if (USES.get(name) === 'none' || (hasQuantity && LOCATION.test(name))) tally.unused.add(name);
+    else if (!isRead && cell !== first.cells.get(name)) tally.later.add(name);
   }
 }
 
@@ -189,6 +213,9 @@ function parseOwnFields(text: string): Record<string, unknown> | null {
     return null;
   }
 }
+
+/** The tracker of a stock that Shopify counts itself. Others count it in a warehouse of theirs. */
+export const OWN_TRACKER = 'shopify';
 
 type VariantContext = {
   first: ShopifyRow;
@@ -216,6 +243,11 @@ function toRecord(row: ShopifyRow, { first, images, isOnly, tally, slugs }: Vari
     metadata['Status'] = read(first, 'Status');
     tally.kept.add('Status');
   }
+  const tracker = read(row, 'Inventory tracker');
+  if (tracker !== '' && tracker !== OWN_TRACKER) {
+    metadata['Inventory tracker'] = tracker;
+    tally.kept.add('Inventory tracker');
+  }
   const isGroup = !isOnly || options.length > 0;
   const values = {
     name: [read(first, 'Title'), suffix].filter(Boolean).join(' – '),
@@ -230,7 +262,7 @@ function toRecord(row: ShopifyRow, { first, images, isOnly, tally, slugs }: Vari
     groupId: isGroup ? handle : '',
     options: isGroup ? options : '',
     inventory: toStock(row, tally),
-    trackInventory: row.cells.has('Inventory tracker') ? read(row, 'Inventory tracker') !== '' : '',
+    trackInventory: row.cells.has('Inventory tracker') ? tracker !== '' : '',
     weightGrams: toNumber(read(row, 'Weight value (grams)')),
     requiresShipping: toFlag(read(row, 'Requires shipping')),
     image: main,
@@ -255,6 +287,9 @@ export function toShopifySuffix(options: readonly { value: string }[]): string {
   return options.map(({ value }) => value).join(' / ');
 }
 
+/** The keys that are added after the columns: a status and a tracker that a product does not have. */
+const LATE_KEYS = 2;
+
 /**
  * The values of the columns that are kept in the metadata, and of the columns that Shopify or an application has added. What describes the whole
  * product is on the first row only, and every variant gets it.
@@ -263,11 +298,11 @@ function toMetadata(row: ShopifyRow, first: ShopifyRow, tally: ShopifyTally): Re
   const metadata = new Map<string, string>();
   for (const [name, own] of row.cells) {
     const use = USES.get(name) ?? (name === OWN_COLUMN || LOCATION.test(name) ? 'field' : 'kept');
-    const value = own || (first.cells.get(name) ?? '');
-    if (use !== 'kept' || value === '') continue;
+    const value = own || (isOfVariant(name) ? '' : (first.cells.get(name) ?? ''));
+    if ((use !== 'kept' && use !== 'variant') || value === '') continue;
     const fits =
       countCharacters(name) <= METADATA_KEY_LENGTH_MAX && countCharacters(value) <= METADATA_VALUE_LENGTH_MAX;
-    if (!fits || metadata.size >= METADATA_KEYS_MAX - 1) tally.unused.add(name);
+    if (!fits || metadata.size >= METADATA_KEYS_MAX - LATE_KEYS) tally.unused.add(name);
     else {
       metadata.set(name, value);
       tally.kept.add(name);
@@ -315,7 +350,7 @@ function toFlag(text: string): boolean | string {
 }
 
 export function describeShopify(tally: ShopifyTally): string {
-  const { rows, products, variants, images, negative, surplus, kept, unused, locations } = tally;
+  const { rows, products, variants, images, negative, surplus, kept, unused, later, locations } = tally;
   return [
     `rows: ${rows}, products: ${products}, variants: ${variants}, rows with images only: ${images}`,
     ...(locations.size > 0 ? [`the stock is the sum of the locations ${[...locations].join(', ')}`] : []),
@@ -327,5 +362,6 @@ export function describeShopify(tally: ShopifyTally): string {
       : []),
     ...(kept.size > 0 ? [`kept in the metadata: ${[...kept].join(', ')}`] : []),
     ...(unused.size > 0 ? [`a product has no place for the columns ${[...unused].join(', ')}`] : []),
+    ...(later.size > 0 ? [`not read after the first row of a product: ${[...later].join(', ')}`] : []),
   ].join('; ');
 }
