@@ -21,7 +21,6 @@ const NAME_LENGTH_MAX = 500;
 export async function resolveCollection(market: Market, id: string): Promise<Collection> {
   const [collection] = await findCollections(market, [id]);
   if (!collection) throw new ServiceError('not_found', 'Collection not found');
-  market.recentViews.note(collection.id);
   return collection;
 }
 
@@ -31,16 +30,14 @@ export async function resolveCollection(market: Market, id: string): Promise<Col
  */
 export async function resolveCollections(market: Market, names: readonly string[]): Promise<Collection[]> {
   const found = await findCollections(market, names);
-  const collections = found.map((collection, index) => {
+  return found.map((collection, index) => {
     if (!collection) throw new ServiceError('not_found', `Collection ${names[index]} not found`);
     return collection;
   });
-  for (const { id } of collections) market.recentViews.note(id);
-  return collections;
 }
 
 /** Undefined for a name that no collection has. */
-async function findCollections(market: Market, ids: readonly string[]): Promise<(Collection | undefined)[]> {
+export async function findCollections(market: Market, ids: readonly string[]): Promise<(Collection | undefined)[]> {
   const names = ids.map((id) => toNames(market.chains, id));
   const wanted = names.filter((one) => one !== null);
   const found =
@@ -53,6 +50,7 @@ async function findCollections(market: Market, ids: readonly string[]): Promise<
     const candidates = one && !named ? found.filter(({ contractAddress }) => contractAddress === one.address) : [];
     chosen.push(named ?? (await preferOne(market, candidates)));
   }
+  for (const collection of chosen) if (collection) market.recentViews.note(collection.id);
   return chosen;
 }
 

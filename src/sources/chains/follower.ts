@@ -27,7 +27,6 @@ import type { ChainReader } from './rpc/chain-reader.ts';
 import { LAG_MAX } from './rpc/endpoint-pool.ts';
 import type { EventFilter } from './rpc/log-query.ts';
 import { completeEvents } from './transaction-facts.ts';
-import { toTransferChanges } from './transfer-changes.ts';
 
 export type FollowContext = {
   main: Database;
@@ -265,7 +264,6 @@ async function commit(
     const now = clock();
     const relevant = await selectRelevant(tx, chain, completed, contracts);
     const applied = await applyEvents(tx, chain, relevant, now);
-    await insertMarketChanges(tx, 'main', toTransferChanges(chain, applied.events));
     await upsertChainBlocks(tx, chain, blocks, now);
     await pruneBlocks(tx, chain, { from: cursor, to: last });
     if (toReadAgain.length > 0) {

@@ -28,6 +28,8 @@ export type LogEffects = {
   /** Orders that `matchOrders` matched with other orders. Each element is the text `tx orderHash`. */
   matched: ReadonlySet<string>;
   moved: MovedTokens;
+  /** The transfers of followed contracts, without those that a later reorganisation in the batch orphaned. In block order. */
+  allTransfers: readonly Transfer[];
   /** The transfers of followed contracts in the transactions of the fills, by transaction hash and in block order. */
   transfers: ReadonlyMap<string, readonly Transfer[]>;
 };
@@ -78,7 +80,16 @@ export function toLogEffects(entries: readonly LogEntry[], collectionIds: Readon
   }
   const txs = new Set(fills.map(({ tx }) => tx));
   const ofFills = transfers.filter(({ tx }) => txs.has(tx));
-  return { rewindTo, corrected, orphaned, fills, matched, moved, transfers: Map.groupBy(ofFills, ({ tx }) => tx) };
+  return {
+    rewindTo,
+    corrected,
+    orphaned,
+    fills,
+    matched,
+    moved,
+    allTransfers: transfers,
+    transfers: Map.groupBy(ofFills, ({ tx }) => tx),
+  };
 }
 
 function joinOrphaned(

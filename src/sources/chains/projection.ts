@@ -2,7 +2,8 @@
 // listings. The log is read in the order of its sequence numbers. The sequence number of the last entry is written in the same transaction
 // as the rows. After an outage of the indexer, the projection continues at this number. An empty indexer is rebuilt from the start of the log.
 
-import { insertMarketChanges } from '../../market/activity/queries/market-changes.ts';
+import { listTransferFacts } from '../../market/activity/queries/activity-log.ts';
+import { insertMarketChanges, listRecordedTransfers } from '../../market/activity/queries/market-changes.ts';
 import type { OrderFulfilled, Transfer } from '../../market/chain-log/chain-event.ts';
 import type { EvidenceChanges } from '../../market/chain-log/evidence-changes.ts';
 import type { LogEntry } from '../../market/chain-log/queries/chain-events.ts';
@@ -44,6 +45,7 @@ import { findProjectedPosition, updateProjectedPosition } from './queries/projec
 import { completeParties } from './sale-parties.ts';
 import type { FillSale, SalesOptions } from './sales.ts';
 import { toSales } from './sales.ts';
+import { toTransferChanges } from './transfer-changes.ts';
 
 export type ProjectionContext = {
   main: Database;
@@ -93,6 +95,8 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
   );
   const { rewindTo, corrected, orphaned, moved } = effects;
   const sales = await toNewSales(context, effects, follows);
+  const transfers = toNewTransfers(chain, effects, follows);
+  const wrongTransfers = await listLoggedTransfers(context, corrected);
   const isRewound = rewindTo !== null || corrected.size > 0;
   if (rewindTo !== null) await addRewound(context, moved, rewindTo);
   if (isRewound) {
@@ -125,8 +129,11 @@ async function projectBatch(context: ProjectionContext): Promise<Set<string> | n
         const reorg = { kind: 'reorg', at: clock(), chain } as const;
         const floors = facts.length > 0 ? [{ ...reorg, facts }] : [];
         const later = rewindTo === null ? [] : [{ ...reorg, blockNumber: rewindTo }];
-        await insertMarketChanges(tx, 'indexer', [...later, ...floors]);
+        const wrong = wrongTransfers.length > 0 ? [{ ...reorg, reason: 'correction', facts: wrongTransfers }] : [];
+        await insertMarketChanges(tx, 'indexer', [...later, ...wrong, ...floors]);
       }
+      // A transfer is recorded together with the owner that it gives the token, so that nobody reads an older owner after the change.
+      await insertMarketChanges(tx, 'indexer', transfers);
       await upsertSales(tx, await mergeReportedSales(tx, chain, sales));
       const moved = await writeHolders(tx, holders);
       await writeHolderChanges(tx, holderChanges);
@@ -201,6 +208,31 @@ async function toNewSales(
     }),
   );
   return withDistinctKeys(rows);
+}
+
+/** The changes for the activity log. As in a backfill, the transfers of past blocks are no changes of the market. */
+function toNewTransfers(
+  chain: string,
+  { allTransfers }: LogEffects,
+  follows: readonly Follow[],
+): ReturnType<typeof toTransferChanges> {
+  const readTo = new Map(follows.map(({ contractAddress, readToBlock }) => [contractAddress, readToBlock]));
+  const live = allTransfers.filter(({ contract, blockNumber }) => blockNumber > (readTo.get(contract) ?? -1));
+  return toTransferChanges(chain, live);
+}
+
+/**
+ * The facts of the transfers of corrected blocks that were recorded for the activity log, merged or not. All of them are taken back: the right transfers
+ * follow in the chain log, and are recorded again.
+ */
+async function listLoggedTransfers(
+  { main, indexer, chain }: ProjectionContext,
+  corrected: ReadonlySet<number>,
+): Promise<string[]> {
+  if (corrected.size === 0) return [];
+  // In this order, because the merge moves changes from the first table to the second.
+  const unmerged = await listRecordedTransfers(indexer, chain.id, [...corrected]);
+  return [...new Set([...unmerged, ...(await listTransferFacts(main, chain.id, [...corrected]))])];
 }
 
 /** Makes the keys distinct. One EVM log can have several sales of one token, because a buyer can buy units from several sellers at once. */

@@ -2,7 +2,6 @@
 // which an audit found wrong data. If the second read has other events, the stored events are replaced, and everything that was derived from
 // them is corrected. With more than one endpoint, the second read counts only if two endpoints agree.
 
-import { insertMarketChanges } from '../../market/activity/queries/market-changes.ts';
 import type { ChainEvent, LoggedEvent } from '../../market/chain-log/chain-event.ts';
 import { isLogged } from '../../market/chain-log/chain-event.ts';
 import type { ChainCursor } from '../../market/chain-log/queries/chain-cursors.ts';
@@ -20,7 +19,6 @@ import { correctBlocks, selectRelevant, toChangedCollections } from './apply-blo
 import type { FollowContext, StepResult } from './follower.ts';
 import { ChainUnavailable, RpcFailure } from './rpc/rpc-failure.ts';
 import { completeEvents } from './transaction-facts.ts';
-import { toTransferChanges, toTransferFact } from './transfer-changes.ts';
 
 /** The most blocks in one step. The reader may return fewer, because an endpoint may accept fewer. */
 const RANGE_BLOCKS_MAX = 10_000;
@@ -100,7 +98,7 @@ async function store(
     if (listStoredAt(follows, range.from).symmetricDifference(read.contracts).size > 0) return null;
     if (!(await updateRereadRange(tx, range, read.to))) return null;
     const correction = await findCorrection(tx, chain, { ...read, ...blocks });
-    return correction ? correct(tx, { chain, correction, cursor: locked, follows, now: clock() }) : [];
+    return correction ? correct(tx, { chain, correction, cursor: locked, now: clock() }) : [];
   });
   if (!changes) return null;
   if (Array.isArray(changes)) return new Set();
@@ -139,27 +137,14 @@ function isOf(event: ChainEvent, contracts: ReadonlySet<Address>): boolean {
 
 async function correct(
   tx: Queryable,
-  {
-    chain,
-    correction,
-    cursor,
-    follows,
-    now,
-  }: { chain: string; correction: Correction; cursor: ChainCursor; follows: readonly Follow[]; now: number },
+  { chain, correction, cursor, now }: { chain: string; correction: Correction; cursor: ChainCursor; now: number },
 ): Promise<BlockChanges> {
   const { blocks, before, after } = correction;
   const [first = 0] = blocks;
-  const kept = new Set(after.map(toComparable));
-  const known = new Set(before.map(toComparable));
   const [stored] = await listChainBlocks(tx, chain, { upTo: first, limit: 1 });
   // Of older blocks it is not known when they were applied.
   const since = stored?.number === first ? await findAppliedAfter(tx, chain, first - 1) : null;
-  const taken = before.filter((event) => event.kind === 'transfer' && !kept.has(toComparable(event)));
-  if (taken.length > 0) {
-    const facts = taken.map((event) => toTransferFact(chain, event));
-    await insertMarketChanges(tx, 'main', [{ kind: 'reorg', at: now, chain, reason: 'correction', facts }]);
-  }
-  const changes = await correctBlocks(tx, chain, correction, {
+  return correctBlocks(tx, chain, correction, {
     now,
     insertEntry: (affected) =>
       insertReorg(tx, chain, {
@@ -172,16 +157,6 @@ async function correct(
         corrected: blocks,
       }),
   });
-  // As in a backfill, the transfers of past blocks are no changes of the market.
-  const readTo = new Map(follows.map(({ contractAddress, readToBlock }) => [contractAddress, readToBlock]));
-  const added = after.filter(
-    (event) =>
-      event.kind === 'transfer' &&
-      !known.has(toComparable(event)) &&
-      event.blockNumber > (readTo.get(event.contract) ?? -1),
-  );
-  await insertMarketChanges(tx, 'main', toTransferChanges(chain, added));
-  return changes;
 }
 
 /** Two events are equal exactly if their texts are equal. */

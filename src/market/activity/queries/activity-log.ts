@@ -2,7 +2,7 @@
 // assigns positions, and holds the lock until it commits. So no position appears that is smaller than a position that was already read.
 
 import type { Queryable } from '../../../platform/database/port.ts';
-import { boolean, column, list, rowDecoder, safeInteger, timestamp } from '../../../platform/database/rows.ts';
+import { boolean, column, list, rowDecoder, safeInteger, text, timestamp } from '../../../platform/database/rows.ts';
 import type { ChangeOrigin } from '../market-change.ts';
 import { ACTIVITY_CHANNEL } from '../merge-notice.ts';
 import type { ChangeBatch } from './market-changes.ts';
@@ -105,10 +105,10 @@ export async function moveChanges(
 /**
  * The SQL condition for the changes that are appended: changes without a fact (see MarketChange), and changes whose fact is not in the log or
  * was taken back.
- * Without this condition, an indexer that is rebuilt would append the same sales again. `$4` is the origin.
+ * Without this condition, an indexer that is rebuilt would append the same sales and transfers again.
  */
 const isNew = (change: string) => `(${change}.fact is null or not exists (
-  select from main.activity as known where known.fact = ${change}.fact and known.origin = $4 and known.voided_by is null))`;
+  select from main.activity as known where known.fact = ${change}.fact and known.voided_by is null))`;
 
 /**
  * Appends the new changes of a batch (`isNew`) after the position `after`, and returns how many rows were appended. The head must be
@@ -148,7 +148,7 @@ export async function insertReorgActivity(
        where reorg.block_number is not null and stored.block_number is not null and voided_by is null and origin = $4
        union all
        select position from main.activity as stored
-       where fact = any((select facts from reorg)::text[]) and voided_by is null and origin = $4
+       where fact = any((select facts from reorg)::text[]) and voided_by is null
      ), voided as (
        update main.activity as stored set voided_by = $2::bigint + 1 from taken_back
        where stored.position = taken_back.position returning stored.position, stored.collection_id
@@ -162,6 +162,30 @@ export async function insertReorgActivity(
     [rows, after, new Date(now), origin],
   );
   return decodeCount(row ?? {}).count;
+}
+
+const decodeFact = rowDecoder('activity', { fact: text });
+
+/** The facts of the transfers of these blocks that were not taken back. */
+export async function listTransferFacts(db: Queryable, chain: string, blocks: readonly number[]): Promise<string[]> {
+  const rows = await db.query(
+    `select fact from main.activity where chain = $1 and block_number = any($2::bigint[])
+       and kind in ('mint', 'transfer', 'burn') and voided_by is null and fact is not null`,
+    [chain, blocks],
+  );
+  return rows.map((row) => decodeFact(row).fact);
+}
+
+const decodeRemoved = rowDecoder('activity', { collectionId: column('collection_id', text) });
+
+/** Those of the collections whose removal is in the log, or waits to be merged. */
+export async function listRemoved(db: Queryable, collectionIds: readonly string[]): Promise<string[]> {
+  const rows = await db.query(
+    `select collection_id from main.activity where collection_id = any($1) and kind = 'remove'
+     union select collection_id from main.market_change where collection_id = any($1) and kind = 'remove'`,
+    [collectionIds],
+  );
+  return rows.map((row) => decodeRemoved(row).collectionId);
 }
 
 /**

@@ -87,6 +87,22 @@ export async function hasMarketChanges(db: Queryable, origin: ChangeOrigin): Pro
   return (await db.query(`select 1 from ${origin}.market_change limit 1`)).length > 0;
 }
 
+const decodeFact = rowDecoder('market_change', { fact: text });
+
+/** The facts of the transfers of these blocks that wait in the indexer to be merged. */
+export async function listRecordedTransfers(
+  db: Queryable,
+  chain: string,
+  blocks: readonly number[],
+): Promise<string[]> {
+  const rows = await db.query(
+    `select fact from indexer.market_change where chain = $1 and block_number = any($2::bigint[])
+       and kind in ('mint', 'transfer', 'burn') and fact is not null`,
+    [chain, blocks],
+  );
+  return rows.map((row) => decodeFact(row).fact);
+}
+
 export async function deleteMarketChanges(db: Queryable, origin: ChangeOrigin, seqs: readonly number[]): Promise<void> {
   if (seqs.length === 0) return;
   await db.query(`delete from ${origin}.market_change where seq = any($1::bigint[])`, [seqs]);

@@ -356,7 +356,16 @@ forEachEngine('the stream', (engine) => {
           ['sale', 'remove'],
           end,
         );
+        // A client that followed the collection, and was away when it was removed.
+        const removed = await follow(`?from=${start}&collections=${collectionId}`);
+        assert.deepEqual(
+          (await removed.received(1)).map(({ event }) => event),
+          ['remove'],
+          end,
+        );
         await closeAll();
+        const bySlug = async () => (await service.get(`/explore/v1/stream?from=${start}&collections=leaving`)).status;
+        await until(async () => (await bySlug()) === 404, LIMIT_MS, 'the slug is still accepted');
         if (end === 'near') {
           await append(...later);
           await settled();

@@ -4,12 +4,14 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { ACTIVITY_KINDS } from '../../../activity/market-change.ts';
+import { listRemoved } from '../../../activity/queries/activity-log.ts';
 import { parameterError, ServiceError } from '../../../../platform/core/errors.ts';
 import { leaveRequestsInProgress } from '../../../../platform/http/requests-in-progress.ts';
 import { marketResponses } from '../../../reads/http/envelopes.ts';
 import { EXAMPLE_COLLECTION } from '../../../reads/http/example-collection.ts';
 import type { Market } from '../../../reads/market.ts';
-import { locationOf, resolveCollections } from '../../../reads/resolve-collection.ts';
+import { requireValue } from '../../../reads/market-source.ts';
+import { findCollections, locationOf } from '../../../reads/resolve-collection.ts';
 import type { ActivityFeed } from '../../stream/activity-feed.ts';
 import { toStreamFilter } from '../../stream/stream-entry.ts';
 import type { StreamPosition } from '../../stream/offset.ts';
@@ -116,10 +118,21 @@ export function registerStreamRoute(app: FastifyInstance, context: ExploreContex
   );
 }
 
-/** The ids under which the activity log has the changes of the collections with these names. */
+/**
+ * The ids under which the activity log has the changes of the collections with these names. The canonical id of a removed collection is accepted: a
+ * client that was away during the removal resumes with it, and has to receive the event `remove`.
+ */
 async function resolveLogged(market: Market, names: readonly string[]): Promise<string[]> {
-  const collections = await resolveCollections(market, names);
-  return collections.map((one) => locationOf(market, one)?.collectionId ?? one.id);
+  const found = await findCollections(market, names);
+  const unknown = names.filter((_, index) => !found[index]);
+  const readRemoved = () => market.activityLog.read((db) => listRemoved(db, unknown));
+  const removed = new Set(unknown.length === 0 ? [] : requireValue(await readRemoved(), 'unavailable'));
+  return names.map((name, index) => {
+    const one = found[index];
+    if (one) return locationOf(market, one)?.collectionId ?? one.id;
+    if (removed.has(name)) return name;
+    throw new ServiceError('not_found', `Collection ${name} not found`);
+  });
 }
 
 /** Where the stream begins. `now`: after the newest event. `oldest`: with the oldest kept event. Otherwise after this position. */
