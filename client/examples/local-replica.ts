@@ -162,9 +162,10 @@ export class Replica {
           owners.push(...data.map((owner) => ({ account: owner.address, units: owner.balance })));
         }
       } catch (error) {
-        // A token that was burned, or whose mint was taken back, has no owner.
         if (!(error instanceof MercatError) || error.code !== 'not_found') throw error;
-        offset = since ?? '';
+        // A token that was burned, or whose mint was taken back, has no owner. An error has no offset, so the token is read with one.
+        const { data, meta } = await this.#market.readTokens({ tokens: [place] }, { signal });
+        offset = data[0] === null ? meta.offset : null;
       }
       if (offset === null || offset < (since ?? '')) {
         await delay(READ_AGAIN_MS, undefined, { signal });
@@ -211,6 +212,8 @@ if (import.meta.main) {
   const isOption = (text: string) => text.startsWith('--edition=');
   const editions = rest.filter(isOption).map((text) => text.slice('--edition='.length));
   const names = [...rest.filter((text) => !isOption(text)), ...editions];
-  const replica = new Replica(createMarketClient({ baseUrl }), file);
+  // A service that is restored from a backup is away for minutes.
+  const market = createMarketClient({ baseUrl, retriesMax: 1_000, timeoutMs: 3_600_000 });
+  const replica = new Replica(market, file);
   await replica.follow({ names, editions }, new AbortController().signal);
 }

@@ -7,33 +7,20 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Activity } from '../../client/src/market.ts';
 import { createMarketClient } from '../../client/src/market.ts';
-import { readHeight } from '../../devnet/chain.ts';
-import { startDevnet, startSimulation } from '../../devnet/devnet.ts';
-import { toWireComponents } from '../../devnet/orders.ts';
 import { createRandom } from '../../devnet/random.ts';
-import type { Marketplace } from '../../devnet/simulation.ts';
-import { startCitus } from '../support/engines/citus-cluster.ts';
-import { RUNS_ON_CITUS } from '../support/engines/citus-node.ts';
 import { cleanUp } from '../support/engines/cleanup.ts';
-import {
-  canRunPostgres,
-  createTestDatabase,
-  migratedTemplate,
-  startPostgres,
-} from '../support/engines/postgres-server.ts';
+import { canRunPostgres } from '../support/engines/postgres-server.ts';
 import { until } from '../support/until.ts';
 import type { Consumer } from './stream/consumer.ts';
 import { startConsumer } from './stream/consumer.ts';
+import { startLiveMarket } from './stream/live-market.ts';
 import { findDifferences, readRows } from './stream/market-copy.ts';
-import { Nodes } from './stream/nodes.ts';
 
 const SEED = Number(process.env['STREAM_SEED'] ?? 1);
 const CONSUMERS = Number(process.env['STREAM_CONSUMERS'] ?? 2);
 const DISCONNECTIONS = Number(process.env['STREAM_DISCONNECTIONS'] ?? 6);
 const REORGANISATIONS = Number(process.env['STREAM_REORGANISATIONS'] ?? 3);
 const KILLS = Number(process.env['STREAM_KILLS'] ?? 1);
-const CHAIN = 'ethereum';
-const NODES = 2;
 const BOOK_SIZE = 60;
 const BLOCKS_PER_REORGANISATION = 6;
 const REORG_DEPTH_MAX = 8;
@@ -45,57 +32,15 @@ after(cleanUp);
 
 test('copies made from one snapshot and the stream equal what the interfaces serve, over reorganisations, kills and lost connections', async (t) => {
   if (!canRunPostgres() && process.env['REQUIRE_POSTGRES'] !== '1') return t.skip('PostgreSQL is not on this machine');
-  const closers: (() => Promise<unknown>)[] = [];
-  t.after(async () => {
-    const outcomes: PromiseSettledResult<unknown>[] = [];
-    for (const close of closers.toReversed()) outcomes.push(...(await Promise.allSettled([close()])));
-    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-  });
-  const server = await startPostgres();
-  closers.push(() => server.discard());
-  const devnet = await startDevnet({ networks: [CHAIN], seed: SEED });
-  closers.push(() => devnet.stop());
-  const network = devnet.networks[0] ?? assert.fail();
-  const { world } = network;
-  const cluster = RUNS_ON_CITUS ? await startCitus() : null;
-  if (cluster) closers.push(() => cluster.discard());
-  const nodes = await Nodes.start(NODES, {
-    ...(cluster && { INDEXER_DATABASE_URL: await cluster.createDatabase('migrated') }),
-    DATABASE_URL: await createTestDatabase(server.url, await migratedTemplate(server.url)),
-    RPC_URL_ETHEREUM: world.chain.url,
-    CHAIN_POLL_MS: '200',
-    TRUST_PROXY: 'true',
-  });
-  closers.push(() => nodes.stop());
-  for (const { address, name } of world.collections)
-    await nodes.operate('collections.add', { chain: CHAIN, address, name, fromBlock: 0 });
-  const isRead = async () => (await nodes.operate('collections.list')).every(({ state }: any) => state === 'live');
-  await until(isRead, LIMIT_MS, 'the backfills are not complete');
-
-  const marketplace: Marketplace = {
-    postOrder: async ({ chain, listing }) => {
-      const order = { parameters: toWireComponents(listing.components), signature: listing.signature };
-      const { status, body } = await nodes.send('POST', '/intake/v1/orders', { chain, order });
-      return status === 201 || body.error.code === 'duplicate' ? null : body.error.code;
-    },
-  };
-  const { simulation, book } = await startSimulation(network, {
-    seed: SEED,
-    orders: BOOK_SIZE,
-    marketplace,
-    reorgShare: 0,
-  });
+  const live = await startLiveMarket(t, { seed: SEED, bookSize: BOOK_SIZE, settings: { TRUST_PROXY: 'true' } });
+  const { nodes, world, simulation, book, collections } = live;
   // Some orders are in the snapshot, also several of one token, and the others arrive as events.
   const inSnapshot = book.slice(0, Math.ceil(book.length / 2));
   await simulation.post(inSnapshot);
-  const collections = world.collections.map(({ address, standard }) => ({
-    id: `${CHAIN}_${address.toLowerCase()}`,
-    standard,
-  }));
   const people = world.people.map(({ address }) => address.toLowerCase());
   const random = createRandom(SEED * 7);
   const consumers: Consumer[] = [];
-  closers.push(() => Promise.all(consumers.map((consumer) => consumer.stop())));
+  live.atEnd(() => Promise.all(consumers.map((consumer) => consumer.stop())));
   for (let index = 1; index <= CONSUMERS; index += 1)
     consumers.push(
       await startConsumer({
@@ -108,16 +53,10 @@ test('copies made from one snapshot and the stream equal what the interfaces ser
   await simulation.post(book.filter((listing) => !inSnapshot.includes(listing)));
   const disconnections = () => consumers.reduce((sum, one) => sum + one.disconnections(), 0);
 
-  const waitUntilFollowed = async () => {
-    const height = await readHeight(world.chain);
-    const isRead = async () =>
-      (await nodes.operate('status')).chains.find(({ chain }: any) => chain === CHAIN)?.block === height;
-    await until(isRead, LIMIT_MS, 'the chain was not read to its head');
-  };
   const trade = async () => {
     for (let block = 0; block < BLOCKS_PER_REORGANISATION; block += 1) await simulation.step();
     // The reorganisation causes an event only if a process has read the blocks that it replaces.
-    await waitUntilFollowed();
+    await live.waitUntilFollowed();
     await simulation.reorganise(Math.min(1 + random.below(REORG_DEPTH_MAX), simulation.reorgDepth()));
   };
   let clients = 0;
@@ -125,11 +64,11 @@ test('copies made from one snapshot and the stream equal what the interfaces ser
   const readServed = ({ offset, copy }: Consumer) => {
     clients += 1;
     const headers = { 'x-forwarded-for': `10.1.${clients >> 8}.${clients & 255}` };
-    const client = createMarketClient({ baseUrl: nodes.urls[clients % NODES] ?? '', headers });
+    const client = createMarketClient({ baseUrl: nodes.urls[clients % nodes.urls.length] ?? '', headers });
     return readRows(client, { collections, wallets: new Set([...people, ...copy.wallets()]), offset });
   };
   const compareAll = async () => {
-    await waitUntilFollowed();
+    await live.waitUntilFollowed();
     for (const consumer of consumers) {
       const { copy } = consumer;
       let differences: string[] = [];
@@ -147,7 +86,7 @@ test('copies made from one snapshot and the stream equal what the interfaces ser
 
   let reorganisations = 0;
   for (let kills = 0; kills < KILLS; kills += 1) {
-    const restarted = nodes.kill(kills % NODES);
+    const restarted = nodes.kill(kills % nodes.urls.length);
     restarted.catch(() => undefined);
     for (; reorganisations < Math.ceil(((kills + 1) * REORGANISATIONS) / KILLS); reorganisations += 1) await trade();
     await restarted;

@@ -226,8 +226,8 @@ export async function readRows(
     offset,
   }: { collections: readonly CopiedCollection[]; wallets: ReadonlySet<string>; offset: string },
 ): Promise<Rows> {
-  const { tokens, listings, orders, sales, floors, balances } = await readSnapshot(reads, collections);
-  const single = new Set(collections.filter(({ standard }) => standard === 'erc721').map(({ id }) => id));
+  const snapshot = await readSnapshot(reads, collections);
+  const single = singleIds(collections);
   const rows: Required<Record<'wallets' | 'sellers' | 'activity', string[]>> = {
     wallets: [],
     sellers: [],
@@ -242,22 +242,36 @@ export async function readRows(
   for await (const event of reads.listActivity({ limit: LIMIT }))
     if (event.offset !== null && event.offset > offset) rows.activity.push(activityRow(event));
   return {
+    ...toRows(snapshot, collections),
+    'tokens of wallets': rows.wallets,
+    'listed tokens': snapshot.tokens.flatMap(({ listing }) => (listing ? [itemRow(listing)] : [])),
+    listings: snapshot.listings.map(itemRow),
+    'listings of wallets': rows.sellers,
+    activity: rows.activity,
+  };
+}
+
+/** The orders, owners, balances, sales and floors of a snapshot. */
+export function toRows(
+  { tokens, orders, sales, floors, balances }: Snapshot,
+  collections: readonly CopiedCollection[],
+): Rows {
+  const single = singleIds(collections);
+  return {
     owners: tokens
       .filter(({ collectionId }) => single.has(collectionId))
       .map(({ collectionId, tokenId, owner }) => `${collectionId} ${tokenId} ${owner.address}`),
-    'tokens of wallets': rows.wallets,
     orders: orders.map(({ collectionId, tokenId, orderId, price, seller, remaining }) =>
       [collectionId, tokenId, orderId, price.raw, seller, remaining ?? 'unknown'].join(' '),
     ),
     balances: toBalanceRows(balances),
-    'listed tokens': tokens.flatMap(({ listing }) => (listing ? [itemRow(listing)] : [])),
-    listings: listings.map(itemRow),
-    'listings of wallets': rows.sellers,
     sales: sales.map(saleRow),
     floors: floors.map(({ collectionId, askFloor }) => `${collectionId} ${askFloor?.raw ?? null}`),
-    activity: rows.activity,
   };
 }
+
+const singleIds = (collections: readonly CopiedCollection[]): ReadonlySet<string> =>
+  new Set(collections.filter(({ standard }) => standard === 'erc721').map(({ id }) => id));
 
 /** One line for each row that only one side has. */
 export function findDifferences(copied: Rows, served: Rows): string[] {

@@ -43,6 +43,13 @@ export class Nodes {
     this.#processes[index] = await starting;
   }
 
+  /** Kills all processes, does the work, and starts the processes again. */
+  async without(work: () => Promise<void>): Promise<void> {
+    await this.stop();
+    await work();
+    for (const index of this.#processes.keys()) this.#processes[index] = await this.#restart(index);
+  }
+
   /** Sends a request to the socket of the first process that responds without a server error. */
   async send(method: string, target: string, body?: object): Promise<SocketResponse> {
     const deadline = performance.now() + SERVED_MS_MAX;
