@@ -33,12 +33,16 @@ class Checker {
   readonly #made = new Map<string, Reserve>();
   /** When reservations expired that nobody ended. */
   readonly #expiries = new Map<string, number>();
+  /** When the log says that a reservation returned the stock of a product, by reservation and product. */
+  readonly #returnedAt: ReadonlyMap<string, number>;
   #latestMs = 0;
 
   constructor(history: History) {
     this.#history = history;
     this.#ofProduct = new Map(history.products.map(({ id }) => [id, []]));
     for (const operation of history.operations) this.#addToProducts(operation);
+    const returns = history.log.filter(({ reservation, previous, next }) => reservation !== null && next > previous);
+    this.#returnedAt = new Map(returns.map(({ reservation, product, at }) => [`${reservation} ${product}`, at]));
   }
 
   verdict(): Verdict {
@@ -196,8 +200,22 @@ class Checker {
       const apply = ({ inventory, reserved }: Stock) =>
         reserved >= left ? { inventory: inventory + back, reserved: reserved - left } : null;
       if (left !== 0)
-        this.#add(product, { call, end, apply, text: () => `the ${what} of ${id}, ${back} of ${product} back` });
+        this.#add(product, {
+          ...(what === 'expiry' ? this.#returnOf(id, product, change) : { call, end }),
+          apply,
+          text: () => `the ${what} of ${id}, ${back} of ${product} back`,
+        });
     }
+  }
+
+  /**
+   * When the stock of an expired reservation came back. The log has the time at which its product was locked, so the stock was not back before. Stock
+   * that comes back late is a finding of its own, and contradicts nothing else.
+   */
+  #returnOf(id: string, product: string, { call, end }: Interval): Interval {
+    const at = this.#returnedAt.get(`${id} ${product}`);
+    if (at === undefined || at < call) return { call, end };
+    return { call: at, end: Math.max(end, at + this.#history.lateMs) };
   }
 
   /** By when the stock of a reservation must be back that expires at this time. */
