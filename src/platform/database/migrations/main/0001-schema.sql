@@ -807,9 +807,11 @@ create index adjustment_without_position on main.adjustment (shop_id, id) where 
 -- A reservation holds stock of products for a checkout. A transaction that changes a reservation in the state `held`
 -- holds the locks on the rows of all its products that still exist. The exception is the deletion of a product: it sets
 -- `expires_at` to the present and `ends_as` to `released`, and the next sweep returns the stock of the other products.
+-- As in `adjustment`, no row refers to another one by a foreign key, whose check takes as long as the row itself. One
+-- statement writes a reservation with its items, in a shop whose products are locked, and neither is ever deleted.
 create table main.reservation (
   id         text collate "C" primary key,
-  shop_id    text collate "C" not null references main.shop (id),
+  shop_id    text collate "C" not null,
   state      text not null default 'held' check (state in ('held', 'consumed', 'released', 'expired')),
   -- The shop's own name for the reservation, such as the id of a cart.
   reference  text collate "C",
@@ -829,7 +831,7 @@ create index reservation_due on main.reservation (expires_at) where state = 'hel
 
 -- `quantity` of a product was reserved. `held` is still held and `consumed` was sold; the rest was returned.
 create table main.reservation_item (
-  reservation_id text collate "C" not null references main.reservation (id) on delete cascade,
+  reservation_id text collate "C" not null,
   -- The place of the item in the request.
   number         integer not null,
   product_id     text collate "C" not null,
