@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { LOOKS, WHY_NO_BROWSER, assertGoodPage, visit, waitUntilLoaded } from './browser.ts';
+import { LOOKS, WHY_NO_BROWSER, assertGoodPage, visit } from './browser.ts';
 import type { WatchedPage } from './browser.ts';
 import { setUpConsole } from './set-up.ts';
 import type { TestShop } from './shop-pages.ts';
@@ -40,14 +40,16 @@ describe('reservations', { skip: WHY_NO_BROWSER ?? false }, () => {
     const row = (await page.textContent('.table-row:has-text("order 1")')) ?? '';
     assert.match(row, /3 × Mug.*Held.*in 1[45] min/);
     await page.click('nav.segments >> text=Released');
+    // Until the list of the state is read, the rows of before are shown.
+    await page.waitForSelector('[data-row]:text-is("order 1")', { state: 'detached' });
     await page.waitForURL('**status=released');
-    await waitUntilLoaded(page);
     assert.deepEqual(await page.locator('[data-row]').allTextContents(), ['order 2']);
     await page.click('nav.segments >> text=All');
-    await page.fill('[name=reference]', 'order 1');
-    await page.press('[name=reference]', 'Enter');
+    await page.fill('[name=find]', 'order 1');
+    await page.press('[name=find]', 'Enter');
     await page.waitForURL('**reference=order+1');
-    await waitUntilLoaded(page);
+    await page.waitForSelector('[data-row]:text-is("order 2")', { state: 'detached' });
+    await page.waitForSelector('[data-row]:text-is("order 1")');
     assert.deepEqual(await page.locator('[data-row]').allTextContents(), ['order 1']);
   });
 

@@ -8,29 +8,28 @@ import { Flash } from '../parts/flash.tsx';
 import { formatPeriod } from '../format/time.ts';
 import { Time } from '../parts/time.tsx';
 import { Unknown } from '../parts/unknown.tsx';
-import { texts } from '../texts.ts';
-
-const t = texts.service;
+import { texts as shared } from '../texts.ts';
+import { texts } from './texts.ts';
 
 export const DATABASE_COLUMNS: readonly Column<DatabaseState & { name: string }>[] = [
   {
     id: 'name',
-    head: t.database,
+    head: texts.database,
     width: 'minmax(120px, 1fr)',
     place: 'top-left',
-    cell: ({ name }) => t.databaseNames[name] ?? name,
+    cell: ({ name }) => texts.databaseNames[name] ?? name,
   },
-  { id: 'engine', head: t.engine, width: 'minmax(120px, 1fr)', place: 'bottom-left', cell: ({ engine }) => engine },
+  { id: 'engine', head: texts.engine, width: 'minmax(120px, 1fr)', place: 'bottom-left', cell: ({ engine }) => engine },
   {
     id: 'state',
-    head: t.state,
+    head: texts.state,
     width: 'minmax(160px, 2fr)',
     place: 'top-right',
     cell: ({ answers, latencyMs }) =>
       answers ? (
-        <span class="badge badge-good">{t.responds(String(latencyMs))}</span>
+        <span class="badge badge-good">{texts.responds(String(latencyMs))}</span>
       ) : (
-        <span class="badge badge-bad">{t.silent}</span>
+        <span class="badge badge-bad">{texts.silent}</span>
       ),
   },
 ];
@@ -40,50 +39,50 @@ const FAILED_ENDPOINTS: ReadonlySet<string> = new Set(['resting', 'wrong-chain']
 export const CHAIN_COLUMNS: readonly Column<ChainState>[] = [
   {
     id: 'chain',
-    head: t.chain,
+    head: texts.chain,
     width: 'minmax(110px, 1.2fr)',
     place: 'top-left',
     cell: ({ chain }) => <ChainMark chain={chain} />,
   },
   {
     id: 'mode',
-    head: t.mode,
+    head: texts.mode,
     width: 'minmax(72px, 0.6fr)',
     from: 'tablet',
-    cell: ({ mode }) => <span class={mode === 'live' ? 'badge badge-good' : 'badge'}>{t.modes[mode] ?? mode}</span>,
+    cell: ({ mode }) => <span class={mode === 'live' ? 'badge badge-good' : 'badge'}>{texts.modes[mode] ?? mode}</span>,
   },
   {
     id: 'block',
-    head: t.block,
+    head: texts.block,
     width: 'minmax(96px, 1fr)',
     isNumber: true,
     place: 'bottom-right',
-    cell: ({ block }) => (block === null ? <Unknown reason={t.blockUnknown} /> : formatCount(block)),
+    cell: ({ block }) => (block === null ? <Unknown reason={texts.blockUnknown} /> : formatCount(block)),
   },
   {
     id: 'distance',
-    head: t.distance,
+    head: texts.distance,
     width: 'minmax(88px, 0.8fr)',
     isNumber: true,
     place: 'top-right',
     cell: ({ headDistance }) =>
       headDistance === null ? (
-        <Unknown reason={t.distanceUnknown} />
+        <Unknown reason={texts.distanceUnknown} />
       ) : (
-        <Flash value={headDistance}>{t.distanceOf(formatCount(headDistance))}</Flash>
+        <Flash value={headDistance}>{texts.distanceOf(formatCount(headDistance))}</Flash>
       ),
   },
   {
     id: 'age',
-    head: t.blockAge,
+    head: texts.blockAge,
     width: 'minmax(64px, 0.6fr)',
     isNumber: true,
     from: 'tablet',
-    cell: ({ blockTime }) => (blockTime === null ? <Unknown reason={t.blockUnknown} /> : <Time at={blockTime} />),
+    cell: ({ blockTime }) => (blockTime === null ? <Unknown reason={texts.blockUnknown} /> : <Time at={blockTime} />),
   },
   {
     id: 'reorganisations',
-    head: t.reorganisations,
+    head: texts.reorganisations,
     width: 'minmax(64px, 0.6fr)',
     isNumber: true,
     from: 'desktop',
@@ -91,15 +90,15 @@ export const CHAIN_COLUMNS: readonly Column<ChainState>[] = [
   },
   {
     id: 'collections',
-    head: t.collections,
+    head: texts.collections,
     width: 'minmax(96px, 1fr)',
     isNumber: true,
     from: 'desktop',
-    cell: ({ collections: { live, catchingUp } }) => t.collectionsOf(formatCount(live), catchingUp),
+    cell: ({ collections: { live, catchingUp } }) => texts.collectionsOf(formatCount(live), catchingUp),
   },
   {
     id: 'endpoints',
-    head: t.endpoints,
+    head: texts.endpoints,
     width: 'minmax(140px, 2fr)',
     place: 'bottom-left',
     cell: ({ endpoints }) => (
@@ -107,7 +106,7 @@ export const CHAIN_COLUMNS: readonly Column<ChainState>[] = [
         {endpoints.map(({ position, state }, index) => (
           <span key={position} class={FAILED_ENDPOINTS.has(state) ? 'bad' : undefined}>
             {index > 0 && ', '}
-            {position + 1} {t.endpointStates[state] ?? state}
+            {position + 1} {texts.endpointStates[state] ?? state}
           </span>
         ))}
       </span>
@@ -125,29 +124,29 @@ const TASK_BADGES: Readonly<Record<string, string>> = {
 export const TASK_COLUMNS: readonly Column<TaskState>[] = [
   {
     id: 'task',
-    head: t.task,
+    head: texts.task,
     width: 'minmax(160px, 2fr)',
     place: 'top-left',
     cell: ({ name }) => <span class="truncate block">{name}</span>,
   },
   {
     id: 'state',
-    head: t.state,
+    head: texts.state,
     width: 'minmax(96px, 0.8fr)',
     place: 'top-right',
-    cell: ({ state }) => <span class={TASK_BADGES[state] ?? 'badge'}>{t.taskStates[state] ?? state}</span>,
+    cell: ({ state }) => <span class={TASK_BADGES[state] ?? 'badge'}>{texts.taskStates[state] ?? state}</span>,
   },
   {
     id: 'success',
-    head: t.lastSuccess,
+    head: texts.lastSuccess,
     width: 'minmax(88px, 0.8fr)',
     isNumber: true,
     place: 'bottom-left',
-    cell: ({ lastSuccess }) => (lastSuccess === null ? <Unknown reason={t.never} /> : <Time at={lastSuccess} />),
+    cell: ({ lastSuccess }) => (lastSuccess === null ? <Unknown reason={texts.never} /> : <Time at={lastSuccess} />),
   },
   {
     id: 'period',
-    head: t.period,
+    head: texts.period,
     width: 'minmax(72px, 0.6fr)',
     isNumber: true,
     from: 'tablet',
@@ -155,7 +154,7 @@ export const TASK_COLUMNS: readonly Column<TaskState>[] = [
   },
   {
     id: 'rows',
-    head: t.rows,
+    head: texts.rows,
     width: 'minmax(72px, 0.6fr)',
     isNumber: true,
     from: 'desktop',
@@ -163,7 +162,7 @@ export const TASK_COLUMNS: readonly Column<TaskState>[] = [
   },
   {
     id: 'changed',
-    head: t.changed,
+    head: texts.changed,
     width: 'minmax(72px, 0.6fr)',
     isNumber: true,
     from: 'desktop',
@@ -171,7 +170,7 @@ export const TASK_COLUMNS: readonly Column<TaskState>[] = [
   },
   {
     id: 'rejected',
-    head: t.rejected,
+    head: texts.rejected,
     width: 'minmax(72px, 0.6fr)',
     isNumber: true,
     from: 'desktop',
@@ -193,38 +192,40 @@ const BREAKER_BADGES: Readonly<Record<string, string>> = {
 export const SOURCE_COLUMNS: readonly Column<SourceState>[] = [
   {
     id: 'source',
-    head: t.source,
+    head: texts.source,
     width: 'minmax(140px, 2fr)',
     place: 'top-left',
     cell: ({ name }) => <span class="truncate block">{name}</span>,
   },
   {
     id: 'state',
-    head: t.state,
+    head: texts.state,
     width: 'minmax(88px, 0.8fr)',
     place: 'top-right',
     cell: (source) => {
       const { breaker } = source;
-      if (isUnused(source)) return <span class="badge">{t.notUsed}</span>;
-      return <span class={`badge ${BREAKER_BADGES[breaker] ?? 'badge-warn'}`}>{t.breakers[breaker] ?? breaker}</span>;
+      if (isUnused(source)) return <span class="badge">{texts.notUsed}</span>;
+      return (
+        <span class={`badge ${BREAKER_BADGES[breaker] ?? 'badge-warn'}`}>{texts.breakers[breaker] ?? breaker}</span>
+      );
     },
   },
   {
     id: 'budget',
-    head: t.budget,
+    head: texts.budget,
     width: 'minmax(140px, 1.2fr)',
     isNumber: true,
     place: 'bottom-left',
     cell: ({ budget }) =>
       budget === null ? (
-        <Unknown reason={t.noBudget} />
+        <Unknown reason={texts.noBudget} />
       ) : (
-        t.budgetOf(formatCount(budget.left), formatCount(budget.perHour))
+        texts.budgetOf(formatCount(budget.left), formatCount(budget.perHour))
       ),
   },
   {
     id: 'requests',
-    head: t.requests,
+    head: texts.requests,
     width: 'minmax(80px, 0.7fr)',
     isNumber: true,
     from: 'tablet',
@@ -232,7 +233,7 @@ export const SOURCE_COLUMNS: readonly Column<SourceState>[] = [
   },
   {
     id: 'retries',
-    head: t.retries,
+    head: texts.retries,
     width: 'minmax(72px, 0.6fr)',
     isNumber: true,
     from: 'desktop',
@@ -240,7 +241,7 @@ export const SOURCE_COLUMNS: readonly Column<SourceState>[] = [
   },
   {
     id: 'unsent',
-    head: t.unsent,
+    head: texts.unsent,
     width: 'minmax(72px, 0.6fr)',
     isNumber: true,
     from: 'desktop',
@@ -248,12 +249,12 @@ export const SOURCE_COLUMNS: readonly Column<SourceState>[] = [
   },
   {
     id: 'failure',
-    head: t.lastFailure,
+    head: texts.lastFailure,
     width: 'minmax(110px, 1fr)',
     place: 'bottom-right',
     cell: ({ breaker, lastFailure }) =>
       lastFailure === null ? (
-        <Unknown reason={t.noFailure} />
+        <Unknown reason={texts.noFailure} />
       ) : (
         <span class={breaker === 'closed' ? undefined : 'bad'}>{lastFailure}</span>
       ),
@@ -263,14 +264,14 @@ export const SOURCE_COLUMNS: readonly Column<SourceState>[] = [
 export const METADATA_COLUMNS: readonly Column<MetadataState>[] = [
   {
     id: 'collection',
-    head: texts.columns.collection,
+    head: shared.columns.collection,
     width: 'minmax(160px, 2fr)',
     place: 'top-left',
     cell: ({ collectionId }) => <span class="truncate block">{collectionId}</span>,
   },
   {
     id: 'tokens',
-    head: t.metadataTokens,
+    head: texts.metadataTokens,
     width: 'minmax(72px, 0.6fr)',
     isNumber: true,
     place: 'top-right',
@@ -278,7 +279,7 @@ export const METADATA_COLUMNS: readonly Column<MetadataState>[] = [
   },
   {
     id: 'waiting',
-    head: t.metadataWaiting,
+    head: texts.metadataWaiting,
     width: 'minmax(72px, 0.6fr)',
     isNumber: true,
     from: 'tablet',
@@ -286,7 +287,7 @@ export const METADATA_COLUMNS: readonly Column<MetadataState>[] = [
   },
   {
     id: 'failed',
-    head: t.metadataFailed,
+    head: texts.metadataFailed,
     width: 'minmax(72px, 0.6fr)',
     isNumber: true,
     place: 'bottom-right',
@@ -294,12 +295,12 @@ export const METADATA_COLUMNS: readonly Column<MetadataState>[] = [
   },
   {
     id: 'reasons',
-    head: t.lastFailure,
+    head: texts.lastFailure,
     width: 'minmax(140px, 1.6fr)',
     place: 'bottom-left',
     cell: ({ reasons }) =>
       reasons.length === 0 ? (
-        <Unknown reason={t.noFailure} />
+        <Unknown reason={texts.noFailure} />
       ) : (
         <span class="truncate block">{reasons.join(', ')}</span>
       ),

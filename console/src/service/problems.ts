@@ -2,7 +2,7 @@
 
 import type { ChainState, ServiceState, SourceState, TaskState } from '../data/service-state.ts';
 import { formatElapsed } from '../format/time.ts';
-import { texts } from '../texts.ts';
+import { texts } from './texts.ts';
 
 export type Problem = {
   /** `bad`: something fails now. `warn`: the service works, but a part of it is limited or late. */
@@ -16,7 +16,7 @@ export type Problem = {
 
 type Words = Pick<Problem, 'title' | 'meaning' | 'action'>;
 
-const t = texts.service.problem;
+const t = texts.problem;
 /** A chain whose last read block is more than this many blocks behind the newest block is a problem. Normally it is a few blocks behind. */
 const BLOCKS_BEHIND_MAX = 50;
 /** A delivery that has been due for longer than this is a problem. A worker that keeps up sends a delivery within seconds. */

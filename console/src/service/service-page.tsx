@@ -15,7 +15,7 @@ import { Time } from '../parts/time.tsx';
 import { lostSince } from '../shell/connection.tsx';
 import { usePageTitle } from '../shell/shell.tsx';
 import { useStore } from '../shell/store.ts';
-import { texts } from '../texts.ts';
+import { texts } from './texts.ts';
 import {
   CHAIN_COLUMNS,
   DATABASE_COLUMNS,
@@ -27,18 +27,16 @@ import {
 import type { Problem } from './problems.ts';
 import { findProblemOfTask, findProblems, findSourceProblems, isHealthyChain, listSources } from './problems.ts';
 
-const t = texts.service;
-
 export function ServicePage() {
-  usePageTitle(t.title);
+  usePageTitle(texts.title);
   const query = useQuery(statusQuery);
   const state = query.data;
   return (
-    <div class="page page-narrow">
+    <div class="page">
       <div class="page-head">
-        <h1>{t.title}</h1>
+        <h1>{texts.title}</h1>
         <p class="muted">
-          {t.lead} {state && <ReadAt at={state.at} />} {state?.version && t.version(state.version)}
+          {texts.lead} {state && <ReadAt at={state.at} />} {state?.version && texts.version(state.version)}
         </p>
       </div>
       {query.isPending && <PartSkeleton />}
@@ -51,7 +49,7 @@ export function ServicePage() {
 function ReadAt({ at }: { at: string }) {
   return (
     <>
-      {t.readAt} <Time at={at} />.
+      {texts.readAt} <Time at={at} />.
     </>
   );
 }
@@ -63,53 +61,53 @@ function State({ state }: { state: ServiceState }) {
     <>
       <Problems problems={problems} />
       <Part
-        title={t.databases}
+        title={texts.databases}
         columns={DATABASE_COLUMNS}
         rows={databases && Object.entries(databases).map(([name, database]) => ({ name, ...database }))}
         keyOf={({ name }) => name}
         isHealthy={({ answers }) => answers}
       />
       <Part
-        title={t.chains}
+        title={texts.chains}
         columns={CHAIN_COLUMNS}
         rows={chains}
         keyOf={({ chain }) => chain}
         isHealthy={isHealthyChain}
       >
-        <p>{t.noChains}</p>
-        <p class="muted">{t.noChainsHint}</p>
+        <p>{texts.noChains}</p>
+        <p class="muted">{texts.noChainsHint}</p>
       </Part>
       <Part
-        title={t.sources}
+        title={texts.sources}
         columns={SOURCE_COLUMNS}
         rows={tasks && listSources(tasks)}
         keyOf={({ name }) => name}
         isHealthy={(source) => findSourceProblems(source).length === 0}
-        noteOf={(sources) => t.unused(sources.filter(isUnused).length)}
+        noteOf={(sources) => texts.unused(sources.filter(isUnused).length)}
       >
-        <p>{t.noSources}</p>
+        <p>{texts.noSources}</p>
       </Part>
       <Part
-        title={t.tasks}
+        title={texts.tasks}
         columns={TASK_COLUMNS}
         rows={tasks}
         keyOf={({ name }) => name}
         isHealthy={(task) => findProblemOfTask(task).length === 0}
       >
-        <p>{t.noTasks}</p>
+        <p>{texts.noTasks}</p>
       </Part>
       {metadata && metadata.length > 0 && (
         <Part
-          title={t.metadata}
+          title={texts.metadata}
           columns={METADATA_COLUMNS}
           rows={metadata}
           keyOf={({ collectionId }) => collectionId}
           isHealthy={({ failed }) => failed === 0}
         />
       )}
-      <TextPart title={t.webhooks} text={describeQueue(state.webhooks)} />
-      <TextPart title={t.limits} text={describeLimits(state.rateLimits)} />
-      {state.trading && <TextPart title={t.trading} text={describeTrading(state.trading)} />}
+      <TextPart title={texts.webhooks} text={describeQueue(state.webhooks)} />
+      <TextPart title={texts.limits} text={describeLimits(state.rateLimits)} />
+      {state.trading && <TextPart title={texts.trading} text={describeTrading(state.trading)} />}
     </>
   );
 }
@@ -121,7 +119,7 @@ function Problems({ problems }: { problems: readonly Problem[] }) {
       <p class="note note-bad" role="status">
         <WarningIcon />
         <span>
-          <strong>{t.lost}</strong> {t.lostHint(formatClock(lost))}
+          <strong>{texts.lost}</strong> {texts.lostHint(formatClock(lost))}
         </span>
       </p>
     );
@@ -131,14 +129,14 @@ function Problems({ problems }: { problems: readonly Problem[] }) {
       <div class="all-good" role="status">
         <CheckIcon />
         <p>
-          <strong>{t.good}</strong> {t.goodHint}
+          <strong>{texts.good}</strong> {texts.goodHint}
         </p>
       </div>
     );
   }
   return (
     <section class="status-part" role="status">
-      <h2>{t.problems}</h2>
+      <h2>{texts.problems}</h2>
       <ul class="problems">
         {problems.map(({ severity, title, meaning, action, since }) => (
           <li key={title} class={`problem problem-${severity}`}>
@@ -146,13 +144,13 @@ function Problems({ problems }: { problems: readonly Problem[] }) {
             <div class="problem-text">
               <h3>{title}</h3>
               <p class="problem-action">
-                <strong>{t.toDo}</strong> {action}
+                <strong>{texts.toDo}</strong> {action}
               </p>
               <p class="muted">
                 {meaning}{' '}
                 {since !== null && (
                   <>
-                    {t.since} <Time at={since} />.
+                    {texts.since} <Time at={since} />.
                   </>
                 )}
               </p>
@@ -160,7 +158,7 @@ function Problems({ problems }: { problems: readonly Problem[] }) {
           </li>
         ))}
       </ul>
-      <p class="muted">{t.operatorHint}</p>
+      <p class="muted">{texts.operatorHint}</p>
     </section>
   );
 }
@@ -185,18 +183,18 @@ function Part<Row>({ title, columns, rows, keyOf, isHealthy, noteOf, children }:
   return (
     <section class="status-part">
       <h2>{title}</h2>
-      {rows === null && <p class="status-empty status-unread">{t.unread}</p>}
+      {rows === null && <p class="status-empty status-unread">{texts.unread}</p>}
       {rows?.length === 0 && <div class="status-empty">{children}</div>}
       {failing.length > 0 && (
         <div class="status-failing">
-          <DataTable label={t.failingOf(title)} columns={columns} rows={failing} keyOf={keyOf} />
+          <DataTable label={texts.failingOf(title)} columns={columns} rows={failing} keyOf={keyOf} />
         </div>
       )}
       {healthy.length > 0 && (
         <details class="status-healthy">
           <summary>
             <CheckIcon />
-            {t.healthy(healthy.length, failing.length)}
+            {texts.healthy(healthy.length, failing.length)}
             {noteOf?.(healthy)}
           </summary>
           <DataTable label={title} columns={columns} rows={healthy} keyOf={keyOf} />
@@ -216,19 +214,19 @@ function TextPart({ title, text }: { title: string; text: string }) {
 }
 
 function describeQueue(queue: ServiceState['webhooks']): string {
-  if (!queue) return t.unread;
+  if (!queue) return texts.unread;
   const { pending, due, events, oldestDueAgeSeconds } = queue;
-  if (pending + events === 0) return t.webhooksEmpty;
-  const depth = t.webhooksOf(formatCount(pending), formatCount(due), formatCount(events));
-  return due === 0 ? depth : `${depth} ${t.webhooksOldest(formatElapsed(oldestDueAgeSeconds))}`;
+  if (pending + events === 0) return texts.webhooksEmpty;
+  const depth = texts.webhooksOf(formatCount(pending), formatCount(due), formatCount(events));
+  return due === 0 ? depth : `${depth} ${texts.webhooksOldest(formatElapsed(oldestDueAgeSeconds))}`;
 }
 
 function describeTrading(trading: NonNullable<ServiceState['trading']>): string {
-  return t.tradingOf(trading.map(({ chain }) => chainName(chain)).join(', '));
+  return texts.tradingOf(trading.map(({ chain }) => chainName(chain)).join(', '));
 }
 
 function describeLimits(limits: ServiceState['rateLimits']): string {
-  if (limits === undefined) return t.limitsAlone;
-  if (limits === null) return t.unread;
-  return limits.counted === 'shared' ? t.limitsShared : t.limitsLost;
+  if (limits === undefined) return texts.limitsAlone;
+  if (limits === null) return texts.unread;
+  return limits.counted === 'shared' ? texts.limitsShared : texts.limitsLost;
 }

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { describeFailedChange } from '../data/errors.ts';
 import { useSaving } from '../data/use-saving.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { texts } from '../texts.ts';
+import { texts } from './texts.ts';
 
 type ConfirmButtonProps = {
   name: string;
@@ -42,7 +42,7 @@ export function ConfirmButton({ name, title, text, action, isDestructive = true 
           )}
           <div class="button-row">
             <button type="button" class="button" onClick={close}>
-              {texts.shop.cancel}
+              {texts.cancel}
             </button>
             <button type="button" class={look} disabled={isSaving} onClick={() => void save()}>
               {name}

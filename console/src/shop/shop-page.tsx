@@ -7,7 +7,8 @@ import { Segments } from '../parts/segments.tsx';
 import { lazyPart } from '../shell/lazy-page.tsx';
 import { leave } from '../shell/leaving.ts';
 import { useStore } from '../shell/store.ts';
-import { texts } from '../texts.ts';
+import { texts as shared } from '../texts.ts';
+import { texts } from './texts.ts';
 import { forgetDrafts } from './drafts.ts';
 import { NewProductPage } from './products/new-product-page.tsx';
 import { ProductPage } from './products/product-page.tsx';
@@ -26,7 +27,7 @@ import { WebhooksPage } from './webhooks/webhooks-page.tsx';
 const FilesPage = lazyPart<{ session: ShopSession }>(async () => (await import('./files/files-page.tsx')).FilesPage);
 
 /** The parts with a tab. `id` is the path below /shop, `scope` the scope that the part needs. */
-const PARTS: readonly { id: keyof typeof texts.shop.tabs; scope: Scope }[] = [
+const PARTS: readonly { id: keyof typeof texts.tabs; scope: Scope }[] = [
   { id: 'products', scope: 'products:read' },
   { id: 'stock', scope: 'inventory:read' },
   { id: 'reservations', scope: 'inventory:read' },
@@ -37,20 +38,20 @@ const PARTS: readonly { id: keyof typeof texts.shop.tabs; scope: Scope }[] = [
 export function ShopPage() {
   const session = useStore(shopSession);
   return (
-    <div class="page page-narrow">
+    <div class="page">
       <div class="page-head">
-        <h1>{texts.shop.title}</h1>
+        <h1>{texts.title}</h1>
         {session ? (
           <p class="session">
             <span class="muted">
-              {texts.shop.signedIn} <span class="mono">{session.keyHint}</span>
+              {texts.signedIn} <span class="mono">{session.keyHint}</span>
             </span>
             <button type="button" class="text-button" onClick={() => leave(signOutAndForget)}>
-              {texts.shop.signOut}
+              {texts.signOut}
             </button>
           </p>
         ) : (
-          <p class="muted">{texts.shop.lead}</p>
+          <p class="muted">{texts.lead}</p>
         )}
       </div>
       {session ? <Workplace session={session} /> : <SignIn />}
@@ -70,14 +71,14 @@ function Workplace({ session }: { session: ShopSession }) {
   const part = path.split('/')[2] ?? '';
   const current = part === 'files' ? 'products' : part;
   const only = (scope: Scope, part: ComponentChildren) =>
-    session.scopes.has(scope) ? part : <EmptyState title={texts.shop.missingScope(scope)} />;
+    session.scopes.has(scope) ? part : <EmptyState title={texts.missingScope(scope)} />;
   return (
     <>
       <Segments
         isTabs
-        label={texts.shop.tabsLabel}
+        label={texts.tabsLabel}
         value={current}
-        segments={parts.map(({ id }) => ({ value: id, name: texts.shop.tabs[id] }))}
+        segments={parts.map(({ id }) => ({ value: id, name: texts.tabs[id] }))}
         hrefOf={(id) => `/shop/${id}`}
       />
       <Switch>
@@ -85,8 +86,8 @@ function Workplace({ session }: { session: ShopSession }) {
           {first ? (
             <Redirect to={`/shop/${first.id}`} replace />
           ) : (
-            <EmptyState title={texts.shop.nothingToRead}>
-              <p class="muted">{texts.shop.nothingToReadHint}</p>
+            <EmptyState title={texts.nothingToRead}>
+              <p class="muted">{texts.nothingToReadHint}</p>
             </EmptyState>
           )}
         </Route>
@@ -101,7 +102,7 @@ function Workplace({ session }: { session: ShopSession }) {
         <Route path="/shop/webhooks">{only('webhooks:read', <WebhooksPage session={session} />)}</Route>
         <Route path="/shop/webhooks/:id">{only('webhooks:read', <WebhookPage session={session} />)}</Route>
         <Route>
-          <EmptyState title={texts.states.unknownPage} />
+          <EmptyState title={shared.states.unknownPage} />
         </Route>
       </Switch>
     </>

@@ -6,11 +6,11 @@ import { useSaving } from '../data/use-saving.ts';
 import { TextField } from '../parts/field.tsx';
 import { usePageTitle } from '../shell/shell.tsx';
 import { useStore } from '../shell/store.ts';
-import { texts } from '../texts.ts';
+import { texts } from './texts.ts';
 import { isKeyRejected, isUnauthorized, signIn } from './session.ts';
 
 export function SignIn() {
-  usePageTitle(texts.shop.title);
+  usePageTitle(texts.title);
   const [key, setKey] = useState('');
   const [invalid, setInvalid] = useState<string | undefined>(undefined);
   const isEnded = useStore(isKeyRejected);
@@ -20,17 +20,16 @@ export function SignIn() {
     isSaving: isChecking,
     error: reason,
   } = useSaving(async (typed: string) => {
-    if ((await signIn(typed)) === null) setInvalid(texts.shop.signIn.noScope);
+    if ((await signIn(typed)) === null) setInvalid(texts.signIn.noScope);
   });
   const submit = () => {
     const trimmed = key.trim();
     // The key is sent in a header, where only visible ASCII characters are allowed.
     const canBeSent = /^[!-~]+$/.test(trimmed);
-    setInvalid(canBeSent ? undefined : trimmed === '' ? texts.shop.signIn.none : texts.shop.signIn.wrong);
+    setInvalid(canBeSent ? undefined : trimmed === '' ? texts.signIn.none : texts.signIn.wrong);
     if (canBeSent) void check(trimmed);
   };
-  const failure =
-    reason === null ? undefined : isUnauthorized(reason) ? texts.shop.signIn.wrong : describeError(reason);
+  const failure = reason === null ? undefined : isUnauthorized(reason) ? texts.signIn.wrong : describeError(reason);
 
   return (
     <form
@@ -41,15 +40,15 @@ export function SignIn() {
         submit();
       }}
     >
-      <h2>{texts.shop.signIn.title}</h2>
+      <h2>{texts.signIn.title}</h2>
       {isEnded && (
         <p class="note note-warn" role="alert">
-          {texts.shop.signIn.ended}
+          {texts.signIn.ended}
         </p>
       )}
       <TextField
-        label={texts.shop.signIn.key}
-        hint={texts.shop.signIn.hint}
+        label={texts.signIn.key}
+        hint={texts.signIn.hint}
         error={invalid ?? failure}
         name="key"
         type="password"
@@ -59,13 +58,11 @@ export function SignIn() {
         onChange={setKey}
       />
       <button type="submit" class="button button-primary" disabled={isChecking}>
-        {isChecking ? texts.shop.signIn.checking : texts.shop.signIn.button}
+        {isChecking ? texts.signIn.checking : texts.signIn.button}
       </button>
       <div class="sign-in-help">
-        <p class="muted">{texts.shop.signIn.noKey}</p>
-        <pre class="commands" tabIndex={0}>
-          {texts.shop.signIn.commands.join('\n')}
-        </pre>
+        <p class="muted">{texts.signIn.noKey}</p>
+        <pre class="commands">{texts.signIn.commands.join('\n')}</pre>
       </div>
     </form>
   );

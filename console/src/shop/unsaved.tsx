@@ -3,7 +3,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Dialog } from '../parts/dialog.tsx';
 import { guardPage } from '../shell/leaving.ts';
-import { texts } from '../texts.ts';
+import { texts } from './texts.ts';
 
 type UnsavedBarProps = { isSaving: boolean; saveText: string; onSave: () => void; onDiscard: () => void };
 
@@ -11,14 +11,14 @@ type UnsavedBarProps = { isSaving: boolean; saveText: string; onSave: () => void
 export function UnsavedBar({ isSaving, saveText, onSave, onDiscard }: UnsavedBarProps) {
   return (
     <>
-      <div class="save-bar" role="region" aria-label={texts.shop.unsaved.title}>
-        <p>{texts.shop.unsaved.title}</p>
+      <div class="save-bar" role="region" aria-label={texts.unsaved.title}>
+        <p>{texts.unsaved.title}</p>
         <div class="button-row">
           <button type="button" class="button" disabled={isSaving} onClick={onDiscard}>
-            {texts.shop.unsaved.discard}
+            {texts.unsaved.discard}
           </button>
           <button type="button" class="button button-primary" disabled={isSaving} onClick={onSave}>
-            {isSaving ? texts.shop.saving : saveText}
+            {isSaving ? texts.saving : saveText}
           </button>
         </div>
       </div>
@@ -47,15 +47,15 @@ function LeaveGuard({ onLeave }: { onLeave: () => void }) {
     wanted?.proceed();
   };
   return (
-    <Dialog title={texts.shop.unsaved.leaveTitle} isOpen={wanted !== null} onClose={() => setWanted(null)}>
+    <Dialog title={texts.unsaved.leaveTitle} isOpen={wanted !== null} onClose={() => setWanted(null)}>
       <div class="dialog-body">
-        <p>{texts.shop.unsaved.leave}</p>
+        <p>{texts.unsaved.leave}</p>
         <div class="button-row">
           <button type="button" class="button" onClick={() => setWanted(null)}>
-            {texts.shop.unsaved.stay}
+            {texts.unsaved.stay}
           </button>
           <button type="button" class="button button-danger" onClick={proceed}>
-            {texts.shop.unsaved.leaveButton}
+            {texts.unsaved.leaveButton}
           </button>
         </div>
       </div>

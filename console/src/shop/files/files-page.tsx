@@ -12,24 +12,24 @@ import { TextField } from '../../parts/field.tsx';
 import { CheckIcon, WarningIcon } from '../../parts/icons.tsx';
 import { Link } from '../../parts/link.tsx';
 import { usePageTitle } from '../../shell/shell.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import type { ShopSession } from '../session.ts';
 import type { Applied, Plan, PlannedRow } from './plan.ts';
 import { applyPlan, readAllProducts, toPlan } from './plan.ts';
 import type { FileContent, Rejected } from './read-file.ts';
 import { UnreadableFile, readProductFile } from './read-file.ts';
 
-const t = texts.shop.files;
+const t = texts.files;
 /** The rows of a list in the preview. The rest is counted. */
 const SHOWN_MAX = 100;
 const MIME_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 
 export function FilesPage({ session }: { session: ShopSession }) {
-  usePageTitle(t.title, texts.shop.title);
+  usePageTitle(t.title, texts.title);
   return (
     <div class="tab">
       <Link class="link" href="/shop/products">
-        {texts.shop.product.back}
+        {texts.product.back}
       </Link>
       <h2 class="section-title">{t.title}</h2>
       <Import session={session} />
@@ -139,7 +139,7 @@ function PreviewPanel({ preview: { name, content, plan }, isBusy, onApply, onCan
       <PlannedList title={t.created} rows={created} />
       <div class="button-row">
         <button type="button" class="button" disabled={isBusy} onClick={onCancel}>
-          {texts.shop.cancel}
+          {texts.cancel}
         </button>
         <button type="button" class="button button-primary" disabled={isBusy || count === 0} onClick={onApply}>
           {t.apply(formatCount(count))}
@@ -172,8 +172,8 @@ function PlannedList({ title, rows }: { title: string; rows: readonly PlannedRow
             {changes.length === 0 && <span class="muted">{[row.price, row.sku].filter(Boolean).join(' · ')}</span>}
             {changes.map(({ field, before, after }) => (
               <span key={field} class="file-change">
-                {toFieldName(field)}: <del>{before === '' ? texts.shop.empty : before}</del>{' '}
-                <ins>{after === '' ? texts.shop.empty : after}</ins>
+                {toFieldName(field)}: <del>{before === '' ? texts.empty : before}</del>{' '}
+                <ins>{after === '' ? texts.empty : after}</ins>
               </span>
             ))}
           </li>
@@ -217,7 +217,7 @@ function AppliedPanel({ applied: { created, updated, rejected } }: { applied: Ap
 }
 
 function toFieldName(field: string): string {
-  const names: Readonly<Record<string, string>> = { ...texts.shop.product.fields, ...t.fields };
+  const names: Readonly<Record<string, string>> = { ...texts.product.fields, ...t.fields };
   return Object.hasOwn(names, field) ? (names[field] ?? field) : field;
 }
 

@@ -3,7 +3,7 @@
 import type { Product, ProductUpsert } from '../../../../client/src/store.ts';
 import type { ShopSession } from '../session.ts';
 import type { FileContent, FileRecord, Rejected } from './read-file.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 
 const LIST_MAX = 100;
 /** The rows of one request for a batch: the service allows 1,000 rows and 4 MiB. */
@@ -52,7 +52,7 @@ export function toPlan({ records, rejected }: FileContent, products: readonly Pr
     const before = bySlug.get(slug) ?? null;
     const owner = typeof fields['sku'] === 'string' ? bySku.get(fields['sku']) : undefined;
     if (owner && owner.id !== before?.id) {
-      plan.rejected.push({ line, reason: texts.shop.files.skuUsed(String(fields['sku']), owner.name) });
+      plan.rejected.push({ line, reason: texts.files.skuUsed(String(fields['sku']), owner.name) });
       continue;
     }
     const planned = toPlanned(record, before);

@@ -13,9 +13,9 @@ import {
   toShopifyRecords,
 } from '../../../../src/shop/products/shopify.ts';
 import { toSlug } from '../../../../src/shop/products/slug.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 
-const t = texts.shop.files;
+const t = texts.files;
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /** The fields that the record states, as they are sent to the service. The slug identifies the product. */

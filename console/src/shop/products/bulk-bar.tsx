@@ -9,7 +9,8 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Choice, TextField } from '../../parts/field.tsx';
 import { CheckIcon, CloseIcon, WarningIcon } from '../../parts/icons.tsx';
 import { useStore } from '../../shell/store.ts';
-import { texts } from '../../texts.ts';
+import { texts as shared } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import { ConfirmButton } from '../confirm-button.tsx';
 import type { ShopSession } from '../session.ts';
 import { parseStock } from '../stock/parse-stock.ts';
@@ -17,7 +18,7 @@ import type { BulkChange, BulkResult } from './bulk.ts';
 import { changeMany, deleteMany } from './bulk.ts';
 import type { Selection } from './selection.ts';
 
-const t = texts.shop.bulk;
+const t = texts.bulk;
 const STATUSES = ['active', 'draft', 'archived'] as const;
 /** More rejected products than these are counted, and not named. */
 const NAMED_MAX = 5;
@@ -83,7 +84,7 @@ export function BulkBar({ session, selection, products }: BulkBarProps) {
       {selected.size > 0 && (
         <div class="save-bar bulk-bar" role="region" aria-label={t.label}>
           <p>
-            {isSaving ? texts.shop.saving : t.selected(selected.size)}
+            {isSaving ? texts.saving : t.selected(selected.size)}
             <button
               type="button"
               class="icon-button icon-button-small"
@@ -124,7 +125,7 @@ export function BulkBar({ session, selection, products }: BulkBarProps) {
                   </option>
                   {STATUSES.map((status) => (
                     <option key={status} value={status}>
-                      {texts.shop.statuses[status]}
+                      {texts.statuses[status]}
                     </option>
                   ))}
                 </select>
@@ -151,8 +152,8 @@ export function BulkBar({ session, selection, products }: BulkBarProps) {
       {action === 'price' && (
         <TextForm
           title={t.priceTitle(selected.size)}
-          label={texts.shop.product.fields.price}
-          hint={texts.shop.product.hints.price}
+          label={texts.product.fields.price}
+          hint={texts.product.hints.price}
           onClose={() => setAction(null)}
           onSubmit={(price) => changeAll(({ id }) => ({ id, price }), 'products')}
         />
@@ -206,7 +207,7 @@ function OutcomeNote({ outcome, error, isSaving, onUndo, onClose }: OutcomeNoteP
           {t.undo}
         </button>
       )}
-      <button type="button" class="icon-button icon-button-small" aria-label={texts.shell.close} onClick={onClose}>
+      <button type="button" class="icon-button icon-button-small" aria-label={shared.shell.close} onClick={onClose}>
         <CloseIcon />
       </button>
     </div>
@@ -225,13 +226,13 @@ function StockForm({ count, onClose, onSubmit }: StockFormProps) {
   const [error, setError] = useState<string | undefined>(undefined);
   const submit = () => {
     const change = parseStock(text, 0);
-    if (change === null) setError(texts.shop.stock.notAChange);
+    if (change === null) setError(texts.stock.notAChange);
     else onSubmit('set' in change ? { set: change.set } : change, reason.trim());
   };
   return (
     <FormDialog title={t.stockTitle(count)} onClose={onClose} onSubmit={submit}>
       <TextField
-        label={texts.shop.stock.amounts.adjustment}
+        label={texts.stock.amounts.adjustment}
         hint={t.stockHint}
         error={error}
         name="amount"
@@ -240,8 +241,8 @@ function StockForm({ count, onClose, onSubmit }: StockFormProps) {
         onChange={setText}
       />
       <TextField
-        label={texts.shop.stock.reason}
-        hint={texts.shop.stock.reasonHint}
+        label={texts.stock.reason}
+        hint={texts.stock.reasonHint}
         name="reason"
         value={reason}
         lengthMax={500}
@@ -300,7 +301,7 @@ function CollectionForm({ count, onClose, onSubmit }: CollectionFormProps) {
         onChange={setMode}
       />
       <TextField
-        label={texts.shop.products.collection}
+        label={texts.products.collection}
         hint={t.collectionHint}
         error={error}
         name="value"
@@ -333,7 +334,7 @@ function FormDialog({ title, onClose, onSubmit, children }: FormDialogProps) {
         {children}
         <div class="button-row">
           <button type="button" class="button" onClick={onClose}>
-            {texts.shop.cancel}
+            {texts.cancel}
           </button>
           <button type="submit" class="button button-primary">
             {t.apply}

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { WarningIcon } from '../../parts/icons.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import type { DraftField, FieldConflict, ProductDraft } from './product-draft.ts';
 
 type ConflictPanelProps = {
@@ -19,15 +19,15 @@ export function ConflictPanel({ conflicts, draft, onChoose }: ConflictPanelProps
     <section ref={panel} class="panel conflicts" role="alert">
       <h3 class="conflicts-title">
         <WarningIcon />
-        {texts.shop.conflict.title}
+        {texts.conflict.title}
       </h3>
-      <p class="muted">{texts.shop.conflict.text}</p>
+      <p class="muted">{texts.conflict.text}</p>
       {conflicts.map(({ field, mine, theirs }) => (
         <fieldset key={field} class="conflict">
-          <legend>{texts.shop.product.fields[field]}</legend>
+          <legend>{texts.product.fields[field]}</legend>
           {[
-            { name: texts.shop.conflict.theirs, value: theirs },
-            { name: texts.shop.conflict.mine, value: mine },
+            { name: texts.conflict.theirs, value: theirs },
+            { name: texts.conflict.mine, value: mine },
           ].map(({ name, value }) => (
             <label key={name} class="conflict-side">
               <input
@@ -49,6 +49,6 @@ export function ConflictPanel({ conflicts, draft, onChoose }: ConflictPanelProps
 }
 
 function toText(value: string | boolean): string {
-  if (typeof value === 'boolean') return value ? texts.shop.yes : texts.shop.no;
-  return value === '' ? texts.shop.empty : value;
+  if (typeof value === 'boolean') return value ? texts.yes : texts.no;
+  return value === '' ? texts.empty : value;
 }

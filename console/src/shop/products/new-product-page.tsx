@@ -4,7 +4,7 @@ import { useLocation } from 'wouter-preact';
 import { refreshShop } from '../../data/shop-queries.ts';
 import { useSaving } from '../../data/use-saving.ts';
 import { usePageTitle } from '../../shell/shell.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import { useDraft } from '../drafts.ts';
 import { toFormFailure } from '../form-errors.ts';
 import { productPath } from '../paths.ts';
@@ -17,7 +17,7 @@ import { Link } from '../../parts/link.tsx';
 
 export function NewProductPage({ session }: { session: ShopSession }) {
   const [, navigate] = useLocation();
-  usePageTitle(texts.shop.product.create, texts.shop.title);
+  usePageTitle(texts.product.create, texts.title);
   const [kept, setDraft] = useDraft<ProductDraft>('new product');
   const draft = kept ?? EMPTY_DRAFT;
   const { save, isSaving, error } = useSaving(async () => {
@@ -31,7 +31,7 @@ export function NewProductPage({ session }: { session: ShopSession }) {
 
   return (
     <form
-      class="tab"
+      class="tab form-page"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -39,9 +39,9 @@ export function NewProductPage({ session }: { session: ShopSession }) {
       }}
     >
       <Link class="link" href="/shop/products">
-        {texts.shop.product.back}
+        {texts.product.back}
       </Link>
-      <h2 class="section-title">{texts.shop.product.create}</h2>
+      <h2 class="section-title">{texts.product.create}</h2>
       {failure.message !== null && (
         <p class="note note-bad" role="alert">
           {failure.message}
@@ -51,7 +51,7 @@ export function NewProductPage({ session }: { session: ShopSession }) {
       {changedFields(EMPTY_DRAFT, draft).length > 0 && (
         <UnsavedBar
           isSaving={isSaving}
-          saveText={texts.shop.product.createButton}
+          saveText={texts.product.createButton}
           onSave={() => void save()}
           onDiscard={() => setDraft(null)}
         />

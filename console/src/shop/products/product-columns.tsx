@@ -7,7 +7,8 @@ import { RowLink } from '../../parts/data-table.tsx';
 import { ChevronIcon } from '../../parts/icons.tsx';
 import { Picture } from '../../parts/picture.tsx';
 import { Time } from '../../parts/time.tsx';
-import { texts } from '../../texts.ts';
+import { texts as shared } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import { EditCell } from '../edit-cell.tsx';
 import { groupPath, productPath } from '../paths.ts';
 import type { ShopSession } from '../session.ts';
@@ -18,8 +19,8 @@ import type { Selection } from './selection.ts';
 import type { ProductRow } from './variants.ts';
 import { nameOfGroup, optionsText, pricesOf, productsOf } from './variants.ts';
 
-const t = texts.shop.products;
-const { fields } = texts.shop.product;
+const t = texts.products;
+const { fields } = texts.product;
 
 type ColumnsContext = {
   session: ShopSession;
@@ -39,7 +40,7 @@ export function toProductColumns({ session, selection, products, onToggle }: Col
       head: selection ? (
         <SelectBox selection={selection} products={products} label={t.selectAll} isHead />
       ) : (
-        <span class="visually-hidden">{texts.columns.picture}</span>
+        <span class="visually-hidden">{shared.columns.picture}</span>
       ),
       width: selection ? '76px' : '40px',
       place: 'picture',
@@ -70,7 +71,7 @@ export function toProductColumns({ session, selection, products, onToggle }: Col
       head: fields.type,
       width: 'minmax(80px, 0.8fr)',
       from: 'desktop',
-      cell: ({ product }) => <span class="muted">{texts.shop.types[product.type]}</span>,
+      cell: ({ product }) => <span class="muted">{texts.types[product.type]}</span>,
     },
     {
       id: 'collections',
@@ -134,9 +135,7 @@ function Name({ row, onToggle }: { row: ProductRow; onToggle: (groupId: string) 
           <ChevronIcon />
         </button>
       )}
-      {variants === null && product.status !== 'active' && (
-        <span class="badge">{texts.shop.statuses[product.status]}</span>
-      )}
+      {variants === null && product.status !== 'active' && <span class="badge">{texts.statuses[product.status]}</span>}
     </span>
   );
 }

@@ -14,7 +14,7 @@ import { Picture } from '../../parts/picture.tsx';
 import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { usePageTitle } from '../../shell/shell.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import { ConfirmButton } from '../confirm-button.tsx';
 import { useDraft } from '../drafts.ts';
 import { toFormFailure } from '../form-errors.ts';
@@ -33,13 +33,13 @@ const ATTEMPTS_MAX = 3;
 export function ProductPage({ session }: { session: ShopSession }) {
   const { id } = useParams<{ id: string }>();
   const query = useQuery(productQuery(session, id));
-  usePageTitle(query.data?.data.name ?? texts.shop.tabs.products, texts.shop.title);
+  usePageTitle(query.data?.data.name ?? texts.tabs.products, texts.title);
   if (query.isPending) return <PartSkeleton />;
   if (query.isError && isNotFound(query.error)) {
     return (
-      <EmptyState title={texts.shop.product.notFound}>
+      <EmptyState title={texts.product.notFound}>
         <Link class="button" href="/shop/products">
-          {texts.shop.product.back}
+          {texts.product.back}
         </Link>
       </EmptyState>
     );
@@ -88,7 +88,7 @@ function ProductEditor({ session, loaded }: { session: ShopSession; loaded: GetP
 
   return (
     <form
-      class="tab"
+      class="tab form-page"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -96,7 +96,7 @@ function ProductEditor({ session, loaded }: { session: ShopSession; loaded: GetP
       }}
     >
       <Link class="link" href="/shop/products">
-        {texts.shop.product.back}
+        {texts.product.back}
       </Link>
       <div class="shop-head">
         <Picture url={product.image} alt="" seed={product.id} class="shop-picture" />
@@ -104,37 +104,37 @@ function ProductEditor({ session, loaded }: { session: ShopSession; loaded: GetP
           <h2 class="shop-title">{product.name}</h2>
           <p class="facts">
             <span class="fact-address mono">
-              <span class="truncate">{product.id}</span> <CopyButton text={product.id} label={texts.shop.product.id} />
+              <span class="truncate">{product.id}</span> <CopyButton text={product.id} label={texts.product.id} />
             </span>
             <span>
-              {texts.shop.product.updated} <Time at={product.updatedAt} />
+              {texts.product.updated} <Time at={product.updatedAt} />
             </span>
             <span>
-              {texts.shop.product.fields.inventory}:{' '}
-              <strong>{product.trackInventory ? product.inventory : texts.shop.stock.untracked}</strong>
+              {texts.product.fields.inventory}:{' '}
+              <strong>{product.trackInventory ? product.inventory : texts.stock.untracked}</strong>
             </span>
             {product.groupId !== null && (
               <Link class="link" href={groupPath(product.groupId)}>
-                {texts.shop.stock.allVariants}
+                {texts.stock.allVariants}
               </Link>
             )}
             {scopes.has('inventory:read') && (
               <Link class="link" href={logPath(product.id)}>
-                {texts.shop.stock.openLog}
+                {texts.stock.openLog}
               </Link>
             )}
           </p>
         </div>
         {isWritable && (
           <ConfirmButton
-            name={texts.shop.product.remove}
-            title={texts.shop.product.removeTitle(product.name)}
-            text={texts.shop.product.removeText}
+            name={texts.product.remove}
+            title={texts.product.removeTitle(product.name)}
+            text={texts.product.removeText}
             action={remove}
           />
         )}
       </div>
-      {!isWritable && <p class="note note-warn">{texts.shop.product.readOnly}</p>}
+      {!isWritable && <p class="note note-warn">{texts.product.readOnly}</p>}
       {failure.message !== null && (
         <p class="note note-bad" role="alert">
           {failure.message}
@@ -145,7 +145,7 @@ function ProductEditor({ session, loaded }: { session: ShopSession; loaded: GetP
       )}
       <ProductForm draft={draft} errors={failure.fields} onChange={change} isNew={false} isReadOnly={!isWritable} />
       {(isChanged || conflicts.length > 0) && (
-        <UnsavedBar isSaving={isSaving} saveText={texts.shop.save} onSave={() => void save()} onDiscard={discard} />
+        <UnsavedBar isSaving={isSaving} saveText={texts.save} onSave={() => void save()} onDiscard={discard} />
       )}
     </form>
   );

@@ -5,10 +5,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { queries } from '../../data/client.ts';
 import { productsOfCodeQuery } from '../../data/shop-queries.ts';
-import { SearchIcon } from '../../parts/icons.tsx';
-import { moveRow } from '../../shell/keyboard.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import { productPath } from '../paths.ts';
+import { SearchBox } from '../search-box.tsx';
 import type { ShopSession } from '../session.ts';
 
 /** A search begins when the user has not typed for this long. */
@@ -56,33 +55,13 @@ export function ProductSearch({ session, q, hrefOf }: ProductSearchProps) {
     if (product && products.length === 1 && field.current?.value.trim() === code) navigate(productPath(product.id));
   };
   return (
-    <form
-      class="product-search"
-      role="search"
-      aria-label={texts.shop.products.searchLabel}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void openOfCode(text.trim());
-      }}
-    >
-      <SearchIcon />
-      <input
-        ref={field}
-        type="search"
-        class="input"
-        name="find"
-        value={text}
-        placeholder={texts.shop.products.search}
-        aria-label={texts.shop.products.searchLabel}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => setText(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key !== 'ArrowDown') return;
-          moveRow(1);
-          event.preventDefault();
-        }}
-      />
-    </form>
+    <SearchBox
+      hint={texts.products.search}
+      label={texts.products.searchLabel}
+      text={text}
+      onText={setText}
+      onEnter={(code) => void openOfCode(code)}
+      field={field}
+    />
   );
 }

@@ -14,7 +14,7 @@ import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
 import type { UrlState } from '../../parts/url-state.ts';
 import { useUrlState } from '../../parts/url-state.ts';
 import { usePageTitle } from '../../shell/shell.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import { useListKeys } from '../list-keys.ts';
 import type { ShopSession } from '../session.ts';
 import { Link } from '../../parts/link.tsx';
@@ -28,7 +28,7 @@ import { nameOfGroup, toProductRows } from './variants.ts';
 const TYPES: readonly ProductType[] = ['physical', 'digital', 'nft'];
 const STATUSES = ['active', 'draft', 'archived'] as const;
 const STOCKS: readonly StockFilter[] = ['low', 'out'];
-const STOCK_NAMES = { low: texts.shop.stock.lowOnly(LOW_STOCK), out: texts.shop.stock.soldOut };
+const STOCK_NAMES = { low: texts.stock.lowOnly(LOW_STOCK), out: texts.stock.soldOut };
 const ORDERS: readonly SortOrder[] = ['asc', 'desc'];
 const ALL = 'all';
 const SKELETONS = 8;
@@ -43,7 +43,7 @@ const SORTS: Readonly<Partial<Record<string, { sort: ProductSort; first: SortOrd
 };
 
 export function ProductsPage({ session }: { session: ShopSession }) {
-  usePageTitle(texts.shop.tabs.products, texts.shop.title);
+  usePageTitle(texts.tabs.products, texts.title);
   const url = useUrlState();
   const filter = toFilter(url);
   const { q, status, type, collection, stock, group } = filter;
@@ -68,34 +68,34 @@ export function ProductsPage({ session }: { session: ShopSession }) {
   const isFiltered = [q, status, type, collection, stock, group].some((value) => value !== null);
   const isEmpty = query.isSuccess && products.length === 0 && !query.hasNextPage;
   return (
-    <section class="tab" aria-label={texts.shop.tabs.products} onKeyDown={keys}>
+    <section class="tab" aria-label={texts.tabs.products} onKeyDown={keys}>
       <div class="toolbar product-tools">
         <div class="toolbar-group">
           <ProductSearch session={session} q={q} hrefOf={(text) => url.href({ q: text })} />
           <Select
-            label={texts.shop.product.fields.status}
+            label={texts.product.fields.status}
             value={status ?? ALL}
             options={[
-              { value: ALL, name: texts.shop.products.notArchived },
-              ...STATUSES.map((value) => ({ value, name: texts.shop.statuses[value] })),
+              { value: ALL, name: texts.products.notArchived },
+              ...STATUSES.map((value) => ({ value, name: texts.statuses[value] })),
             ]}
             hrefOf={(value) => url.href({ status: value === ALL ? null : value })}
           />
           <Select
-            label={texts.shop.product.fields.inventory}
+            label={texts.product.fields.inventory}
             value={stock ?? ALL}
             options={[
-              { value: ALL, name: texts.shop.products.anyStock },
+              { value: ALL, name: texts.products.anyStock },
               ...STOCKS.map((value) => ({ value, name: STOCK_NAMES[value] })),
             ]}
             hrefOf={(value) => url.href({ stock: value === ALL ? null : value, sort: null, order: null })}
           />
           <Select
-            label={texts.shop.product.fields.type}
+            label={texts.product.fields.type}
             value={type ?? ALL}
             options={[
-              { value: ALL, name: texts.shop.products.allTypes },
-              ...TYPES.map((value) => ({ value, name: texts.shop.types[value] })),
+              { value: ALL, name: texts.products.allTypes },
+              ...TYPES.map((value) => ({ value, name: texts.types[value] })),
             ]}
             hrefOf={(value) => url.href({ type: value === ALL ? null : value })}
           />
@@ -104,9 +104,9 @@ export function ProductsPage({ session }: { session: ShopSession }) {
             <Link
               class="chip"
               href={url.href({ group: null })}
-              aria-label={texts.shop.products.removeFilter(nameOfGroup(products) || group)}
+              aria-label={texts.products.removeFilter(nameOfGroup(products) || group)}
             >
-              {texts.shop.products.inGroup(nameOfGroup(products) || group)}
+              {texts.products.inGroup(nameOfGroup(products) || group)}
               <CloseIcon />
             </Link>
           )}
@@ -115,10 +115,10 @@ export function ProductsPage({ session }: { session: ShopSession }) {
           {isWritable && (
             <>
               <Link class="button" href="/shop/files">
-                {texts.shop.files.title}
+                {texts.files.title}
               </Link>
               <Link class="button button-primary" href="/shop/products/new">
-                {texts.shop.products.add}
+                {texts.products.add}
               </Link>
             </>
           )}
@@ -128,20 +128,20 @@ export function ProductsPage({ session }: { session: ShopSession }) {
         <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
       )}
       {isEmpty && (
-        <EmptyState title={isFiltered ? texts.shop.products.noneFound : texts.shop.products.none}>
+        <EmptyState title={isFiltered ? texts.products.noneFound : texts.products.none}>
           {isFiltered ? (
             <Link class="button" href="/shop/products">
-              {texts.shop.products.clear}
+              {texts.products.clear}
             </Link>
           ) : (
-            <p class="muted">{texts.shop.products.noneHint}</p>
+            <p class="muted">{texts.products.noneHint}</p>
           )}
         </EmptyState>
       )}
       {!isEmpty && !(query.isError && products.length === 0) && (
         <div class="product-list">
           <DataTable
-            label={texts.shop.tabs.products}
+            label={texts.tabs.products}
             columns={columns}
             rows={rows}
             keyOf={({ key }) => key}
@@ -198,8 +198,8 @@ function CollectionFilter({
   const [, navigate] = useLocation();
   if (collection !== null) {
     return (
-      <Link class="chip" href={hrefOf(null)} aria-label={texts.shop.products.removeFilter(collection)}>
-        {texts.shop.products.inCollection(collection)}
+      <Link class="chip" href={hrefOf(null)} aria-label={texts.products.removeFilter(collection)}>
+        {texts.products.inCollection(collection)}
         <CloseIcon />
       </Link>
     );
@@ -216,8 +216,8 @@ function CollectionFilter({
         class="input input-small"
         name="collection"
         value={text}
-        placeholder={texts.shop.products.collection}
-        aria-label={texts.shop.products.collection}
+        placeholder={texts.products.collection}
+        aria-label={texts.products.collection}
         autocomplete="off"
         spellcheck={false}
         onInput={(event) => setText(event.currentTarget.value)}

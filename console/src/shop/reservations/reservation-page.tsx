@@ -15,7 +15,7 @@ import { Link } from '../../parts/link.tsx';
 import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { Expiry, Time } from '../../parts/time.tsx';
 import { usePageTitle } from '../../shell/shell.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import { ConfirmButton } from '../confirm-button.tsx';
 import { describeRowError } from '../form-errors.ts';
 import { logPath, productPath } from '../paths.ts';
@@ -23,13 +23,13 @@ import { shortId } from '../short-id.ts';
 import type { ShopSession } from '../session.ts';
 import { ReservationState } from './reservation-state.tsx';
 
-const t = texts.shop.reservations;
+const t = texts.reservations;
 const LONGER_S = 900;
 
 export function ReservationPage({ session }: { session: ShopSession }) {
   const { id } = useParams<{ id: string }>();
   const query = useQuery(reservationQuery(session, id));
-  usePageTitle(query.data ? toTitle(query.data.data) : texts.shop.tabs.reservations, texts.shop.title);
+  usePageTitle(query.data ? toTitle(query.data.data) : texts.tabs.reservations, texts.title);
   if (query.isPending) return <PartSkeleton />;
   if (query.isError && isNotFound(query.error)) {
     return (
@@ -137,7 +137,7 @@ function toColumns({ scopes }: ShopSession): readonly Column<Item>[] {
   return [
     {
       id: 'product',
-      head: texts.shop.stock.product,
+      head: texts.stock.product,
       width: 'minmax(160px, 3fr)',
       place: 'top-left',
       cell: ({ productId, name }) => {
@@ -184,7 +184,7 @@ function toColumns({ scopes }: ShopSession): readonly Column<Item>[] {
     },
     {
       id: 'log',
-      head: texts.shop.tabs.log,
+      head: texts.tabs.log,
       isHeadHidden: true,
       width: 'minmax(56px, 0.4fr)',
       isNumber: true,
@@ -193,9 +193,9 @@ function toColumns({ scopes }: ShopSession): readonly Column<Item>[] {
         <Link
           class="link inner-link"
           href={logPath(productId)}
-          aria-label={texts.shop.stock.logOf(name ?? shortId(productId))}
+          aria-label={texts.stock.logOf(name ?? shortId(productId))}
         >
-          {texts.shop.tabs.log}
+          {texts.tabs.log}
         </Link>
       ),
     },

@@ -1,7 +1,7 @@
 // A badge that says whether a reservation is held, or how it has ended.
 
 import type { ReservationStatus } from '../../data/shop-queries.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 
 const BADGES: Readonly<Record<ReservationStatus, string>> = {
   held: 'badge badge-warn',
@@ -11,5 +11,5 @@ const BADGES: Readonly<Record<ReservationStatus, string>> = {
 };
 
 export function ReservationState({ status }: { status: ReservationStatus }) {
-  return <span class={BADGES[status]}>{texts.shop.reservations.statuses[status]}</span>;
+  return <span class={BADGES[status]}>{texts.reservations.statuses[status]}</span>;
 }

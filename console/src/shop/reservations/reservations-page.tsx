@@ -1,7 +1,7 @@
 // What checkouts hold of the stock: by whom, how much, and until when.
 
 import { useInfiniteQuery } from '@tanstack/preact-query';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { Reservation } from '../../../../client/src/store.ts';
 import type { ReservationStatus } from '../../data/shop-queries.ts';
@@ -9,7 +9,6 @@ import { reservationsQuery } from '../../data/shop-queries.ts';
 import { formatCount } from '../../format/amount.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { DataTable, RowLink } from '../../parts/data-table.tsx';
-import { SearchIcon } from '../../parts/icons.tsx';
 import { Link } from '../../parts/link.tsx';
 import { MoreRows } from '../../parts/more-rows.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -17,19 +16,20 @@ import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
 import { Expiry, Time } from '../../parts/time.tsx';
 import { useUrlState } from '../../parts/url-state.ts';
 import { usePageTitle } from '../../shell/shell.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import { reservationPath } from '../paths.ts';
+import { SearchBox } from '../search-box.tsx';
 import type { ShopSession } from '../session.ts';
 import { shortId } from '../short-id.ts';
 import { ReservationState } from './reservation-state.tsx';
 
-const t = texts.shop.reservations;
+const t = texts.reservations;
 const STATUSES: readonly ReservationStatus[] = ['held', 'consumed', 'released', 'expired'];
 const ALL = 'all';
 const SKELETONS = 5;
 
 export function ReservationsPage({ session }: { session: ShopSession }) {
-  usePageTitle(texts.shop.tabs.reservations, texts.shop.title);
+  usePageTitle(texts.tabs.reservations, texts.title);
   const url = useUrlState();
   const status = STATUSES.find((one) => one === url.get('status')) ?? null;
   const reference = url.get('reference');
@@ -37,7 +37,7 @@ export function ReservationsPage({ session }: { session: ShopSession }) {
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
   const isFiltered = status !== null || reference !== null;
   return (
-    <section class="tab" aria-label={texts.shop.tabs.reservations}>
+    <section class="tab" aria-label={texts.tabs.reservations}>
       <div class="toolbar">
         <Segments
           label={t.status}
@@ -61,7 +61,7 @@ export function ReservationsPage({ session }: { session: ShopSession }) {
       )}
       {(query.isPending || rows.length > 0) && (
         <DataTable
-          label={texts.shop.tabs.reservations}
+          label={texts.tabs.reservations}
           columns={COLUMNS}
           rows={rows}
           keyOf={({ id }) => id}
@@ -79,29 +79,15 @@ type ReferenceSearchProps = { reference: string | null; hrefOf: (reference: stri
 function ReferenceSearch({ reference, hrefOf }: ReferenceSearchProps) {
   const [text, setText] = useState(reference ?? '');
   const [, navigate] = useLocation();
+  // A link has changed the list, and not this field.
+  useEffect(() => setText(reference ?? ''), [reference]);
   return (
-    <form
-      class="product-search reference-search"
-      role="search"
-      aria-label={t.search}
-      onSubmit={(event) => {
-        event.preventDefault();
-        navigate(hrefOf(text.trim() === '' ? null : text.trim()), { replace: true });
-      }}
-    >
-      <SearchIcon />
-      <input
-        type="search"
-        class="input"
-        name="reference"
-        value={text}
-        placeholder={t.search}
-        aria-label={t.search}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => setText(event.currentTarget.value)}
-      />
-    </form>
+    <SearchBox
+      hint={t.search}
+      text={text}
+      onText={setText}
+      onEnter={(wanted) => navigate(hrefOf(wanted === '' ? null : wanted), { replace: true })}
+    />
   );
 }
 

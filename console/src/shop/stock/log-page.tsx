@@ -13,7 +13,7 @@ import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useUrlState } from '../../parts/url-state.ts';
 import { usePageTitle } from '../../shell/shell.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import { productPath, reservationPath } from '../paths.ts';
 import { shortId } from '../short-id.ts';
 import type { ShopSession } from '../session.ts';
@@ -22,7 +22,7 @@ import { Link } from '../../parts/link.tsx';
 const SKELETONS = 8;
 
 export function LogPage({ session }: { session: ShopSession }) {
-  usePageTitle(texts.shop.tabs.log, texts.shop.title);
+  usePageTitle(texts.tabs.log, texts.title);
   const url = useUrlState();
   const productId = url.get('product');
   const query = useInfiniteQuery(logQuery(session, productId));
@@ -35,13 +35,13 @@ export function LogPage({ session }: { session: ShopSession }) {
   const columns = useMemo(() => toColumns(session, nameOf), [session, names]);
   const entries = query.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
-    <section class="tab" aria-label={texts.shop.tabs.log}>
+    <section class="tab" aria-label={texts.tabs.log}>
       {productId !== null && (
         <div class="toolbar">
           <Link
             class="chip"
             href={url.href({ product: null })}
-            aria-label={texts.shop.products.removeFilter(nameOf(productId))}
+            aria-label={texts.products.removeFilter(nameOf(productId))}
           >
             {nameOf(productId)}
             <CloseIcon />
@@ -49,10 +49,10 @@ export function LogPage({ session }: { session: ShopSession }) {
         </div>
       )}
       {query.isError && entries.length === 0 && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />}
-      {query.isSuccess && entries.length === 0 && <EmptyState title={texts.shop.log.none} />}
+      {query.isSuccess && entries.length === 0 && <EmptyState title={texts.log.none} />}
       {(query.isPending || entries.length > 0) && (
         <DataTable
-          label={texts.shop.tabs.log}
+          label={texts.tabs.log}
           columns={columns}
           rows={entries}
           keyOf={({ id }) => id}
@@ -82,7 +82,7 @@ function toColumns({ scopes }: ShopSession, nameOf: (productId: string) => strin
   return [
     {
       id: 'product',
-      head: texts.shop.stock.product,
+      head: texts.stock.product,
       width: 'minmax(140px, 2fr)',
       place: 'top-left',
       cell: ({ productId }) => (
@@ -97,7 +97,7 @@ function toColumns({ scopes }: ShopSession, nameOf: (productId: string) => strin
     },
     {
       id: 'change',
-      head: texts.shop.log.change,
+      head: texts.log.change,
       width: 'minmax(72px, 0.6fr)',
       isNumber: true,
       from: 'tablet',
@@ -107,7 +107,7 @@ function toColumns({ scopes }: ShopSession, nameOf: (productId: string) => strin
     },
     {
       id: 'level',
-      head: texts.shop.log.level,
+      head: texts.log.level,
       width: 'minmax(110px, 1fr)',
       isNumber: true,
       place: 'top-right',
@@ -119,7 +119,7 @@ function toColumns({ scopes }: ShopSession, nameOf: (productId: string) => strin
     },
     {
       id: 'reason',
-      head: texts.shop.stock.reason,
+      head: texts.stock.reason,
       width: 'minmax(140px, 2.4fr)',
       place: 'bottom-left',
       cell: ({ reason }) => (
@@ -130,17 +130,17 @@ function toColumns({ scopes }: ShopSession, nameOf: (productId: string) => strin
     },
     {
       id: 'who',
-      head: texts.shop.log.who,
+      head: texts.log.who,
       width: 'minmax(220px, 1.4fr)',
       from: 'desktop',
       cell: ({ keyId, source, reservationId }) => (
-        <span class="truncate block" data-tip={keyId ?? texts.shop.log.noKey}>
+        <span class="truncate block" data-tip={keyId ?? texts.log.noKey}>
           {keyId !== null && <span class="mono">{shortId(keyId)} </span>}
           {reservationId === null ? (
-            <span class="muted">{texts.shop.log.sources[source] ?? source}</span>
+            <span class="muted">{texts.log.sources[source] ?? source}</span>
           ) : (
             <Link class="link inner-link" href={reservationPath(reservationId)}>
-              {texts.shop.log.sources[source] ?? source} {shortId(reservationId)}
+              {texts.log.sources[source] ?? source} {shortId(reservationId)}
             </Link>
           )}
         </span>
@@ -148,7 +148,7 @@ function toColumns({ scopes }: ShopSession, nameOf: (productId: string) => strin
     },
     {
       id: 'at',
-      head: texts.shop.log.at,
+      head: texts.log.at,
       width: 'minmax(64px, 0.5fr)',
       isNumber: true,
       place: 'bottom-right',

@@ -10,14 +10,14 @@ import { formatCount } from '../../format/amount.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Choice, TextField } from '../../parts/field.tsx';
 import { WarningIcon } from '../../parts/icons.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import type { FormFailure } from '../form-errors.ts';
 import { toFormFailure } from '../form-errors.ts';
 import type { ShopSession } from '../session.ts';
 
 type Mode = 'adjustment' | 'set';
 
-const MODES = (['adjustment', 'set'] as const).map((value) => ({ value, name: texts.shop.stock.modes[value] }));
+const MODES = (['adjustment', 'set'] as const).map((value) => ({ value, name: texts.stock.modes[value] }));
 const REASON_CHARACTERS_MAX = 500;
 
 type StockDialogProps = { session: ShopSession; item: InventoryItem; onClose: () => void };
@@ -52,7 +52,7 @@ export function StockDialog({ session: { client }, item, onClose }: StockDialogP
   });
   const failure = invalid ?? toFormFailure(error);
   const submit = () => {
-    setInvalid(number === null ? { fields: { [mode]: texts.shop.product.notAWholeNumber }, message: null } : null);
+    setInvalid(number === null ? { fields: { [mode]: texts.product.notAWholeNumber }, message: null } : null);
     if (number !== null) void save(number);
   };
 
@@ -67,7 +67,7 @@ export function StockDialog({ session: { client }, item, onClose }: StockDialogP
   };
 
   return (
-    <Dialog title={texts.shop.stock.dialogTitle(item.name)} isOpen onClose={onClose}>
+    <Dialog title={texts.stock.dialogTitle(item.name)} isOpen onClose={onClose}>
       <form
         class="dialog-body"
         noValidate
@@ -76,12 +76,10 @@ export function StockDialog({ session: { client }, item, onClose }: StockDialogP
           submit();
         }}
       >
-        <Choice label={texts.shop.stock.mode} name="mode" value={mode} options={MODES} onChange={setMode} />
+        <Choice label={texts.stock.mode} name="mode" value={mode} options={MODES} onChange={setMode} />
         <TextField
-          label={texts.shop.stock.amounts[mode]}
-          hint={
-            next === null ? texts.shop.stock.hints[mode] : texts.shop.stock.effect(formatCount(seen), formatCount(next))
-          }
+          label={texts.stock.amounts[mode]}
+          hint={next === null ? texts.stock.hints[mode] : texts.stock.effect(formatCount(seen), formatCount(next))}
           error={failure.fields[mode]}
           name="amount"
           value={amount}
@@ -90,8 +88,8 @@ export function StockDialog({ session: { client }, item, onClose }: StockDialogP
           onChange={setAmount}
         />
         <TextField
-          label={texts.shop.stock.reason}
-          hint={texts.shop.stock.reasonHint}
+          label={texts.stock.reason}
+          hint={texts.stock.reasonHint}
           error={failure.fields['reason']}
           name="reason"
           value={reason}
@@ -102,8 +100,8 @@ export function StockDialog({ session: { client }, item, onClose }: StockDialogP
           <div class="note note-warn" role="alert">
             <WarningIcon />
             <p>
-              <strong>{texts.shop.stock.conflictTitle}</strong>{' '}
-              {texts.shop.stock.conflict(formatCount(conflict.before), formatCount(seen))}
+              <strong>{texts.stock.conflictTitle}</strong>{' '}
+              {texts.stock.conflict(formatCount(conflict.before), formatCount(seen))}
             </p>
           </div>
         )}
@@ -114,10 +112,10 @@ export function StockDialog({ session: { client }, item, onClose }: StockDialogP
         )}
         <div class="button-row">
           <button type="button" class="button" onClick={onClose}>
-            {conflict ? texts.shop.stock.keep(formatCount(seen)) : texts.shop.cancel}
+            {conflict ? texts.stock.keep(formatCount(seen)) : texts.cancel}
           </button>
           <button type="submit" class="button button-primary" disabled={isSaving}>
-            {conflict && next !== null ? texts.shop.stock.setAnyway(formatCount(next)) : texts.shop.save}
+            {conflict && next !== null ? texts.stock.setAnyway(formatCount(next)) : texts.save}
           </button>
         </div>
       </form>

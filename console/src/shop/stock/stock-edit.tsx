@@ -3,14 +3,14 @@
 import { MercatError } from '../../../../client/src/store.ts';
 import { patchStock } from '../../data/shop-queries.ts';
 import { formatCount } from '../../format/amount.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import { EditCell } from '../edit-cell.tsx';
 import type { ShopSession } from '../session.ts';
 import type { StockChange } from './parse-stock.ts';
 import { parseStock } from './parse-stock.ts';
 import { StockLevel } from './stock-level.tsx';
 
-const t = texts.shop.stock;
+const t = texts.stock;
 
 type StockEditProps = { session: ShopSession; product: { id: string; name: string; inventory: number } };
 

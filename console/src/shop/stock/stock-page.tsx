@@ -7,15 +7,15 @@ import { LOW_STOCK, stockQuery } from '../../data/shop-queries.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { DataTable, RowLink } from '../../parts/data-table.tsx';
 import { MoreRows } from '../../parts/more-rows.tsx';
-import { SearchIcon } from '../../parts/icons.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
 import { oneOf, useUrlState } from '../../parts/url-state.ts';
 import { formatCount } from '../../format/amount.ts';
 import { moveRow } from '../../shell/keyboard.ts';
 import { usePageTitle } from '../../shell/shell.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import { logPath, productPath } from '../paths.ts';
+import { SearchBox } from '../search-box.tsx';
 import type { ShopSession } from '../session.ts';
 import { useListKeys } from '../list-keys.ts';
 import { StockDialog } from './stock-dialog.tsx';
@@ -30,7 +30,7 @@ const NONE: readonly never[] = [];
 const ROWS_AT_ONCE = 200;
 
 export function StockPage({ session }: { session: ShopSession }) {
-  usePageTitle(texts.shop.tabs.stock, texts.shop.title);
+  usePageTitle(texts.tabs.stock, texts.title);
   const url = useUrlState();
   const shown = oneOf(SHOWN, url.get('show'));
   const query = useQuery(stockQuery(session, shown === 'low'));
@@ -43,33 +43,15 @@ export function StockPage({ session }: { session: ShopSession }) {
   const rows = useMemo(() => filterRows(all, text), [all, text]);
   const [shownMax, setShownMax] = useState(ROWS_AT_ONCE);
   return (
-    <section class="tab" aria-label={texts.shop.tabs.stock} onKeyDown={keys}>
+    <section class="tab" aria-label={texts.tabs.stock} onKeyDown={keys}>
       <div class="toolbar">
-        <div class="product-search" role="search" aria-label={texts.shop.stock.search}>
-          <SearchIcon />
-          <input
-            type="search"
-            class="input"
-            name="find"
-            value={text}
-            placeholder={texts.shop.stock.search}
-            aria-label={texts.shop.stock.search}
-            autocomplete="off"
-            spellcheck={false}
-            onInput={(event) => setText(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key !== 'ArrowDown' && event.key !== 'Enter') return;
-              moveRow(1);
-              event.preventDefault();
-            }}
-          />
-        </div>
+        <SearchBox hint={texts.stock.search} text={text} onText={setText} onEnter={() => moveRow(1)} />
         <Segments
-          label={texts.shop.stock.shown}
+          label={texts.stock.shown}
           value={shown}
           segments={[
-            { value: 'all', name: texts.shop.stock.all },
-            { value: 'low', name: texts.shop.stock.lowOnly(LOW_STOCK) },
+            { value: 'all', name: texts.stock.all },
+            { value: 'low', name: texts.stock.lowOnly(LOW_STOCK) },
           ]}
           hrefOf={(value) => url.href({ show: value === SHOWN[0] ? null : value })}
         />
@@ -77,20 +59,14 @@ export function StockPage({ session }: { session: ShopSession }) {
       {query.isError && !query.data && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />}
       {query.isSuccess && rows.length === 0 && (
         <EmptyState
-          title={
-            all.length > 0
-              ? texts.shop.stock.noneFound
-              : shown === 'low'
-                ? texts.shop.stock.noneLow
-                : texts.shop.stock.none
-          }
+          title={all.length > 0 ? texts.stock.noneFound : shown === 'low' ? texts.stock.noneLow : texts.stock.none}
         >
-          {all.length === 0 && shown === 'all' && <p class="muted">{texts.shop.stock.noneHint}</p>}
+          {all.length === 0 && shown === 'all' && <p class="muted">{texts.stock.noneHint}</p>}
         </EmptyState>
       )}
       {(query.isPending || rows.length > 0) && (
         <DataTable
-          label={texts.shop.tabs.stock}
+          label={texts.tabs.stock}
           columns={columns}
           rows={rows.slice(0, shownMax)}
           keyOf={({ productId }) => productId}
@@ -129,7 +105,7 @@ function toColumns(session: ShopSession, openDialog: (item: InventoryItem) => vo
   return [
     {
       id: 'name',
-      head: texts.shop.stock.product,
+      head: texts.stock.product,
       width: 'minmax(160px, 3fr)',
       place: 'top-left',
       cell: ({ productId, name }) => (
@@ -140,14 +116,14 @@ function toColumns(session: ShopSession, openDialog: (item: InventoryItem) => vo
     },
     {
       id: 'sku',
-      head: texts.shop.product.fields.sku,
+      head: texts.product.fields.sku,
       width: 'minmax(110px, 1.2fr)',
       from: 'tablet',
       cell: ({ sku }) => <span class="mono truncate block">{sku}</span>,
     },
     {
       id: 'reserved',
-      head: texts.shop.stock.reserved,
+      head: texts.stock.reserved,
       width: 'minmax(80px, 0.7fr)',
       isNumber: true,
       from: 'tablet',
@@ -155,7 +131,7 @@ function toColumns(session: ShopSession, openDialog: (item: InventoryItem) => vo
     },
     {
       id: 'stock',
-      head: texts.shop.product.fields.inventory,
+      head: texts.product.fields.inventory,
       width: 'minmax(120px, 1fr)',
       isNumber: true,
       place: 'top-right',
@@ -168,14 +144,14 @@ function toColumns(session: ShopSession, openDialog: (item: InventoryItem) => vo
     },
     {
       id: 'log',
-      head: texts.shop.tabs.log,
+      head: texts.tabs.log,
       isHeadHidden: true,
       width: 'minmax(56px, 0.4fr)',
       isNumber: true,
       place: 'bottom-left',
       cell: ({ productId, name }) => (
-        <Link class="link inner-link" href={logPath(productId)} aria-label={texts.shop.stock.logOf(name)}>
-          {texts.shop.tabs.log}
+        <Link class="link inner-link" href={logPath(productId)} aria-label={texts.stock.logOf(name)}>
+          {texts.tabs.log}
         </Link>
       ),
     },
@@ -183,7 +159,7 @@ function toColumns(session: ShopSession, openDialog: (item: InventoryItem) => vo
       ? [
           {
             id: 'change',
-            head: texts.shop.stock.change,
+            head: texts.stock.change,
             isHeadHidden: true,
             width: '96px',
             isNumber: true,
@@ -192,13 +168,13 @@ function toColumns(session: ShopSession, openDialog: (item: InventoryItem) => vo
               <button
                 type="button"
                 class="button button-small inner-link"
-                aria-label={texts.shop.stock.changeOf(item.name)}
+                aria-label={texts.stock.changeOf(item.name)}
                 onClick={(event) => {
                   event.stopPropagation();
                   openDialog(item);
                 }}
               >
-                {texts.shop.stock.change}
+                {texts.stock.change}
               </button>
             ),
           },

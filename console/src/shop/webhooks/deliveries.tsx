@@ -15,11 +15,11 @@ import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useUrlState } from '../../parts/url-state.ts';
 import { useNow } from '../../shell/clock.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import { shortId } from '../short-id.ts';
 import type { ShopSession } from '../session.ts';
 
-const t = texts.shop.deliveries;
+const t = texts.deliveries;
 const STATES: readonly DeliveryState[] = ['pending', 'delivered', 'dead'];
 const ALL = 'all';
 const BADGES: Readonly<Record<DeliveryState, string>> = {

@@ -4,11 +4,11 @@ import type { Webhook } from '../../../../client/src/store.ts';
 import { useSaving } from '../../data/use-saving.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Checkbox, TextField } from '../../parts/field.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import { useDraft } from '../drafts.ts';
 import { toFormFailure } from '../form-errors.ts';
 
-const t = texts.shop.webhook;
+const t = texts.webhook;
 
 export type EventName = Webhook['events'][number];
 
@@ -119,10 +119,10 @@ export function WebhookForm({ title, saveText, draftName, initial, onSave, onClo
               onClose();
             }}
           >
-            {kept === null ? texts.shop.cancel : texts.shop.unsaved.discard}
+            {kept === null ? texts.cancel : texts.unsaved.discard}
           </button>
           <button type="submit" class="button button-primary" disabled={isSaving}>
-            {isSaving ? texts.shop.saving : saveText}
+            {isSaving ? texts.saving : saveText}
           </button>
         </div>
       </form>

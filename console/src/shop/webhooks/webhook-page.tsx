@@ -15,7 +15,7 @@ import { WarningIcon } from '../../parts/icons.tsx';
 import { EmptyState, ErrorPanel, PartSkeleton } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { usePageTitle } from '../../shell/shell.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import { ConfirmButton } from '../confirm-button.tsx';
 import type { ShopSession } from '../session.ts';
 import { Deliveries } from './deliveries.tsx';
@@ -24,12 +24,12 @@ import { WebhookForm } from './webhook-form.tsx';
 import { WebhookState } from './webhook-state.tsx';
 import { Link } from '../../parts/link.tsx';
 
-const t = texts.shop.webhook;
+const t = texts.webhook;
 
 export function WebhookPage({ session }: { session: ShopSession }) {
   const { id } = useParams<{ id: string }>();
   const query = useQuery(webhookQuery(session, id));
-  usePageTitle(query.data?.data.url ?? texts.shop.tabs.webhooks, texts.shop.title);
+  usePageTitle(query.data?.data.url ?? texts.tabs.webhooks, texts.title);
   if (query.isPending) return <PartSkeleton />;
   if (query.isError && isNotFound(query.error)) {
     return (
@@ -179,7 +179,7 @@ function Actions({ session, webhook, onSecret }: ActionsProps) {
       {isEditing && (
         <WebhookForm
           title={t.editTitle}
-          saveText={texts.shop.save}
+          saveText={texts.save}
           draftName={id}
           initial={webhook}
           onClose={() => setEditing(false)}
@@ -237,7 +237,7 @@ function RecoverDialog({ onClose, onRecover }: RecoverDialogProps) {
         />
         <div class="button-row">
           <button type="button" class="button" onClick={onClose}>
-            {texts.shop.cancel}
+            {texts.cancel}
           </button>
           <button type="submit" class="button button-primary">
             {t.recover}

@@ -9,7 +9,7 @@ import { DataTable, RowLink } from '../../parts/data-table.tsx';
 import { EmptyState, ErrorPanel } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { usePageTitle } from '../../shell/shell.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../texts.ts';
 import { webhookPath } from '../paths.ts';
 import type { ShopSession } from '../session.ts';
 import { SecretPanel } from './secret-panel.tsx';
@@ -22,18 +22,18 @@ const SKELETONS = 3;
 type Created = { id: string; secret: string };
 
 export function WebhooksPage({ session }: { session: ShopSession }) {
-  usePageTitle(texts.shop.tabs.webhooks, texts.shop.title);
+  usePageTitle(texts.tabs.webhooks, texts.title);
   const query = useQuery(webhooksQuery(session));
   const [isAdding, setAdding] = useState(false);
   const [created, setCreated] = useState<Created | null>(null);
   const rows = query.data?.data ?? [];
   const isWritable = session.scopes.has('webhooks:write');
   return (
-    <section class="tab" aria-label={texts.shop.tabs.webhooks}>
+    <section class="tab" aria-label={texts.tabs.webhooks}>
       {isWritable && (
         <div class="toolbar toolbar-end">
           <button type="button" class="button button-primary" onClick={() => setAdding(true)}>
-            {texts.shop.webhooks.add}
+            {texts.webhooks.add}
           </button>
         </div>
       )}
@@ -41,19 +41,19 @@ export function WebhooksPage({ session }: { session: ShopSession }) {
         <>
           <SecretPanel secret={created.secret} onDone={() => setCreated(null)} />
           <Link class="link" href={webhookPath(created.id)}>
-            {texts.shop.webhooks.openCreated}
+            {texts.webhooks.openCreated}
           </Link>
         </>
       )}
       {query.isError && !query.data && <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />}
       {query.isSuccess && rows.length === 0 && (
-        <EmptyState title={texts.shop.webhooks.none}>
-          <p class="muted">{texts.shop.webhooks.noneHint}</p>
+        <EmptyState title={texts.webhooks.none}>
+          <p class="muted">{texts.webhooks.noneHint}</p>
         </EmptyState>
       )}
       {(query.isPending || rows.length > 0) && (
         <DataTable
-          label={texts.shop.tabs.webhooks}
+          label={texts.tabs.webhooks}
           columns={COLUMNS}
           rows={rows}
           keyOf={({ id }) => id}
@@ -62,8 +62,8 @@ export function WebhooksPage({ session }: { session: ShopSession }) {
       )}
       {isAdding && (
         <WebhookForm
-          title={texts.shop.webhooks.add}
-          saveText={texts.shop.webhooks.create}
+          title={texts.webhooks.add}
+          saveText={texts.webhooks.create}
           draftName="new webhook"
           initial={{ url: '', events: USUAL_EVENTS, description: null }}
           onClose={() => setAdding(false)}
@@ -81,7 +81,7 @@ export function WebhooksPage({ session }: { session: ShopSession }) {
 const COLUMNS: readonly Column<Webhook>[] = [
   {
     id: 'url',
-    head: texts.shop.webhook.url,
+    head: texts.webhook.url,
     width: 'minmax(200px, 3fr)',
     place: 'top-left',
     cell: ({ id, url }) => (
@@ -92,21 +92,21 @@ const COLUMNS: readonly Column<Webhook>[] = [
   },
   {
     id: 'events',
-    head: texts.shop.webhook.events,
+    head: texts.webhook.events,
     width: 'minmax(160px, 2fr)',
     place: 'bottom-left',
     cell: ({ events }) => <span class="truncate block">{events.join(', ')}</span>,
   },
   {
     id: 'state',
-    head: texts.shop.webhook.state,
+    head: texts.webhook.state,
     width: 'minmax(96px, 0.8fr)',
     place: 'top-right',
     cell: (webhook) => <WebhookState webhook={webhook} />,
   },
   {
     id: 'created',
-    head: texts.shop.products.created,
+    head: texts.products.created,
     width: 'minmax(72px, 0.6fr)',
     isNumber: true,
     place: 'bottom-right',
