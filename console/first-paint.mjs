@@ -16,7 +16,7 @@ const MARK = `<svg class="mark" viewBox="0 0 32 32" width="26" height="26" aria-
 
 const HEADER = `<header class="header"><button type="button" class="skip-link">${texts.shell.skip}</button><a href="./" class="wordmark" aria-label="${texts.name}">${MARK}<span>${texts.name}</span></a><nav class="workplaces" aria-label="${texts.shell.workplaces}"><a href="./" aria-current="page">${texts.shell.market}</a><a href="./shop">${texts.shell.shop}</a><a href="./service">${texts.shell.service}</a></nav></header>`;
 
-const MAIN = `<main id="content" class="content" tabindex="-1"><div class="page market"><div class="page-head"><h1>${market.market.title}</h1><p class="muted">${market.market.lead}</p></div></div></main>`;
+const MAIN = `<main id="content" class="content" tabindex="-1"><div class="page market"><div class="page-head"><h1>${market.market.title}</h1><p class="muted from-tablet">${market.market.lead}</p></div></div></main>`;
 
 /** A plugin of Vite that puts the first paint into the page. */
 export function firstPaint() {

@@ -40,7 +40,7 @@ describe('the prices for a buyer', { skip: WHY_NO_BROWSER ?? false }, () => {
     const cards = await page.locator('.card').allTextContents();
     assert.match(cards[0] ?? '', /^#22 ETH/);
     // Ask, platform fee (2 %) and royalty (5 %).
-    assert.match(cards[1] ?? '', /^#12\.14 ETHAsk 2 ETH · MERCAT$/);
+    assert.match(cards[1] ?? '', /^#12\.14 ETHAsk 2 ETH · Mercat$/);
     await page.click('nav.segments >> text=Ask');
     await page.waitForURL('**/c/small?sort=price');
     assert.match((await page.textContent('.card >> nth=0')) ?? '', /^#1/);

@@ -21,6 +21,7 @@ import { oneOf, useUrlState } from '../parts/url-state.ts';
 import { tokenPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
 import { Transaction } from './transaction.tsx';
+import { marketplaceName } from './outside-links.ts';
 import { texts } from './texts.ts';
 import './activity-list.css';
 
@@ -187,7 +188,7 @@ const COLUMNS: readonly Column<Row>[] = [
     head: texts.activity.columns.marketplace,
     width: 'minmax(100px, 1fr)',
     from: 'tablet',
-    cell: ({ marketplace }) => marketplace,
+    cell: ({ marketplace }) => marketplace !== null && marketplaceName(marketplace),
   },
   {
     id: 'time',

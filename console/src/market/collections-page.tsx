@@ -83,7 +83,7 @@ export function CollectionsPage() {
     <div class={isEmpty ? 'page' : 'page market'}>
       <div class="page-head">
         <h1>{texts.market.title}</h1>
-        <p class="muted">{texts.market.lead}</p>
+        <p class="muted from-tablet">{texts.market.lead}</p>
       </div>
       <div class="toolbar">
         <Segments
@@ -150,9 +150,7 @@ function NoCollections({ chain, allHref }: { chain: string | null; allHref: stri
   return (
     <EmptyState title={texts.market.empty}>
       <p class="muted">{texts.market.emptyHint}</p>
-      <pre class="commands" tabIndex={0}>
-        {texts.market.emptyCommands.join('\n')}
-      </pre>
+      <pre class="commands">{texts.market.emptyCommands.join('\n')}</pre>
     </EmptyState>
   );
 }

@@ -24,6 +24,7 @@ import { sortByTotal } from './collection/by-total.ts';
 import { CollectionName } from './collection-name.tsx';
 import { tokenPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
+import { marketplaceName } from './outside-links.ts';
 import { texts } from './texts.ts';
 
 const STATUSES: readonly [OrderStatus, ...OrderStatus[]] = ['active', 'dormant', 'filled', 'cancelled', 'expired'];
@@ -124,7 +125,7 @@ const rest: readonly Column<ListedOrder>[] = [
     place: 'bottom-right',
     cell: ({ marketplace, dormant }) => (
       <span class="activity-kind">
-        <span class="badge">{marketplace}</span>
+        <span class="badge">{marketplaceName(marketplace)}</span>
         {dormant?.reasons.map((reason) => (
           <span key={reason} class="badge badge-warn" data-tip={texts.token.dormant[reason]}>
             {texts.orders.dormant[reason]}

@@ -1,4 +1,4 @@
-// The addresses of tokens, transactions and accounts in block explorers and marketplaces. Null where there is no such page.
+// The addresses of tokens, transactions and accounts in block explorers and marketplaces, and the names of marketplaces. An address is null where there is no such page.
 
 type Asset = { chain: string; contractAddress: string | null; tokenId: string | null; mint: string | null };
 type Explorer = {
@@ -58,19 +58,53 @@ export function accountUrl(address: string): string {
 /** The names of chains in the paths of OpenSea, where they differ. */
 const OPENSEA_CHAINS: ReadonlyMap<string, string> = new Map([['apechain', 'ape_chain']]);
 
-/** `marketplace` is the name in a listing. */
-export function marketplaceUrl(marketplace: string, asset: Asset): string | null {
-  const { chain, contractAddress, tokenId, mint } = asset;
+type Marketplace = { name: string; url?: (asset: Asset, evm: string | null) => string | null };
+
+/** The marketplaces by their slugs in records. `evm` is the path of a token of an EVM chain. */
+const MARKETPLACES: ReadonlyMap<string, Marketplace> = new Map<string, Marketplace>([
+  ['MERCAT', { name: 'Mercat' }],
+  [
+    'opensea',
+    {
+      name: 'OpenSea',
+      url: ({ chain, mint }, evm) => {
+        const item = evm ?? mint;
+        return item === null ? null : `https://opensea.io/item/${OPENSEA_CHAINS.get(chain) ?? chain}/${item}`;
+      },
+    },
+  ],
+  [
+    'magic-eden',
+    {
+      name: 'Magic Eden',
+      url: ({ chain, mint }, evm) => {
+        if (mint !== null) return `https://magiceden.io/item-details/${mint}`;
+        return evm === null ? null : `https://magiceden.io/item-details/${chain}/${evm}`;
+      },
+    },
+  ],
+  [
+    'blur',
+    {
+      name: 'Blur',
+      url: ({ chain }, evm) => (evm === null || chain !== 'ethereum' ? null : `https://blur.io/eth/asset/${evm}`),
+    },
+  ],
+  ['tensor', { name: 'Tensor', url: ({ mint }) => (mint === null ? null : `https://www.tensor.trade/item/${mint}`) }],
+  ['looksrare', { name: 'LooksRare' }],
+  ['rarible', { name: 'Rarible' }],
+  ['sudoswap', { name: 'Sudoswap' }],
+  ['x2y2', { name: 'X2Y2' }],
+]);
+
+/** The name of a marketplace whose slug is in a record. A marketplace that the console does not know is named by its slug. */
+export function marketplaceName(slug: string): string {
+  return MARKETPLACES.get(slug)?.name ?? slug;
+}
+
+/** The page of the token at the marketplace. */
+export function marketplaceUrl(slug: string, asset: Asset): string | null {
+  const { contractAddress, tokenId } = asset;
   const evm = contractAddress !== null && tokenId !== null ? `${contractAddress}/${tokenId}` : null;
-  if (marketplace === 'opensea') {
-    const item = evm ?? mint;
-    return item === null ? null : `https://opensea.io/item/${OPENSEA_CHAINS.get(chain) ?? chain}/${item}`;
-  }
-  if (marketplace === 'magic-eden') {
-    if (mint !== null) return `https://magiceden.io/item-details/${mint}`;
-    return evm === null ? null : `https://magiceden.io/item-details/${chain}/${evm}`;
-  }
-  if (marketplace === 'blur') return evm === null || chain !== 'ethereum' ? null : `https://blur.io/eth/asset/${evm}`;
-  if (marketplace === 'tensor') return mint === null ? null : `https://www.tensor.trade/item/${mint}`;
-  return null;
+  return MARKETPLACES.get(slug)?.url?.(asset, evm) ?? null;
 }

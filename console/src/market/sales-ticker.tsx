@@ -69,7 +69,7 @@ function TickerSale({ sale, isNew }: { sale: Sale; isNew: boolean }) {
   const { chain, collectionId, tokenId, mint, price, at } = sale;
   // A sale of several tokens for one price has neither a mint nor a token id.
   const id = mint ?? tokenId;
-  const { data: token } = useQuery({
+  const { data: token, isLoading } = useQuery({
     ...tokenNameQuery(chain, collectionId, id ?? ''),
     enabled: id !== null,
   });
@@ -81,6 +81,8 @@ function TickerSale({ sale, isNew }: { sale: Sale; isNew: boolean }) {
           <RowLink href={`/c/${encodeURIComponent(collectionId)}`}>
             <CollectionName id={collectionId} /> <span class="muted">{texts.ticker.several}</span>
           </RowLink>
+        ) : isLoading ? (
+          <Skeleton width="70%" />
         ) : (
           <RowLink href={tokenPath({ ...sale, contractAddress: token?.contractAddress ?? null })}>
             {toVisibleName(token?.name ?? null) ?? (

@@ -10,12 +10,13 @@ import { texts as shared } from '../texts.ts';
 import { tokenPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
 import { Link } from '../parts/link.tsx';
+import { marketplaceName } from './outside-links.ts';
 import { texts } from './texts.ts';
 import './token-grid.css';
 
 /** The price on a card is what a buyer pays. The note has what the seller asks, if this is less. */
 function CardNote({ listing: { price, buyerTotal, marketplace } }: { listing: Listing }) {
-  if (buyerTotal !== null && buyerTotal.raw === price.raw) return <>{marketplace}</>;
+  if (buyerTotal !== null && buyerTotal.raw === price.raw) return <>{marketplaceName(marketplace)}</>;
   return (
     <>
       {buyerTotal === null ? (
@@ -25,7 +26,7 @@ function CardNote({ listing: { price, buyerTotal, marketplace } }: { listing: Li
           {texts.listings.ask} <Price price={price} isNativeOnly />
         </>
       )}{' '}
-      · {marketplace}
+      · {marketplaceName(marketplace)}
     </>
   );
 }

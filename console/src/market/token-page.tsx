@@ -28,7 +28,7 @@ import { Trade } from '../trade/trade.tsx';
 import { ActivityList } from './activity-list.tsx';
 import { collectionName } from './collection-name.tsx';
 import { unitsOf } from './order-units.ts';
-import { explorerUrl, marketplaceUrl } from './outside-links.ts';
+import { explorerUrl, marketplaceName, marketplaceUrl } from './outside-links.ts';
 import { collectionPath } from './paths.ts';
 import { tokenName } from './token-name.ts';
 import { Transaction } from './transaction.tsx';
@@ -130,7 +130,7 @@ function ListingPanel({ token, activity }: { token: Token; activity: readonly Li
           <span class="muted">{texts.token.lastSale}</span>
           <span>
             <Price price={lastSale.price} /> <span class="muted">·</span> <Time at={lastSale.at} />{' '}
-            <span class="badge">{lastSale.marketplace}</span>
+            <span class="badge">{marketplaceName(lastSale.marketplace)}</span>
           </span>
         </p>
       )}
@@ -188,11 +188,12 @@ function Listing({ token, listing }: { token: Token; listing: NonNullable<Token[
 /** The name of the marketplace, as a link to the token there if this page is known. */
 function MarketplaceLink({ listing }: { listing: MarketItem }) {
   const isLocal = useIsLocalChain(listing.chain);
+  const name = marketplaceName(listing.marketplace);
   const url = isLocal === false ? marketplaceUrl(listing.marketplace, listing) : null;
-  if (url === null) return <span class="badge">{listing.marketplace}</span>;
+  if (url === null) return <span class="badge">{name}</span>;
   return (
-    <OutsideLink href={url} label={texts.links.marketplace(listing.marketplace)}>
-      {listing.marketplace}
+    <OutsideLink href={url} label={texts.links.marketplace(name)}>
+      {name}
     </OutsideLink>
   );
 }

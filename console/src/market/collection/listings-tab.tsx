@@ -28,6 +28,7 @@ import { tokenName } from '../token-name.ts';
 import { sortByTotal } from './by-total.ts';
 import { chosenTraits } from './trait-choice.ts';
 import { TraitFilter } from './trait-filter.tsx';
+import { marketplaceName } from '../outside-links.ts';
 import { texts } from '../texts.ts';
 
 /** `total`: by what a buyer pays. */
@@ -208,10 +209,10 @@ const COLUMNS: readonly Column<Token>[] = [
   {
     id: 'marketplace',
     head: texts.listings.columns.marketplace,
-    width: 'minmax(80px, 1fr)',
+    width: 'minmax(96px, 1fr)',
     place: 'bottom-right',
     from: 'tablet',
-    cell: ({ listing }) => (listing ? <span class="badge">{listing.marketplace}</span> : null),
+    cell: ({ listing }) => (listing ? <span class="badge">{marketplaceName(listing.marketplace)}</span> : null),
   },
   {
     id: 'owner',

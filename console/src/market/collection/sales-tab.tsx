@@ -18,6 +18,7 @@ import { tokenPath } from '../paths.ts';
 import { tokenName } from '../token-name.ts';
 import { Transaction } from '../transaction.tsx';
 import { SalesChart } from './sales-chart.tsx';
+import { marketplaceName } from '../outside-links.ts';
 import { texts } from '../texts.ts';
 
 const DAY_MS = 86_400_000;
@@ -105,7 +106,7 @@ const COLUMNS: readonly Column<MarketItem>[] = [
     head: texts.sales.columns.marketplace,
     width: 'minmax(110px, 1fr)',
     place: 'bottom-left',
-    cell: ({ marketplace }) => <span class="badge">{marketplace}</span>,
+    cell: ({ marketplace }) => <span class="badge">{marketplaceName(marketplace)}</span>,
   },
   {
     id: 'seller',
