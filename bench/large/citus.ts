@@ -22,6 +22,7 @@ import {
   listedCollection,
   manyCollections,
   salesOfMany,
+  toAsync,
   toChunks,
 } from '../support/records.ts';
 import { judge, recordUnmeasured } from '../support/verdict.ts';
@@ -136,8 +137,4 @@ async function load(context: ImportContext, records: Iterable<Record<string, unk
     const { refused } = await importRecords(context, toAsync(chunks), { format: 'ndjson' });
     if (refused > 0) throw new Error(`${refused} records were refused`);
   });
-}
-
-async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* chunks;
 }

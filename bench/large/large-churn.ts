@@ -17,7 +17,7 @@ import { ColdReads, findReadCollections, LIST_READS, readsOfCollection } from '.
 import type { LargeDatabase } from './large-databases.ts';
 import { withLargeDatabases } from './large-databases.ts';
 import { median, say, timeMs } from '../support/measure.ts';
-import { toChunks } from '../support/records.ts';
+import { toAsync, toChunks } from '../support/records.ts';
 import { judge, recordUnmeasured } from '../support/verdict.ts';
 
 const ROUNDS = 5;
@@ -60,10 +60,6 @@ async function importAll(context: ServiceContext, records: readonly ImportedReco
   const chunks = [...toChunks(records.values())];
   const { refused } = await importRecords(context, toAsync(chunks), { format: 'ndjson' });
   if (refused > 0) throw new Error(`${refused} records were rejected`);
-}
-
-async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* chunks;
 }
 
 /** Compares the rates of imports in alternating rounds. Each row belongs to a random collection, more often to a large one. */

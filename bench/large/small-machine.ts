@@ -22,7 +22,7 @@ import {
 import { startServer } from '../reads/hot-listings.ts';
 import { createLargeSet } from './large-set.ts';
 import { median, proportionalMiB } from '../support/measure.ts';
-import { importRows, toChunks } from '../support/records.ts';
+import { importRows, toAsync, toChunks } from '../support/records.ts';
 import { judge, recordUnmeasured } from '../support/verdict.ts';
 
 const ROWS = { collections: 500, sales: 2_000_000, listings: 250_000, tokens: 1_000_000 };
@@ -244,8 +244,4 @@ async function measureImport(socketPath: string, url: string): Promise<void> {
       beside: `p99 of the hot reads ${p99.toFixed(0)} ms`,
     });
   }
-}
-
-async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* chunks;
 }

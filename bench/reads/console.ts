@@ -1,8 +1,9 @@
-// Measures whether the web console slows the interfaces.
+// Measures whether the web console slows the interfaces, and how fast its pages are.
 
 import { findConsole } from '../../src/server/console.ts';
 import { compareServices } from '../support/two-services.ts';
 import { recordUnmeasured } from '../support/verdict.ts';
+import { benchConsolePages } from './console-pages.ts';
 
 export async function benchConsole(): Promise<void> {
   if (findConsole() === null) {
@@ -13,4 +14,5 @@ export async function benchConsole(): Promise<void> {
     { name: 'with the console', settings: { CONSOLE: 'on' } },
     { name: 'without the console', settings: { CONSOLE: 'off' } },
   );
+  await benchConsolePages();
 }

@@ -17,7 +17,7 @@ import { FOLLOWED, SERVERS, startVendorServers } from '../../test/support/replay
 import { rpcRoutes } from '../../test/support/replay/rpc.ts';
 import { startServer } from './hot-listings.ts';
 import { cpuMs, median, say } from '../support/measure.ts';
-import { listedCollection, toChunks } from '../support/records.ts';
+import { listedCollection, toAsync, toChunks } from '../support/records.ts';
 import { judge } from '../support/verdict.ts';
 
 const ROUNDS = 20;
@@ -267,8 +267,4 @@ async function startSide(scope: { after(close: unknown): void }): Promise<Side> 
 /** False for the task of a chain, which never ends, and for the sweep of expired listings, which reads no upstream. */
 function isOfSource(name: string): boolean {
   return !name.startsWith('chain-') && name !== 'expiry';
-}
-
-async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* chunks;
 }

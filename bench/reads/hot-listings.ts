@@ -13,7 +13,7 @@ import type { Options } from 'autocannon';
 import { SocketIntake } from '../../src/intake/socket-client.ts';
 import { readFirstOutput, stopProgram } from '../support/child-program.ts';
 import { compare, cpuMs, median } from '../support/measure.ts';
-import { listedCollection, toChunks } from '../support/records.ts';
+import { listedCollection, toAsync, toChunks } from '../support/records.ts';
 import { judge } from '../support/verdict.ts';
 
 const ROUNDS = 7;
@@ -133,8 +133,4 @@ export async function startServer(args: string[], env: Record<string, string>): 
     pid: child.pid ?? 0,
     stop: () => stopProgram(child),
   };
-}
-
-async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* chunks;
 }

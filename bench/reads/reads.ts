@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SocketIntake } from '../../src/intake/socket-client.ts';
 import { startServer } from './hot-listings.ts';
 import { median, timeMs } from '../support/measure.ts';
-import { importRows, listedCollection, toChunks } from '../support/records.ts';
+import { importRows, listedCollection, toAsync, toChunks } from '../support/records.ts';
 import { judge } from '../support/verdict.ts';
 
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 1_000_000);
@@ -103,8 +103,4 @@ async function readUntil(signal: AbortSignal, urlOf: (number: number) => string)
 function spell(text: string, number: number): string {
   let bit = 0;
   return text.replaceAll('a', (letter) => ((number >> bit++) & 1 ? letter.toUpperCase() : letter));
-}
-
-async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* chunks;
 }

@@ -18,7 +18,7 @@ import {
 import { canStartRedis, startRedis } from '../../test/support/engines/redis-server.ts';
 import { readServiceUrl, stopProgram } from '../support/child-program.ts';
 import { cpuMs, median, spread } from '../support/measure.ts';
-import { listedCollection, toChunks } from '../support/records.ts';
+import { listedCollection, toAsync, toChunks } from '../support/records.ts';
 import { judge, recordUnmeasured } from '../support/verdict.ts';
 
 const ROUNDS = 7;
@@ -183,8 +183,4 @@ class PipelinedLoad {
     const address = `10.${(this.#clients >> 16) & 255}.${(this.#clients >> 8) & 255}.${this.#clients & 255}`;
     return `GET ${PAGE} HTTP/1.1\r\nhost: bench\r\nx-forwarded-for: ${address}\r\n\r\n`;
   }
-}
-
-async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* chunks;
 }

@@ -6,7 +6,7 @@ import type { Database } from '../../src/platform/database/port.ts';
 import { importRecords } from '../../src/intake/import.ts';
 import { createLog } from '../../src/platform/core/log.ts';
 import type { Market } from '../../src/market/reads/market.ts';
-import { toChunks } from './records.ts';
+import { toAsync, toChunks } from './records.ts';
 
 const NO_DEADLINE_MS = 60_000;
 
@@ -21,8 +21,4 @@ export async function createBenchMarket(
   await importRecords(context, toAsync(toChunks(records)), { format: 'ndjson' });
   await database.query('analyze');
   return context.market;
-}
-
-async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* chunks;
 }

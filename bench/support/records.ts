@@ -158,3 +158,7 @@ export function* toChunks(records: Iterable<Record<string, unknown>>): Generator
   }
   if (lines.length > 0) yield Buffer.from(`${lines.join('\n')}\n`);
 }
+
+export async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { SocketIntake } from '../../src/intake/socket-client.ts';
 import { load, startServer } from '../reads/hot-listings.ts';
 import { compare, median } from './measure.ts';
-import { listedCollection, toChunks } from './records.ts';
+import { listedCollection, toAsync, toChunks } from './records.ts';
 import { judge } from './verdict.ts';
 
 const ROUNDS = 7;
@@ -81,8 +81,4 @@ function get(url: string, agent: http.Agent): Promise<void> {
       .get(url, { agent }, (response) => response.resume().on('end', resolve).on('error', reject))
       .on('error', reject);
   });
-}
-
-async function* toAsync(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* chunks;
 }
